@@ -1,0 +1,241 @@
+package adkserver
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// App is the name of the served agent; its session and run requests name it.
+const App = coordinator
+
+//go:embed all:testdata/python/coordinator testdata/js/coordinator
+var agents embed.FS
+
+// Server is a running ADK API server.
+type Server struct {
+	URL string // http://127.0.0.1:PORT
+}
+
+// Python starts Python's `adk api_server`; env ("NAME=value") is added to its environment, which holds nothing of ours
+// but PATH. It is killed at the end of the test. The test is skipped where the component is not installed.
+func Python(t testing.TB, model *FakeModel, env ...string) *Server {
+	t.Helper()
+	root := installed(t, "DELEGRAPH_ADK_PYTHON", "adk-python")
+	return start(t, model, env, func(home, port string) *exec.Cmd {
+		return exec.Command(filepath.Join(root, "venv", "bin", "python"), "-m", "google.adk.cli", "api_server",
+			"--host", "127.0.0.1", "--port", port, "--no-reload", "--session_service_uri", "memory://",
+			"--artifact_service_uri", "memory://", extract(t, home, "python"))
+	})
+}
+
+// JS starts JavaScript's `adk api_server`, under the terms of Python.
+func JS(t testing.TB, model *FakeModel, env ...string) *Server {
+	t.Helper()
+	root := installed(t, "DELEGRAPH_ADK_JS", "adk-js")
+	return start(t, model, env, func(home, port string) *exec.Cmd {
+		dir := extract(t, home, "js")
+		modules := filepath.Join(root, "node_modules")
+		// Node resolves an agent's imports from the agent's own folder upwards.
+		if err := os.Symlink(modules, filepath.Join(home, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		return exec.Command("node", filepath.Join(modules, "@google", "adk-devtools", "dist", "esm", "cli_entrypoint.js"),
+			"api_server", "--host", "127.0.0.1", "--port", port, "--compile", "false", "--bundle", "false",
+			"--session_service_uri", "memory://", dir)
+	})
+}
+
+// CreateSession makes an empty session; a run of an unknown session is refused.
+func (s *Server) CreateSession(t testing.TB, app, user, session string) {
+	t.Helper()
+	url := fmt.Sprintf("%s/apps/%s/users/%s/sessions/%s", s.URL, app, user, session)
+	response, err := http.Post(url, "application/json", bytes.NewReader([]byte("{}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(io.LimitReader(response.Body, 1<<16)); response.StatusCode != http.StatusOK {
+		t.Fatalf("create session %s: %s: %s (%v)", session, response.Status, body, err)
+	}
+}
+
+// RunRequest is the body of a POST to /run_sse that says text to the served agent.
+func RunRequest(user, session, text string, streaming bool) []byte {
+	return runRequest(user, session, part{Text: text}, streaming)
+}
+
+// AnswerRequest is the body of a POST to /run_sse that answers an open call: a long-running one, or one of the
+// adk_request_* calls. The session must have made that call.
+func AnswerRequest(user, session, callID, function string, response map[string]any) []byte {
+	return runRequest(user, session, part{FunctionResponse: &functionResponse{callID, function, response}}, false)
+}
+
+func runRequest(user, session string, said part, streaming bool) []byte {
+	body, err := json.Marshal(map[string]any{
+		"appName": App, "userId": user, "sessionId": session, "streaming": streaming,
+		"newMessage": content{Role: "user", Parts: []part{said}},
+	})
+	if err != nil {
+		panic(fmt.Sprintf("adkserver: run request: %v", err)) // a test's own answer that is no JSON
+	}
+	return body
+}
+
+func installed(t testing.TB, variable, name string) string {
+	t.Helper()
+	dir := os.Getenv(variable)
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(cache, "delegraph", name)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "installed")); err == nil {
+		return dir
+	}
+	sentence := fmt.Sprintf("the ADK server %s is not installed in %s: run .ci/install/%s", name, dir, name)
+	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
+		t.Fatal(sentence)
+	}
+	t.Skip(sentence)
+	return ""
+}
+
+func extract(t testing.TB, home, language string) string {
+	t.Helper()
+	tree, err := fs.Sub(agents, "testdata/"+language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "agents")
+	if err := os.CopyFS(dir, tree); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// start tries three ports: another process may take a free one before the server does.
+func start(t testing.TB, model *FakeModel, env []string, command func(home, port string) *exec.Cmd) *Server {
+	t.Helper()
+	for range 3 {
+		home := t.TempDir()
+		port := freePort(t)
+		cmd := command(home, port)
+		cmd.Dir = home
+		cmd.Env = append([]string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + home,
+			"GOOGLE_API_KEY=none", "GOOGLE_GENAI_USE_VERTEXAI=FALSE", "GOOGLE_GEMINI_BASE_URL=" + model.URL,
+		}, env...)
+		if server := launch(t, cmd, "http://127.0.0.1:"+port); server != nil {
+			return server
+		}
+	}
+	t.Fatal("the ADK server has not started in three tries")
+	return nil
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// launch returns nil if the process ends before it answers.
+func launch(t testing.TB, cmd *exec.Cmd, url string) *Server {
+	t.Helper()
+	log := &tail{}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = ownGroup()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed at the end
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		select {
+		case <-exited: // its number may be another's by now
+		default:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // gone already is as good
+			<-exited
+		}
+		if t.Failed() {
+			t.Logf("log of the ADK server %s:\n%s", url, log)
+		}
+	})
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
+	for range 1200 {
+		select {
+		case <-exited:
+			t.Logf("the ADK server %s ended before it answered:\n%s", url, log)
+			return nil
+		case <-poll.C:
+		}
+		if answers(url) {
+			return &Server{URL: url}
+		}
+	}
+	t.Fatalf("the ADK server %s does not answer", url)
+	return nil
+}
+
+// answers asks for our app by name: on a port lost to another process somebody else may answer.
+func answers(url string) bool {
+	client := http.Client{Timeout: 5 * time.Second}
+	response, err := client.Get(url + "/list-apps")
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	var apps []string
+	return json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&apps) == nil && slices.Contains(apps, App)
+}
+
+// tail keeps the last 64 KiB written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (l *tail) Write(p []byte) (int, error) {
+	const limit = 64 << 10
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, p...)
+	if extra := len(l.buf) - limit; extra > 0 {
+		l.buf = append([]byte(nil), l.buf[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (l *tail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.buf)
+}

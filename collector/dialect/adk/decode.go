@@ -1,0 +1,279 @@
+package adk
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// transferTool is the function by which an ADK agent hands control over.
+const transferTool = "transfer_to_agent"
+
+type decoder struct {
+	oneRun    bool
+	run       string
+	names     map[string]string
+	responses map[speaker]*response
+}
+
+// speaker is the unit in which model responses follow one another: parallel branches interleave.
+type speaker struct{ agent, branch string }
+
+// response is what is known of a speaker's current and last model response.
+type response struct {
+	open  bool // partial frames came, the aggregate did not
+	model string
+	last  event.Usage
+}
+
+// maxSpeakers bounds what a stream can make the decoder remember. Beyond it a response is judged by its own frame alone.
+const maxSpeakers = 1024
+
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	v := unwrap(f.JSON)
+	switch {
+	case !v.Exists():
+		b.Rejected = f.Malformed
+		if isBrokenError(f.Data) {
+			b.Run = d.run
+			b.Add(event.KindError).Error = event.AgentError
+		}
+	case isErrorFrame(v):
+		b.Run = d.run
+		b.Time = reportedTime(v.First("errorDetails", "error_details").Get("timestamp"))
+		b.Add(event.KindError).Error = event.AgentError
+	case !isEvent(v):
+		b.Rejected = event.ReasonShape
+	default:
+		d.decodeEvent(v, b)
+	}
+}
+
+// isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.
+func isEvent(v strictjson.Value) bool {
+	if v.Kind() != strictjson.Object {
+		return false
+	}
+	return v.Get("author").Kind() == strictjson.String ||
+		v.First("invocationId", "invocation_id").Kind() == strictjson.String ||
+		v.Get("content").Kind() == strictjson.Object ||
+		v.Get("actions").Kind() == strictjson.Object
+}
+
+func (d *decoder) decodeEvent(v strictjson.Value, b *event.Batch) {
+	b.Run = d.runID(v.First("invocationId", "invocation_id"))
+	author := v.Get("author")
+	user := author.Is("user")
+	if !user {
+		b.Agent = d.name(author)
+	}
+	b.Branch = d.name(v.Get("branch"))
+	b.Time = reportedTime(v.Get("timestamp"))
+	b.Partial, _ = v.Get("partial").Bool()
+	fr := readFrame(v)
+	if user {
+		d.addResponses(fr, b)
+		return
+	}
+	if b.Partial {
+		d.addPartial(fr, b)
+		return
+	}
+	d.addWhole(fr, b)
+}
+
+// runID is the id of the stream's run. Python of mid-2025 gave the merged response of parallel calls a fresh id of eight
+// characters, so only an id with the prefix of real ones can begin another run, and none does in the answer to one request.
+func (d *decoder) runID(v strictjson.Value) string {
+	switch {
+	case d.run != "" && (d.oneRun || v.Is(d.run)):
+		return d.run
+	case len(v.Text()) == 0:
+		return d.run
+	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
+		d.run = cut(v.String())
+	}
+	return d.run
+}
+
+// addPartial takes the text of a delta and the sign that a model responds. Calls in it are previews: incomplete, and with
+// ids that need not be those of the whole frame; its usage is repeated by the whole frame.
+func (d *decoder) addPartial(fr frame, b *event.Batch) {
+	r := d.response(b)
+	if model := d.name(fr.Model); model != "" {
+		r.model = model
+	}
+	if !r.open {
+		r.open = true
+		b.Add(event.KindModelStarted).Model = r.model
+	}
+	for part := range fr.Parts.Elements() {
+		if p := readPart(part); p.kind == partText || p.kind == partThought {
+			addText(p, b)
+		}
+	}
+	addErrorCode(fr, b)
+}
+
+func (d *decoder) addWhole(fr frame, b *event.Batch) {
+	if r := d.response(b); fr.isModelResponse(r) {
+		e := b.Add(event.KindModelEnded)
+		e.Model = d.name(fr.Model)
+		if e.Model == "" {
+			e.Model = r.model
+		}
+		e.FinishReason = cut(fr.FinishReason.String())
+		e.Usage = fr.Usage
+		if fr.hasErrorCode() {
+			e.Error = event.ModelError
+		}
+		r.open, r.model, r.last = false, "", fr.Usage
+	}
+	d.addPauses(fr, b)
+	for part := range fr.Parts.Elements() {
+		d.addPart(readPart(part), fr, b)
+	}
+	d.addActions(fr, b)
+	addErrorCode(fr, b)
+	if fr.isFinal() {
+		b.Add(event.KindFinal)
+	}
+}
+
+// addResponses takes the answers to calls out of a frame of the user, which is no agent and whose words are no answer.
+func (d *decoder) addResponses(fr frame, b *event.Batch) {
+	for part := range fr.Parts.Elements() {
+		if p := readPart(part); p.kind == partResponse {
+			d.addPart(p, fr, b)
+		}
+	}
+}
+
+func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
+	switch p.kind {
+	case partText, partThought:
+		addText(p, b)
+	case partCall:
+		d.addCall(p, fr, b)
+	case partResponse:
+		name, id := d.name(p.name), cut(p.id.String())
+		if isRequest(name) {
+			b.Add(event.KindInputAnswered).CallID = id
+			return
+		}
+		e := b.Add(event.KindToolEnded)
+		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles()
+		if failed(p.body) {
+			e.Error = event.ToolError
+		}
+	case partOther:
+		b.Add(event.KindOther)
+	}
+}
+
+func (d *decoder) addCall(p part, fr frame, b *event.Batch) {
+	name, id := d.name(p.name), cut(p.id.String())
+	if isRequest(name) {
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = id, inputKind(name, p.body)
+		return
+	}
+	e := b.Add(event.KindToolStarted)
+	e.Name, e.CallID, e.LongRunning, e.Payload = name, id, fr.isLongRunning(p.id), p.body
+}
+
+// addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of
+// such a call holds an error text that is none.
+func (d *decoder) addPauses(fr frame, b *event.Batch) {
+	for _, asked := range []strictjson.Value{
+		fr.Actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
+		fr.Actions.First("requestedAuthConfigs", "requested_auth_configs"),
+	} {
+		for call := range asked.Members() {
+			b.Add(event.KindToolPaused).CallID = cut(call.String())
+		}
+	}
+}
+
+func (d *decoder) addActions(fr frame, b *event.Batch) {
+	if target := fr.Actions.First("transferToAgent", "transfer_to_agent"); len(target.Text()) > 0 {
+		e := b.Add(event.KindTransfer)
+		e.Name, e.ID, e.CallID = d.name(target), cut(fr.ID.String()), cut(fr.transferCall().String())
+	}
+	for name := range fr.Actions.First("artifactDelta", "artifact_delta").Members() {
+		e := b.Add(event.KindArtifact)
+		e.Name, e.Artifact = cut(name.String()), event.Artifact{Kind: event.ArtifactFile, Complete: true}
+	}
+	if fr.Actions.First("stateDelta", "state_delta").Len() > 0 {
+		b.Add(event.KindState)
+	}
+}
+
+func addText(p part, b *event.Batch) {
+	if len(p.text) == 0 {
+		return
+	}
+	kind := event.KindText
+	if p.kind == partThought {
+		kind = event.KindThought
+	}
+	b.Add(kind).Text = p.text
+}
+
+func addErrorCode(fr frame, b *event.Batch) {
+	if fr.hasErrorCode() {
+		e := b.Add(event.KindError)
+		e.Error, e.FromCode = event.ModelError, true
+	}
+}
+
+func inputKind(name string, args strictjson.Value) event.InputKind {
+	switch name {
+	case "adk_request_credential":
+		return event.InputCredential
+	case "adk_request_confirmation":
+		return event.InputConfirmation
+	}
+	if args.First("responseSchema", "response_schema").Exists() {
+		return event.InputData
+	}
+	return event.InputClarification
+}
+
+func (d *decoder) response(b *event.Batch) *response {
+	key := speaker{b.Agent, b.Branch}
+	r := d.responses[key]
+	if r == nil {
+		r = &response{}
+		if len(d.responses) < maxSpeakers {
+			d.responses[key] = r
+		}
+	}
+	return r
+}
+
+// name returns a string of the wire, cut, without allocating for one that the stream has used before.
+func (d *decoder) name(v strictjson.Value) string {
+	text := v.Text()
+	if known, ok := d.names[string(text)]; ok {
+		return known
+	}
+	s := cut(string(text))
+	if len(d.names) < maxSpeakers && len(s) == len(text) {
+		d.names[s] = s
+	}
+	return s
+}
+
+// maxName bounds names and ids, in bytes: they end in span attributes and label values.
+const maxName = 256
+
+// cut shortens a name at a character's boundary.
+func cut(s string) string {
+	if len(s) <= maxName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxName], "")
+}

@@ -1,0 +1,246 @@
+package adk
+
+import (
+	"math"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// frame names the fields of an ADK event in either spelling: camelCase of Python, JavaScript, Go and Java, snake_case of Rust
+// and of stored sessions; where both stand, camelCase counts.
+type frame struct {
+	ID           strictjson.Value
+	Parts        strictjson.Value
+	Actions      strictjson.Value
+	Model        strictjson.Value
+	FinishReason strictjson.Value
+	ErrorCode    strictjson.Value
+	LongRunning  strictjson.Value
+	Usage        event.Usage
+	hasUsage     bool
+}
+
+func readFrame(v strictjson.Value) frame {
+	usage := v.First("usageMetadata", "usage_metadata")
+	return frame{
+		ID:           v.Get("id"),
+		Parts:        v.Get("content").Get("parts"),
+		Actions:      v.Get("actions"),
+		Model:        v.First("modelVersion", "model_version"),
+		FinishReason: v.First("finishReason", "finish_reason"),
+		ErrorCode:    v.First("errorCode", "error_code"),
+		LongRunning:  v.First("longRunningToolIds", "long_running_tool_ids"),
+		Usage:        readUsage(usage),
+		hasUsage:     usage.Len() > 0,
+	}
+}
+
+// hasErrorCode says whether the model's response failed. Python puts the finish reason of an empty answer there, and that of
+// an answer cut at its limit; neither is a failure.
+func (f frame) hasErrorCode() bool {
+	code := f.ErrorCode
+	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
+}
+
+// isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
+// requests, and the empty frame with the last usage again that streaming servers send after an answer.
+func (f frame) isModelResponse(r *response) bool {
+	parts, requests := 0, 0
+	for element := range f.Parts.Elements() {
+		p := readPart(element)
+		if p.kind == partResponse {
+			return false
+		}
+		if p.kind == partCall && isRequest(p.name.String()) {
+			requests++
+		}
+		parts++
+	}
+	switch {
+	case parts > 0 && requests == parts:
+		return false
+	case f.hasErrorCode():
+		return true
+	case parts == 0 && !r.open && f.hasUsage && f.Usage == r.last:
+		return false
+	}
+	return f.FinishReason.Exists() || f.hasUsage || r.open && parts > 0
+}
+
+// isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
+func (f frame) isFinal() bool {
+	if f.flag("skipSummarization", "skip_summarization") || f.LongRunning.Len() > 0 {
+		return true
+	}
+	trailingCode := false
+	for element := range f.Parts.Elements() {
+		p := readPart(element)
+		if p.kind == partCall || p.kind == partResponse {
+			return false
+		}
+		trailingCode = p.codeResult
+	}
+	return !trailingCode
+}
+
+// settles says whether the agent's turn can end with an answer to a call, without the model being asked again.
+func (f frame) settles() bool {
+	return f.flag("skipSummarization", "skip_summarization") || f.flag("escalate", "escalate") ||
+		f.flag("endInvocation", "end_invocation") || f.LongRunning.Len() > 0
+}
+
+func (f frame) flag(camel, snake string) bool {
+	on, _ := f.Actions.First(camel, snake).Bool()
+	return on
+}
+
+func (f frame) isLongRunning(call strictjson.Value) bool {
+	for id := range f.LongRunning.Elements() {
+		if call.Exists() && id.Is(call.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// transferCall is the id of the call that a transfer answers.
+func (f frame) transferCall() strictjson.Value {
+	for element := range f.Parts.Elements() {
+		if p := readPart(element); p.kind == partResponse && p.name.Is(transferTool) {
+			return p.id
+		}
+	}
+	return strictjson.Value{}
+}
+
+type partKind uint8
+
+const (
+	partText partKind = iota
+	partThought
+	partCall
+	partResponse
+	partOther
+)
+
+// part is one element of content.parts.
+type part struct {
+	kind       partKind
+	text       []byte
+	id, name   strictjson.Value
+	body       strictjson.Value // arguments or response
+	codeResult bool
+}
+
+func readPart(v strictjson.Value) part {
+	if c := v.First("functionCall", "function_call"); c.Exists() {
+		return part{kind: partCall, id: c.Get("id"), name: c.Get("name"), body: c.Get("args")}
+	}
+	if r := v.First("functionResponse", "function_response"); r.Exists() {
+		// Rust puts the id beside the response, not into it.
+		return part{kind: partResponse, id: first(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
+	}
+	if t := v.Get("text"); t.Kind() == strictjson.String {
+		kind := partText
+		if thought, _ := v.Get("thought").Bool(); thought {
+			kind = partThought
+		}
+		return part{kind: kind, text: t.Text()}
+	}
+	if t := v.Get("thinking"); t.Kind() == strictjson.String { // Rust
+		return part{kind: partThought, text: t.Text()}
+	}
+	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
+		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
+	}
+	return part{kind: partOther, codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+}
+
+func first(v, otherwise strictjson.Value) strictjson.Value {
+	if v.Exists() {
+		return v
+	}
+	return otherwise
+}
+
+// failed says whether a tool's response is the convention for an error: a member `error` that says something.
+func failed(response strictjson.Value) bool {
+	e := response.Get("error")
+	switch e.Kind() {
+	case strictjson.String:
+		return len(e.Text()) > 0
+	case strictjson.Bool:
+		on, _ := e.Bool()
+		return on
+	}
+	return e.Exists() && e.Kind() != strictjson.Null
+}
+
+// readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.
+// Go leaves a count of 0 out, so where the total stands, it says what the missing ones are.
+func readUsage(v strictjson.Value) event.Usage {
+	prompt := count(v.First("promptTokenCount", "prompt_token_count"))
+	tools := count(v.First("toolUsePromptTokenCount", "tool_use_prompt_token_count"))
+	answer := count(v.First("candidatesTokenCount", "candidates_token_count"))
+	thoughts := count(v.First("thoughtsTokenCount", "thoughts_token_count"))
+	total := count(v.First("totalTokenCount", "total_token_count"))
+	usage := event.Usage{
+		Input:     prompt.Add(tools),
+		Output:    answer.Add(thoughts),
+		CacheRead: count(v.First("cachedContentTokenCount", "cached_content_token_count")),
+		Reasoning: thoughts,
+	}
+	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
+		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
+	}
+	return usage
+}
+
+// maxTokens bounds a count that is believed; a sum of them stays far from overflow.
+const maxTokens = 1 << 40
+
+func count(v strictjson.Value) event.Count {
+	n, ok := v.Int()
+	if !ok || n < 0 || n > maxTokens {
+		return event.Count{}
+	}
+	return event.Count{N: n, Known: true}
+}
+
+// Times outside these years are not what a running agent says of its events.
+var (
+	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// millisecondsFrom divides seconds (Python) from milliseconds (JavaScript, Java): as seconds it is the year 5138, as milliseconds 1973.
+const millisecondsFrom = 1e11
+
+// reportedTime reads the five forms: a float of seconds, an integer of seconds or milliseconds, RFC 3339 text, none at all (Go).
+func reportedTime(v strictjson.Value) time.Time {
+	var t time.Time
+	switch v.Kind() {
+	case strictjson.Number:
+		n, ok := v.Float()
+		if !ok || math.Abs(n) > 1e15 {
+			return time.Time{}
+		}
+		if math.Abs(n) < millisecondsFrom {
+			n *= 1000
+		}
+		// A float of seconds holds microseconds and no more.
+		t = time.UnixMicro(int64(math.Round(n * 1000))).UTC()
+	case strictjson.String:
+		parsed, err := time.Parse(time.RFC3339Nano, v.String())
+		if err != nil {
+			return time.Time{}
+		}
+		t = parsed.UTC()
+	}
+	if t.Before(earliest) || t.After(latest) {
+		return time.Time{}
+	}
+	return t
+}

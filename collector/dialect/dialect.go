@@ -1,0 +1,79 @@
+// Package dialect is the contract between the pipeline and the agent protocols that it understands.
+package dialect
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Match is a dialect's answer to "is this frame yours?".
+type Match uint8
+
+// The answers; Yes is final for the stream, Maybe waits for a better frame.
+const (
+	No Match = iota
+	Maybe
+	Yes
+)
+
+// Frame is one SSE frame whose data was read strictly, once for all who look at it.
+type Frame struct {
+	sse.Frame
+	JSON      strictjson.Value // does not exist where the data is not strict JSON
+	Malformed event.Reason     // then why not
+}
+
+// Dialect is one agent protocol's way of using SSE. A dialect is a value without state; Name is also its folder.
+type Dialect interface {
+	Name() string
+
+	// Paths are the globs (path.Match) of the request paths whose answers are this dialect's streams.
+	Paths() []string
+
+	// Identify reads what the body of a run request says of the run; absent fields stay empty.
+	Identify(body strictjson.Value) event.Identity
+
+	// Detect judges a frame by itself; it keeps nothing of it.
+	Detect(Frame) Match
+
+	// New starts the decoding of one stream.
+	New(*event.Stream) Decoder
+}
+
+// Decoder turns the frames of one stream, in order, into events. It is used by one goroutine.
+type Decoder interface {
+	// Decode adds the frame's facts to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame.
+	Decode(Frame, *event.Batch)
+}
+
+// Detector finds out, frame by frame, whose stream it is.
+type Detector struct {
+	dialects []Dialect
+	maybe    Dialect
+}
+
+// NewDetector asks the dialects in their order.
+func NewDetector(dialects []Dialect) *Detector { return &Detector{dialects: dialects} }
+
+// Ask returns the first dialect that says Yes to the frame, or nil.
+func (d *Detector) Ask(f Frame) Dialect {
+	var maybe Dialect
+	for _, candidate := range d.dialects {
+		switch candidate.Detect(f) {
+		case Yes:
+			return candidate
+		case Maybe:
+			if maybe == nil {
+				maybe = candidate
+			}
+		}
+	}
+	if d.maybe == nil {
+		d.maybe = maybe
+	}
+	return nil
+}
+
+// Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame brought a Yes.
+func (d *Detector) Likely() Dialect { return d.maybe }

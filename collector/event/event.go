@@ -1,0 +1,191 @@
+// Package event is the vocabulary of Delegraph: what every dialect is decoded into and every exporter consumes.
+package event
+
+import (
+	"time"
+
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Kind says what fact an event states. Its names are values of the metric label `kind`.
+type Kind uint8
+
+// The closed set of kinds.
+const (
+	KindOther          Kind = iota // something the dialect knows and no signal needs
+	KindText                       // text of an answer
+	KindThought                    // a model's reasoning, never an answer
+	KindModelStarted               // the first partial frame of a model's response
+	KindModelEnded                 // a model's whole response: Model, FinishReason, Usage, Error
+	KindToolStarted                // a call of a tool: CallID, Name, LongRunning
+	KindToolPaused                 // a call waits for a human: CallID
+	KindToolEnded                  // the response to a call: CallID, Name, Error, Payload
+	KindTransfer                   // control goes from the batch's agent to Name by call CallID; ID is the frame's own id
+	KindInputRequested             // the run asks for something: CallID, Input
+	KindInputAnswered              // what was asked for has come: CallID
+	KindArtifact                   // an artifact was written: Name, Artifact
+	KindState                      // shared state changed
+	KindFinal                      // the dialect's own mark of a final response
+	KindError                      // the run or the agent failed: Error, FromCode
+	KindConfidence                 // Confidence, said by Name
+	KindCitation                   // Citation, said by Name
+	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
+	kinds
+)
+
+var kindNames = [kinds]string{
+	"other", "text", "thought", "model_started", "model_ended", "tool_started", "tool_paused", "tool_ended",
+	"transfer", "input_requested", "input_answered", "artifact", "state", "final", "error",
+	"confidence", "citation", "reasoning",
+}
+
+// String is the kind's name in metrics and documents.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds lists every kind.
+func Kinds() []Kind {
+	all := make([]Kind, kinds)
+	for i := range all {
+		all[i] = Kind(i)
+	}
+	return all
+}
+
+// Failure classifies what went wrong; it never holds text from the wire. Its values are those of `error.type`.
+type Failure string
+
+// The closed set of failures.
+const (
+	NoFailure       Failure = ""
+	ToolError       Failure = "tool_error"
+	ModelError      Failure = "model_error"
+	AgentError      Failure = "agent_error"
+	FailureTimeout  Failure = "timeout"
+	FailureCanceled Failure = "canceled"
+	OtherFailure    Failure = "_other"
+)
+
+// InputKind says what a run waits for.
+type InputKind string
+
+// The closed set of inputs.
+const (
+	InputConfirmation  InputKind = "confirmation"
+	InputClarification InputKind = "clarification"
+	InputSelection     InputKind = "selection"
+	InputData          InputKind = "data"
+	InputCredential    InputKind = "credential"
+	InputTool          InputKind = "tool" // a long-running tool whose answer comes from outside
+)
+
+// ArtifactKind says what sort of thing was written.
+type ArtifactKind string
+
+// The closed set of artifacts.
+const (
+	ArtifactFile    ArtifactKind = "file"
+	ArtifactData    ArtifactKind = "data"
+	ArtifactDataset ArtifactKind = "dataset"
+	ArtifactOther   ArtifactKind = "other"
+)
+
+// Count is a number that the wire may leave out; an unknown count is never 0.
+type Count struct {
+	N     int64
+	Known bool
+}
+
+// Add is the sum of two counts: known as soon as one of them is.
+func (c Count) Add(d Count) Count {
+	return Count{N: c.N + d.N, Known: c.Known || d.Known}
+}
+
+// Usage counts the tokens of model responses as the GenAI conventions do: Output includes Reasoning, Input includes CacheRead.
+type Usage struct {
+	Input, Output, CacheRead, Reasoning Count
+}
+
+// Add sums two usages field by field.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input:     u.Input.Add(v.Input),
+		Output:    u.Output.Add(v.Output),
+		CacheRead: u.CacheRead.Add(v.CacheRead),
+		Reasoning: u.Reasoning.Add(v.Reasoning),
+	}
+}
+
+// Artifact is one write of an artifact.
+type Artifact struct {
+	Kind     ArtifactKind
+	Bytes    Count
+	Complete bool
+}
+
+// Event is one normalised fact. Which fields are set depends on Kind; Text and Payload are borrowed from the frame.
+type Event struct {
+	Kind         Kind
+	ID           string // the frame's own id, where a fact is named by it (KindTransfer)
+	CallID       string // joins a call and its response; "" where the wire has none
+	Name         string // tool, target agent, artifact, or who said it
+	Model        string // as the stream names it, or ""
+	FinishReason string // as on the wire, or ""
+	Input        InputKind
+	Error        Failure
+	FromCode     bool // KindError: an error code inside an ordinary frame, not an error frame
+	LongRunning  bool // KindToolStarted: the answer comes from outside the run
+	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
+	Steps        int
+	Usage        Usage
+	Artifact     Artifact
+	Confidence   Confidence
+	Citation     Citation
+	Text         []byte
+	Payload      strictjson.Value
+}
+
+// Reason says why a frame could not be decoded; the values of the label `reason` of delegraph_parse_errors_total.
+type Reason string
+
+// The reasons besides those of strictjson, which are used as they are.
+const (
+	ReasonTooLarge     Reason = "too_large"    // over the frame limit, skipped to its blank line
+	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends
+	ReasonUnrecognised Reason = "unrecognised" // no dialect knows the frame
+	ReasonPanic        Reason = "panic"        // a decoder failed in a way that it must not
+	ReasonTruncated    Reason = "truncated"    // the stream ended inside a frame
+)
+
+// Reasons lists every reason.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonTooLarge, ReasonShape, ReasonUnrecognised, ReasonPanic, ReasonTruncated,
+		Reason(strictjson.Syntax), Reason(strictjson.DuplicateName), Reason(strictjson.FoldedName),
+		Reason(strictjson.InvalidUTF8), Reason(strictjson.TrailingData), Reason(strictjson.Depth),
+	}
+}
+
+// Batch is one frame with its events and the time at which it was received.
+//
+// A batch and all that it borrows are valid only during the call that hands it over.
+type Batch struct {
+	Stream   *Stream
+	Frame    sse.Frame
+	Received time.Time // zero where the source has no clock of its own (a file)
+
+	Run      string    // the run's id on the wire, or ""
+	Agent    string    // who speaks, or ""; never the user
+	Branch   string    // the agent's place in a workflow as the wire has it, or ""
+	Time     time.Time // as reported on the wire, UTC; zero where it is not
+	Partial  bool      // repeated whole by a later frame
+	Events   []Event
+	Rejected Reason // why the frame was not decoded; "" where it was
+	Internal bool   // the protocol calls the frame internal
+}
+
+// Add appends an event to the batch and returns it for its fields to be set.
+func (b *Batch) Add(k Kind) *Event {
+	b.Events = append(b.Events, Event{Kind: k})
+	return &b.Events[len(b.Events)-1]
+}

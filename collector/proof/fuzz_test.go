@@ -1,0 +1,87 @@
+package proof
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func FuzzText(f *testing.F) {
+	for _, test := range briefing {
+		f.Add([]byte(test.text), 64<<10, 32)
+	}
+	f.Add([]byte("x\n```\nConfidence: 85–90% for a and 0.5 ± 3% for b (very high) - **Source:** [x](https://x.org/), 2022-09-15"), 90, 2)
+	f.Add([]byte("| Confidence | 9/10 |\r\n|---|\u2028| Sources: |\n\n- `MTBS\xff`\n1. at least .5 confidence score = 0.5"), 64, 9)
+	f.Fuzz(func(t *testing.T, text []byte, size, findings int) {
+		lim := Limits{Text: size, Findings: findings}
+		found := Text(text, lim)
+		if found.Steps != 0 || found.HasSteps {
+			t.Error("text holds no reasoning chain")
+		}
+		checkFindings(t, found, lim, event.OriginText)
+		figures := strings.ReplaceAll(string(text), ".", "")
+		for _, c := range found.Confidences {
+			if c.Known && !strings.Contains(figures, significant(c.Value)) {
+				t.Errorf("%v does not stand in %q", c.Value, text)
+			}
+		}
+	})
+}
+
+// significant returns the digits of a value that must stand in the text it comes from.
+func significant(value float64) string {
+	digits := strings.Trim(strings.Replace(strconv.FormatFloat(value, 'f', -1, 64), ".", "", 1), "0")
+	if digits == "" {
+		return "0"
+	}
+	return digits
+}
+
+func FuzzStructured(f *testing.F) {
+	f.Add([]byte(`{"result": "ok", "proof_layer": `+layer+`}`), 64<<10, 32)
+	f.Add([]byte(`{"result": "{\"proofLayer\": {\"confidence\": 1e-3, \"reasoningChain\": []}}"}`), 100, 1)
+	f.Fuzz(func(t *testing.T, text []byte, size, findings int) {
+		var doc strictjson.Doc
+		if doc.Parse(text, maxDepth) != nil {
+			return
+		}
+		lim := Limits{Text: size, Findings: findings}
+		found, ok := Structured(doc.Root(), lim)
+		if !ok && (found.HasSteps || found.Confidences != nil || found.Citations != nil) {
+			t.Errorf("no proof layer, but %+v", found)
+		}
+		checkFindings(t, found, lim, event.OriginStructured)
+	})
+}
+
+func checkFindings(t *testing.T, found Findings, lim Limits, origin event.Origin) {
+	t.Helper()
+	if n := len(found.Confidences) + len(found.Citations); n > max(0, lim.Findings) || found.Dropped < 0 || found.Dropped > 0 && n < lim.Findings {
+		t.Errorf("%d findings and %d dropped at a limit of %d", n, found.Dropped, lim.Findings)
+	}
+	for _, c := range found.Confidences {
+		checkStrings(t, c.Scope, c.Label, c.Topic)
+		if c.Value < 0 || c.Value > 1 || !c.Known && (c.Value != 0 || c.Label == "") || c.Origin != origin {
+			t.Errorf("impossible: %+v", c)
+		}
+	}
+	for _, c := range found.Citations {
+		checkStrings(t, c.Source, c.Reference, c.URI)
+		if c.Source+c.Reference+c.URI == "" || c.Origin != origin {
+			t.Errorf("impossible: %+v", c)
+		}
+	}
+}
+
+func checkStrings(t *testing.T, all ...string) {
+	t.Helper()
+	for _, s := range all {
+		if len(s) > maxString || !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\n\r\t\x1b\x7f\u0085\u202e") || strings.Trim(s, " ") != s {
+			t.Errorf("not bounded or not readable: %q", s)
+		}
+	}
+}

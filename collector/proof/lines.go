@@ -1,0 +1,156 @@
+package proof
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// tail returns the last limit bytes of a text, from the first whole line on: half a line may say the opposite of the whole.
+func tail(text []byte, limit int) (end []byte, cut bool) {
+	if len(text) <= limit {
+		return text, false
+	}
+	if limit <= 0 {
+		return nil, true
+	}
+	// Begins with the byte before the limit, so that a line that begins at the limit is whole.
+	_, end = cutLine(text[len(text)-limit-1:])
+	return end, true
+}
+
+// cutLine splits a text behind its first line, whatever ends it.
+func cutLine(text []byte) (line, rest []byte) {
+	for i, c := range text {
+		switch c {
+		case '\n', '\v', '\f':
+			return text[:i], text[i+1:]
+		case '\r':
+			return text[:i], bytes.TrimPrefix(text[i+1:], []byte("\n"))
+		case 0xE2: // begins U+2028 and U+2029
+			if r, size := utf8.DecodeRune(text[i:]); r == '\u2028' || r == '\u2029' {
+				return text[:i], text[i+size:]
+			}
+		}
+	}
+	return text, nil
+}
+
+// words are what every label holds; at is the place of the letter that is rarest in prose, so that a search has few places to look at.
+var words = [...]struct {
+	word string
+	at   int
+}{{"confidence", 3}, {"source", 2}, {"regulatory", 2}}
+
+// mentions reports whether there is a word without which nothing can be found. Nearly all text stops here.
+func mentions(text []byte) bool {
+	for _, w := range words {
+		if holds(text, w.word, w.at, w.word[w.at]) || holds(text, w.word, w.at, w.word[w.at]&^0x20) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether text holds the word, in whatever case, with letter at that place.
+func holds(text []byte, word string, at int, letter byte) bool {
+	for i := at; i < len(text); i++ {
+		next := bytes.IndexByte(text[i:], letter)
+		if next < 0 {
+			return false
+		}
+		i += next
+		if begin := i - at; begin+len(word) <= len(text) && folds(text[begin:], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// folds reports whether text begins with word, which is lower case ASCII letters, in whatever case.
+func folds(text []byte, word string) bool {
+	for i := range len(word) {
+		if text[i]|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// fence follows the fenced code blocks of CommonMark 4.5 through the lines of a text.
+type fence struct {
+	mark  byte // of the open block
+	size  int  // 0 outside code
+	prose bool // within ```markdown, which models put around a whole answer
+}
+
+// hides reports whether a line is code or a fence.
+func (f *fence) hides(line []byte) bool {
+	mark, size, info := fenceOf(line)
+	switch {
+	case f.size > 0:
+		if mark == f.mark && size >= f.size && len(info) == 0 {
+			f.size = 0
+		}
+	case size == 0:
+		return false
+	case f.prose && len(info) == 0:
+		f.prose = false
+	case bytes.EqualFold(info, []byte("markdown")) || bytes.EqualFold(info, []byte("md")):
+		f.prose = true
+	default:
+		f.mark, f.size = mark, size
+	}
+	return true
+}
+
+// fenceOf returns size 0 for a line that is no fence. Any indent is one: in a list a fence stands deep.
+func fenceOf(line []byte) (mark byte, size int, info []byte) {
+	line = bytes.TrimLeft(line, " \t>")
+	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
+		return 0, 0, nil
+	}
+	info = bytes.TrimLeft(line, string(line[:1]))
+	size = len(line) - len(info)
+	if size < 3 || line[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
+		return 0, 0, nil
+	}
+	return line[0], size, bytes.TrimSpace(info)
+}
+
+// openAtStart guesses whether a text without its beginning begins within code: its first fence has no info string, as those that close, and if it opened a block, another would open within that or the block would not end.
+func openAtStart(text []byte) fence {
+	var f, first fence
+	for len(text) > 0 {
+		var line []byte
+		line, text = cutLine(text)
+		mark, size, info := fenceOf(line)
+		switch {
+		case first.size == 0 && size > 0:
+			if len(info) > 0 {
+				return fence{}
+			}
+			first = fence{mark: mark, size: size}
+		case f.size > 0 && len(info) > 0:
+			return first
+		}
+		f.hides(line)
+	}
+	if f.size > 0 {
+		return first
+	}
+	return fence{}
+}
+
+// headsTable reports whether a line is the header of a table.
+func headsTable(line, rest []byte) bool {
+	if !isRow(line) {
+		return false
+	}
+	below, _ := cutLine(rest)
+	return isRow(below) && bytes.Contains(below, []byte("--")) && len(bytes.Trim(below, "|-: \t")) == 0
+}
+
+func isRow(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t>")
+	return len(line) > 0 && line[0] == '|'
+}

@@ -1,0 +1,111 @@
+package proof
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// readable returns a line as valid UTF-8, with plain spaces and without control characters: nothing in it can change how a page or a terminal shows what follows.
+func readable(line []byte) string {
+	if isPlain(line) {
+		return string(line)
+	}
+	var b strings.Builder
+	b.Grow(len(line))
+	for _, r := range string(line) { // an invalid byte is U+FFFD here
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case unicode.IsControl(r) || invisible(r):
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isPlain(line []byte) bool {
+	for _, c := range line {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible reports the characters that show nothing and may stand within a label or a number, or turn the text around.
+func invisible(r rune) bool {
+	switch {
+	case r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF': // soft hyphen, no spaces
+		return true
+	}
+	return '\u200E' <= r && r <= '\u200F' || '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
+}
+
+// bounded returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes.
+func bounded(s string) string {
+	s = unmarked(cut(strings.Trim(s, " "), 2*maxString)) // unmarked is slow on what is made of marks
+	return strings.TrimRight(cut(s, maxString), " ")
+}
+
+// cut returns the first size bytes of s, or a little less, so that the last rune is whole.
+func cut(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	for !utf8.RuneStart(s[size]) {
+		size--
+	}
+	return s[:size]
+}
+
+// whole returns s, or "" if it is too long to keep.
+func whole(s string) string {
+	if len(s) > maxString {
+		return ""
+	}
+	return s
+}
+
+// unmarked strips emphasis that stands around the whole of s, or at one end without its other half.
+func unmarked(s string) string {
+	for {
+		before := len(s)
+		s = strings.Trim(s, " ")
+		for _, mark := range []string{"**", "__", "*", "_", "`"} {
+			s = unmark(s, mark)
+		}
+		if len(s) == before {
+			return s
+		}
+	}
+}
+
+func unmark(s, mark string) string {
+	if inner, ok := strings.CutPrefix(s, mark); ok {
+		switch strings.Index(inner, mark) {
+		case -1:
+			if mark == "**" { // a name may begin with another
+				return inner
+			}
+		case len(inner) - len(mark):
+			return inner[:len(inner)-len(mark)]
+		}
+		return s
+	}
+	if inner, ok := strings.CutSuffix(s, mark); ok && strings.Count(inner, mark)%2 == 0 {
+		return inner
+	}
+	return s
+}
+
+// lowerASCII lowers ASCII letters only, so that offsets stay.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,232 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+var known = Known{Dialects: []string{"adk", "looopy"}}
+
+func mustLoad(t *testing.T, file string) Config {
+	t.Helper()
+	config, err := Load(file, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// agent is a valid configuration with one source; change may make it another.
+func agent(change func(*Config)) Config {
+	config := Default()
+	source := defaultSource()
+	source.Name = "agent"
+	source.Proxy = &Proxy{Listen: ":8080", Upstream: "http://127.0.0.1:8000"}
+	config.Sources = []Source{source}
+	if change != nil {
+		change(&config)
+	}
+	return config
+}
+
+func TestLoadGood(t *testing.T) {
+	want := Config{
+		Sources: []Source{
+			{
+				Name: "fire-briefing",
+				Proxy: &Proxy{
+					Listen:   ":8080",
+					Upstream: "http://127.0.0.1:8000",
+					Paths:    []string{"/run_sse", "/apps/*/run"},
+				},
+				Dialect:       "adk",
+				Relay:         RelayVerbatim,
+				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
+			},
+			{
+				Name:          "support_2.eu",
+				Proxy:         &Proxy{Listen: "[::1]:9090", Upstream: "https://agent.example.org/base/"},
+				Dialect:       DialectAuto,
+				Relay:         RelayVerbatim,
+				AgentsAsTools: []string{},
+			},
+		},
+		Runs:    Runs{IdleTimeout: 90 * time.Minute, MaxOpen: 1, MaxOperations: 2, MaxEnded: 3},
+		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
+		Limits: Limits{
+			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, SpanQueue: 9,
+		},
+	}
+	if diff := cmp.Diff(want, mustLoad(t, "testdata/good.yml")); diff != "" {
+		t.Errorf("good.yml (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadMinimalIsDefault(t *testing.T) {
+	if diff := cmp.Diff(agent(nil), mustLoad(t, "testdata/minimal.yml")); diff != "" {
+		t.Errorf("minimal.yml (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseTakesOtherLineEndsAndByteOrderMark(t *testing.T) {
+	text := "\ufeffsources:\r\n  - name: agent\r\n    proxy: {listen: \":8080\", upstream: \"http://127.0.0.1:8000\"}\r\n"
+	config, err := Parse("windows.yml", []byte(text), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(agent(nil), config); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestExampleIsDefault(t *testing.T) {
+	want := agent(func(c *Config) { c.Sources[0].Name = "fire-briefing" })
+	if diff := cmp.Diff(want, mustLoad(t, "example.yml")); diff != "" {
+		t.Errorf("example.yml (-want +got):\n%s", diff)
+	}
+}
+
+func TestExampleHasEveryFieldWithAComment(t *testing.T) {
+	comments := exampleComments(t)
+	for _, key := range fieldKeys(reflect.TypeFor[Config](), "") {
+		comment, ok := comments[key]
+		if !ok {
+			t.Errorf("%s is missing", key)
+		} else if comment == "" {
+			t.Errorf("%s has no comment on its line", key)
+		}
+	}
+}
+
+// exampleComments maps the keys of example.yml to the comments on their lines.
+func exampleComments(t *testing.T) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile("example.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		t.Fatal(err)
+	}
+	lines, comments := strings.Split(string(data), "\n"), make(map[string]string)
+	var walk func(node *yaml.Node, key string)
+	walk = func(node *yaml.Node, key string) {
+		switch node.Kind {
+		case yaml.SequenceNode:
+			for i, item := range node.Content {
+				walk(item, fmt.Sprintf("%s[%d]", key, i))
+			}
+		case yaml.MappingNode:
+			for pair := range slices.Chunk(node.Content, 2) {
+				path := join(key, pair[0].Value)
+				_, comments[path], _ = strings.Cut(lines[pair[0].Line-1], " # ")
+				walk(pair[1], path)
+			}
+		}
+	}
+	walk(document.Content[0], "")
+	return comments
+}
+
+// fieldKeys lists the keys of a struct and of all structs in it, with [0] for the one item of a list of structs.
+func fieldKeys(settings reflect.Type, key string) (keys []string) {
+	for field := range settings.Fields() {
+		name, _ := yamlName(field)
+		path, inner := join(key, name), field.Type
+		keys = append(keys, path)
+		if inner.Kind() == reflect.Slice {
+			path += "[0]"
+		}
+		if inner.Kind() == reflect.Slice || inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			keys = append(keys, fieldKeys(inner, path)...)
+		}
+	}
+	return keys
+}
+
+func TestBounds(t *testing.T) {
+	comments := exampleComments(t)
+	for _, bound := range []struct{ key, low, high, below, above string }{
+		{"runs.idle_timeout", "1ms", "168h", "999us", "168h0m0.001s"},
+		{"runs.max_open", "1", "1000000", "0", "1000001"},
+		{"runs.max_operations", "1", "1000000", "0", "1000001"},
+		{"runs.max_ended", "1", "10000", "0", "10001"},
+		{"metrics.max_label_values", "1", "10000", "0", "10001"},
+		{"metrics.max_label_sets", "1", "100000", "0", "100001"},
+		{"limits.frame", "1B", "1GiB", "0", "1073741825"},
+		{"limits.json_depth", "1", "10000", "0", "10001"},
+		{"limits.request_body", "1B", "64MiB", "0", "67108865"},
+		{"limits.confidence_text", "1B", "16MiB", "0", "16777217"},
+		{"limits.observe_queue", "1B", "4GiB", "0", "4294967297"},
+		{"limits.span_queue", "1", "1000000", "0", "1000001"},
+	} {
+		section, name, _ := strings.Cut(bound.key, ".")
+		parse := func(value string) error {
+			text := agent(nil).String()
+			at := strings.Index(text, "\n"+section+":")
+			head, tail := text[:at], text[at:]
+			start := strings.Index(tail, "  "+name+":")
+			end := start + strings.IndexByte(tail[start:], '\n')
+			_, err := Parse("bounds.yml", []byte(head+tail[:start]+"  "+name+": "+value+tail[end:]), known)
+			return err
+		}
+		for _, value := range []string{bound.low, bound.high} {
+			if err := parse(value); err != nil {
+				t.Errorf("%s: %s is refused: %v", bound.key, value, err)
+			}
+		}
+		for _, value := range []string{bound.below, bound.above} {
+			if err := parse(value); err == nil || !strings.Contains(err.Error(), bound.key+": ") {
+				t.Errorf("%s: %s gives the error %v", bound.key, value, err)
+			}
+		}
+		if says := bound.low + " to " + bound.high; !strings.HasSuffix(comments[bound.key], "; "+says) {
+			t.Errorf("example.yml does not say of %s that it is from %s", bound.key, says)
+		}
+	}
+}
+
+func TestStringLoadsBack(t *testing.T) {
+	odd := agent(func(c *Config) {
+		c.Sources[0].Name = "007"
+		c.Sources[0].Proxy.Paths = []string{"/a: b # c", "/*", `/\[x]`, "/'\"", "/é"}
+		c.Sources[0].AgentsAsTools = []string{
+			"null", "~", "true", "no", "1", "0x1f", "1e3",
+			".inf", "2024-05-01", "- a", "a: b", "<<", "*a", "&a", "!a", " a ", "é火🔥", "'", `"`, "#", "=",
+		}
+		c.Runs.IdleTimeout = 1*time.Hour + 1*time.Nanosecond
+		c.Limits.Frame = 1<<20 + 1
+	})
+	if err := odd.Validate(known); err != nil {
+		t.Fatal(err)
+	}
+	for name, config := range map[string]Config{
+		"good": mustLoad(t, "testdata/good.yml"), "default": agent(nil), "odd": odd,
+	} {
+		t.Run(name, func(t *testing.T) { checkLoadsBack(t, config) })
+	}
+}
+
+func checkLoadsBack(t *testing.T, config Config) {
+	t.Helper()
+	text := config.String()
+	again, err := Parse("printed.yml", []byte(text), known)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if diff := cmp.Diff(config, again); diff != "" {
+		t.Errorf("(-printed +loaded):\n%s\n%s", diff, text)
+	}
+}

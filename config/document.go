@@ -1,0 +1,125 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document finds the root of the one YAML document in data.
+func document(data []byte) (*yaml.Node, *Error) {
+	if failure := checkText(data); failure != nil {
+		return nil, failure
+	}
+	documents, line, err := parseYAML(data)
+	if err != nil {
+		return nil, syntaxError(data, line, err)
+	}
+	if len(documents) == 0 || isNull(documents[0].Content[0]) {
+		return nil, &Error{Line: 1, Problem: "the file is empty", Remedy: "give at least one source"}
+	}
+	if len(documents) > 1 {
+		return nil, &Error{Line: documents[1].Line, Problem: "a second document begins here", Remedy: "keep one document in the file"}
+	}
+	return documents[0].Content[0], nil
+}
+
+// checkText refuses what the YAML parser would refuse without a line, or would take for UTF-16.
+func checkText(data []byte) *Error {
+	line := 1
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return &Error{Line: line, Problem: "the text is not UTF-8", Remedy: "save the file as UTF-8"}
+		case r == '\n':
+			line++
+		case unicode.IsControl(r) && r != '\t' && r != '\r':
+			return &Error{Line: line, Problem: fmt.Sprintf("the control character %U stands here", r), Remedy: "remove it"}
+		}
+		i += size
+	}
+	return nil
+}
+
+// parseYAML reads up to two documents, and counts the lines that the parser took before it ended or gave up.
+func parseYAML(data []byte) (documents []*yaml.Node, taken int, err error) {
+	text := &lineReader{rest: data}
+	decoder := yaml.NewDecoder(text)
+	for len(documents) < 2 {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, text.taken, err
+		}
+		documents = append(documents, &document)
+	}
+	return documents, text.taken, nil
+}
+
+// maxReparsed bounds, in bytes, how much of a broken file is parsed again to find the line.
+const maxReparsed = 16 << 20
+
+// syntaxError finds the line itself: the parser's own is that of an enclosing block, off by one, or missing. The lines
+// it took come close, but it looks ahead over comments; without its last lines the text still fails in the same way as
+// long as the mistake is in it.
+func syntaxError(data []byte, taken int, err error) *Error {
+	problem := withoutLine(err)
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	line := max(1, min(taken, len(lines)))
+	for reparsed := 0; line > 1 && reparsed < maxReparsed; line-- {
+		before := bytes.Join(lines[:line-1], nil)
+		if _, _, err := parseYAML(before); err == nil || withoutLine(err) != problem {
+			break
+		}
+		reparsed += len(before)
+	}
+	text := string(lines[line-1])
+	switch indentation := text[:len(text)-len(strings.TrimLeft(text, " \t"))]; {
+	case strings.Contains(indentation, "\t"):
+		return &Error{Line: line, Problem: "there is a tab in the indentation", Remedy: "indent with spaces"}
+	case strings.HasPrefix(problem, "unknown anchor"):
+		return &Error{Line: line, Problem: "aliases are not supported", Remedy: "write the value out, or put it in quotes"}
+	}
+	const remedy = "check indentation, quotes and brackets here and just above"
+	return &Error{Line: line, Problem: "this is not YAML: " + problem, Remedy: remedy}
+}
+
+// withoutLine is what the parser says after "yaml: " and, mostly, "line 3: ".
+func withoutLine(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, found := strings.CutPrefix(text, "line "); found {
+		return strings.TrimLeft(rest, "0123456789: ")
+	}
+	return text
+}
+
+// lineReader hands out one line a call, so that what was taken tells how far the parser came.
+type lineReader struct {
+	rest  []byte
+	taken int
+}
+
+func (l *lineReader) Read(p []byte) (int, error) {
+	if len(l.rest) == 0 {
+		return 0, io.EOF
+	}
+	end := bytes.IndexByte(l.rest, '\n') + 1
+	if end == 0 {
+		end = len(l.rest)
+	}
+	n := copy(p, l.rest[:end])
+	if l.rest = l.rest[n:]; n == end {
+		l.taken++
+	}
+	return n, nil
+}

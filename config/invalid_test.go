@@ -1,0 +1,204 @@
+package config
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Each mistake is a file testdata/invalid-<name>.yml, and the lines of its error without the file's name.
+var invalid = map[string][]string{
+	"agent-control": {`6: sources[0].agents_as_tools[0]: "a\nb" is not the name of a tool; give 1 to 256 bytes of printable text`},
+	"agent-empty":   {`6: sources[0].agents_as_tools[0]: "" is not the name of a tool; give 1 to 256 bytes of printable text`},
+	"agent-twice":   {`6: sources[0].agents_as_tools[2]: "a" stands here twice; remove one of the two`},
+	"alias-unknown": {`6: aliases are not supported; write the value out, or put it in quotes`},
+	"alias": {
+		`1: runs.max_open: anchors are not supported; remove &n`,
+		`1: runs.max_ended: aliases are not supported; write the value out, or put it in quotes`,
+	},
+	"anchor":                  {`6: runs: anchors are not supported; remove &r`},
+	"boolean-for-text":        {`6: sources[0].agents_as_tools[0]: expected text, found true; put it in quotes`},
+	"control-character":       {`2: the control character U+0007 stands here; remove it`},
+	"date-for-text":           {`2: sources[0].name: expected text, found the date 2024-05-01; put it in quotes`},
+	"dialect-close":           {`6: sources[0].dialect: "ADK" is not a known dialect; did you mean "adk"?`},
+	"dialect":                 {`6: sources[0].dialect: "soap" is not a known dialect; use one of auto, adk, looopy`},
+	"duplicate-key":           {`9: runs.max_open: duplicate key, first given on line 7; keep one of the two`},
+	"duration":                {`6: runs.idle_timeout: "30 minutes" is not a duration such as 30m; write numbers with the units ms, s, m and h`},
+	"empty-comments":          {`1: the file is empty; give at least one source`},
+	"empty-document":          {`1: the file is empty; give at least one source`},
+	"empty":                   {`1: the file is empty; give at least one source`},
+	"indentation":             {`6: this is not YAML: did not find expected key; check indentation, quotes and brackets here and just above`},
+	"key-is-list":             {`7: runs."": expected a key, found a list; write its keys indented below, or {key: value}`},
+	"list-for-duration":       {`6: runs.idle_timeout: expected a duration such as 30m, found a list; write numbers with the units ms, s, m and h`},
+	"list-for-map":            {`6: runs: expected a map, found a list; write its keys indented below, or {key: value}`},
+	"listen-empty":            {`4: sources[0].proxy.listen: the value is empty; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-host":             {`4: sources[0].proxy.listen: "my host" is not a host; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-missing":          {`3: sources[0].proxy.listen: missing; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-no-port":          {`4: sources[0].proxy.listen: "127.0.0.1" is not host:port; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-number":           {`4: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`},
+	"listen-port-name":        {`4: sources[0].proxy.listen: ":http" has no port from 0 to 65535; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-port":             {`4: sources[0].proxy.listen: ":65536" has no port from 0 to 65535; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"listen-shared-localhost": {`8: sources[1].proxy.listen: "localhost:8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-shared-wildcard":  {`8: sources[1].proxy.listen: "0.0.0.0:8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-shared":           {`8: sources[1].proxy.listen: ":8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-url":              {`4: sources[0].proxy.listen: "http://127.0.0.1:8080" is not host:port; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
+	"many": {
+		`2: runs.idle_timeout: expected a duration such as 30m, found a list; write numbers with the units ms, s, m and h`,
+		`3: runs.max_ended: 0 is out of bounds; give a value from 1 to 10000`,
+		`5: sources[0].name: "fire briefing" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
+		`7: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`,
+		`8: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`,
+		`9: sources[0].relay: filtered is not available in this version; use verbatim, and let only clients that may see the whole stream reach this source`,
+		`10: sources[0].colour: unknown key; the keys here are name, proxy, dialect, relay, agents_as_tools`,
+		`11: sources[1].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
+		`11: sources[1].proxy.listen: missing; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
+		`11: sources[1].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`,
+		`12: limits.frame: duplicate key, first given on line 12; keep one of the two`,
+	},
+	"map-for-list":        {`6: sources[0].agents_as_tools: expected a list, found a map; write [first, second], or one "- item" a line`},
+	"map-for-source-list": {`1: sources: expected a list, found a map; write [first, second], or one "- item" a line`},
+	"map-for-text":        {`6: sources[0].dialect: expected text, found a map; give one value`},
+	"merge-key":           {`7: runs."<<": merge keys are not supported; write the keys out`},
+	"name-empty":          {`2: sources[0].name: the value is empty; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
+	"name-long":           {`2: sources[0].name: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
+	"name-missing":        {`2: sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
+	"name-space":          {`2: sources[0].name: "fire briefing" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
+	"name-twice":          {`6: sources[1].name: "agent" is the name of sources[0] already; give each source a name of its own`},
+	"negative": {
+		`6: runs.idle_timeout: -1s is out of bounds; give a value from 1ms to 168h0m0s`,
+		`6: runs.max_open: -1 is out of bounds; give a value from 1 to 1000000`,
+	},
+	"no-sources": {`1: sources: there is no source; give at least one, with a name and a proxy`},
+	"not-a-map":  {`1: expected a map, found a list; write its keys indented below, or {key: value}`},
+	"not-utf8":   {`2: the text is not UTF-8; save the file as UTF-8`},
+	"null-item":  {`6: sources[0].proxy.paths[1]: expected text, found nothing; give a value, or leave the key out`},
+	"null": {
+		`2: sources[0].name: expected text, found nothing; give a value, or leave the key out`,
+		`6: runs: expected a map, found nothing; give a value, or leave the key out`,
+	},
+	"number-for-duration": {`6: runs.idle_timeout: expected a duration such as 30m, found the number 30; write numbers with the units ms, s, m and h`},
+	"number-for-text":     {`2: sources[0].name: expected text, found the number 2024; put it in quotes`},
+	"number-fraction":     {`6: runs.max_open: expected a whole number, found the number 1.5; write it in decimal digits, without quotes`},
+	"number-octal":        {`6: runs.max_open: "010" is not a whole number in plain digits; write it in decimal digits, without quotes`},
+	"number-range":        {`6: runs.max_open: "9999999999999999999" is out of range; write it in decimal digits, without quotes`},
+	"number-overflow":     {`6: runs.max_open: expected a whole number, found the number 99999999999999999999; write it in decimal digits, without quotes`},
+	"path-control":        {`6: sources[0].proxy.paths[0]: "/a\nb" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`},
+	"path-double-star":    {`6: sources[0].proxy.paths[0]: "/**/run" has **, which matches no more than *; write one * for each part of the path`},
+	"path-glob":           {`6: sources[0].proxy.paths[0]: "/[a" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`},
+	"path-relative":       {`6: sources[0].proxy.paths[1]: "run_sse" does not begin with /; give the whole path, such as /run_sse`},
+	"paths-empty":         {`6: sources[0].proxy.paths: the list is empty; give a path, or leave the key out for those of the dialects`},
+	"proxy-missing":       {`2: sources[0].proxy: missing; give a proxy with listen and upstream`},
+	"proxy-null":          {`3: sources[0].proxy: missing; give a proxy with listen and upstream`},
+	"relay-filtered":      {`6: sources[0].relay: filtered is not available in this version; use verbatim, and let only clients that may see the whole stream reach this source`},
+	"relay":               {`6: sources[0].relay: "raw" is not a way to relay; use verbatim`},
+	"root-text":           {`1: expected a map, found text; write its keys indented below, or {key: value}`},
+	"size-fraction":       {`6: limits.frame: "0.3KiB" is not a whole number of bytes; write a number with the unit B, KiB, MiB or GiB`},
+	"size-negative":       {`6: limits.frame: "-1" is negative; write a number with the unit B, KiB, MiB or GiB`},
+	"size-null":           {`6: limits.frame: expected a size such as 8MiB, found nothing; give a value, or leave the key out`},
+	"size-overflow":       {`6: limits.frame: "9999999999GiB" is too large; write a number with the unit B, KiB, MiB or GiB`},
+	"size-unit":           {`6: limits.frame: "8MB" has the unknown unit "MB"; write a number with the unit B, KiB, MiB or GiB`},
+	"size-word":           {`6: limits.frame: "large" is not a size; write a number with the unit B, KiB, MiB or GiB`},
+	"source-empty": {
+		`1: sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
+		`1: sources[0].proxy: missing; give a proxy with listen and upstream`,
+	},
+	"sources-empty":    {`1: sources: there is no source; give at least one, with a name and a proxy`},
+	"tab":              {`7: there is a tab in the indentation; indent with spaces`},
+	"tag-escape":       {`1: sources[0].name: tags are not supported; remove "!a\nb", or put the value in quotes`},
+	"tag":              {`6: runs.max_open: tags are not supported; remove "!!int", or put the value in quotes`},
+	"text-for-list":    {`6: sources[0].proxy.paths: expected a list, found text; write [first, second], or one "- item" a line`},
+	"text-for-map":     {`3: sources[0].proxy: expected a map, found text; write its keys indented below, or {key: value}`},
+	"text-for-number":  {`6: runs.max_open: expected a whole number, found text; write it in decimal digits, without quotes`},
+	"text-for-source":  {`1: sources[0]: expected a map, found text; write its keys indented below, or {key: value}`},
+	"too-many-sources": {`1: sources: 101 items are too many; give at most 100`},
+	"too-much": {
+		`6: runs.idle_timeout: 169h0m0s is out of bounds; give a value from 1ms to 168h0m0s`,
+		`6: runs.max_open: 1000001 is out of bounds; give a value from 1 to 1000000`,
+		`6: runs.max_operations: 1000001 is out of bounds; give a value from 1 to 1000000`,
+		`6: runs.max_ended: 10001 is out of bounds; give a value from 1 to 10000`,
+		`7: metrics.max_label_values: 10001 is out of bounds; give a value from 1 to 10000`,
+		`7: metrics.max_label_sets: 100001 is out of bounds; give a value from 1 to 100000`,
+		`8: limits.frame: 1025MiB is out of bounds; give a value from 1B to 1GiB`,
+		`8: limits.json_depth: 10001 is out of bounds; give a value from 1 to 10000`,
+		`8: limits.request_body: 65MiB is out of bounds; give a value from 1B to 64MiB`,
+		`8: limits.confidence_text: 17MiB is out of bounds; give a value from 1B to 16MiB`,
+		`8: limits.observe_queue: 5GiB is out of bounds; give a value from 1B to 4GiB`,
+		`8: limits.span_queue: 1000001 is out of bounds; give a value from 1 to 1000000`,
+	},
+	"two-documents":       {`2: a second document begins here; keep one document in the file`},
+	"unclosed-last-quote": {`6: this is not YAML: found unexpected end of stream; check indentation, quotes and brackets here and just above`},
+	"unclosed-list":       {`6: this is not YAML: did not find expected ',' or ']'; check indentation, quotes and brackets here and just above`},
+	"unclosed-quote":      {`5: this is not YAML: did not find expected key; check indentation, quotes and brackets here and just above`},
+	"unknown-key-case": {
+		`6: runs.maxOpen: unknown key; did you mean "max_open"?`,
+		`6: runs.max-ended: unknown key; did you mean "max_ended"?`,
+	},
+	"unknown-key-close":  {`5: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`},
+	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, metrics, limits`},
+	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, metrics, limits`},
+	"unknown-source-kind": {
+		`2: sources[0].proxy: missing; give a proxy with listen and upstream`,
+		`3: sources[0].tail: unknown key; the keys here are name, proxy, dialect, relay, agents_as_tools`,
+	},
+	"unquoted-glob":      {`6: aliases are not supported; write the value out, or put it in quotes`},
+	"upstream-empty":     {`5: sources[0].proxy.upstream: the value is empty; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-fragment":  {`5: sources[0].proxy.upstream: the URL has a fragment; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-itself":    {`5: sources[0].proxy.upstream: the proxy itself listens there; give the agent a port of its own, and its URL here`},
+	"upstream-missing":   {`3: sources[0].proxy.upstream: missing; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-no-host":   {`5: sources[0].proxy.upstream: the URL has no valid host and port; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-no-scheme": {`5: sources[0].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-port":      {`5: sources[0].proxy.upstream: the URL has no valid host and port; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-query":     {`5: sources[0].proxy.upstream: the URL has a query; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-scheme":    {`5: sources[0].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"upstream-user-info": {`5: sources[0].proxy.upstream: the URL has user info; give the agent's URL, such as "http://127.0.0.1:8000"`},
+	"utf16":              {`1: the text is not UTF-8; save the file as UTF-8`},
+	"zero": {
+		`6: runs.idle_timeout: 0s is out of bounds; give a value from 1ms to 168h0m0s`,
+		`6: runs.max_open: 0 is out of bounds; give a value from 1 to 1000000`,
+		`6: runs.max_operations: 0 is out of bounds; give a value from 1 to 1000000`,
+		`6: runs.max_ended: 0 is out of bounds; give a value from 1 to 10000`,
+		`7: metrics.max_label_values: 0 is out of bounds; give a value from 1 to 10000`,
+		`7: metrics.max_label_sets: 0 is out of bounds; give a value from 1 to 100000`,
+		`8: limits.frame: 0B is out of bounds; give a value from 1B to 1GiB`,
+		`8: limits.json_depth: 0 is out of bounds; give a value from 1 to 10000`,
+		`8: limits.request_body: 0B is out of bounds; give a value from 1B to 64MiB`,
+		`8: limits.confidence_text: 0B is out of bounds; give a value from 1B to 16MiB`,
+		`8: limits.observe_queue: 0B is out of bounds; give a value from 1B to 4GiB`,
+		`8: limits.span_queue: 0 is out of bounds; give a value from 1 to 1000000`,
+	},
+}
+
+func TestLoadInvalid(t *testing.T) {
+	t.Chdir("testdata")
+	for name, lines := range invalid {
+		t.Run(name, func(t *testing.T) {
+			file := "invalid-" + name + ".yml"
+			config, err := Load(file, known)
+			if err == nil {
+				t.Fatalf("loads as\n%s", config)
+			}
+			want := file + ":" + strings.Join(lines, "\n"+file+":")
+			if diff := cmp.Diff(want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(Config{}, config); diff != "" {
+				t.Errorf("something was loaded beside the error:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryInvalidFileIsTested(t *testing.T) {
+	entries, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		name, isInvalid := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".yml"), "invalid-")
+		if _, tested := invalid[name]; isInvalid && !tested {
+			t.Errorf("no error is expected of %s", entry.Name())
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+)
+
+// Known is what the rest of the program knows and a configuration may name.
+type Known struct {
+	Dialects []string // without DialectAuto, which is always known
+}
+
+const maxFile = 1 << 20
+
+// Load reads and checks a file of at most 1 MiB. The error joins one *Error for each mistake, in the order of lines.
+func Load(file string, known Known) (Config, error) {
+	data, failure := readFile(file)
+	if failure != nil {
+		return Config{}, failure
+	}
+	return Parse(file, data, known)
+}
+
+// Parse is Load for text that is already there; name stands for the file in errors.
+func Parse(name string, data []byte, known Known) (Config, error) {
+	root, failure := document(data)
+	if failure != nil {
+		failure.File = name
+		return Config{}, failure
+	}
+	config, report := Default(), newReport(name)
+	report.lines[""] = root.Line
+	decoder{report}.value(root, "", reflect.ValueOf(&config).Elem())
+	check(config, known, report)
+	if err := report.err(); err != nil {
+		return Config{}, err
+	}
+	return config, nil
+}
+
+func readFile(name string) ([]byte, *Error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, &Error{File: name, Problem: "this is a directory", Remedy: "name the file in it"}
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	if len(data) > maxFile {
+		return nil, &Error{File: name, Problem: "the file is larger than 1 MiB", Remedy: "name a configuration file"}
+	}
+	return data, nil
+}
+
+func fileError(name string, err error) *Error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{File: name, Problem: "there is no such file", Remedy: "create it, or name the one that you have"}
+	case errors.Is(err, fs.ErrPermission):
+		const remedy = "make it readable for the user that runs this"
+		return &Error{File: name, Problem: "permission to read the file is denied", Remedy: remedy}
+	}
+	if cause := errors.Unwrap(err); cause != nil { // *fs.PathError, whose text names the file once more
+		err = cause
+	}
+	return &Error{File: name, Problem: "the file cannot be read: " + err.Error(), Remedy: "name a readable file"}
+}

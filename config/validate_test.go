@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a file cannot show, or only a very long one; all else is in the files testdata/invalid-*.yml.
+func TestValidate(t *testing.T) {
+	proxy := func(change func(*Proxy)) Config {
+		return agent(func(c *Config) { change(c.Sources[0].Proxy) })
+	}
+	for _, test := range []struct {
+		name   string
+		config Config
+		want   string
+	}{
+		{"valid", agent(nil), ""},
+		{"default", Default(), "sources: there is no source; give at least one, with a name and a proxy"},
+		{
+			"empty source", agent(func(c *Config) { c.Sources[0] = defaultSource() }),
+			`sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"` + "\n" +
+				"sources[0].proxy: missing; give a proxy with listen and upstream",
+		},
+		{
+			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
+			`sources[0].dialect: "" is not a known dialect; use one of auto, adk, looopy` + "\n" +
+				`sources[0].relay: "" is not a way to relay; use verbatim`,
+		},
+		{
+			"many paths", proxy(func(p *Proxy) { p.Paths = slices.Repeat([]string{"/a"}, 101) }),
+			"sources[0].proxy.paths: 101 items are too many; give at most 100",
+		},
+		{
+			"long path", proxy(func(p *Proxy) { p.Paths = []string{"/" + strings.Repeat("a", maxPath)} }),
+			`sources[0].proxy.paths[0]: "/` + strings.Repeat("a", 59) + `" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`,
+		},
+		{
+			"many agents", agent(func(c *Config) { c.Sources[0].AgentsAsTools = slices.Repeat([]string{"a"}, 1001) }),
+			"sources[0].agents_as_tools: 1001 items are too many; give at most 1000",
+		},
+		{
+			"long agent", agent(func(c *Config) { c.Sources[0].AgentsAsTools = []string{strings.Repeat("a", 257)} }),
+			`sources[0].agents_as_tools[0]: "` + strings.Repeat("a", 60) + `" is not the name of a tool; give 1 to 256 bytes of printable text`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := ""
+			if err := test.config.Validate(known); err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("error\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestListenersThatMayStandTogether(t *testing.T) {
+	for _, listen := range [][]string{
+		{":8080", ":8081"},
+		{"127.0.0.1:8080", "127.0.0.2:8080"},
+		{"127.0.0.1:0", "127.0.0.1:0"},
+		{"[::1]:8080", "127.0.0.1:8080"},
+		{"localhost:8080", "agent.example.org:8080"},
+		{"[fe80::1%eth0]:8080", "[fe80::1%eth1]:8080"},
+	} {
+		config := agent(func(c *Config) {
+			c.Sources = nil
+			for i, address := range listen {
+				source := defaultSource()
+				source.Name = fmt.Sprint(i)
+				source.Proxy = &Proxy{Listen: address, Upstream: "http://127.0.0.1:8000"}
+				c.Sources = append(c.Sources, source)
+			}
+		})
+		if err := config.Validate(known); err != nil {
+			t.Errorf("%q: %v", listen, err)
+		}
+	}
+}
+
+func TestUpstreams(t *testing.T) {
+	for _, test := range []struct {
+		listen, upstream string
+		valid            bool
+	}{
+		{":8080", "http://agent:8080", true}, // another machine's port of the same number
+		{":8080", "https://[2001:db8::1]:8080/base", true},
+		{":8080", "HTTP://Agent.Example.org", true},
+		{"127.0.0.1:8080", "http://127.0.0.2:8080", true},
+		{":80", "http://127.0.0.1:443", true},
+		{":80", "http://127.0.0.1", false},
+		{":443", "https://localhost", false},
+		{":8080", "http://[::1]:8080", false},
+		{":8080", "http://0.0.0.0:8080", false},
+		{"127.0.0.1:8080", "http://0.0.0.0:8080", false},
+		{"agent:8080", "http://agent:8080", false},
+		{":8080", "http://127.0.0.1:", false},
+		{":8080", "http://127.0.0.1:0", false},
+		{":8080", "http://a*b", false},
+		{":8080", "http://127.0.0.1:8000/?", false},
+		{":8080", "http://127.0.0.1:8000/#", false},
+		{":8080", "http:agent", false},
+		{":8080", "http://@127.0.0.1:8000", false},
+		{":8080", " http://127.0.0.1:8000", false},
+	} {
+		config := agent(func(c *Config) { *c.Sources[0].Proxy = Proxy{Listen: test.listen, Upstream: test.upstream} })
+		if err := config.Validate(known); (err == nil) != test.valid {
+			t.Errorf("listen %q, upstream %q: %v", test.listen, test.upstream, err)
+		}
+	}
+}
+
+func TestRefusedUpstreamIsNotPrinted(t *testing.T) {
+	for _, upstream := range []string{
+		"http://reader:secret@agent", "http://reader:secret@agent:x", "reader:secret@agent",
+		"ftp://reader:secret@agent", "http://reader:secret@:1#a",
+	} {
+		err := agent(func(c *Config) { c.Sources[0].Proxy.Upstream = upstream }).Validate(known)
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", upstream, err)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+// Package metrics turns batches and operations into Prometheus metrics whose number is bounded whatever agents send.
+package metrics
+
+import (
+	"encoding/hex"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// Settings bound the label values; both must be positive.
+type Settings struct {
+	MaxLabelValues int // of agents, tools and models, each
+	MaxLabelSets   int // of each metric
+	Version        string
+	Revision       string
+}
+
+// Spans tells how the delivery of spans stands.
+type Spans func() (exported uint64, queued int, dropped map[string]uint64)
+
+// Metrics counts. It is a tracker.Observer, a tracker.Losses, and takes batches beside the tracker.
+type Metrics struct {
+	caps *caps
+	reg  prometheus.Registerer
+
+	agentDuration, toolDuration, chatDuration, tokenUsage *family[prometheus.Observer]
+	runDuration, timeToFirstText, confidence              *family[prometheus.Observer]
+	inputWait, eventLag                                   *family[prometheus.Observer]
+
+	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
+	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
+	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
+	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
+	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
+
+	runsOpen, sourceUp *family[prometheus.Gauge]
+
+	reloadSuccessful, reloadTime prometheus.Gauge
+}
+
+// New registers every metric.
+func New(reg prometheus.Registerer, s Settings) *Metrics {
+	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
+	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
+	reg.MustRegister(c.overflow)
+	for _, class := range []string{"agent", "tool", "model"} {
+		c.overflow.WithLabelValues(class)
+	}
+	m := &Metrics{
+		caps: c, reg: reg,
+		agentDuration:     agentDuration.histogram(reg, c, agentBuckets),
+		toolDuration:      toolDuration.histogram(reg, c, callBuckets),
+		chatDuration:      chatDuration.histogram(reg, c, callBuckets),
+		tokenUsage:        tokenUsage.histogram(reg, c, tokenBuckets),
+		runDuration:       runDuration.histogram(reg, c, agentBuckets),
+		timeToFirstText:   timeToFirstText.histogram(reg, c, callBuckets),
+		confidence:        confidence.histogram(reg, c, ratioBuckets),
+		inputWait:         inputWait.histogram(reg, c, waitBuckets),
+		eventLag:          eventLag.histogram(reg, c, lagBuckets),
+		runsStarted:       runsStarted.counter(reg, c),
+		runsEnded:         runsEnded.counter(reg, c),
+		toolCalls:         toolCalls.counter(reg, c),
+		toolCallFailures:  toolCallFailures.counter(reg, c),
+		transfers:         transfers.counter(reg, c),
+		unratedAnswer:     unratedAnswer.counter(reg, c),
+		citations:         citations.counter(reg, c),
+		inputRequests:     inputRequests.counter(reg, c),
+		inputExpired:      inputExpired.counter(reg, c),
+		artifacts:         artifacts.counter(reg, c),
+		artifactBytes:     artifactBytes.counter(reg, c),
+		frames:            frames.counter(reg, c),
+		frameBytes:        frameBytes.counter(reg, c),
+		events:            events.counter(reg, c),
+		internal:          internalEvents.counter(reg, c),
+		parseErrors:       parseErrors.counter(reg, c),
+		lateFrames:        lateFrames.counter(reg, c),
+		upstreamErrors:    upstreamErrors.counter(reg, c),
+		unobservedBytes:   unobservedBytes.counter(reg, c),
+		unreadRequests:    unreadRequests.counter(reg, c),
+		panics:            panics.counter(reg, c),
+		operationsExpired: operationsExpired.counter(reg, c),
+		operationsEvicted: operationsEvicted.counter(reg, c),
+		runsOpen:          runsOpen.gauge(reg, c),
+		sourceUp:          sourceUp.gauge(reg, c),
+	}
+	m.registerOwn(s)
+	return m
+}
+
+func (m *Metrics) registerOwn(s Settings) {
+	plain := func(t metric) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: t.name, Help: t.help})
+		m.reg.MustRegister(g)
+		return g
+	}
+	m.reloadSuccessful, m.reloadTime = plain(reloadSuccessful), plain(reloadTime)
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labels)
+	m.reg.MustRegister(info)
+	info.WithLabelValues(s.Version, s.Revision, runtime.Version()).Set(1)
+}
+
+// Reserve begins a source's series at zero, so that a rate over its first error sees it, and lets the names in that the
+// configuration knows.
+func (m *Metrics) Reserve(source string, dialects, tools []string) {
+	for _, tool := range tools {
+		m.caps.admit("tool", tool)
+		m.caps.admit("agent", tool)
+	}
+	m.frames.with(source)
+	m.frameBytes.with(source)
+	m.runsStarted.with(source)
+	m.runsOpen.with(source)
+	m.lateFrames.with(source)
+	m.unobservedBytes.with(source)
+	m.upstreamErrors.with(source)
+	m.panics.with(source)
+	for _, dialect := range append(dialects, unknownDialect) {
+		for _, reason := range event.Reasons() {
+			m.parseErrors.with(source, dialect, string(reason))
+		}
+	}
+}
+
+// ObserveSpans adds the delivery of spans.
+func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
+	m.reg.MustRegister(
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: spansExported.name, Help: spansExported.help}, func() float64 {
+			exported, _, _ := stats()
+			return float64(exported)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: spansQueued.name, Help: spansQueued.help}, func() float64 {
+			_, queued, _ := stats()
+			return float64(queued)
+		}))
+	for _, reason := range reasons {
+		m.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: spansDropped.name, Help: spansDropped.help, ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 {
+			_, _, dropped := stats()
+			return float64(dropped[reason])
+		}))
+	}
+}
+
+// Reloaded notes the outcome of loading the configuration.
+func (m *Metrics) Reloaded(ok bool, at time.Time) {
+	m.reloadSuccessful.Set(0)
+	if ok {
+		m.reloadSuccessful.Set(1)
+		m.reloadTime.Set(float64(at.UnixNano()) / 1e9)
+	}
+}
+
+// unknownDialect is the label of frames whose stream is not known yet, or nobody's.
+const unknownDialect = "unknown"
+
+// Consume counts a frame and its facts.
+func (m *Metrics) Consume(b *event.Batch) {
+	source, dialect := b.Stream.Source, b.Stream.Dialect
+	if dialect == "" {
+		dialect = unknownDialect
+	}
+	if b.Rejected != event.ReasonTruncated {
+		m.frames.with(source).Inc()
+		m.frameBytes.with(source).Add(float64(b.Frame.Size))
+	}
+	if b.Rejected != "" {
+		m.parseErrors.with(source, dialect, string(b.Rejected)).Inc()
+	}
+	for i := range b.Events {
+		m.events.with(source, dialect, b.Events[i].Kind.String()).Inc()
+	}
+	if !b.Received.IsZero() && !b.Time.IsZero() && !b.Received.Before(b.Time) {
+		m.eventLag.with(source).Observe(b.Received.Sub(b.Time).Seconds())
+	}
+}
+
+// RunStarted counts a run that began.
+func (m *Metrics) RunStarted(r *tracker.Run) {
+	m.runsStarted.with(r.Source).Inc()
+	m.runsOpen.with(r.Source).Inc()
+}
+
+// OperationEnded measures an operation.
+func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	switch op.Kind {
+	case tracker.InvokeAgent:
+		observe(m.agentDuration, r, op, op.Name, string(op.Error))
+	case tracker.ExecuteTool:
+		m.toolCalls.with(op.Agent, op.Name).Inc()
+		if op.Status == tracker.Error {
+			m.toolCallFailures.with(op.Agent, op.Name).Inc()
+		}
+		observe(m.toolDuration, r, op, op.Name, op.Agent, string(op.Error))
+	case tracker.Chat:
+		observe(m.chatDuration, r, op, string(op.Kind), op.Name, string(op.Error))
+		m.observeTokens(op, "input", op.Usage.Input)
+		m.observeTokens(op, "output", op.Usage.Output)
+	}
+}
+
+func (m *Metrics) observeTokens(op *tracker.Operation, kind string, n event.Count) {
+	if n.Known {
+		m.tokenUsage.with(string(op.Kind), op.Name, kind).Observe(float64(n.N))
+	}
+}
+
+// observe measures what has a duration: one with an unknown end has none.
+func observe(f *family[prometheus.Observer], r *tracker.Run, op *tracker.Operation, labels ...string) {
+	if op.Timing == tracker.Unknown {
+		return
+	}
+	seconds := op.Ended.At.Sub(op.Started.At).Seconds()
+	series := f.with(labels...)
+	if with, ok := series.(prometheus.ExemplarObserver); ok && r.Sampled {
+		with.ObserveWithExemplar(seconds, prometheus.Labels{
+			"trace_id": hex.EncodeToString(r.Trace[:]), "span_id": hex.EncodeToString(op.ID[:]),
+		})
+		return
+	}
+	series.Observe(seconds)
+}
+
+// RunEnded counts a run's end and what is known only then.
+func (m *Metrics) RunEnded(r *tracker.Run) {
+	agent := r.Root.Name
+	m.runsOpen.with(r.Source).Dec()
+	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
+	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))
+	if first := r.FirstText.At; r.Live && !first.IsZero() && !r.Root.Started.At.IsZero() {
+		m.timeToFirstText.with(r.Source, agent).Observe(first.Sub(r.Root.Started.At).Seconds())
+	}
+	for _, t := range r.Transfers {
+		m.transfers.with(t.From, t.To).Inc()
+	}
+	m.countProof(r)
+	for _, in := range r.Inputs {
+		m.inputRequests.with(r.Source, string(in.Kind)).Inc()
+		if wait, ok := in.Wait(); ok {
+			m.inputWait.with(r.Source, string(in.Kind)).Observe(wait.Seconds())
+		}
+		if in.Status == tracker.InputExpired {
+			m.inputExpired.with(r.Source, string(in.Kind)).Inc()
+		}
+	}
+	for _, a := range r.Artifacts {
+		m.artifacts.with(r.Source, string(a.Kind)).Inc()
+		if a.Bytes.Known {
+			m.artifactBytes.with(r.Source, string(a.Kind)).Add(float64(a.Bytes.N))
+		}
+	}
+}
+
+func (m *Metrics) countProof(r *tracker.Run) {
+	for _, s := range r.Confidence {
+		if s.Known && !s.Restated {
+			m.confidence.with(s.Agent, string(s.Origin)).Observe(s.Value)
+		}
+	}
+	for _, c := range r.Citations {
+		m.citations.with(c.Agent).Inc()
+	}
+	for agent, n := range r.Unrated {
+		m.unratedAnswer.with(agent).Add(float64(n))
+	}
+}
+
+// Evicted counts what a limit took from the tracker.
+func (m *Metrics) Evicted(kind string) { m.operationsEvicted.with(kind).Inc() }
+
+// Expired counts what idleness took from the tracker.
+func (m *Metrics) Expired(kind string) { m.operationsExpired.with(kind).Inc() }
+
+// Late counts a frame that came after its run's end.
+func (m *Metrics) Late(source string) { m.lateFrames.with(source).Inc() }
+
+// Up notes whether a request reached the agent.
+func (m *Metrics) Up(source string, up bool) {
+	if !up {
+		m.sourceUp.with(source).Set(0)
+		m.upstreamErrors.with(source).Inc()
+		return
+	}
+	m.sourceUp.with(source).Set(1)
+}
+
+// Unobserved counts bytes that went to the client unseen.
+func (m *Metrics) Unobserved(source string, bytes int) {
+	m.unobservedBytes.with(source).Add(float64(bytes))
+}
+
+// Unread counts a run request that named nobody because it could not be read.
+func (m *Metrics) Unread(source, reason string) { m.unreadRequests.with(source, reason).Inc() }
+
+// Panicked counts a stream whose observation a fault of ours ended.
+func (m *Metrics) Panicked(source string) { m.panics.with(source).Inc() }

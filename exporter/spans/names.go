@@ -1,0 +1,50 @@
+package spans
+
+import "go.opentelemetry.io/otel/attribute"
+
+// Names of the OpenTelemetry GenAI semantic conventions, at their newest. They are constants of ours because no released
+// semconv package has them all; a test holds those that one has against it.
+const (
+	operationName  = attribute.Key("gen_ai.operation.name")
+	agentName      = attribute.Key("gen_ai.agent.name")
+	conversationID = attribute.Key("gen_ai.conversation.id")
+	toolName       = attribute.Key("gen_ai.tool.name")
+	toolCallID     = attribute.Key("gen_ai.tool.call.id")
+	toolType       = attribute.Key("gen_ai.tool.type")
+	responseModel  = attribute.Key("gen_ai.response.model")
+	finishReasons  = attribute.Key("gen_ai.response.finish_reasons")
+	inputTokens    = attribute.Key("gen_ai.usage.input_tokens")
+	outputTokens   = attribute.Key("gen_ai.usage.output_tokens")
+	cacheTokens    = attribute.Key("gen_ai.usage.cache_read.input_tokens")
+	thoughtTokens  = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	errorType      = attribute.Key("error.type")
+
+	handoffSource = attribute.Key("gen_ai.agent.handoff.source.name")
+	handoffTarget = attribute.Key("gen_ai.agent.handoff.target.name")
+
+	evaluationResult      = "gen_ai.evaluation.result"
+	evaluationName        = attribute.Key("gen_ai.evaluation.name")
+	evaluationScore       = attribute.Key("gen_ai.evaluation.score.value")
+	evaluationLabel       = attribute.Key("gen_ai.evaluation.score.label")
+	evaluationExplanation = attribute.Key("gen_ai.evaluation.explanation")
+)
+
+// Names of our own.
+const (
+	runID          = attribute.Key("delegraph.run.id")
+	runStatus      = attribute.Key("delegraph.run.status")
+	runReason      = attribute.Key("delegraph.run.status_reason")
+	dialectName    = attribute.Key("delegraph.dialect")
+	sourceName     = attribute.Key("delegraph.source")
+	timingWorth    = attribute.Key("delegraph.timing")
+	toolIsAgent    = attribute.Key("delegraph.tool.is_agent")
+	reasoningSteps = attribute.Key("delegraph.reasoning.steps")
+
+	citationEvent     = "delegraph.citation"
+	citationSource    = attribute.Key("delegraph.citation.source")
+	citationReference = attribute.Key("delegraph.citation.reference")
+	citationURI       = attribute.Key("delegraph.citation.uri")
+)
+
+// proofConfidence is the name under which a stated confidence is an evaluation.
+const proofConfidence = "proof.confidence"

@@ -1,0 +1,172 @@
+package spans
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// Environment looks a variable of the OTEL_* environment up; os.Getenv is one.
+type Environment func(name string) string
+
+// Disabled says whether OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER=none turns traces off. The Go SDK reads neither.
+func (env Environment) Disabled() bool {
+	return strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") || env("OTEL_TRACES_EXPORTER") == "none"
+}
+
+// NewExporter makes the exporter that the environment asks for: OTLP over gRPC where it says nothing. Retries are the
+// processor's, so the exporter makes none.
+func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
+	switch exporter := env("OTEL_TRACES_EXPORTER"); exporter {
+	case "", "otlp":
+	case "console":
+		return stdouttrace.New()
+	default:
+		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER=%s is not supported: use otlp, console or none", exporter)
+	}
+	protocol := env("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+	if protocol == "" {
+		protocol = env("OTEL_EXPORTER_OTLP_PROTOCOL")
+	}
+	switch protocol {
+	case "", "grpc":
+		return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}))
+	case "http/protobuf", "http/json":
+		return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	}
+	return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL=%s is not supported: use grpc, http/protobuf or http/json", protocol)
+}
+
+// NewSampler makes the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
+func NewSampler(env Environment) (sdktrace.Sampler, error) {
+	name, argument := env("OTEL_TRACES_SAMPLER"), env("OTEL_TRACES_SAMPLER_ARG")
+	ratio := 1.0
+	if strings.HasSuffix(name, "traceidratio") && argument != "" {
+		parsed, err := strconv.ParseFloat(argument, 64)
+		if err != nil || !(parsed >= 0 && parsed <= 1) {
+			return nil, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG=%s is no ratio: use a number from 0 to 1", argument)
+		}
+		ratio = parsed
+	}
+	root, hasParent := strings.CutPrefix(name, "parentbased_")
+	var sampler sdktrace.Sampler
+	switch root {
+	case "":
+		return sdktrace.ParentBased(sdktrace.AlwaysSample()), nil
+	case "always_on":
+		sampler = sdktrace.AlwaysSample()
+	case "always_off":
+		sampler = sdktrace.NeverSample()
+	case "traceidratio":
+		sampler = sdktrace.TraceIDRatioBased(ratio)
+	default:
+		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER=%s is not supported: use always_on, always_off, traceidratio, or one of these with parentbased_ before it", name)
+	}
+	if hasParent {
+		return sdktrace.ParentBased(sampler), nil
+	}
+	return sampler, nil
+}
+
+// NewPropagator makes the propagator of OTEL_PROPAGATORS.
+func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
+	names := env("OTEL_PROPAGATORS")
+	if names == "" {
+		names = "tracecontext,baggage"
+	}
+	var all []propagation.TextMapPropagator
+	for _, name := range strings.Split(names, ",") {
+		switch strings.TrimSpace(name) {
+		case "tracecontext":
+			all = append(all, propagation.TraceContext{})
+		case "baggage":
+			all = append(all, propagation.Baggage{})
+		case "none":
+		default:
+			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use tracecontext, baggage or none", name)
+		}
+	}
+	return propagation.NewCompositeTextMapPropagator(all...), nil
+}
+
+// NewProvider makes a provider whose spans can have ids and decisions of their own, which go to the processor. The resource is
+// that of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, with the name "delegraph" where neither has one.
+func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *sdktrace.TracerProvider {
+	return sdktrace.NewTracerProvider(
+		sdktrace.WithSampler(decided{sampler}),
+		sdktrace.WithIDGenerator(generator{}),
+		sdktrace.WithResource(described),
+		sdktrace.WithSpanProcessor(processor))
+}
+
+// Decide asks a sampler once about a run that no parent has decided for. It is a tracker.Settings.Sample.
+func Decide(sampler sdktrace.Sampler) func(*tracker.Run) bool {
+	return func(r *tracker.Run) bool {
+		result := sampler.ShouldSample(sdktrace.SamplingParameters{
+			ParentContext: context.Background(),
+			TraceID:       r.Trace,
+			Name:          name(r.Root),
+			Kind:          kind(r.Root),
+			Attributes:    attributes(r, r.Root),
+		})
+		return result.Decision == sdktrace.RecordAndSample
+	}
+}
+
+// identity is the ids that a span is to have; its run has been decided to be sampled.
+type identity struct {
+	trace trace.TraceID
+	span  [8]byte
+}
+
+type identityKey struct{}
+
+func withIdentity(ctx context.Context, id identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, id)
+}
+
+// decided samples the spans of operations, since only those of sampled runs are made, and asks the sampler about all others.
+type decided struct{ sdktrace.Sampler }
+
+func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	if _, ok := p.ParentContext.Value(identityKey{}).(identity); ok {
+		return sdktrace.SamplingResult{
+			Decision:   sdktrace.RecordAndSample,
+			Tracestate: trace.SpanContextFromContext(p.ParentContext).TraceState(),
+		}
+	}
+	return d.Sampler.ShouldSample(p)
+}
+
+// generator gives the ids that are wished for, and random ones otherwise.
+type generator struct{}
+
+func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+	if id, ok := ctx.Value(identityKey{}).(identity); ok {
+		return id.trace, id.span
+	}
+	// crypto/rand.Read never fails.
+	rand.Read(t[:])
+	rand.Read(s[:])
+	return t, s
+}
+
+func (generator) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
+	if id, ok := ctx.Value(identityKey{}).(identity); ok {
+		return id.span
+	}
+	rand.Read(s[:])
+	return s
+}

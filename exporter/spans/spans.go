@@ -1,0 +1,194 @@
+// Package spans turns the tracker's operations into OpenTelemetry spans and delivers them without ever holding up a stream.
+package spans
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// Observer makes a span of each operation when it ends. It is a tracker.Observer.
+type Observer struct{ tracer trace.Tracer }
+
+// NewObserver makes spans of a provider that was set up by NewProvider: only that one takes the operations' own ids.
+func NewObserver(provider trace.TracerProvider) *Observer {
+	return &Observer{tracer: provider.Tracer("github.com/delegraph/delegraph")}
+}
+
+// RunStarted has nothing to show: a span is made when its operation ends.
+func (o *Observer) RunStarted(*tracker.Run) {}
+
+// RunEnded has nothing to add to the run's own operation.
+func (o *Observer) RunEnded(*tracker.Run) {}
+
+// OperationEnded makes the operation's span, if its run is sampled.
+func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	if !r.Sampled {
+		return
+	}
+	started, ended := when(op.Started), when(op.Ended)
+	if ended.Before(started) {
+		started = ended // the start of an answer whose call nobody saw
+	}
+	_, span := o.tracer.Start(parent(r, op), name(op),
+		trace.WithTimestamp(started),
+		trace.WithSpanKind(kind(op)),
+		trace.WithAttributes(attributes(r, op)...),
+		trace.WithLinks(links(r, op)...))
+	for _, c := range op.Confidence {
+		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
+	}
+	for _, c := range op.Citations {
+		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
+	}
+	if op.Status == tracker.Error {
+		span.SetStatus(codes.Error, string(op.Error))
+	}
+	span.End(trace.WithTimestamp(ended))
+}
+
+// base dates what has no date: a millisecond a frame from here on, marked by delegraph.timing=unknown.
+var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func when(m tracker.Moment) time.Time {
+	if !m.At.IsZero() {
+		return m.At
+	}
+	return base.Add(time.Duration(m.Frame) * time.Millisecond)
+}
+
+// parent prepares the context from which the SDK takes a span's parent, its id and the run's decision to be sampled.
+func parent(r *tracker.Run, op *tracker.Operation) context.Context {
+	ctx := withIdentity(context.Background(), identity{trace: r.Trace, span: op.ID})
+	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled, Remote: true}
+	if op == r.Root {
+		if !r.Parent.Valid() {
+			return ctx
+		}
+		above.SpanID = r.Parent.Span
+	}
+	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(above))
+}
+
+func name(op *tracker.Operation) string {
+	if op.Name == "" {
+		return string(op.Kind)
+	}
+	return string(op.Kind) + " " + op.Name
+}
+
+func kind(op *tracker.Operation) trace.SpanKind {
+	if op.Kind == tracker.Chat {
+		return trace.SpanKindClient
+	}
+	return trace.SpanKindInternal
+}
+
+func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
+	out := make([]trace.Link, 0, len(op.Links))
+	for _, id := range op.Links {
+		out = append(out, trace.Link{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled,
+		})})
+	}
+	return out
+}
+
+func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
+	a := known{}
+	a.text(operationName, string(op.Kind))
+	a.text(agentName, op.Agent)
+	a.text(conversationID, r.Session)
+	a.text(runID, r.ID)
+	a.text(dialectName, r.Dialect)
+	a.text(sourceName, r.Source)
+	a.text(timingWorth, string(op.Timing))
+	a.text(errorType, string(op.Error))
+	switch op.Kind {
+	case tracker.ExecuteTool:
+		a.text(toolName, op.Name)
+		a.text(toolCallID, op.CallID)
+		a.text(toolType, "function")
+		a.text(handoffSource, op.HandoffSource)
+		a.text(handoffTarget, op.HandoffTarget)
+		if op.AgentTool {
+			a.add(toolIsAgent.Bool(true))
+		}
+	case tracker.Chat:
+		a.text(responseModel, op.Name)
+		if op.FinishReason != "" {
+			a.add(finishReasons.StringSlice([]string{op.FinishReason}))
+		}
+		a.usage(op.Usage)
+	case tracker.InvokeAgent:
+		if op == r.Root {
+			a.text(runStatus, string(r.Status))
+			a.text(runReason, string(r.Reason))
+			a.usage(r.Usage)
+		}
+	}
+	a.count(reasoningSteps, op.ReasoningStep)
+	return a
+}
+
+func evaluation(s tracker.Statement) []attribute.KeyValue {
+	a := known{evaluationName.String(proofConfidence)}
+	if s.Known {
+		a.add(evaluationScore.Float64(s.Value))
+	}
+	a.text(evaluationLabel, s.Label)
+	a.text(evaluationExplanation, where(s.Confidence))
+	return a
+}
+
+// where says where a statement stood: its origin, and what it was said of.
+func where(c event.Confidence) string {
+	out := string(c.Origin)
+	if c.Overall {
+		out += ", overall"
+	}
+	for _, of := range []string{c.Topic, c.Scope} {
+		if of != "" {
+			out += ", of " + of
+		}
+	}
+	return out
+}
+
+func citation(c event.Citation) []attribute.KeyValue {
+	a := known{}
+	a.text(citationSource, c.Source)
+	a.text(citationReference, c.Reference)
+	a.text(citationURI, c.URI)
+	return a
+}
+
+// known collects attributes and leaves out what nobody said.
+type known []attribute.KeyValue
+
+func (a *known) add(kv attribute.KeyValue) { *a = append(*a, kv) }
+
+func (a *known) text(key attribute.Key, value string) {
+	if value != "" {
+		a.add(key.String(value))
+	}
+}
+
+func (a *known) count(key attribute.Key, c event.Count) {
+	if c.Known {
+		a.add(key.Int64(c.N))
+	}
+}
+
+func (a *known) usage(u event.Usage) {
+	a.count(inputTokens, u.Input)
+	a.count(outputTokens, u.Output)
+	a.count(cacheTokens, u.CacheRead)
+	a.count(thoughtTokens, u.Reasoning)
+}

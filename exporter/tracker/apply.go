@@ -1,0 +1,238 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// modelStarted notes the first partial frame of a response, in case no whole one follows.
+func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation) {
+	key := speaker{b.Agent, b.Branch}
+	if r.partial[key] == nil {
+		if op := r.chat(e.Model, b, agent); op != nil {
+			r.partial[key] = op
+		}
+	}
+}
+
+func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
+	key := speaker{b.Agent, b.Branch}
+	op := r.partial[key]
+	if op == nil {
+		op = r.chat(e.Model, b, agent)
+	}
+	delete(r.partial, key)
+	r.Usage = r.Usage.Add(e.Usage)
+	if op == nil {
+		return
+	}
+	op.Name, op.FinishReason, op.Usage = e.Model, e.FinishReason, e.Usage
+	status := OK
+	if e.Error != event.NoFailure {
+		status = Error
+	}
+	r.end(op, status, e.Error)
+}
+
+// chat begins a model's response. The request went out when the agent last had something to send: after the last whole
+// frame of its branch, or when control came to it.
+func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operation {
+	op := r.begin(Chat, model, agent)
+	if op == nil {
+		return nil
+	}
+	op.Agent, op.Branch = agent.Name, b.Branch
+	op.Started = r.Root.Started
+	for _, m := range []Moment{r.whole[b.Branch], r.control[b.Agent]} {
+		if m.Frame > op.Started.Frame {
+			op.Started = m
+		}
+	}
+	return op
+}
+
+func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
+	last := r.calls[e.CallID]
+	if e.CallID != "" && last != nil && last.open {
+		return // the same call again
+	}
+	op := r.begin(ExecuteTool, e.Name, caller)
+	if op == nil {
+		return
+	}
+	r.describeTool(op, e, caller)
+	if e.CallID == "" {
+		r.unnamed = append(r.unnamed, op)
+	} else {
+		if last != nil {
+			op.repeat = last.repeat + 1
+		}
+		r.calls[e.CallID] = op
+	}
+	if e.LongRunning {
+		op.paused = true
+		r.requestInput(e.CallID, event.InputTool, caller)
+	}
+}
+
+func (r *openRun) describeTool(op *Operation, e *event.Event, caller *Operation) {
+	op.Agent, op.CallID = caller.Name, e.CallID
+	if known := r.tracker.settings.AgentsAsTools; known != nil {
+		op.AgentTool = known(r.Source, e.Name)
+	}
+}
+
+func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
+	r.answerInput(e.CallID)
+	op := r.callOf(e)
+	if op == nil {
+		// Its call stood in an earlier run that was paused: when it was made is not known here.
+		if op = r.begin(ExecuteTool, e.Name, caller); op == nil {
+			return
+		}
+		r.describeTool(op, e, caller)
+		op.Started.At = time.Time{}
+		if e.CallID != "" {
+			r.calls[e.CallID] = op
+		}
+	}
+	if !op.open {
+		return
+	}
+	switch {
+	case op.paused && r.inputs[e.CallID] == nil:
+		r.end(op, OperationInterrupted, event.NoFailure)
+	case e.Error != event.NoFailure:
+		r.end(op, Error, e.Error)
+	default:
+		r.end(op, OK, event.NoFailure)
+	}
+	if !e.Settled {
+		r.owe(b.Branch, op.parent)
+	}
+}
+
+// owe notes that an agent must be heard of again in its branch, or the run is not complete.
+func (r *openRun) owe(branch string, agent *Operation) {
+	if agent == nil {
+		agent = r.Root
+	}
+	if len(r.owed) < r.tracker.settings.MaxOperations {
+		r.owed[branch] = agent
+	}
+}
+
+// callOf joins a response to its call, by id, or by name in order where the wire has no ids.
+func (r *openRun) callOf(e *event.Event) *Operation {
+	if e.CallID != "" {
+		return r.calls[e.CallID]
+	}
+	for i, op := range r.unnamed {
+		if op.Name == e.Name {
+			r.unnamed = append(r.unnamed[:i], r.unnamed[i+1:]...)
+			return op
+		}
+	}
+	return nil
+}
+
+// transfer hands control over. The target's operation begins here, as a child of the agent that gave control away.
+func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
+	r.keepFact(len(r.Transfers), "transfer", func() {
+		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
+	})
+	r.follow(r.control, e.Name)
+	target := r.target(e.Name, b.Branch, from)
+	r.owe(b.Branch, target)
+	call := r.calls[e.CallID]
+	if call == nil {
+		return
+	}
+	call.HandoffSource, call.HandoffTarget = b.Agent, e.Name
+	if target != nil && len(target.Links) < r.tracker.settings.MaxFacts {
+		r.name()
+		target.Links = append(target.Links, r.identify(call))
+	}
+}
+
+func (r *openRun) target(name, branch string, from *Operation) *Operation {
+	if name == r.Root.Name {
+		return r.Root
+	}
+	key := speaker{name, branch}
+	if op := r.agents[key]; op != nil {
+		return op
+	}
+	op := r.begin(InvokeAgent, name, from)
+	if op == nil {
+		return nil
+	}
+	op.Agent, op.Branch = name, branch
+	r.agents[key], r.arriving[name] = op, op
+	return op
+}
+
+func (r *openRun) requestInput(id string, kind event.InputKind, owner *Operation) {
+	if r.inputs[id] != nil {
+		return
+	}
+	r.keepFact(len(r.Inputs), LostInput, func() {
+		in := &Input{ID: id, Kind: kind, Status: InputOpen, Requested: r.now, owner: owner}
+		r.inputs[id] = in
+		r.Inputs = append(r.Inputs, in)
+	})
+}
+
+func (r *openRun) answerInput(id string) {
+	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
+		in.Status, in.Answered = InputAnswered, r.now
+	}
+}
+
+// addProof keeps what an answer says of its own worth, at the run and at the operation that gave the answer.
+func (r *openRun) addProof(e *event.Event, caller *Operation) {
+	op := caller
+	if call := r.calls[e.CallID]; e.CallID != "" && call != nil {
+		op = call
+	}
+	limit := r.tracker.settings.MaxFacts
+	if len(op.Confidence)+len(op.Citations) >= limit {
+		op.Dropped++
+		r.tracker.losses.Evicted(e.Kind.String())
+		return
+	}
+	switch e.Kind {
+	case event.KindConfidence:
+		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op != nil && op.Kind == InvokeAgent && r.restates(e)}
+		op.Confidence = append(op.Confidence, s)
+		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
+	case event.KindCitation:
+		op.Citations = append(op.Citations, e.Citation)
+		r.keepFact(len(r.Citations), "citation", func() { r.Citations = append(r.Citations, Source{e.Name, e.Citation}) })
+	case event.KindReasoning:
+		op.ReasoningStep = event.Count{N: int64(e.Steps), Known: true}
+		r.keepFact(len(r.Reasoning), "reasoning", func() { r.Reasoning = append(r.Reasoning, Reasoning{e.Name, e.Steps}) })
+	}
+}
+
+// restates says whether a value in an agent's text only repeats what another had given before; the overall one never does.
+func (r *openRun) restates(e *event.Event) bool {
+	if e.Confidence.Overall || e.Confidence.Origin != event.OriginText {
+		return false
+	}
+	for _, s := range r.Confidence {
+		if s.Agent != e.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *openRun) keepFact(have int, kind string, keep func()) {
+	if have < r.tracker.settings.MaxFacts {
+		keep()
+		return
+	}
+	r.tracker.losses.Evicted(kind)
+}

@@ -1,0 +1,197 @@
+package tracker
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// Report is a run as `replay --format=json` and the admin server's API print it: every key always there, lists never null,
+// null for what is not known.
+type Report struct {
+	Run          *string            `json:"run"`
+	Dialect      string             `json:"dialect"`
+	Source       string             `json:"source"`
+	Session      *string            `json:"session"`
+	App          *string            `json:"app"`
+	Agent        *string            `json:"agent"`
+	Status       Status             `json:"status"`
+	StatusReason *string            `json:"status_reason"`
+	Started      *string            `json:"started"`
+	Ended        *string            `json:"ended"`
+	Operations   []OperationReport  `json:"operations"`
+	Transfers    []TransferReport   `json:"transfers"`
+	Confidence   []ConfidenceReport `json:"confidence"`
+	Citations    []CitationReport   `json:"citations"`
+	Reasoning    []ReasoningReport  `json:"reasoning"`
+	Inputs       []InputReport      `json:"inputs"`
+	Artifacts    []ArtifactReport   `json:"artifacts"`
+	Links        []LinkReport       `json:"links"`
+	Usage        UsageReport        `json:"usage"`
+	Events       int                `json:"events"`
+	Internal     int                `json:"internal_events"`
+	ParseErrors  int                `json:"parse_errors"`
+}
+
+// OperationReport is one operation; its id is that of its span.
+type OperationReport struct {
+	ID      string          `json:"id"`
+	Parent  *string         `json:"parent"`
+	Kind    OperationKind   `json:"kind"`
+	Name    *string         `json:"name"`
+	Agent   *string         `json:"agent"`
+	Status  OperationStatus `json:"status"`
+	Error   *string         `json:"error"`
+	Started *string         `json:"started"`
+	Ended   *string         `json:"ended"`
+	Timing  Timing          `json:"timing"`
+}
+
+// TransferReport is one hand-over of control.
+type TransferReport struct {
+	From  *string `json:"from"`
+	To    string  `json:"to"`
+	Event *string `json:"event"`
+}
+
+// ConfidenceReport is one statement of confidence, 0..1, or null where only words were given.
+type ConfidenceReport struct {
+	Agent   *string      `json:"agent"`
+	Value   *float64     `json:"value"`
+	Scope   string       `json:"scope"`
+	Label   string       `json:"label"`
+	Origin  event.Origin `json:"origin"`
+	Overall bool         `json:"overall"`
+}
+
+// CitationReport is one source that an answer names.
+type CitationReport struct {
+	Agent     *string `json:"agent"`
+	Source    string  `json:"source"`
+	Reference *string `json:"reference"`
+	URI       *string `json:"uri"`
+}
+
+// ReasoningReport is the length of one reasoning chain.
+type ReasoningReport struct {
+	Agent *string `json:"agent"`
+	Steps int     `json:"steps"`
+}
+
+// InputReport is one request for input.
+type InputReport struct {
+	ID          *string         `json:"id"`
+	Kind        event.InputKind `json:"kind"`
+	Status      InputStatus     `json:"status"`
+	WaitSeconds *float64        `json:"wait_seconds"`
+}
+
+// ArtifactReport is one artifact.
+type ArtifactReport struct {
+	Name     string             `json:"name"`
+	Kind     event.ArtifactKind `json:"kind"`
+	Bytes    *int64             `json:"bytes"`
+	Complete bool               `json:"complete"`
+}
+
+// LinkReport names a run that this one continues.
+type LinkReport struct {
+	Kind string `json:"kind"`
+	Run  string `json:"run"`
+}
+
+// UsageReport counts tokens over all model responses.
+type UsageReport struct {
+	Input  *int64 `json:"input_tokens"`
+	Output *int64 `json:"output_tokens"`
+}
+
+// Report prints the run as it stands.
+func (r *Run) Report() Report {
+	return Report{
+		Run: known(r.ID), Dialect: r.Dialect, Source: r.Source, Session: known(r.Session), App: known(r.App), Agent: known(r.Agent),
+		Status: r.Status, StatusReason: known(string(r.Reason)),
+		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
+		Operations: list(r.Operations, (*Operation).report),
+		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event)} }),
+		Confidence: list(r.Confidence, Statement.report),
+		Citations: list(r.Citations, func(c Source) CitationReport {
+			return CitationReport{known(c.Agent), c.Source, known(c.Reference), known(c.URI)}
+		}),
+		Reasoning: list(r.Reasoning, func(s Reasoning) ReasoningReport { return ReasoningReport{known(s.Agent), s.Steps} }),
+		Inputs:    list(r.Inputs, (*Input).report),
+		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
+			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
+		}),
+		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport(l) }),
+		Usage:       UsageReport{number(r.Usage.Input), number(r.Usage.Output)},
+		Events:      r.Events,
+		Internal:    r.Internal,
+		ParseErrors: r.ParseErrors,
+	}
+}
+
+func (op *Operation) report() OperationReport {
+	return OperationReport{
+		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
+		Status: op.Status, Error: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing,
+	}
+}
+
+func (op *Operation) parentID() *string {
+	if op.Parent == (SpanID{}) {
+		return nil
+	}
+	return known(hex.EncodeToString(op.Parent[:]))
+}
+
+func (s Statement) report() ConfidenceReport {
+	r := ConfidenceReport{Agent: known(s.Agent), Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
+	if s.Known {
+		r.Value = &s.Value
+	}
+	return r
+}
+
+func (in *Input) report() InputReport {
+	r := InputReport{ID: known(in.ID), Kind: in.Kind, Status: in.Status}
+	if wait, ok := in.Wait(); ok {
+		seconds := wait.Seconds()
+		r.WaitSeconds = &seconds
+	}
+	return r
+}
+
+// JSON is the report on one line.
+func (r Report) JSON() ([]byte, error) { return json.Marshal(r) }
+
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func number(c event.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+func timestamp(m Moment) *string {
+	if m.At.IsZero() {
+		return nil
+	}
+	return known(m.At.UTC().Format(time.RFC3339Nano))
+}
+
+func list[T, R any](items []T, report func(T) R) []R {
+	out := make([]R, 0, len(items))
+	for _, item := range items {
+		out = append(out, report(item))
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// Status says how a run stands or ended. Its values are those of the metric label `status`.
+type Status string
+
+// The closed set of statuses.
+const (
+	Running     Status = "running"
+	Completed   Status = "completed"   // a final frame, and nothing pending
+	Failed      Status = "failed"      // an error with no final frame after it
+	Canceled    Status = "canceled"    // by the agent's word, or the client left
+	Interrupted Status = "interrupted" // it waits for a human or for a credential
+	Incomplete  Status = "incomplete"  // the stream ended, or we let go of it, with work pending
+	TimedOut    Status = "timed_out"   // nothing came for the idle time
+)
+
+// Statuses lists every status that a run can end with.
+func Statuses() []Status {
+	return []Status{Completed, Failed, Canceled, Interrupted, Incomplete, TimedOut}
+}
+
+// StatusReason says why a run did not complete; "" where it did.
+type StatusReason string
+
+// The closed set of reasons.
+const (
+	NoReason      StatusReason = ""
+	ErrorFrame    StatusReason = "error_frame"
+	ErrorCode     StatusReason = "error_code"
+	ClientLeft    StatusReason = "client_left"
+	AgentCanceled StatusReason = "agent_canceled"
+	AwaitingInput StatusReason = "awaiting_input"
+	StreamEnded   StatusReason = "stream_ended"
+	Idle          StatusReason = "idle"
+	Evicted       StatusReason = "evicted"
+	Shutdown      StatusReason = "shutdown"
+)
+
+// OperationKind is the convention's gen_ai.operation.name of a timed thing.
+type OperationKind string
+
+// The operations that a stream shows.
+const (
+	InvokeAgent OperationKind = "invoke_agent"
+	Chat        OperationKind = "chat"
+	ExecuteTool OperationKind = "execute_tool"
+)
+
+// OperationStatus says how an operation ended.
+type OperationStatus string
+
+// The closed set of an operation's ends.
+const (
+	OK                   OperationStatus = "ok"
+	Error                OperationStatus = "error"
+	OperationInterrupted OperationStatus = "interrupted"
+	Unfinished           OperationStatus = "unfinished"
+)
+
+// Timing says what an operation's times are worth.
+type Timing string
+
+// The three worths of a time.
+const (
+	Reported Timing = "reported" // both ends stand on the wire
+	Observed Timing = "observed" // both ends are times of receipt
+	Unknown  Timing = "unknown"
+)
+
+// SpanID identifies an operation; it is also the id of its span.
+type SpanID [8]byte
+
+// Moment is a point on a run's clock: a time where one is known, and always the ordinal of the frame that showed it.
+type Moment struct {
+	At    time.Time // zero where unknown
+	Frame int       // from 1; 0 is the request, before any frame
+}
+
+// Operation is a timed thing that happened within a run.
+type Operation struct {
+	ID, Parent    SpanID // Parent is zero for the run's own operation
+	Kind          OperationKind
+	Name          string // the agent, tool or model; "" where unknown
+	Agent         string // who called it; of an invoke_agent its own name
+	Branch        string
+	Status        OperationStatus
+	Error         event.Failure
+	Started       Moment
+	Ended         Moment
+	Timing        Timing
+	CallID        string
+	FinishReason  string
+	Usage         event.Usage
+	AgentTool     bool   // a tool that the configuration names as an agent
+	HandoffSource string // a transfer's two ends
+	HandoffTarget string
+	Links         []SpanID // of the transfers that led here
+	Confidence    []Statement
+	Citations     []event.Citation
+	ReasoningStep event.Count
+	Dropped       int // statements beyond the limit of one operation
+
+	shown   Moment // the first frame that shows it, which orders the report
+	ordinal int
+	parent  *Operation
+	open    bool
+	paused  bool // waits for a human
+	repeat  int  // how often its call id was used before
+	spoke   bool
+	failed  int // ordinal of the last frame that said it failed
+	final   int // ordinal of its last final frame
+}
+
+// Statement is a confidence and who gave it.
+type Statement struct {
+	Agent string
+	event.Confidence
+	Restated bool // a final text repeats what a specialist had already given
+}
+
+// Source is a citation and who gave it.
+type Source struct {
+	Agent string
+	event.Citation
+}
+
+// Reasoning is the length of a reasoning chain and whose it is.
+type Reasoning struct {
+	Agent string
+	Steps int
+}
+
+// Transfer is one hand-over of control.
+type Transfer struct {
+	From, To string
+	Event    string // the id of the frame that says so
+}
+
+// InputStatus says how a request for input stands.
+type InputStatus string
+
+// The closed set of an input's ends.
+const (
+	InputOpen     InputStatus = "open"
+	InputAnswered InputStatus = "answered"
+	InputExpired  InputStatus = "expired"
+)
+
+// Input is something that a run asked for.
+type Input struct {
+	ID        string
+	Kind      event.InputKind
+	Status    InputStatus
+	Requested Moment
+	Answered  Moment
+	owner     *Operation
+}
+
+// Wait is how long the answer took; unknown while it is open or where a time is.
+func (i Input) Wait() (time.Duration, bool) {
+	if i.Requested.At.IsZero() || i.Answered.At.IsZero() || i.Answered.At.Before(i.Requested.At) {
+		return 0, false
+	}
+	return i.Answered.At.Sub(i.Requested.At), true
+}
+
+// Artifact is something that a run wrote.
+type Artifact struct {
+	Name string
+	event.Artifact
+}
+
+// Link names another run that this one continues.
+type Link struct{ Kind, Run string }
+
+// Run is one invocation of an agent. Observers see it under the tracker's lock and do not keep it.
+type Run struct {
+	ID      string // on the wire, or ""
+	Source  string
+	Dialect string
+	Session string
+	App     string
+	Agent   string // the first author that is not the user, or ""
+	Trace   [16]byte
+	Parent  event.SpanContext
+	Sampled bool
+	Live    bool
+
+	Status    Status
+	Reason    StatusReason
+	Root      *Operation
+	FirstText Moment
+
+	Operations []*Operation // all that ended, up to the limit, and those still open
+	Transfers  []Transfer
+	Confidence []Statement
+	Citations  []Source
+	Reasoning  []Reasoning
+	Inputs     []*Input
+	Artifacts  []Artifact
+	Links      []Link
+	Usage      event.Usage
+	Unrated    map[string]int // final texts without a confidence, by agent
+
+	Events      int // frames decoded without error
+	Internal    int
+	ParseErrors int
+}
