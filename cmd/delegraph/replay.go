@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// replay is the command of that name: captures through the pipeline of serve, and out.
+type replay struct {
+	dialect string
+	format  string
+	files   []string
+	out     io.Writer
+}
+
+func addReplay(app *kingpin.Application, commands map[string]func() error, ctx context.Context, out io.Writer) {
+	r := &replay{out: out}
+	c := app.Command("replay", "Send captures through the pipeline and print what comes out of it.")
+	c.Flag("dialect", "The captures' dialect, or auto to find out.").Default(config.DialectAuto).EnumVar(&r.dialect, append([]string{config.DialectAuto}, dialectNames()...)...)
+	c.Flag("format", "json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format.").Default("json").EnumVar(&r.format, "json", "otlp", "metrics")
+	c.Arg("file", "Captures of SSE streams; - is standard input.").Required().StringsVar(&r.files)
+	commands[c.FullCommand()] = func() error { return r.run(ctx) }
+}
+
+func (r *replay) run(ctx context.Context) error {
+	out := bufio.NewWriter(r.out)
+	reg := prometheus.NewPedanticRegistry()
+	c := config.Default()
+	m := metrics.New(reg, metricsSettings(c))
+	sum := &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.format != "json"}
+	sum.lines.SetEscapeHTML(false)
+	observers := []tracker.Observer{sum}
+
+	var lines *spans.Lines
+	if r.format == "otlp" {
+		var err error
+		if lines, err = spans.NewLines(ctx, out); err != nil {
+			return fmt.Errorf("prepare OTLP/JSON: %w", err)
+		}
+		provider := spans.NewProvider(sdktrace.AlwaysSample(), lines, resource.Default())
+		observers = append(observers, spans.NewObserver(provider))
+	}
+	sink := &counted{Exporter: exporter.New(m, trackerSettings(c, nil), observers...), sum: sum}
+	pipeline := collector.New(collector.Dialects(), collectorSettings(c), sink)
+
+	var failures []error
+	for _, name := range r.files {
+		before := sum.Frames
+		if err := source.File(pipeline, name, r.dialect); err != nil {
+			failures = append(failures, fmt.Errorf("%w: %w", errNothing, err))
+		} else if sum.Frames == before {
+			failures = append(failures, fmt.Errorf("%w: %s holds no SSE frame", errNothing, name))
+		}
+		if lines != nil {
+			failures = append(failures, lines.ForceFlush(ctx))
+		}
+	}
+	switch r.format {
+	case "json":
+		failures = append(failures, sum.print())
+	case "metrics":
+		failures = append(failures, printMetrics(out, reg))
+	}
+	return errors.Join(append(failures, out.Flush())...)
+}
+
+// printMetrics writes what a scrape would get.
+func printMetrics(out io.Writer, reg prometheus.Gatherer) error {
+	families, err := reg.Gather()
+	if err != nil {
+		return err
+	}
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summary prints each run as it ends, and the sums at last. It sees batches before the tracker does.
+type summary struct {
+	Frames   int
+	Events   int
+	Internal int
+	Runs     int
+	Reasons  map[event.Reason]int
+
+	lines  *json.Encoder
+	silent bool
+	err    error
+}
+
+// RunStarted has nothing to print.
+func (s *summary) RunStarted(*tracker.Run) {}
+
+// OperationEnded has nothing to print: the run's line holds its operations.
+func (s *summary) OperationEnded(*tracker.Run, *tracker.Operation) {}
+
+// RunEnded prints the run.
+func (s *summary) RunEnded(r *tracker.Run) {
+	s.Runs++
+	if !s.silent {
+		s.err = errors.Join(s.err, s.lines.Encode(r.Report()))
+	}
+}
+
+func (s *summary) count(b *event.Batch) {
+	switch {
+	case b.Rejected == event.ReasonTruncated:
+	case b.Rejected == "":
+		s.Events++
+		fallthrough
+	default:
+		s.Frames++
+	}
+	if b.Rejected != "" {
+		s.Reasons[b.Rejected]++
+	}
+	if b.Internal {
+		s.Internal++
+	}
+}
+
+func (s *summary) print() error {
+	type sums struct {
+		Frames      int                  `json:"frames"`
+		Events      int                  `json:"events"`
+		ParseErrors map[event.Reason]int `json:"parse_errors"`
+		Internal    int                  `json:"internal_events"`
+		Runs        int                  `json:"runs"`
+	}
+	return errors.Join(s.err, s.lines.Encode(struct {
+		Summary sums `json:"summary"`
+	}{sums{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
+}
+
+// counted lets the summary see each batch.
+type counted struct {
+	*exporter.Exporter
+	sum *summary
+}
+
+// Consume counts the batch and passes it on.
+func (c *counted) Consume(b *event.Batch) {
+	c.sum.count(b)
+	c.Exporter.Consume(b)
+}
+
+func dialectNames() []string {
+	var names []string
+	for _, d := range collector.Dialects() {
+		names = append(names, d.Name())
+	}
+	return slices.Clip(names)
+}
+
