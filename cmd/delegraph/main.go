@@ -45,7 +45,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	app.Version(version())
 
 	commands := map[string]func() error{}
+	addServe(app, commands, ctx, stderr)
 	addReplay(app, commands, ctx, stdout)
+	addCheck(app, commands, stdout)
+	addDemo(app, commands, ctx, stdout, stderr)
 
 	chosen, err := app.Parse(args)
 	if err != nil {

@@ -174,4 +174,3 @@ func dialectNames() []string {
 	}
 	return slices.Clip(names)
 }
-

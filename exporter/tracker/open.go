@@ -18,7 +18,6 @@ type openRun struct {
 	touched time.Time
 
 	now      Moment // of the frame at hand
-	live     int    // operations open
 	count    map[OperationKind]int
 	agents   map[speaker]*Operation
 	arriving map[string]*Operation // agents that control was handed to and that have not spoken

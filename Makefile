@@ -1,0 +1,41 @@
+.DEFAULT_GOAL := help
+.PHONY: help build run test race fuzz bench lint update ci
+
+PKG      ?= ./...
+FUZZ     ?= FuzzReader
+FUZZPKG  ?= ./collector/sse
+FUZZTIME ?= 30s
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./delegraph, static and without local paths in it
+	CGO_ENABLED=0 go build -trimpath -o delegraph ./cmd/delegraph
+
+run: ## run the demonstration on loopback; it prints the URLs to open
+	go run ./cmd/delegraph demo
+
+test: ## run the tests of PKG (default: all)
+	go test $(PKG)
+
+race: ## run the tests of PKG under the race detector
+	go test -race $(PKG)
+
+fuzz: ## fuzz one target: make fuzz FUZZPKG=./config FUZZ=FuzzParse FUZZTIME=1m
+	go test $(FUZZPKG) -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime $(FUZZTIME)
+
+bench: ## run the benchmarks of PKG, six times each, with allocations
+	go test $(PKG) -run '^$$' -bench . -benchmem -count 6
+
+lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or golangci-lint where there is one
+	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }
+	go vet ./...
+	@if command -v golangci-lint >/dev/null; then golangci-lint run; else PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" staticcheck ./...; fi
+
+# Only packages that have the flag take it. The ADK captures are recordings of real servers, not goldens: they have their own
+# README.
+update: ## rewrite the golden files; then read the diff
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u | grep -v /adkserver$$) -update
+
+ci: ## run everything that the build server runs; it downloads what the tests drive
+	.ci/run

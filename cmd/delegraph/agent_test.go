@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/config"
+)
+
+// TestRealAgents drives real ADK servers through the sidecar: a client's bytes are the agent's own, and the run is understood.
+func TestRealAgents(t *testing.T) {
+	for name, start := range map[string]func(testing.TB, *adkserver.FakeModel, ...string) *adkserver.Server{
+		"python": adkserver.Python, "js": adkserver.JS,
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := start(t, adkserver.NewModel(t))
+			recorded := record(t, agent.URL)
+			car := startSidecar(t, recorded.URL)
+			for _, c := range []struct {
+				script, status string
+				tools          []string
+			}{
+				{"plain", "completed", nil},
+				{"parallel_tools", "completed", []string{"get_time", "get_weather"}},
+				{"transfer", "completed", []string{"lookup_invoice", "transfer_to_agent"}},
+				{"long_running", "completed", []string{"request_approval"}},
+				{"model_error", "failed", nil},
+			} {
+				for _, streaming := range []bool{false, true} {
+					t.Run(fmt.Sprint(c.script, " streaming=", streaming), func(t *testing.T) {
+						session := fmt.Sprintf("s-%s-%v", c.script, streaming)
+						agent.CreateSession(t, adkserver.App, "u", session)
+						got := ask200(t, car, adkserver.RunRequest("u", session, "case:"+c.script, streaming))
+						if sent := recorded.last(); !bytes.Equal(got, sent) || len(got) == 0 {
+							t.Fatalf("the client got %d bytes, the agent sent %d", len(got), len(sent))
+						}
+						report := car.recent.Runs()[0]
+						var tools []string
+						for _, op := range report.Operations {
+							if op.Kind == "execute_tool" {
+								tools = append(tools, text(op.Name))
+							}
+							if op.Status == "ok" && op.Timing != "observed" {
+								t.Errorf("%s %s has the timing %s", op.Kind, text(op.Name), op.Timing)
+							}
+						}
+						slices.Sort(tools)
+						if string(report.Status) != c.status || !slices.Equal(tools, c.tools) || text(report.Session) != session || text(report.App) != adkserver.App {
+							t.Errorf("status %s, tools %v, session %s, app %s\n%s", report.Status, tools, text(report.Session), text(report.App), got)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// TestDemo runs the recorded agent through the sidecar once.
+func TestDemo(t *testing.T) {
+	var out, errs bytes.Buffer
+	if err := run(t.Context(), []string{"demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0"}, &out, &errs); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	for _, want := range []string{"completed, 10 operations", "execute_tool burn_analyst", "overall confidence 0.90, stated by coordinator"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the demo does not say %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// startSidecar runs a sidecar in front of an agent until the test ends.
+func startSidecar(t *testing.T, upstream string) *sidecar {
+	t.Helper()
+	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, upstream), config.Known{Dialects: dialectNames()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	car, err := newSidecar(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string {
+		return map[string]string{"OTEL_TRACES_EXPORTER": "none"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- car.run(ctx) }()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return car
+}
+
+// ask200 posts a run through the sidecar and returns the answer once the run has been observed to its end.
+func ask200(t *testing.T, car *sidecar, body []byte) []byte {
+	t.Helper()
+	resp, err := http.Post("http://"+car.proxies[0].listener.Addr().String()+"/run_sse", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %v\n%s", resp.StatusCode, err, got)
+	}
+	car.proxies[0].Wait()
+	return got
+}
+
+// recording stands between sidecar and agent and keeps what the agent sent last.
+type recording struct {
+	*httptest.Server
+	mu   sync.Mutex
+	sent *bytes.Buffer
+}
+
+func record(t *testing.T, agent string) *recording {
+	t.Helper()
+	target, err := url.Parse(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recording{sent: &bytes.Buffer{}}
+	r.Server = httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
+		FlushInterval: -1,
+		ModifyResponse: func(resp *http.Response) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.sent = &bytes.Buffer{}
+			resp.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.TeeReader(resp.Body, r.sent), resp.Body}
+			return nil
+		},
+	})
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *recording) last() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent.Bytes()
+}

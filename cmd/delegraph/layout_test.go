@@ -1,0 +1,316 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const (
+	module       = "github.com/delegraph/delegraph"
+	longestFile  = 400
+	thirdParties = "any other module" // in a rule: every import that is neither ours nor the standard library's
+)
+
+// rule forbids imports. Patterns are as the go command has them: "./x/..." is a folder of ours with all below it, "x/..." is
+// somebody else's; "*" stands for one segment.
+type rule struct {
+	packages []string // the packages that it binds,
+	except   []string // but not these
+	never    []string // what they must not import,
+	but      []string // except these
+	why      string
+}
+
+var rules = []rule{
+	{
+		packages: []string{"./collector/..."},
+		never:    []string{"./exporter/...", "./cmd/..."},
+		why:      "what comes in does not know what goes out",
+	},
+	{
+		packages: []string{"./exporter/..."},
+		never:    []string{"./collector/..."}, but: []string{"./collector/event", "./collector/sse"},
+		why: "what goes out knows the vocabulary and the framing, never a dialect or a source",
+	},
+	{
+		packages: []string{"./config/..."},
+		never:    []string{"./..."}, but: []string{"./config/..."},
+		why: "the configuration is a leaf: everybody may read it because it reads nobody",
+	},
+	{
+		packages: []string{"./collector/event"},
+		never:    []string{"./...", thirdParties}, but: []string{"./collector/sse", "./collector/strictjson"},
+		why: "the vocabulary travels everywhere, so that whatever it imported would too",
+	},
+	{
+		packages: []string{"./collector/sse", "./collector/strictjson"},
+		never:    []string{"./...", thirdParties},
+		why:      "the readers of hostile bytes can be judged without reading anything else",
+	},
+	{
+		packages: []string{"./..."}, except: []string{"./cmd/..."},
+		never: []string{"./cmd/..."},
+		why:   "commands wire packages together; nothing is built on a command",
+	},
+	{
+		packages: []string{"./..."}, except: []string{"./exporter", "./exporter/metrics", "./exporter/web", "./cmd/..."},
+		never: []string{"github.com/prometheus/client_golang/..."},
+		why:   "a package that counts keeps plain numbers, and exporter/metrics names them",
+	},
+	{
+		packages: []string{"./exporter/tracker"},
+		never:    []string{"go.opentelemetry.io/...", "github.com/prometheus/..."},
+		why:      "spans and metrics agree because neither is in the operations that both are made of",
+	},
+	{
+		packages: []string{"./..."}, except: []string{"./collector/dialect/adk/adkserver", "./collector/dialect/dialecttest"},
+		never: []string{"testing/...", "./collector/dialect/adk/adkserver", "./collector/dialect/dialecttest"},
+		why:   "what tests use stays out of the program",
+	},
+}
+
+// between holds the dialects of a tree apart, whatever their names.
+func between(tree []file) []rule {
+	var apart []rule
+	for _, f := range tree {
+		rest, ok := strings.CutPrefix(f.pkg, "./collector/dialect/")
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, "/")
+		own := "./collector/dialect/" + name + "/..."
+		if slices.ContainsFunc(apart, func(r rule) bool { return r.packages[0] == own }) {
+			continue
+		}
+		apart = append(apart, rule{
+			packages: []string{own},
+			never:    []string{"./collector/dialect/*/..."}, but: []string{own},
+			why: "a dialect can be understood, and deleted, without the others",
+		})
+	}
+	return apart
+}
+
+// file is a Go file of the module that is not a test.
+type file struct {
+	path, pkg string // from the module's root: "exporter/web/server.go", "./exporter/web"
+	name      string // of the package clause
+	doc       string
+	imports   []string // ours as "./exporter/web"
+	lines     int
+}
+
+// read parses in-process and not through `go list`: the test cache cannot see what a child process reads, and would answer
+// "ok (cached)" to a violation.
+func read(root fs.FS) ([]file, error) {
+	var tree []file
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return skipped(root, name)
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		source, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		tree = append(tree, file{
+			path: name, pkg: ours(path.Dir(name)), name: f.Name.Name, doc: f.Doc.Text(),
+			imports: imports(f), lines: bytes.Count(source, []byte("\n")),
+		})
+		return nil
+	})
+	return tree, err
+}
+
+// skipped passes by what the go command does, nested modules too.
+func skipped(root fs.FS, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	base := path.Base(dir)
+	if base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(root, path.Join(dir, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func imports(f *ast.File) []string {
+	var paths []string
+	for _, spec := range f.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has refused it
+		}
+		if rest, ok := strings.CutPrefix(imported+"/", module+"/"); ok {
+			imported = ours(strings.TrimSuffix(rest, "/"))
+		}
+		paths = append(paths, imported)
+	}
+	return paths
+}
+
+func ours(dir string) string {
+	if dir == "." || dir == "" {
+		return "."
+	}
+	return "./" + dir
+}
+
+func matchesAny(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, pkg) })
+}
+
+func matches(pattern, pkg string) bool {
+	if pattern == thirdParties {
+		first, _, _ := strings.Cut(pkg, "/")
+		return first != "." && strings.Contains(first, ".")
+	}
+	want, got := strings.Split(pattern, "/"), strings.Split(pkg, "/")
+	if last := len(want) - 1; want[last] == "..." {
+		want = want[:last]
+		got = got[:min(len(got), len(want))]
+	}
+	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || w == "*" })
+}
+
+// misplaced reports the imports that break a rule.
+func misplaced(tree []file) []string {
+	var found []string
+	for _, r := range slices.Concat(rules, between(tree)) {
+		for _, f := range tree {
+			if !matchesAny(r.packages, f.pkg) || matchesAny(r.except, f.pkg) {
+				continue
+			}
+			for _, imported := range f.imports {
+				if matchesAny(r.never, imported) && !matchesAny(r.but, imported) {
+					found = append(found, fmt.Sprintf("%s imports %s: %s", f.path, imported, r.why))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// untidy reports long files and packages without an opening sentence.
+func untidy(tree []file) []string {
+	var found, packages, opened []string
+	for _, f := range tree {
+		if f.lines > longestFile {
+			found = append(found, fmt.Sprintf("%s has %d lines: split it by noun at %d", f.path, f.lines, longestFile))
+		}
+		packages = append(packages, f.pkg)
+		if f.doc == "" {
+			continue
+		}
+		opened = append(opened, f.pkg)
+		opening := "Package " + f.name + " "
+		if f.name == "main" {
+			opening = "Command " + path.Base(f.pkg) + " "
+		}
+		if !strings.HasPrefix(f.doc, opening) {
+			found = append(found, fmt.Sprintf("%s: its package comment does not begin with %q", f.path, opening))
+		}
+	}
+	slices.Sort(packages)
+	for _, pkg := range slices.Compact(packages) {
+		if !slices.Contains(opened, pkg) {
+			found = append(found, pkg+" has no package comment: say in one sentence what it promises")
+		}
+	}
+	return found
+}
+
+func TestLayout(t *testing.T) {
+	tree, err := read(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(tree, func(f file) bool { return f.pkg == "./collector/event" }) {
+		t.Fatal("../.. is not the module's root: collector/event is not in it")
+	}
+	for _, problem := range slices.Concat(misplaced(tree), untidy(tree)) {
+		t.Error(problem)
+	}
+}
+
+func TestLayoutReports(t *testing.T) {
+	const our = module + "/"
+	for _, test := range []struct {
+		name, path, source string
+		want               string // the beginning of the only report, or "" for none
+	}{
+		{"in knows out", "collector/x.go", importing("collector", our+"exporter/spans"), "collector/x.go imports ./exporter/spans: what comes in"},
+		{"out knows a dialect", "exporter/stream/x.go", importing("stream", our+"collector/dialect/adk"), "exporter/stream/x.go imports ./collector/dialect/adk: what goes out"},
+		{"out knows the collector", "exporter/x.go", importing("exporter", our+"collector"), "exporter/x.go imports ./collector: what goes out"},
+		{"out knows the vocabulary", "exporter/x.go", importing("exporter", our+"collector/event"), ""},
+		{"out knows the framing", "exporter/stream/x.go", importing("stream", our+"collector/sse"), ""},
+		{"configuration is a leaf", "config/x.go", importing("config", our+"collector/event"), "config/x.go imports ./collector/event: the configuration"},
+		{"vocabulary grows", "collector/event/x.go", importing("event", our+"collector/dialect"), "collector/event/x.go imports ./collector/dialect: the vocabulary"},
+		{"vocabulary drags in", "collector/event/x.go", importing("event", "example.org/x"), "collector/event/x.go imports example.org/x: the vocabulary"},
+		{"vocabulary reads", "collector/event/x.go", importing("event", our+"collector/strictjson"), ""},
+		{"framing drags in", "collector/sse/x.go", importing("sse", "golang.org/x/text"), "collector/sse/x.go imports golang.org/x/text: the readers"},
+		{"reading knows ours", "collector/strictjson/x.go", importing("strictjson", our+"collector/sse"), "collector/strictjson/x.go imports ./collector/sse: the readers"},
+		{"framing has the standard library", "collector/sse/x.go", importing("sse", "unicode/utf8"), ""},
+		{"module's root", "collector/sse/x.go", importing("sse", module), "collector/sse/x.go imports .: the readers"},
+		{"built on a command", "dashboards/x.go", importing("dashboards", our+"cmd/delegraph"), "dashboards/x.go imports ./cmd/delegraph: commands"},
+		{"counts by itself", "exporter/stream/x.go", importing("stream", "github.com/prometheus/client_golang/prometheus"), "exporter/stream/x.go imports github.com/prometheus/client_golang/prometheus: a package that counts"},
+		{"counts for all", "exporter/metrics/x.go", importing("metrics", "github.com/prometheus/client_golang/prometheus"), ""},
+		{"tracker knows spans", "exporter/tracker/x.go", importing("tracker", "go.opentelemetry.io/otel"), "exporter/tracker/x.go imports go.opentelemetry.io/otel: spans and metrics"},
+		{"tests in the program", "exporter/web/x.go", importing("web", "testing/fstest"), "exporter/web/x.go imports testing/fstest: what tests use"},
+		{"dialect knows another", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/b"), "collector/dialect/a/x.go imports ./collector/dialect/b: a dialect"},
+		{"dialect knows another's parts", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/ab/wire"), "collector/dialect/a/x.go imports ./collector/dialect/ab/wire: a dialect"},
+		{"dialect knows its own", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/a/wire"), ""},
+		{"dialect knows the contract", "collector/dialect/a/x.go", importing("a", our+"collector/dialect"), ""},
+		{"test", "collector/x_test.go", importing("collector", our+"exporter"), ""},
+		{"nested module", "nested/x.go", importing("nested", our+"cmd/delegraph"), ""},
+		{"no opening", "config/x.go", "package config\n", "./config has no package comment"},
+		{"wrong opening", "config/x.go", "// This reads.\npackage config\n", `config/x.go: its package comment does not begin with "Package config "`},
+		{"command's opening", "cmd/x/x.go", "// Package main runs.\npackage main\n", `cmd/x/x.go: its package comment does not begin with "Command x "`},
+		{"command", "cmd/x/x.go", "// Command x runs.\npackage main\n", ""},
+		{"long", "config/x.go", "// Package config reads.\npackage config\n" + strings.Repeat("\n", 399), "config/x.go has 401 lines"},
+		{"long enough", "config/x.go", "// Package config reads.\npackage config\n" + strings.Repeat("\n", 398), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tree, err := read(fstest.MapFS{
+				test.path:       {Data: []byte(test.source)},
+				"nested/go.mod": {Data: []byte("module nested\n")},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.Concat(misplaced(tree), untidy(tree))
+			if test.want == "" && len(got) == 0 {
+				return
+			}
+			if len(got) != 1 || test.want == "" || !strings.HasPrefix(got[0], test.want) {
+				t.Errorf("reports %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func importing(name, imported string) string {
+	return fmt.Sprintf("// Package %s is planted.\npackage %s\n\nimport _ %q\n", name, name, imported)
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/exporter/web"
+)
+
+// grace is how long a stop may take: streams to end, spans to be delivered.
+const grace = 10 * time.Second
+
+// sidecar is everything that serve runs, wired.
+type sidecar struct {
+	config   config.Config
+	logger   *slog.Logger
+	registry *prometheus.Registry
+	metrics  *metrics.Metrics
+	exporter *exporter.Exporter
+	recent   *exporter.Recent
+	tracing  source.Tracing
+	shutdown func(context.Context) error // delivers the last spans
+	proxies  []*listeningProxy
+	sample   func(*tracker.Run) bool
+	ready    atomic.Bool
+}
+
+// listeningProxy is a proxy with its port.
+type listeningProxy struct {
+	*source.Proxy
+	server   *http.Server
+	listener net.Listener
+}
+
+// newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs.
+func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment) (*sidecar, error) {
+	s := &sidecar{config: c, logger: logger, registry: prometheus.NewRegistry(), recent: exporter.NewRecent(c.Runs.MaxEnded)}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.metrics = metrics.New(s.registry, metricsSettings(c))
+	observers := []tracker.Observer{s.recent}
+	sample, provider, err := s.traces(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if sample != nil {
+		// Spans first: a run's other observers see whether it is sampled.
+		observers = append([]tracker.Observer{spans.NewObserver(provider)}, observers...)
+	} else {
+		sample = func(*tracker.Run) bool { return false }
+	}
+	s.sample = sample
+	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), observers...)
+	pipeline := collector.New(collector.Dialects(), collectorSettings(c), s.exporter)
+	for _, configured := range c.Sources {
+		if err := s.addProxy(configured, pipeline); err != nil {
+			return nil, errors.Join(err, s.closePorts())
+		}
+	}
+	s.metrics.Reloaded(true, time.Now())
+	return s, nil
+}
+
+// traces prepares the delivery of spans as the OTEL_* environment says; without a sampler there are none.
+func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*tracker.Run) bool, trace.TracerProvider, error) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.logger.Debug("OpenTelemetry", "err", err) }))
+	propagator, err := spans.NewPropagator(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.tracing = source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagator}
+	s.shutdown = func(context.Context) error { return nil }
+	if env.Disabled() {
+		return nil, nil, nil
+	}
+	sampler, err := spans.NewSampler(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	delivery, err := spans.NewExporter(ctx, env)
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare the trace exporter: %w", err)
+	}
+	described, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "delegraph")),
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	processor := spans.NewProcessor(delivery, s.config.Limits.SpanQueue)
+	provider := spans.NewProvider(sampler, processor, described)
+	s.metrics.ObserveSpans(func() (uint64, int, map[string]uint64) {
+		stats := processor.Stats()
+		return stats.Exported, stats.Queued, stats.Dropped
+	}, spans.DropReasons())
+	s.tracing.Tracer = provider.Tracer("github.com/delegraph/delegraph")
+	s.shutdown = provider.Shutdown
+	return spans.Decide(sampler), provider, nil
+}
+
+func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collector) error {
+	upstream, err := url.Parse(configured.Proxy.Upstream)
+	if err != nil {
+		return fmt.Errorf("source %s: upstream: %w", configured.Name, err)
+	}
+	listener, err := net.Listen("tcp", configured.Proxy.Listen)
+	if err != nil {
+		return fmt.Errorf("source %s: %w", configured.Name, err)
+	}
+	dialect, dialects := configured.Dialect, []string{configured.Dialect}
+	if dialect == config.DialectAuto {
+		dialect, dialects = "", dialectNames()
+	}
+	s.metrics.Reserve(configured.Name, dialects, configured.AgentsAsTools)
+	proxy := source.NewProxy(source.ProxySettings{
+		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: dialect,
+		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
+		QueueLimit: int(s.config.Limits.ObserveQueue),
+	}, pipeline, collector.Dialects(), s.tracing, s.metrics, s.logger, time.Now)
+	s.proxies = append(s.proxies, &listeningProxy{
+		Proxy:    proxy,
+		listener: listener,
+		// No write timeout: an answer lasts as long as its agent speaks.
+		server: &http.Server{Handler: proxy, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)},
+	})
+	s.logger.Info("listening", "source", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
+	return nil
+}
+
+// admin is what the admin server shows.
+func (s *sidecar) admin(reload func() error, profile bool) http.Handler {
+	return web.Handler(web.Settings{
+		Gatherer: s.registry,
+		Ready: func() error {
+			if !s.ready.Load() {
+				return errors.New("delegraph is starting or stopping")
+			}
+			return nil
+		},
+		Reload: reload, Runs: s.recent.Runs, Version: version(), Logger: s.logger, PProf: profile,
+	})
+}
+
+// run serves until the context is done, then lets streams end, ends their runs and delivers their spans, within the grace period.
+func (s *sidecar) run(ctx context.Context) error {
+	var work sync.WaitGroup
+	failed := make(chan error, len(s.proxies))
+	for _, p := range s.proxies {
+		work.Go(func() {
+			if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		})
+	}
+	sweeping, stopSweeping := context.WithCancel(context.Background())
+	defer stopSweeping()
+	work.Go(func() { s.exporter.Run(sweeping, time.Now) })
+	s.ready.Store(true)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.ready.Store(false)
+	within, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	s.drain(within)
+	stopSweeping()
+	work.Wait()
+	if undelivered := s.shutdown(within); undelivered != nil {
+		s.logger.Warn("not every span was delivered", "err", undelivered)
+	}
+	return err
+}
+
+// drain lets streams end for half of what is left of the grace period, then cuts them.
+func (s *sidecar) drain(ctx context.Context) {
+	deadline, _ := ctx.Deadline()
+	polite, cancel := context.WithDeadline(ctx, time.Now().Add(time.Until(deadline)/2))
+	defer cancel()
+	var closing sync.WaitGroup
+	for _, p := range s.proxies {
+		closing.Go(func() {
+			if p.server.Shutdown(polite) != nil {
+				p.server.Close()
+			}
+			p.Wait()
+		})
+	}
+	closing.Wait()
+}
+
+// configure replaces what a reload may: how runs are followed. The other limits are those of the start.
+func (s *sidecar) configure(c config.Config) error {
+	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics {
+		return errors.New("limits and metrics cannot be changed by a reload: restart delegraph")
+	}
+	s.exporter.Configure(trackerSettings(c, s.sample))
+	return nil
+}
+
+func (s *sidecar) closePorts() (err error) {
+	for _, p := range s.proxies {
+		err = errors.Join(err, p.listener.Close())
+	}
+	return err
+}
+
+// environment reads the process's own.
+func environment(name string) string { return os.Getenv(name) }

@@ -1,0 +1,270 @@
+package source_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace/noop"
+	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/source"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const frame = `data: {"author":"a","invocationId":"e-1","content":{"role":"model","parts":[{"text":"t%d"}]},"finishReason":"STOP"}` + "\n\n"
+
+// seen is a sink and the counters of a proxy.
+type seen struct {
+	mu         sync.Mutex
+	batches    int
+	rejected   []event.Reason
+	streams    []event.Stream
+	ends       []event.End
+	down       int
+	unobserved int
+	unread     []string
+	panics     int
+	consume    func()
+}
+
+func (s *seen) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
+
+func (s *seen) Open(*event.Stream) {}
+func (s *seen) Consume(b *event.Batch) {
+	s.locked(func() {
+		s.batches++
+		if b.Rejected != "" {
+			s.rejected = append(s.rejected, b.Rejected)
+		}
+	})
+	if s.consume != nil {
+		s.consume()
+	}
+}
+
+func (s *seen) Close(stream *event.Stream, end event.End, _ time.Time) {
+	s.locked(func() { s.streams, s.ends = append(s.streams, *stream), append(s.ends, end) })
+}
+
+func (s *seen) Up(_ string, up bool) {
+	if !up {
+		s.locked(func() { s.down++ })
+	}
+}
+func (s *seen) Unobserved(_ string, n int) { s.locked(func() { s.unobserved += n }) }
+func (s *seen) Unread(_, reason string)    { s.locked(func() { s.unread = append(s.unread, reason) }) }
+func (s *seen) Panicked(string)            { s.locked(func() { s.panics++ }) }
+
+// startProxy puts a proxy in front of an agent. The function returned waits for all observation to be over.
+func startProxy(t *testing.T, s *seen, agent http.Handler, queue int, dialects ...dialect.Dialect) (string, func()) {
+	t.Helper()
+	upstream := httptest.NewServer(agent)
+	t.Cleanup(upstream.Close)
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dialects == nil {
+		dialects = collector.Dialects()
+	}
+	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, s)
+	p := source.NewProxy(source.ProxySettings{Name: "test", Upstream: target, BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: queue},
+		c, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
+		s, slog.New(slog.DiscardHandler), time.Now)
+	front := httptest.NewServer(p)
+	t.Cleanup(func() { front.Close(); p.Wait(); http.DefaultClient.CloseIdleConnections() })
+	return front.URL, func() { p.Wait() }
+}
+
+func post(t *testing.T, address, body string) *http.Response {
+	t.Helper()
+	resp, err := http.Post(address+"/run_sse", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func stream(w http.ResponseWriter, bytes string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, bytes)
+	_ = http.NewResponseController(w).Flush()
+}
+
+const request = `{"appName":"app","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"x"}]}}`
+
+// TestFramesAreNotHeld has an agent that sends its next frame only when the client has the last one: no clock is needed.
+func TestFramesAreNotHeld(t *testing.T) {
+	acknowledged := make(chan struct{})
+	s := &seen{}
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i := range 20 {
+			stream(w, fmt.Sprintf(frame, i))
+			select {
+			case <-acknowledged:
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}), 1<<20)
+	resp := post(t, address, request)
+	for i := range 20 {
+		want := fmt.Sprintf(frame, i)
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
+			t.Fatalf("frame %d: %q, %v", i, got, err)
+		}
+		acknowledged <- struct{}{}
+	}
+	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
+		t.Fatalf("after the last frame: %q, %v", rest, err)
+	}
+	wait()
+	if s.batches != 20 || len(s.ends) != 1 || s.ends[0] != event.EndOfStream {
+		t.Errorf("%d batches, ends %v", s.batches, s.ends)
+	}
+	if id := s.streams[0].Identity; id.App != "app" || id.User != "u" || id.Session != "s" {
+		t.Errorf("identity %+v", id)
+	}
+}
+
+func TestAgentIsDown(t *testing.T) {
+	s := &seen{}
+	address, _ := startProxy(t, s, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), 1<<20)
+	resp := post(t, address, request)
+	body, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusBadGateway || s.down != 1 || !strings.Contains(string(body), "did not answer; is it running at") {
+		t.Errorf("%d %q, counted %d", resp.StatusCode, body, s.down)
+	}
+}
+
+func TestClientLeaves(t *testing.T) {
+	left := make(chan struct{})
+	s := &seen{}
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stream(w, fmt.Sprintf(frame, 1))
+		<-r.Context().Done()
+		close(left)
+	}), 1<<20)
+	resp := post(t, address, request)
+	if _, err := io.ReadFull(resp.Body, make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	<-left // the agent learns of it as it would without us
+	wait()
+	if len(s.ends) != 1 || s.ends[0] != event.EndClientLeft {
+		t.Errorf("ends %v", s.ends)
+	}
+}
+
+func TestObserverFallsBehind(t *testing.T) {
+	behind := make(chan struct{})
+	s := &seen{consume: sync.OnceFunc(func() { <-behind })}
+	var sent bytes.Buffer
+	for i := range 500 {
+		fmt.Fprintf(&sent, frame, i)
+	}
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent.String()) }), 1<<10)
+	got, err := io.ReadAll(post(t, address, request).Body)
+	close(behind)
+	wait()
+	if err != nil || !bytes.Equal(got, sent.Bytes()) {
+		t.Fatalf("the client got %d of %d bytes: %v", len(got), sent.Len(), err)
+	}
+	if s.unobserved == 0 || s.ends[0] != event.EndUnobserved {
+		t.Errorf("unobserved %d, end %v", s.unobserved, s.ends)
+	}
+}
+
+func TestBytesPassAsTheyAre(t *testing.T) {
+	for name, sent := range map[string]string{
+		"random":     "\x00\xff\xfe{\x80data: \r\r\n\xef\xbb\xbf",
+		"not json":   "data: {broken\n\n",
+		"broken off": "data: {\"author\"",
+		"no dialect": "event: x\ndata: 1\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &seen{}
+			address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20)
+			got, err := io.ReadAll(post(t, address, request).Body)
+			wait()
+			if err != nil || string(got) != sent {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if len(s.ends) != 1 {
+				t.Errorf("ends %v", s.ends)
+			}
+		})
+	}
+}
+
+// faulty is a dialect whose decoder panics.
+type faulty struct{ dialect.Dialect }
+
+func (faulty) New(*event.Stream) dialect.Decoder { return faultyDecoder{} }
+
+type faultyDecoder struct{}
+
+func (faultyDecoder) Decode(dialect.Frame, *event.Batch) { panic(errors.New("decoder")) }
+
+func TestDecoderPanics(t *testing.T) {
+	s := &seen{}
+	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, faulty{collector.Dialects()[0]})
+	got, err := io.ReadAll(post(t, address, request).Body)
+	wait()
+	if err != nil || string(got) != sent || len(s.rejected) != 2 || s.rejected[0] != event.ReasonPanic {
+		t.Errorf("got %q, %v; rejected %v", got, err, s.rejected)
+	}
+}
+
+func TestSinkPanics(t *testing.T) {
+	s := &seen{consume: func() { panic("sink") }}
+	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20)
+	got, err := io.ReadAll(post(t, address, request).Body)
+	wait()
+	if err != nil || string(got) != sent || s.panics != 1 {
+		t.Errorf("got %q, %v; panics %d", got, err, s.panics)
+	}
+}
+
+func TestUnreadRequests(t *testing.T) {
+	for name, body := range map[string]string{
+		source.UnreadMalformed: `{"appName":"a","appName":"b"}`,
+		source.UnreadTooLarge:  `{"appName":"` + strings.Repeat("a", 2000) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &seen{}
+			var got string
+			address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				read, _ := io.ReadAll(r.Body)
+				got = string(read)
+				stream(w, fmt.Sprintf(frame, 1))
+			}), 1<<20)
+			_, _ = io.ReadAll(post(t, address, body).Body)
+			wait()
+			if got != body || len(s.unread) != 1 || s.unread[0] != name || s.streams[0].App != "" {
+				t.Errorf("agent read %d bytes of %d; unread %v; app %q", len(got), len(body), s.unread, s.streams[0].App)
+			}
+		})
+	}
+}

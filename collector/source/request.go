@@ -1,0 +1,60 @@
+package source
+
+import (
+	"io"
+	"sync"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Why a run request could not be read; the values of the label `reason`.
+const (
+	UnreadTooLarge   = "too_large"
+	UnreadMalformed  = "malformed"
+	UnreadIncomplete = "incomplete" // the answer began before the request was over
+)
+
+// requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
+type requestBody struct {
+	io.ReadCloser
+	limit int
+
+	mu    sync.Mutex
+	copy  []byte
+	whole bool
+	over  bool
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if room := b.limit - len(b.copy); n > room {
+		b.over, b.copy = true, nil
+	} else if !b.over {
+		b.copy = append(b.copy, p[:n]...)
+	}
+	if err == io.EOF {
+		b.whole = true
+	}
+	return n, err
+}
+
+// identify reads session, user and app out of the request. The reason is why it cannot, or "".
+func (b *requestBody) identify(d dialect.Dialect, length int64, depth int) (event.Identity, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.over:
+		return event.Identity{}, UnreadTooLarge
+	case !b.whole && int64(len(b.copy)) != length:
+		return event.Identity{}, UnreadIncomplete
+	}
+	var doc strictjson.Doc
+	if doc.Parse(b.copy, depth) != nil {
+		return event.Identity{}, UnreadMalformed
+	}
+	return d.Identify(doc.Root()), ""
+}
