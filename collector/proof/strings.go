@@ -15,9 +15,9 @@ func readable(line []byte) string {
 	b.Grow(len(line))
 	for _, r := range string(line) { // an invalid byte is U+FFFD here
 		switch {
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case unicode.IsControl(r) || invisible(r):
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			b.WriteByte(' ') // never nothing: what stood apart must not become one number
+		case invisible(r):
 		default:
 			b.WriteRune(r)
 		}
