@@ -60,13 +60,14 @@ func (c *Collector) Observe(s *event.Stream, in Input, name string) error {
 		o.decide(c.dialects[i])
 	}
 	c.sink.Open(s)
+	end := event.EndUnobserved // unless we get to the end
+	defer func() { c.sink.Close(s, end, o.arrival()) }()
 	err := o.read()
-	end := event.EndOfStream
+	end = event.EndOfStream
 	if in.End != nil {
 		end = in.End()
 	}
 	o.settle(end)
-	c.sink.Close(s, end, o.arrival())
 	return err
 }
 

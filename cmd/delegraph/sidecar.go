@@ -146,7 +146,7 @@ func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collect
 		// No write timeout: an answer lasts as long as its agent speaks.
 		server: &http.Server{Handler: proxy, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)},
 	})
-	s.logger.Info("listening", "source", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
+	s.logger.Info("listening", "name", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
 	return nil
 }
 

@@ -200,7 +200,7 @@ func (p *Proxy) follow(s *event.Stream, body *observedBody, dialect, encoding st
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.counters.Panicked(p.settings.Name)
-			p.logger.Error("observation of a stream failed; the stream itself goes on", "source", p.settings.Name, "fault", fmt.Sprint(fault))
+			p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
 		}
 		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
 		rest, _ := io.Copy(io.Discard, body.tap)
@@ -222,7 +222,7 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		x.span.SetAttributes(attribute.Int("http.response.status_code", http.StatusBadGateway))
 		x.span.SetStatus(codes.Error, "agent unreachable")
 	}
-	p.logger.Warn("agent unreachable", "source", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
+	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q did not answer; is it running at %s?", p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
 }
 
