@@ -23,9 +23,10 @@ type speaker struct{ agent, branch string }
 
 // response is what is known of a speaker's current and last model response.
 type response struct {
-	open  bool // partial frames came, the aggregate did not
-	model string
-	last  event.Usage
+	open       bool // partial frames came, the aggregate did not
+	model      string
+	last       event.Usage
+	unanswered bool // nothing came after the last response that could have led to another
 }
 
 // maxSpeakers bounds what a stream can make the decoder remember. Beyond it a response is judged by its own frame alone.
@@ -129,7 +130,9 @@ func (d *decoder) addWhole(fr frame, b *event.Batch) {
 		if fr.hasErrorCode() {
 			e.Error = event.ModelError
 		}
-		r.open, r.model, r.last = false, "", fr.Usage
+		*r = response{last: fr.Usage, unanswered: true}
+	} else if fr.answers() {
+		r.unanswered = false
 	}
 	d.addPauses(fr, b)
 	for part := range fr.Parts.Elements() {

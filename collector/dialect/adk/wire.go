@@ -45,7 +45,8 @@ func (f frame) hasErrorCode() bool {
 }
 
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
-// requests, and the empty frame with the last usage again that streaming servers send after an answer.
+// requests, the empty frame with the last usage again that streaming servers send after an answer, and the second frame of a
+// response that JavaScript sends in two (text, then calls; a refusal twice), which has the usage of the first.
 func (f frame) isModelResponse(r *response) bool {
 	parts, requests := 0, 0
 	for element := range f.Parts.Elements() {
@@ -61,12 +62,22 @@ func (f frame) isModelResponse(r *response) bool {
 	switch {
 	case parts > 0 && requests == parts:
 		return false
+	case !r.open && f.hasUsage && f.Usage == r.last && (r.unanswered || parts == 0 && !f.hasErrorCode()):
+		return false
 	case f.hasErrorCode():
 		return true
-	case parts == 0 && !r.open && f.hasUsage && f.Usage == r.last:
-		return false
 	}
 	return f.FinishReason.Exists() || f.hasUsage || r.open && parts > 0
+}
+
+// answers says whether the frame holds a response to a call.
+func (f frame) answers() bool {
+	for element := range f.Parts.Elements() {
+		if readPart(element).kind == partResponse {
+			return true
+		}
+	}
+	return false
 }
 
 // isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
