@@ -103,6 +103,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "delegraph forwards to one agent and is no open proxy", http.StatusBadRequest)
 		return
 	}
+	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
+	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
+	_ = http.NewResponseController(w).EnableFullDuplex()
 	if d := p.runPath(r); d != nil {
 		ctx, span := p.startSpan(r)
 		defer span.End()

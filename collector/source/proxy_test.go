@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -112,9 +113,10 @@ const request = `{"appName":"app","userId":"u","sessionId":"s","newMessage":{"ro
 
 // TestFramesAreNotHeld has an agent that sends its next frame only when the client has the last one: no clock is needed.
 func TestFramesAreNotHeld(t *testing.T) {
-	acknowledged := make(chan struct{})
+	acknowledged, left := make(chan struct{}), make(chan struct{})
 	s := &seen{}
 	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(left)
 		for i := range 20 {
 			stream(w, fmt.Sprintf(frame, i))
 			select {
@@ -131,7 +133,11 @@ func TestFramesAreNotHeld(t *testing.T) {
 		if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
 			t.Fatalf("frame %d: %q, %v", i, got, err)
 		}
-		acknowledged <- struct{}{}
+		select {
+		case acknowledged <- struct{}{}:
+		case <-left:
+			t.Fatalf("the agent lost its client after frame %d", i)
+		}
 	}
 	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
 		t.Fatalf("after the last frame: %q, %v", rest, err)
@@ -142,6 +148,36 @@ func TestFramesAreNotHeld(t *testing.T) {
 	}
 	if id := s.streams[0].Identity; id.App != "app" || id.User != "u" || id.Session != "s" {
 		t.Errorf("identity %+v", id)
+	}
+}
+
+// TestAgentAnswersEarly has a client that sends the rest of its request only when the answer has begun.
+func TestAgentAnswersEarly(t *testing.T) {
+	s := &seen{}
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		stream(w, fmt.Sprintf(frame, 1))
+		rest, err := io.ReadAll(r.Body)
+		stream(w, fmt.Sprintf(": %d bytes, %v\n\n", len(rest), err))
+	}), 1<<20)
+	body, send := io.Pipe()
+	resp, err := http.Post(address+"/run_sse", "application/json", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(fmt.Sprintf(frame, 1)))); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(send, request)
+	send.Close()
+	rest, err := io.ReadAll(resp.Body)
+	if want := fmt.Sprintf(": %d bytes, <nil>\n\n", len(request)); err != nil || string(rest) != want {
+		t.Errorf("the agent answers %q, %v, want %q", rest, err, want)
+	}
+	wait()
+	if !slices.Equal(s.unread, []string{source.UnreadIncomplete}) {
+		t.Errorf("unread %v", s.unread)
 	}
 }
 
