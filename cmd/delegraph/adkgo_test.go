@@ -24,6 +24,8 @@ type agentSpan struct {
 // account is what both sides can say of a run.
 type account struct {
 	Tools         []string
+	Agents        []string // that were invoked
+	Transfers     int
 	Input, Output int64
 	Chats         int
 	Failed        bool
@@ -49,7 +51,7 @@ var differs = map[string]string{
 // TestAgainstTheAgentsOwnSpans holds what we make of each capture against what the agent said of the same run.
 func TestAgainstTheAgentsOwnSpans(t *testing.T) {
 	traces, runs := readAgentSpans(t)
-	for _, file := range goCaptures(t) {
+	for _, file := range sseFiles(t, captures["adk-go"]) {
 		name := strings.TrimSuffix(filepath.Base(file), ".sse")
 		if name == "no_session" {
 			continue // an error body and no stream
@@ -79,7 +81,7 @@ func TestAgainstTheAgentsOwnSpans(t *testing.T) {
 
 // TestCutCaptures cuts every capture after every frame: every run ends, and so does every operation in it.
 func TestCutCaptures(t *testing.T) {
-	for _, file := range goCaptures(t) {
+	for _, file := range sseFiles(t, captures["adk-go"]) {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -106,15 +108,6 @@ func TestCutCaptures(t *testing.T) {
 	}
 }
 
-func goCaptures(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob("testdata/adk-go/*.sse")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no captures", err)
-	}
-	return files
-}
-
 func replayed(t *testing.T, file string) (reports []tracker.Report) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -139,11 +132,17 @@ func ourAccount(r tracker.Report) (a account) {
 		switch op.Kind {
 		case tracker.ExecuteTool:
 			a.Tools = append(a.Tools, text(op.Name)+" "+string(op.Status))
+		case tracker.InvokeAgent:
+			if !strings.HasPrefix(text(op.Name), "pipeline_") {
+				a.Agents = append(a.Agents, text(op.Name))
+			}
 		case tracker.Chat:
 			a.Chats++
 		}
 	}
 	slices.Sort(a.Tools)
+	slices.Sort(a.Agents)
+	a.Transfers = len(r.Transfers)
 	if r.Usage.Input != nil {
 		a.Input = *r.Usage.Input
 	}
@@ -167,6 +166,9 @@ func agentAccount(spans []agentSpan) (a account) {
 				status = "error"
 			}
 			a.Tools = append(a.Tools, fmt.Sprint(s.Attrs["gen_ai.tool.name"])+" "+status)
+			if s.Attrs["gen_ai.tool.name"] == "transfer_to_agent" && !failed {
+				a.Transfers++
+			}
 		case "generate_content":
 			a.Chats++
 			input, _ := s.Attrs["gen_ai.usage.input_tokens"].(float64)
@@ -175,9 +177,15 @@ func agentAccount(spans []agentSpan) (a account) {
 			a.Output += int64(output)
 		case "invoke_agent":
 			a.Failed = a.Failed || failed
+			// A workflow agent says nothing itself: where no branch names it, the stream does not know of it.
+			agent := fmt.Sprint(s.Attrs["gen_ai.agent.name"])
+			if workflow := strings.HasPrefix(agent, "pipeline_") || agent == "inner_par"; !workflow && !slices.Contains(a.Agents, agent) {
+				a.Agents = append(a.Agents, agent)
+			}
 		}
 	}
 	slices.Sort(a.Tools)
+	slices.Sort(a.Agents)
 	return a
 }
 

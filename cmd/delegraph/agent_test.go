@@ -16,8 +16,12 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/config"
 )
+
+// failingTool is how a run ends in which a tool raises: Python ends the run, JavaScript tells its model.
+var failingTool = map[string]string{"python": "failed", "js": "completed"}
 
 // TestRealAgents drives real ADK servers through the sidecar: a client's bytes are the agent's own, and the run is understood.
 func TestRealAgents(t *testing.T) {
@@ -37,6 +41,7 @@ func TestRealAgents(t *testing.T) {
 				{"transfer", "completed", []string{"lookup_invoice", "transfer_to_agent"}},
 				{"long_running", "completed", []string{"request_approval"}},
 				{"model_error", "failed", nil},
+				{"failing_tool", failingTool[name], []string{"failing_tool"}},
 			} {
 				for _, streaming := range []bool{false, true} {
 					t.Run(fmt.Sprint(c.script, " streaming=", streaming), func(t *testing.T) {
@@ -62,6 +67,42 @@ func TestRealAgents(t *testing.T) {
 						}
 					})
 				}
+			}
+		})
+	}
+}
+
+// TestClientLeavesRealAgent has a client that reads each frame of a real agent as soon as the model lets the agent send it, and
+// leaves half-way.
+func TestClientLeavesRealAgent(t *testing.T) {
+	for name, start := range map[string]func(testing.TB, *adkserver.FakeModel, ...string) *adkserver.Server{
+		"python": adkserver.Python, "js": adkserver.JS,
+	} {
+		t.Run(name, func(t *testing.T) {
+			model := adkserver.NewModel(t)
+			gate := make(chan struct{})
+			model.Hold("slow", gate)
+			agent := start(t, model)
+			car := startSidecar(t, agent.URL)
+			agent.CreateSession(t, adkserver.App, "u", "s")
+			resp, err := http.Post(car.address()+"/run_sse", "application/json", bytes.NewReader(adkserver.RunRequest("u", "s", "case:slow", true)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			frames := sse.NewReader(resp.Body, 1<<20)
+			for i := range 3 {
+				gate <- struct{}{}
+				if _, err := frames.Next(); err != nil {
+					t.Fatalf("frame %d: %v", i, err)
+				}
+			}
+			resp.Body.Close()
+			car.proxies[0].Wait()
+			close(gate)
+			r := car.recent.Runs()[0]
+			if r.Status != "canceled" || text(r.StatusReason) != "client_left" || r.Events < 3 {
+				t.Errorf("%s, %s, %d events", r.Status, text(r.StatusReason), r.Events)
 			}
 		})
 	}
@@ -106,10 +147,13 @@ func startSidecar(t *testing.T, upstream string) *sidecar {
 	return car
 }
 
+// address is where the first proxy listens.
+func (s *sidecar) address() string { return "http://" + s.proxies[0].listener.Addr().String() }
+
 // ask200 posts a run through the sidecar and returns the answer once the run has been observed to its end.
 func ask200(t *testing.T, car *sidecar, body []byte) []byte {
 	t.Helper()
-	resp, err := http.Post("http://"+car.proxies[0].listener.Addr().String()+"/run_sse", "application/json", bytes.NewReader(body))
+	resp, err := http.Post(car.address()+"/run_sse", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
