@@ -37,13 +37,16 @@ type Dialect interface {
 	// Detect judges a frame by itself; it keeps nothing of it.
 	Detect(Frame) Match
 
+	// Table says what of the dialect's streams may leave, as data that nobody changes.
+	Table() *event.Table
+
 	// New starts the decoding of one stream.
 	New(*event.Stream) Decoder
 }
 
 // Decoder turns the frames of one stream, in order, into events. It is used by one goroutine.
 type Decoder interface {
-	// Decode adds the frame's facts to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame.
+	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame.
 	Decode(Frame, *event.Batch)
 }
 

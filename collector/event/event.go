@@ -182,6 +182,10 @@ type Batch struct {
 	Events   []Event
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal
+
+	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
+	Table *Table           // the dialect's; nil while the dialect is not known
+	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
 }
 
 // Add appends an event to the batch and returns it for its fields to be set.

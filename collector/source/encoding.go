@@ -25,6 +25,13 @@ func (e unreadable) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("content encoding %q cannot be read", string(e))
 }
 
+// unjudgeable is the encoding of a stream that the client cannot get, since nobody can say what is in it.
+type unjudgeable string
+
+func (e unjudgeable) Error() string {
+	return fmt.Sprintf("the agent's stream is in the content encoding %q, which cannot be judged: let it send gzip or none", string(e))
+}
+
 type lazyGzip struct {
 	source io.Reader
 	reader *gzip.Reader

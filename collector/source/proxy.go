@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,10 @@ type ProxySettings struct {
 	BodyLimit  int      // bytes of a run request that are read
 	JSONDepth  int
 	QueueLimit int // bytes of one stream that may wait to be observed
+	FrameLimit int // bytes of a block of a stream that may be an agent's
+
+	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
+	Judge func() Judge
 }
 
 // Tracing is how a proxy takes part in traces.
@@ -87,12 +92,12 @@ func (p *Proxy) Wait() { p.observing.Wait() }
 
 // exchange is a request on a run path, from its forwarding to the end of its answer.
 type exchange struct {
-	dialect dialect.Dialect // that the path selects
-	opened  time.Time
-	body    *requestBody
-	length  int64
-	span    trace.Span
-	parent  event.SpanContext
+	dialects []dialect.Dialect // that the path selects
+	opened   time.Time
+	body     *requestBody
+	length   int64
+	span     trace.Span
+	parent   event.SpanContext
 }
 
 type exchangeKey struct{}
@@ -106,10 +111,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()
-	if d := p.runPath(r); d != nil {
+	if dialects := p.runPath(r); dialects != nil {
 		ctx, span := p.startSpan(r)
 		defer span.End()
-		x := &exchange{dialect: d, opened: p.now(), length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
+		x := &exchange{dialects: dialects, opened: p.now(), length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 		if r.Body != nil {
 			x.body = &requestBody{ReadCloser: r.Body, limit: p.settings.BodyLimit}
@@ -119,8 +124,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// runPath returns the dialect whose runs a path answers, or nil.
-func (p *Proxy) runPath(r *http.Request) dialect.Dialect {
+// runPath returns the dialects whose runs a path may answer.
+func (p *Proxy) runPath(r *http.Request) (found []dialect.Dialect) {
 	for _, d := range p.dialects {
 		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
 			continue
@@ -129,13 +134,11 @@ func (p *Proxy) runPath(r *http.Request) dialect.Dialect {
 		if globs == nil {
 			globs = d.Paths()
 		}
-		for _, glob := range globs {
-			if ok, _ := path.Match(glob, r.URL.Path); ok {
-				return d
-			}
+		if slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, r.URL.Path); return ok }) {
+			found = append(found, d)
 		}
 	}
-	return nil
+	return found
 }
 
 // startSpan continues the caller's trace, or begins one.
@@ -155,6 +158,13 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // also what does not parse: it is the agent's
 	r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
 	r.SetXForwarded()
+	if encodings := r.Out.Header.Get("Accept-Encoding"); p.settings.Judge != nil && encodings != "" {
+		// What cannot be read cannot be judged.
+		r.Out.Header.Set("Accept-Encoding", "gzip")
+		if !strings.Contains(encodings, "gzip") {
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		}
+	}
 	if _, ok := r.In.Context().Value(exchangeKey{}).(*exchange); ok {
 		p.tracing.Propagator.Inject(r.In.Context(), propagation.HeaderCarrier(r.Out.Header))
 	}
@@ -170,36 +180,67 @@ func (p *Proxy) observe(resp *http.Response) error {
 			x.span.SetStatus(codes.Error, "")
 		}
 	}
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if media != "text/event-stream" || resp.StatusCode != http.StatusOK || resp.Body == nil {
+	if !isStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
 		return nil
 	}
-	s, name := p.stream(x)
+	s, names := p.stream(x)
+	encoding := resp.Header.Get("Content-Encoding")
 	body := &observedBody{ReadCloser: resp.Body, tap: newTap(p.settings.QueueLimit, p.now), gone: resp.Request.Context()}
 	resp.Body = body
-	p.observing.Go(func() { p.follow(s, body, name, resp.Header.Get("Content-Encoding")) })
+	if p.settings.Judge != nil {
+		if err := p.relay(resp, body, *s, names, x == nil); err != nil {
+			return err
+		}
+	}
+	p.observing.Go(func() { p.follow(s, body, names, encoding) })
 	return nil
 }
 
-// stream describes the answer: on a run path it holds the run that the request asked for.
-func (p *Proxy) stream(x *exchange) (*event.Stream, string) {
+// relay puts the judge into the path of an answer, which then goes out in no encoding.
+func (p *Proxy) relay(resp *http.Response, body *observedBody, s event.Stream, names []string, open bool) error {
+	encoding := resp.Header.Get("Content-Encoding")
+	plain := decompress(body, encoding)
+	if _, cannot := plain.(unreadable); cannot {
+		if open {
+			return nil // we asked for another encoding, and no path says that it is an agent's
+		}
+		return unjudgeable(encoding)
+	}
+	resp.Body = newRelayed(plain, body, p.collector, s, p.settings.Judge(), p.settings.FrameLimit, open, p.now, names)
+	resp.ContentLength = -1
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
+		resp.Header.Del(name)
+	}
+	return nil
+}
+
+// stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
+// that it may be of.
+func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	s := &event.Stream{Source: p.settings.Name, Nonce: rand.Text(), Live: true, Opened: p.now()}
 	if x == nil {
-		return s, p.settings.Dialect
+		return s, []string{p.settings.Dialect}
 	}
-	s.Answer, s.Opened, s.Parent, s.Dialect = true, x.opened, x.parent, x.dialect.Name()
+	s.Answer, s.Opened, s.Parent = true, x.opened, x.parent
+	var names []string
+	for _, d := range x.dialects {
+		names = append(names, d.Name())
+	}
+	if len(names) == 1 {
+		s.Dialect = names[0]
+	}
 	if x.body != nil {
-		identity, reason := x.body.identify(x.dialect, x.length, p.settings.JSONDepth)
+		identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
 		s.Identity = identity
 		if reason != "" {
 			p.counters.Unread(p.settings.Name, reason)
 		}
 	}
-	return s, x.dialect.Name()
+	return s, names
 }
 
 // follow reads the copy of a stream to its end. A fault of ours ends the observation and nothing else.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, dialect, encoding string) {
+func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.counters.Panicked(p.settings.Name)
@@ -212,12 +253,18 @@ func (p *Proxy) follow(s *event.Stream, body *observedBody, dialect, encoding st
 		}
 	}()
 	// An error here is one of the encoding: the client has the bytes, and the run ends as its stream does.
-	_ = p.collector.Observe(s, collector.Input{Reader: decompress(body.tap, encoding), Arrival: body.tap.arrival, End: body.end}, dialect)
+	_ = p.collector.Observe(s, collector.Input{Reader: decompress(body.tap, encoding), Arrival: body.tap.arrival, End: body.end}, names...)
 }
 
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		w.WriteHeader(http.StatusBadGateway) // nobody is there to read it
+		return
+	}
+	var encoding unjudgeable
+	if errors.As(err, &encoding) {
+		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
+		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
 	p.counters.Up(p.settings.Name, false)

@@ -42,8 +42,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// identify reads session, user and app out of the request. The reason is why it cannot, or "".
-func (b *requestBody) identify(d dialect.Dialect, length int64, depth int) (event.Identity, string) {
+// identify reads session, user and app out of the request, as the first of the dialects that finds any. The reason is why it
+// cannot, or "".
+func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth int) (event.Identity, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -56,5 +57,10 @@ func (b *requestBody) identify(d dialect.Dialect, length int64, depth int) (even
 	if doc.Parse(b.copy, depth) != nil {
 		return event.Identity{}, UnreadMalformed
 	}
-	return d.Identify(doc.Root()), ""
+	for _, d := range dialects {
+		if id := d.Identify(doc.Root()); id.App != "" || id.User != "" || id.Session != "" {
+			return id, ""
+		}
+	}
+	return event.Identity{}, ""
 }

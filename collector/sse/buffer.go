@@ -17,6 +17,7 @@ type buffer struct {
 	src       io.Reader
 	err       error // of src, final
 	buf       []byte
+	base      int64 // where buf[0] stands in the source
 	line, end int
 }
 
@@ -31,6 +32,7 @@ func (b *buffer) keep(from int) {
 	case from > 0:
 		copy(b.buf, rest)
 	}
+	b.base += int64(from)
 	b.line -= from
 	b.end = len(rest)
 }

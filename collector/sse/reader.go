@@ -22,6 +22,9 @@ var (
 	bom = []byte("\xEF\xBB\xBF")
 
 	errOverLimit = errors.New("sse: block over the limit")
+
+	// ErrComment says that a comment came between two blocks, which some servers send to keep a connection open. It is no end.
+	ErrComment = errors.New("sse: comment")
 )
 
 // Reader reads frames from a byte stream. It is for one goroutine at a time.
@@ -41,13 +44,17 @@ type Reader struct {
 	// The block being read. data and dataEnd delimit its data in the buffer: each
 	// further data line is moved down to the end of the one before it. The other
 	// fields are copied, as that move may overwrite them.
-	size          int // bytes of its lines so far
+	size          int  // bytes of its lines so far
+	alone         bool // it has nothing but comments so far
 	data, dataEnd int
 	hasData       bool
 	event         []byte
 	newID         []byte
 	hasID         bool
 	oldRetry      time.Duration
+
+	comments bool  // are reported
+	passed   int64 // bytes up to the end of the last block, or of a comment between blocks
 
 	id        []byte // in force
 	resumeID  []byte // the newest id that a reconnect can send
@@ -68,7 +75,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 // retry time stay in force, as the standard asks, all else begins anew.
 func (r *Reader) Resume(src io.Reader) {
 	*r = Reader{
-		limit: r.limit, buffer: buffer{src: src},
+		limit: r.limit, buffer: buffer{src: src}, comments: r.comments,
 		id: r.id, resumeID: r.resumeID, retry: r.retry,
 	}
 }
@@ -82,6 +89,13 @@ func (r *Reader) LastEventID() string { return string(r.resumeID) }
 // Retry returns the reconnection time that the stream asked for last, put
 // between 100 ms and 5 minutes, and whether it asked for one.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.retry > 0 }
+
+// ReportComments makes Next return ErrComment for each comment line that stands outside any block.
+func (r *Reader) ReportComments(on bool) { r.comments = on }
+
+// Offset returns how many bytes of the source the blocks and comments passed so far took, the byte order mark included. The LF
+// of a CRLF that ends a block may come after it.
+func (r *Reader) Offset() int64 { return r.passed }
 
 // Truncated returns how many bytes of an unfinished frame were discarded when
 // the stream ended, by io.EOF or any other error. Comments and retry lines alone
@@ -101,11 +115,17 @@ func (r *Reader) Next() (Frame, error) {
 		case err != nil:
 			return Frame{}, r.finish(err)
 		case n > 0:
+			r.alone = r.alone && r.buf[r.line] == ':'
 			r.field(r.buf[r.line : r.line+n])
 			r.endLine(n)
+			if r.alone && r.comments {
+				r.passed = r.base + int64(r.line)
+				return Frame{}, ErrComment
+			}
 			continue
 		}
 		r.endLine(0)
+		r.passed = r.base + int64(r.line)
 		if f, ok := r.dispatch(); ok {
 			return f, nil
 		}
@@ -115,7 +135,7 @@ func (r *Reader) Next() (Frame, error) {
 
 // beginBlock forgets the block before, which the caller may have borrowed.
 func (r *Reader) beginBlock() {
-	r.size, r.hasData, r.hasID = 0, false, false
+	r.size, r.alone, r.hasData, r.hasID = 0, true, false, false
 	r.event, r.newID = reuse(r.event), reuse(r.newID)
 	r.oldRetry = r.retry
 }
@@ -301,6 +321,7 @@ func (r *Reader) skipBlock() error {
 			break // the next call of Next says why
 		}
 	}
+	r.passed = r.base + int64(r.line)
 	return &TooLargeError{Limit: r.limit, Size: r.size}
 }
 

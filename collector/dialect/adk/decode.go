@@ -34,6 +34,9 @@ const maxSpeakers = 1024
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
+	if b.Type = typeEvent; v != f.JSON {
+		b.Type = typeWrapped
+	}
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
@@ -42,7 +45,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
 	case isErrorFrame(v):
-		b.Run = d.run
+		b.Run, b.Type = d.run, typeError
 		b.Time = reportedTime(v.First("errorDetails", "error_details").Get("timestamp"))
 		b.Add(event.KindError).Error = event.AgentError
 	case !isEvent(v):

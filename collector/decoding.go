@@ -1,0 +1,196 @@
+package collector
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// How many frames are kept, and for how long, while no dialect is sure of the stream.
+const (
+	maxUndecided     = 5
+	maxUndecidedTime = time.Second
+)
+
+// Decoding is a stream being read, batch by batch.
+type Decoding struct {
+	settings Settings
+	stream   *event.Stream
+	input    Input
+	reader   *sse.Reader
+	detector *dialect.Detector
+	decoder  dialect.Decoder
+	table    *event.Table
+	doc      strictjson.Doc
+	batch    event.Batch
+
+	held     []heldFrame // wait for their dialect to be known
+	released int         // how many of them are to be decoded, or given up, before anything else
+	cut      bool        // the stream ended inside a frame, which is yet to be said
+	end      event.End
+	err      error // the reader's last
+}
+
+// heldFrame waits with bytes of its own.
+type heldFrame struct {
+	sse.Frame
+	received time.Time
+}
+
+// Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names.
+func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding {
+	d := &Decoding{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.Frame)}
+	d.reader.ReportComments(in.Comments)
+	var named []dialect.Dialect
+	for _, candidate := range c.dialects {
+		if slices.Contains(names, candidate.Name()) {
+			named = append(named, candidate)
+		}
+	}
+	switch len(named) {
+	case 0:
+		d.detector = dialect.NewDetector(c.dialects)
+	case 1:
+		d.decide(named[0])
+		fallthrough
+	default:
+		d.detector = dialect.NewDetector(named)
+	}
+	return d
+}
+
+// Next returns the next frame with its events, valid until the call after it. A frame that could not be decoded is one too.
+// The error is the reader's own, io.EOF at the end, and final; or sse.ErrComment, which is neither.
+func (d *Decoding) Next() (*event.Batch, error) {
+	for {
+		switch {
+		case d.released > 0:
+			h := d.held[0]
+			d.held, d.released = d.held[1:], d.released-1
+			if d.decoder == nil {
+				return d.reject(h.Frame, h.received, event.ReasonUnrecognised), nil
+			}
+			return d.decode(h.Frame, h.received), nil
+		case d.cut:
+			d.cut = false
+			return d.reject(sse.Frame{}, d.input.Arrival(), event.ReasonTruncated), nil
+		case d.err != nil:
+			return nil, d.err
+		}
+		frame, err := d.reader.Next()
+		var tooLarge *sse.TooLargeError
+		switch {
+		case errors.As(err, &tooLarge):
+			return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
+		case errors.Is(err, sse.ErrComment):
+			return nil, err
+		case err != nil:
+			d.settle(err)
+		case d.decoder != nil:
+			return d.decode(frame, d.input.Arrival()), nil
+		case d.input.Sure:
+			if found := d.detector.Ask(d.parse(frame)); found == nil {
+				return d.reject(frame, d.input.Arrival(), event.ReasonUnrecognised), nil
+			} else {
+				d.decide(found)
+				return d.decode(frame, d.input.Arrival()), nil
+			}
+		default:
+			d.ask(heldFrame{frame, d.input.Arrival()})
+		}
+	}
+}
+
+// Offset is how many bytes of the stream the frames and comments returned so far took.
+func (d *Decoding) Offset() int64 { return d.reader.Offset() }
+
+// Retry is how long the stream asked its readers to wait before they come back, and whether it did.
+func (d *Decoding) Retry() (time.Duration, bool) { return d.reader.Retry() }
+
+// ask shows a frame of a yet unknown stream to the dialects. Frames that have waited too long are given up.
+func (d *Decoding) ask(h heldFrame) {
+	found := d.detector.Ask(d.parse(h.Frame))
+	late := len(d.held) > 0 && h.received.Sub(d.held[0].received) > maxUndecidedTime
+	if found == nil && (late || len(d.held) == maxUndecided) {
+		if found = d.detector.Likely(); found == nil {
+			d.released = len(d.held)
+		}
+	}
+	if found != nil {
+		d.decide(found)
+		d.held = append(d.held, h) // released before the reader is asked again: its bytes may be borrowed
+		d.released = len(d.held)
+		return
+	}
+	h.ID, h.Event, h.Data = slices.Clone(h.ID), slices.Clone(h.Event), slices.Clone(h.Data)
+	d.held = append(d.held, h)
+}
+
+// decide is for good: a stream does not change its dialect.
+func (d *Decoding) decide(found dialect.Dialect) {
+	d.stream.Dialect = found.Name()
+	d.decoder, d.table = found.New(d.stream), found.Table()
+}
+
+// settle deals with what is left at the end: frames that nobody was sure of, and half a frame. A client that leaves cuts the
+// stream anywhere, which is nobody's mistake.
+func (d *Decoding) settle(err error) {
+	d.err = err
+	if d.input.End != nil {
+		d.end = d.input.End()
+	}
+	if likely := d.detector.Likely(); d.decoder == nil && likely != nil && len(d.held) > 0 {
+		d.decide(likely)
+	}
+	d.released = len(d.held)
+	d.cut = d.reader.Truncated() > 0 && d.end == event.EndOfStream
+}
+
+// parse reads a frame's data strictly; dialects with plain text find no JSON in it.
+func (d *Decoding) parse(frame sse.Frame) dialect.Frame {
+	f := dialect.Frame{Frame: frame}
+	if err := d.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
+		var refused *strictjson.Error
+		errors.As(err, &refused)
+		f.Malformed = event.Reason(refused.Reason)
+		return f
+	}
+	f.JSON = d.doc.Root()
+	return f
+}
+
+func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
+	b := d.begin(frame, received)
+	f := d.parse(frame)
+	b.Table, b.JSON = d.table, f.JSON
+	d.decodeSafely(f, b)
+	proof.Annotate(b, d.settings.Proof)
+	return b
+}
+
+// decodeSafely turns a decoder's panic into a frame that could not be decoded: nothing on the wire may end the process.
+func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
+	defer func() {
+		if recover() != nil {
+			b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
+		}
+	}()
+	d.decoder.Decode(f, b)
+}
+
+func (d *Decoding) reject(frame sse.Frame, received time.Time, reason event.Reason) *event.Batch {
+	b := d.begin(frame, received)
+	b.Rejected, b.Table = reason, d.table
+	return b
+}
+
+func (d *Decoding) begin(frame sse.Frame, received time.Time) *event.Batch {
+	d.batch = event.Batch{Stream: d.stream, Frame: frame, Received: received, Events: d.batch.Events[:0]}
+	return &d.batch
+}

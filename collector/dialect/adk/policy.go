@@ -1,0 +1,84 @@
+package adk
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// The types of an ADK stream's frames. The protocol itself has no names for them.
+const (
+	typeEvent   = "event"
+	typeWrapped = "wrapped" // an event in the envelope of Rust servers
+	typeError   = "error"
+)
+
+var table = event.Table{
+	// An ADK event has neither; one that has is something else.
+	Discriminators: []string{"kind", "type"},
+	Envelopes:      []string{"event", "result", "rawEvent", "customMetadata"},
+	Events:         []string{"message", "error"}, // Go names its error frames
+	Failure:        `{"error":"the run failed"}`,
+	Types: map[string]event.Type{
+		typeEvent:   {Client: true, Public: &publicEvent},
+		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
+		typeError:   {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Instead: `"the run failed"`, Fact: event.KindError}}}},
+	},
+}
+
+// Table is what may leave an ADK stream.
+func (Dialect) Table() *event.Table { return &table }
+
+var scalar = event.Rule{}
+
+// publicEvent is an event without thoughts, arguments, results, state, usage, secrets, and the words of errors. Both spellings
+// stand here, since both are sent.
+var publicEvent = event.Rule{Members: map[string]*event.Rule{
+	"id":            &scalar,
+	"invocationId":  &scalar,
+	"invocation_id": &scalar,
+	"author":        &scalar,
+	"branch":        &scalar,
+	"timestamp":     &scalar,
+	"partial":       &scalar,
+	"turnComplete":  &scalar,
+	"turn_complete": &scalar,
+	"interrupted":   &scalar,
+	"finishReason":  &scalar,
+	"finish_reason": &scalar,
+	"errorCode":     {Instead: `"ERROR"`, Fact: event.KindError},
+	"error_code":    {Instead: `"ERROR"`, Fact: event.KindError},
+	"content": {Members: map[string]*event.Rule{
+		"role":  &scalar,
+		"parts": {Each: &publicPart},
+	}},
+	"longRunningToolIds":    {Each: &scalar},
+	"long_running_tool_ids": {Each: &scalar},
+	"actions": {Members: map[string]*event.Rule{
+		"transferToAgent":   {Fact: event.KindTransfer},
+		"transfer_to_agent": {Fact: event.KindTransfer},
+		"artifactDelta":     {Names: &event.Rule{Fact: event.KindArtifact}},
+		"artifact_delta":    {Names: &event.Rule{Fact: event.KindArtifact}},
+		"stateDelta":        {State: true},
+		"state_delta":       {State: true},
+		"escalate":          &scalar,
+		"endInvocation":     &scalar,
+		"end_invocation":    &scalar,
+		// The hint is the question that somebody is to answer; the payload beside it is the tool's.
+		"requestedToolConfirmations":   {Names: &publicQuestion},
+		"requested_tool_confirmations": {Names: &publicQuestion},
+	}},
+}}
+
+var publicPart = event.Rule{
+	Thought: []string{"thought", "thinking"},
+	Members: map[string]*event.Rule{
+		"text":              {Fact: event.KindText},
+		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
+		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
+		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},
+		"function_response": {Members: publicCall, Fact: event.KindToolEnded},
+		"name":              {Fact: event.KindToolStarted}, // Rust: a call without its wrapper
+		"id":                &scalar,
+	},
+}
+
+var publicCall = map[string]*event.Rule{"id": &scalar, "name": &scalar}
+
+var publicQuestion = event.Rule{Members: map[string]*event.Rule{"hint": &scalar}, Fact: event.KindInputRequested}

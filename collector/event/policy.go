@@ -1,0 +1,64 @@
+package event
+
+// Policy is who the reader of a stream is.
+type Policy string
+
+// The two policies. Neither ever lets out what its protocol calls internal.
+const (
+	PolicyClient Policy = "client" // the protocol's own client: frames as they came, those of known types
+	PolicyPublic Policy = "public" // anybody else: frames encoded anew from what the dialect's table allows
+)
+
+// Table says what may leave a stream of one dialect. It is data: one filter applies the tables of all dialects.
+type Table struct {
+	// Discriminators are the members of a frame that say what it is, such as "kind". Names that fold to one of them count too.
+	// Where such a member stands, its value must be a string that is in Types.
+	Discriminators []string
+
+	// Envelopes are the members in which a frame may stand within a frame, such as "result". In them, and at any depth where
+	// Deep is set, no discriminator may name something internal.
+	Envelopes []string
+	Deep      bool
+
+	// Events are the SSE event names under which the protocol sends frames, where it does not name them by their type. A frame
+	// under any other name stays in.
+	Events []string
+
+	// Named is set where the protocol names its frames in the SSE event field: then a frame leaves under the name of its type.
+	Named bool
+
+	// Types holds every type of frame that the protocol has for readers outside; Batch.Type is one of them or the frame stays in.
+	Types map[string]Type
+
+	// Failure takes the place of a frame that says in a form nobody can read that the run failed, so that a client learns of it.
+	Failure string
+}
+
+// Verbosity is how much of a model's thoughts may leave.
+type Verbosity uint8
+
+// The verbosities, from nothing to everything. A thought that does not say how detailed it is counts as detailed.
+const (
+	ThoughtsNone Verbosity = iota
+	ThoughtsBrief
+	ThoughtsNormal
+	ThoughtsDetailed
+)
+
+// Type is what may leave of one type of frame.
+type Type struct {
+	Client bool // the whole frame may leave to the protocol's own client
+	Public *Rule
+}
+
+// Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a string, number, boolean or null.
+type Rule struct {
+	Members map[string]*Rule // of an object, by exact name; nothing else of it leaves
+	Each    *Rule            // of every element of an array
+	Names   *Rule            // of every member of an object whose names are data
+	Instead string           // JSON that takes the value's place, whatever it is
+	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
+	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
+	State   bool             // an object of session state, of which only the configured keys leave
+	Whole   bool             // the value may leave whatever it is
+}

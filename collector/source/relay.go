@@ -1,0 +1,164 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// Judge decides what of one stream's frames its client gets, and writes it. It is called in the path of the stream.
+type Judge interface {
+	// Append appends what leaves of a frame, framed, or nothing.
+	Append(dst []byte, b *event.Batch) []byte
+}
+
+// errNotOurs ends the judgement of a stream that is no agent's.
+var errNotOurs = errors.New("not an agent's stream")
+
+// relayed is an agent's stream as its client gets it: what the judge lets out of each frame. A stream on a path that is no
+// agent's is open: until a dialect is sure of it, it passes as it came, a whole block at a time.
+type relayed struct {
+	source   io.Closer
+	decoding *collector.Decoding
+	judge    Judge
+	passing  *passing  // nil where the stream is not open, or is no longer
+	through  io.Reader // the rest of a stream that is no agent's
+	out      []byte
+	sent     int // bytes of out
+	retry    time.Duration
+	err      error
+}
+
+// newRelayed reads from body, which is in no encoding.
+func newRelayed(body io.Reader, source io.Closer, c *collector.Collector, s event.Stream, j Judge, limit int, open bool, now func() time.Time, names []string) *relayed {
+	r := &relayed{source: source, judge: j}
+	if open {
+		r.passing = &passing{source: body, limit: limit}
+		body = r.passing
+	}
+	r.decoding = c.Decode(&s, collector.Input{Reader: body, Arrival: now, Sure: open, Comments: true}, names...)
+	return r
+}
+
+// Read gives the next bytes for the client, waiting for the agent where there are none.
+func (r *relayed) Read(p []byte) (int, error) {
+	for r.sent == len(r.out) {
+		if r.err != nil {
+			return 0, r.err
+		}
+		if r.through != nil {
+			return r.through.Read(p)
+		}
+		r.out, r.sent = r.out[:0], 0
+		if cap(r.out) > maxRelayBuffer {
+			r.out = nil
+		}
+		r.step()
+	}
+	n := copy(p, r.out[r.sent:])
+	r.sent += n
+	return n, nil
+}
+
+// maxRelayBuffer is the size up to which the buffer of one frame is kept for the next.
+const maxRelayBuffer = 64 << 10
+
+// Close closes the agent's answer.
+func (r *relayed) Close() error { return r.source.Close() }
+
+// step takes one frame, comment or end from the agent.
+func (r *relayed) step() {
+	defer func() {
+		if fault := recover(); fault != nil {
+			r.err = fmt.Errorf("judging a stream failed: %v", fault)
+		}
+	}()
+	b, err := r.decoding.Next()
+	switch {
+	case errors.Is(err, sse.ErrComment) && r.passing != nil:
+		r.pass()
+	case errors.Is(err, sse.ErrComment):
+		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
+	case err != nil:
+		r.finish(err)
+	case r.passing != nil && b.Table == nil:
+		r.pass()
+	default:
+		r.relay(b)
+	}
+}
+
+func (r *relayed) pass() { r.out = append(r.out, r.passing.upTo(r.decoding.Offset())...) }
+
+func (r *relayed) relay(b *event.Batch) {
+	if r.passing != nil {
+		r.passing.done, r.passing.kept = true, nil
+		r.passing = nil // it is an agent's, for good
+	}
+	if retry, asked := r.decoding.Retry(); asked && retry != r.retry {
+		r.retry = retry
+		r.out = sse.AppendRetry(r.out, retry)
+	}
+	r.out = r.judge.Append(r.out, b)
+}
+
+// finish ends the stream as the agent's ended. What an open stream still has passes; half a frame of an agent's does not.
+func (r *relayed) finish(err error) {
+	if r.passing == nil {
+		r.err = err
+		return
+	}
+	r.out = append(r.out, r.passing.kept...)
+	if errors.Is(err, errNotOurs) {
+		r.through = r.passing.source
+		return
+	}
+	r.err = err
+}
+
+// passing keeps the bytes of an open stream until the block that they are of has been judged.
+type passing struct {
+	source io.Reader
+	limit  int
+	kept   []byte
+	passed int64 // bytes before those kept
+	done   bool  // nothing is kept any more
+}
+
+// Read keeps what it reads. A block over the limit is no agent's, nor is what follows it.
+func (p *passing) Read(buf []byte) (int, error) {
+	if !p.done && len(p.kept) > p.limit {
+		return 0, errNotOurs
+	}
+	n, err := p.source.Read(buf)
+	if !p.done {
+		p.kept = append(p.kept, buf[:n]...)
+	}
+	return n, err
+}
+
+// upTo gives up the bytes before an offset of the stream. They are valid until the next read.
+func (p *passing) upTo(offset int64) []byte {
+	n := offset - p.passed
+	bytes := p.kept[:n]
+	p.kept, p.passed = p.kept[n:], offset
+	return bytes
+}
+
+// isStream says whether an answer is a stream of events, as the most generous of its readers would take it.
+func isStream(h http.Header) bool {
+	for _, value := range h.Values("Content-Type") {
+		media, _, _ := strings.Cut(value, ";")
+		if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
+			return true
+		}
+	}
+	return false
+}
