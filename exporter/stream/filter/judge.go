@@ -33,14 +33,13 @@ func judge(t *event.Table, frame strictjson.Value) Reason {
 
 // namesInternal says whether a discriminator in an envelope, or in an envelope in it, names something internal.
 func namesInternal(t *event.Table, v strictjson.Value) bool {
-	for _, value := range v.Members() {
-		if t.Deep && namesInternal(t, value) {
-			return true
-		}
-	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if among(text, t.Discriminators) && holdsInternal(value) || among(text, t.Envelopes) && namesInternal(t, value) {
+		if among(text, t.Discriminators) && holdsInternal(value) {
+			return true
+		}
+		// Once a member, however many reasons there are to look into it: twice would be 2^depth times.
+		if (t.Deep || among(text, t.Envelopes)) && namesInternal(t, value) {
 			return true
 		}
 	}

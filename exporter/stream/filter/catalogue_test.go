@@ -1,0 +1,194 @@
+package filter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// canary stands in every internal event and in every other place of the catalogue that must not leave.
+const canary = "c4n4ry7f3e9d"
+
+// attempt is one way to get something internal past a filter.
+type attempt struct {
+	Name   string `json:"name"`
+	Want   string `json:"want"` // drop, pass-clean (without the canary), or none (no frame at all)
+	Wire   []byte `json:"wire_b64"`
+	Filler int    `json:"filler"` // bytes of "y" between Wire and Tail
+	Tail   []byte `json:"tail_b64"`
+}
+
+// Limits of the reading in these tests; the catalogue holds a frame over each.
+const (
+	frameLimit = 1 << 20
+	depthLimit = 128
+)
+
+// kinded is a small protocol of the sort that the catalogue attacks: its frames are named by a kind.
+var kinded = event.Table{
+	Discriminators: []string{"kind", "type"},
+	Envelopes:      []string{"result", "event", "rawEvent"},
+	Deep:           true,
+	Named:          true,
+	Types: map[string]event.Type{
+		"content-delta": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
+			"kind": {}, "delta": {Fact: event.KindText},
+		}}},
+		"tool-start": {Client: true},
+	},
+}
+
+// decode does what a decoder of that protocol would: it takes the type from the frame's kind, else from its name.
+func decode(f sse.Frame, table *event.Table, doc *strictjson.Doc) *event.Batch {
+	b := &event.Batch{Stream: &event.Stream{Source: "test"}, Frame: f, Table: table}
+	if err := doc.Parse(f.Data, depthLimit); err != nil {
+		b.Rejected = event.ReasonShape
+		return b
+	}
+	b.JSON = doc.Root()
+	if b.Type = b.JSON.Get("kind").String(); b.Type == "" {
+		b.Type = string(f.Event)
+	}
+	if b.Type == "content-delta" {
+		b.Add(event.KindText).Text = b.JSON.Get("delta").Text()
+	}
+	return b
+}
+
+// sent is what a reader of everything that leaves would get, and how many frames of the wire were judged.
+func sent(t *testing.T, wire io.Reader, f *filter.Filter) (out []byte, verdicts []string) {
+	t.Helper()
+	frames := sse.NewReader(wire, frameLimit)
+	var doc strictjson.Doc
+	for {
+		frame, err := frames.Next()
+		if err == io.EOF {
+			return out, verdicts
+		}
+		if err != nil {
+			verdicts = append(verdicts, "too large")
+			continue
+		}
+		leaves, why := f.Apply(decode(frame, &kinded, &doc))
+		if why != filter.Passed {
+			verdicts = append(verdicts, string(why))
+			continue
+		}
+		verdicts = append(verdicts, "passed")
+		out, err = sse.AppendFrame(out, sse.Frame{Event: []byte(leaves.Name), Data: leaves.Data})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCatalogue tries every attempt, in reads of six sizes, under both policies. Under public no canary leaves and nothing
+// harmless is lost; under client the verdict of each attempt stands in the golden file.
+func TestCatalogue(t *testing.T) {
+	var golden strings.Builder
+	for _, a := range readCatalogue(t) {
+		for _, size := range []int{0, 1, 2, 3, 5, 7} {
+			out, verdicts := sent(t, chunked(a.Wire, size), filter.New(filter.Settings{Policy: event.PolicyPublic}))
+			passed := strings.Contains(fmt.Sprint(verdicts), "passed")
+			if bytes.Contains(out, []byte(canary)) || passed != (a.Want == "pass-clean") {
+				t.Errorf("%s in reads of %d: %v, want %s\n%.300s", a.Name, size, verdicts, a.Want, out)
+			}
+		}
+		var first []byte
+		for _, size := range []int{0, 1, 2, 3, 5, 7} {
+			out, verdicts := sent(t, chunked(a.Wire, size), filter.New(filter.Settings{Policy: event.PolicyClient}))
+			if size == 0 {
+				first = out
+				fmt.Fprintf(&golden, "%s: %s\n", a.Name, strings.Join(verdicts, ", "))
+			}
+			if !bytes.Equal(out, first) {
+				t.Errorf("%s in reads of %d differs", a.Name, size)
+			}
+		}
+	}
+	compare(t, "testdata/client.golden", golden.String())
+}
+
+func readCatalogue(t testing.TB) []attempt {
+	t.Helper()
+	content, err := os.ReadFile("testdata/catalogue.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []attempt
+	if err := json.Unmarshal(content, &all); err != nil || len(all) < 58 {
+		t.Fatal(len(all), err)
+	}
+	for i := range all {
+		all[i].Wire = slices.Concat(all[i].Wire, bytes.Repeat([]byte("y"), all[i].Filler), all[i].Tail)
+	}
+	return all
+}
+
+func chunked(wire []byte, size int) io.Reader {
+	if size == 0 {
+		return bytes.NewReader(wire)
+	}
+	if size == 1 {
+		return iotest.OneByteReader(bytes.NewReader(wire))
+	}
+	return &chunks{wire, size}
+}
+
+type chunks struct {
+	rest []byte
+	size int
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), c.size)], c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func compare(t *testing.T, golden, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDeepEnvelopes has each level of a frame be an envelope and a discriminator: the judgement takes time in proportion to the
+// frame's size and depth, or this test never ends.
+func TestDeepEnvelopes(t *testing.T) {
+	for _, member := range []string{`"result":`, `"kind":`, `"metadata":`} {
+		inner := strings.Repeat("{"+member, depthLimit-2) + `{"kind":"internal:x"}` + strings.Repeat("}", depthLimit-2)
+		_, verdicts := sent(t, strings.NewReader(`data: {"kind":"content-delta","delta":"a","result":`+inner+"}\n\n"), filter.New(filter.Settings{Policy: event.PolicyPublic}))
+		if fmt.Sprint(verdicts) != "[internal]" {
+			t.Errorf("%s: %v", member, verdicts)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package filter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// FuzzFilter holds the filter against a reader that shares no code with it and reads as generously as any client might: it
+// breaks lines at anything that ends one, and takes every member whose name could be meant for a discriminator, also twice.
+func FuzzFilter(f *testing.F) {
+	for _, a := range readCatalogue(f) {
+		if a.Filler == 0 {
+			f.Add(a.Wire)
+		}
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			judge := filter.New(filter.Settings{Policy: policy})
+			frames := sse.NewReader(bytes.NewReader(wire), frameLimit)
+			var doc strictjson.Doc
+			for {
+				frame, err := frames.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					continue
+				}
+				leaves, why := judge.Apply(decode(frame, &kinded, &doc))
+				if why != filter.Passed {
+					continue
+				}
+				out, err := sse.AppendFrame(nil, sse.Frame{Event: []byte(leaves.Name), Data: leaves.Data})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fault := generous(out); fault != "" {
+					t.Fatalf("%s: %s\nin:  %q\nout: %q", policy, fault, wire, out)
+				}
+			}
+		}
+	})
+}
+
+// generous reads one frame that left and says what is wrong with it.
+func generous(out []byte) string {
+	lines := strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' || r == '\r' })
+	var data []string
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(strings.ToLower(name)) {
+		case "event":
+			if meansInternal(value) {
+				return "an internal event name"
+			}
+		case "data":
+			data = append(data, strings.TrimPrefix(value, " "))
+		default:
+			return "a field that the writer does not write: " + name
+		}
+	}
+	if blocks := strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(out)), "\n\n"); blocks != 1 {
+		return "not one block"
+	}
+	decoder := json.NewDecoder(strings.NewReader(strings.Join(data, "\n")))
+	return walk(decoder, false)
+}
+
+// walk reads one value, whatever stands twice in it; under is set below a discriminator.
+func walk(decoder *json.Decoder, under bool) string {
+	token, err := decoder.Token()
+	if err != nil {
+		return "no JSON: " + err.Error()
+	}
+	switch token {
+	case json.Delim('{'):
+		for decoder.More() {
+			name, err := decoder.Token()
+			if err != nil {
+				return "no JSON: " + err.Error()
+			}
+			text, _ := name.(string)
+			if under && meansInternal(text) {
+				return "an internal name under a discriminator"
+			}
+			bare := letters(text)
+			if fault := walk(decoder, under || bare == "kind" || bare == "type"); fault != "" {
+				return fault
+			}
+		}
+		_, _ = decoder.Token()
+	case json.Delim('['):
+		for decoder.More() {
+			if fault := walk(decoder, under); fault != "" {
+				return fault
+			}
+		}
+		_, _ = decoder.Token()
+	default:
+		if text, _ := token.(string); under && meansInternal(text) {
+			return "something internal: " + text
+		}
+	}
+	return ""
+}
+
+// letters are a text's, in lower case, with the few look-alikes that fold to ASCII.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r = unicode.ToLower(r); r >= 'ａ' && r <= 'ｚ' {
+			r += 'a' - 'ａ'
+		}
+		if r == '\u212A' {
+			return 'k'
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+func meansInternal(text string) bool {
+	rest, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), "internal")
+	return found && (rest == "" || !unicode.IsLetter([]rune(rest)[0]) && !unicode.IsDigit([]rune(rest)[0])) ||
+		strings.HasPrefix(letters(text), "internal") && strings.ContainsAny(text, ":：")
+}
