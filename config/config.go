@@ -16,12 +16,25 @@ const (
 	RelayFiltered = "filtered"
 )
 
+// The values of Source.Policy and Stream.Policy.
+const (
+	PolicyClient = "client"
+	PolicyPublic = "public"
+)
+
+// The values of Authentication.Anonymous.
+const (
+	AnonymousLoopback = "loopback"
+	AnonymousAnywhere = "anywhere"
+)
+
 // Config is everything that a user can configure; example.yml shows each field with its default and its bounds.
 type Config struct {
 	Sources []Source `yaml:"sources"` // at least one
 	Runs    Runs     `yaml:"runs"`
 	Metrics Metrics  `yaml:"metrics"`
 	Limits  Limits   `yaml:"limits"`
+	Stream  Stream   `yaml:"stream"`
 }
 
 // Source is one place that agents' streams come from; exactly one kind of source is given in it.
@@ -29,7 +42,8 @@ type Source struct {
 	Name          string   `yaml:"name"` // the metrics label `source`; unique, [a-zA-Z0-9_.-]{1,64}
 	Proxy         *Proxy   `yaml:"proxy,omitempty"`
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
-	Relay         string   `yaml:"relay"`           // RelayVerbatim; RelayFiltered is refused in this version
+	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
+	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
 	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
 }
 
@@ -64,6 +78,50 @@ type Limits struct {
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported
 }
 
+// Stream is the external stream: what of all sources may be read by whom.
+type Stream struct {
+	Listen          string         `yaml:"listen"`           // host:port; "" for no external stream
+	WebConfigFile   string         `yaml:"web_config_file"`  // of the Prometheus exporter toolkit, for TLS; "" for none
+	Policy          string         `yaml:"policy"`           // PolicyPublic or PolicyClient
+	Kinds           Kinds          `yaml:"kinds"`            // of facts
+	Authors         []string       `yaml:"authors"`          // whose text may leave; empty for everybody's
+	Thoughts        string         `yaml:"thoughts"`         // one of Verbosities
+	ConfidenceFloor float64        `yaml:"confidence_floor"` // 0..1, of thoughts
+	StateKeys       []string       `yaml:"state_keys"`       // that may leave
+	Authentication  Authentication `yaml:"authentication"`
+	AllowedOrigins  []string       `yaml:"allowed_origins"` // of pages whose scripts may read
+	Replay          Replay         `yaml:"replay"`
+	MaxSubscribers  int            `yaml:"max_subscribers"`
+	MaxPerToken     int            `yaml:"max_per_token"`
+	MaxTickets      int            `yaml:"max_tickets"`
+	WriteTimeout    time.Duration  `yaml:"write_timeout"`
+	Heartbeat       time.Duration  `yaml:"heartbeat"`
+	MaxLife         time.Duration  `yaml:"max_life"` // of one connection
+}
+
+// Verbosities are the values of Stream.Thoughts, from nothing to everything.
+func Verbosities() []string { return []string{"none", "brief", "normal", "detailed"} }
+
+// Kinds narrow the external stream by the kinds of facts, Known.Kinds.
+type Kinds struct {
+	In  []string `yaml:"in"` // empty for all
+	Out []string `yaml:"out"`
+}
+
+// Authentication is who may read the external stream.
+type Authentication struct {
+	BearerTokensFile   string `yaml:"bearer_tokens_file"`
+	ClientCertificates bool   `yaml:"client_certificates"` // verified as the web configuration file says
+	Anonymous          string `yaml:"anonymous"`           // AnonymousLoopback or AnonymousAnywhere
+}
+
+// Replay bounds what subscribers who come back can catch up on.
+type Replay struct {
+	Frames int           `yaml:"frames"`
+	Bytes  Bytes         `yaml:"bytes"`
+	Age    time.Duration `yaml:"age"`
+}
+
 // Default returns every default. It is not valid as it stands: it has no source, since none can be guessed.
 func Default() Config {
 	return Config{
@@ -77,11 +135,28 @@ func Default() Config {
 			ObserveQueue:   16 * mebibyte,
 			SpanQueue:      8_192,
 		},
+		Stream: Stream{
+			Listen:         "127.0.0.1:10478",
+			Policy:         PolicyPublic,
+			Kinds:          Kinds{In: []string{}, Out: []string{}},
+			Authors:        []string{},
+			Thoughts:       "none",
+			StateKeys:      []string{},
+			Authentication: Authentication{Anonymous: AnonymousLoopback},
+			AllowedOrigins: []string{},
+			Replay:         Replay{Frames: 10_000, Bytes: 64 * mebibyte, Age: 5 * time.Minute},
+			MaxSubscribers: 10_000,
+			MaxPerToken:    10,
+			MaxTickets:     1_000,
+			WriteTimeout:   5 * time.Second,
+			Heartbeat:      15 * time.Second,
+			MaxLife:        time.Hour,
+		},
 	}
 }
 
 func defaultSource() Source {
-	return Source{Dialect: DialectAuto, Relay: RelayVerbatim, AgentsAsTools: []string{}}
+	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentsAsTools: []string{}}
 }
 
 // String prints a valid configuration as YAML that loads back to the same value.

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var known = Known{Dialects: []string{"adk", "looopy"}}
+var known = Known{Dialects: []string{"adk", "looopy"}, Kinds: []string{"text", "thought", "tool_started"}}
 
 func mustLoad(t *testing.T, file string) Config {
 	t.Helper()
@@ -49,13 +49,15 @@ func TestLoadGood(t *testing.T) {
 				},
 				Dialect:       "adk",
 				Relay:         RelayVerbatim,
+				Policy:        PolicyPublic,
 				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
 			},
 			{
 				Name:          "support_2.eu",
 				Proxy:         &Proxy{Listen: "[::1]:9090", Upstream: "https://agent.example.org/base/"},
 				Dialect:       DialectAuto,
-				Relay:         RelayVerbatim,
+				Relay:         RelayFiltered,
+				Policy:        PolicyClient,
 				AgentsAsTools: []string{},
 			},
 		},
@@ -63,6 +65,16 @@ func TestLoadGood(t *testing.T) {
 		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
 		Limits: Limits{
 			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, SpanQueue: 9,
+		},
+		Stream: Stream{
+			Listen: ":9443", WebConfigFile: "web.yml", Policy: PolicyClient,
+			Kinds:   Kinds{In: []string{"text", "thought"}, Out: []string{"tool_started"}},
+			Authors: []string{"coordinator"}, Thoughts: "brief", ConfidenceFloor: 0.5, StateKeys: []string{"progress"},
+			Authentication: Authentication{BearerTokensFile: "/run/secrets/readers", ClientCertificates: true, Anonymous: AnonymousAnywhere},
+			AllowedOrigins: []string{"https://app.example.org", "http://127.0.0.1:3000"},
+			Replay:         Replay{Frames: 1, Bytes: 2048, Age: 3 * time.Second},
+			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
+			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second,
 		},
 	}
 	if diff := cmp.Diff(want, mustLoad(t, "testdata/good.yml")); diff != "" {
@@ -171,15 +183,25 @@ func TestBounds(t *testing.T) {
 		{"limits.confidence_text", "1B", "16MiB", "0", "16777217"},
 		{"limits.observe_queue", "1B", "4GiB", "0", "4294967297"},
 		{"limits.span_queue", "1", "1000000", "0", "1000001"},
+		{"stream.confidence_floor", "0", "1", "-0.1", "1.1"},
+		{"stream.replay.frames", "1", "10000000", "0", "10000001"},
+		{"stream.replay.bytes", "1KiB", "64GiB", "1023", "68719476737"},
+		{"stream.replay.age", "1s", "24h", "999ms", "24h0m1s"},
+		{"stream.max_subscribers", "1", "1000000", "0", "1000001"},
+		{"stream.max_per_token", "1", "1000000", "0", "1000001"},
+		{"stream.max_tickets", "1", "1000000", "0", "1000001"},
+		{"stream.write_timeout", "10ms", "5m", "9ms", "5m1s"},
+		{"stream.heartbeat", "100ms", "10m", "99ms", "10m1s"},
+		{"stream.max_life", "1s", "168h", "999ms", "168h0m1s"},
 	} {
-		section, name, _ := strings.Cut(bound.key, ".")
 		parse := func(value string) error {
-			text := agent(nil).String()
-			at := strings.Index(text, "\n"+section+":")
-			head, tail := text[:at], text[at:]
-			start := strings.Index(tail, "  "+name+":")
-			end := start + strings.IndexByte(tail[start:], '\n')
-			_, err := Parse("bounds.yml", []byte(head+tail[:start]+"  "+name+": "+value+tail[end:]), known)
+			text, at, indent := agent(nil).String(), 0, "\n"
+			for _, name := range strings.Split(bound.key, ".") {
+				at += strings.Index(text[at:], indent+name+":") + len(indent+name+":")
+				indent += "  "
+			}
+			end := at + strings.IndexByte(text[at:], '\n')
+			_, err := Parse("bounds.yml", []byte(text[:at]+" "+value+text[end:]), known)
 			return err
 		}
 		for _, value := range []string{bound.low, bound.high} {

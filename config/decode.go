@@ -23,6 +23,8 @@ type form struct{ noun, remedy string }
 var (
 	aText     = form{"text", "put it in quotes"}
 	aNumber   = form{"a whole number", "write it in decimal digits, without quotes"}
+	aFraction = form{"a number", "write it as 0.5, without quotes"}
+	aSwitch   = form{"true or false", "write one of the two, without quotes"}
 	aDuration = form{"a duration such as 30m", "write numbers with the units ms, s, m and h"}
 	aSize     = form{"a size such as 8MiB", "write a number with the unit B, KiB, MiB or GiB"}
 	aList     = form{"a list", "write [first, second], or one \"- item\" a line"}
@@ -40,6 +42,10 @@ func (d decoder) value(node *yaml.Node, key string, into reflect.Value) {
 		scalar(d, node, key, target, aText, func(text string) (string, error) { return text, nil }, "!!str")
 	case *int:
 		scalar(d, node, key, target, aNumber, parseNumber, "!!int")
+	case *float64:
+		scalar(d, node, key, target, aFraction, parseFraction, "!!int", "!!float")
+	case *bool:
+		scalar(d, node, key, target, aSwitch, parseSwitch, "!!bool")
 	case *time.Duration:
 		scalar(d, node, key, target, aDuration, parseDuration, "!!str")
 	case *Bytes:
@@ -175,6 +181,23 @@ func parseNumber(text string) (int, error) {
 		return 0, fmt.Errorf("%.60q is not a whole number in plain digits", text)
 	}
 	return number, nil
+}
+
+// parseFraction refuses .inf, .nan and what readers of YAML disagree on.
+func parseFraction(text string) (float64, error) {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.Trim(text, "0123456789.") != "" {
+		return 0, fmt.Errorf("%.60q is not a number such as 0.5", text)
+	}
+	return number, nil
+}
+
+// parseSwitch refuses yes, on and True, which readers of YAML disagree on.
+func parseSwitch(text string) (bool, error) {
+	if text != "true" && text != "false" {
+		return false, fmt.Errorf("%.60q is not true or false", text)
+	}
+	return text == "true", nil
 }
 
 func parseDuration(text string) (time.Duration, error) {

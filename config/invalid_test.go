@@ -50,8 +50,8 @@ var invalid = map[string][]string{
 		`5: sources[0].name: "fire briefing" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
 		`7: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`,
 		`8: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`,
-		`9: sources[0].relay: filtered is not available in this version; use verbatim, and let only clients that may see the whole stream reach this source`,
-		`10: sources[0].colour: unknown key; the keys here are name, proxy, dialect, relay, agents_as_tools`,
+		`9: sources[0].relay: "filtred" is not a value of this key; did you mean "filtered"?`,
+		`10: sources[0].colour: unknown key; the keys here are name, proxy, dialect, relay, policy, agents_as_tools`,
 		`11: sources[1].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
 		`11: sources[1].proxy.listen: missing; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
 		`11: sources[1].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`,
@@ -91,8 +91,7 @@ var invalid = map[string][]string{
 	"paths-empty":         {`6: sources[0].proxy.paths: the list is empty; give a path, or leave the key out for those of the dialects`},
 	"proxy-missing":       {`2: sources[0].proxy: missing; give a proxy with listen and upstream`},
 	"proxy-null":          {`3: sources[0].proxy: missing; give a proxy with listen and upstream`},
-	"relay-filtered":      {`6: sources[0].relay: filtered is not available in this version; use verbatim, and let only clients that may see the whole stream reach this source`},
-	"relay":               {`6: sources[0].relay: "raw" is not a way to relay; use verbatim`},
+	"relay":               {`6: sources[0].relay: "raw" is not a value of this key; use one of filtered, verbatim`},
 	"root-text":           {`1: expected a map, found text; write its keys indented below, or {key: value}`},
 	"size-fraction":       {`6: limits.frame: "0.3KiB" is not a whole number of bytes; write a number with the unit B, KiB, MiB or GiB`},
 	"size-negative":       {`6: limits.frame: "-1" is negative; write a number with the unit B, KiB, MiB or GiB`},
@@ -104,7 +103,61 @@ var invalid = map[string][]string{
 		`1: sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
 		`1: sources[0].proxy: missing; give a proxy with listen and upstream`,
 	},
-	"sources-empty":    {`1: sources: there is no source; give at least one, with a name and a proxy`},
+	"sources-empty": {`1: sources: there is no source; give at least one, with a name and a proxy`},
+	"policy": {
+		`6: sources[0].policy: "all" is not a value of this key; use one of client, public`,
+	},
+	"stream-anonymous": {
+		`6: stream.authentication.anonymous: "everywhere" is not a value of this key; use one of loopback, anywhere`,
+	},
+	"stream-author": {
+		`6: stream.authors[0]: "" is not the name of an agent; give 1 to 256 bytes of printable text`,
+	},
+	"stream-certificates": {
+		`6: stream.authentication.client_certificates: there is no TLS that could ask for certificates; name a web_config_file with tls_server_config`,
+	},
+	"stream-floor-text": {
+		`6: stream.confidence_floor: expected a number, found text; write it as 0.5, without quotes`,
+	},
+	"stream-floor": {
+		`6: stream.confidence_floor: ".inf" is not a number such as 0.5; write it as 0.5, without quotes`,
+	},
+	"stream-kind": {
+		`6: stream.kinds.in[1]: "thougt" is not a value of this key; did you mean "thought"?`,
+		`6: stream.kinds.out[0]: "secrets" is not a value of this key; use one of text, thought, tool_started`,
+	},
+	"stream-listen-shared": {
+		`6: stream.listen: "127.0.0.1:8080" is taken by sources[0].proxy.listen; give each source an address of its own`,
+	},
+	"stream-listen": {
+		`6: stream.listen: "127.0.0.1" is not host:port; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
+	},
+	"stream-open-host": {
+		`6: stream.listen: "example.org:9443" can be reached from elsewhere, and nobody is asked who they are; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets every stranger read`,
+	},
+	"stream-open": {
+		`6: stream.listen: ":9443" can be reached from elsewhere, and nobody is asked who they are; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets every stranger read`,
+	},
+	"stream-origin": {
+		`6: stream.allowed_origins[0]: "*" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
+		`6: stream.allowed_origins[1]: "https://App.example.org" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
+		`6: stream.allowed_origins[2]: "https://app.example.org/" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
+	},
+	"stream-policy": {
+		`6: stream.policy: "publik" is not a value of this key; did you mean "public"?`,
+	},
+	"stream-state-key": {
+		`6: stream.state_keys[0]: "a\nb" is not a key of session state; give 1 to 256 bytes of printable text`,
+	},
+	"stream-switch-case": {
+		`6: stream.authentication.client_certificates: "True" is not true or false; write one of the two, without quotes`,
+	},
+	"stream-switch": {
+		`6: stream.authentication.client_certificates: expected true or false, found text; write one of the two, without quotes`,
+	},
+	"stream-thoughts": {
+		`6: stream.thoughts: "all" is not a value of this key; use one of none, brief, normal, detailed`,
+	},
 	"tab":              {`7: there is a tab in the indentation; indent with spaces`},
 	"tag-escape":       {`1: sources[0].name: tags are not supported; remove "!a\nb", or put the value in quotes`},
 	"tag":              {`6: runs.max_open: tags are not supported; remove "!!int", or put the value in quotes`},
@@ -136,11 +189,11 @@ var invalid = map[string][]string{
 		`6: runs.max-ended: unknown key; did you mean "max_ended"?`,
 	},
 	"unknown-key-close":  {`5: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`},
-	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, metrics, limits`},
-	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, metrics, limits`},
+	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, metrics, limits, stream`},
+	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, metrics, limits, stream`},
 	"unknown-source-kind": {
 		`2: sources[0].proxy: missing; give a proxy with listen and upstream`,
-		`3: sources[0].tail: unknown key; the keys here are name, proxy, dialect, relay, agents_as_tools`,
+		`3: sources[0].tail: unknown key; the keys here are name, proxy, dialect, relay, policy, agents_as_tools`,
 	},
 	"unquoted-glob":      {`6: aliases are not supported; write the value out, or put it in quotes`},
 	"upstream-empty":     {`5: sources[0].proxy.upstream: the value is empty; give the agent's URL, such as "http://127.0.0.1:8000"`},

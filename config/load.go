@@ -11,6 +11,7 @@ import (
 // Known is what the rest of the program knows and a configuration may name.
 type Known struct {
 	Dialects []string // without DialectAuto, which is always known
+	Kinds    []string // of facts
 }
 
 const maxFile = 1 << 20

@@ -42,9 +42,10 @@ func check(c Config, known Known, report *report) {
 	between(report, "limits.confidence_text", c.Limits.ConfidenceText, 1, 16*mebibyte)
 	between(report, "limits.observe_queue", c.Limits.ObserveQueue, 1, 4*gibibyte)
 	between(report, "limits.span_queue", c.Limits.SpanQueue, 1, 1_000_000)
+	checker.stream(c.Stream)
 }
 
-func between[T int | time.Duration | Bytes](report *report, key string, value, low, high T) {
+func between[T int | float64 | time.Duration | Bytes](report *report, key string, value, low, high T) {
 	if value < low || value > high {
 		report.wrong(key, fmt.Sprintf("%v is out of bounds", value), fmt.Sprintf("give a value from %v to %v", low, high))
 	}
@@ -69,7 +70,8 @@ func (c *checker) sources(sources []Source) {
 		key := fmt.Sprintf("sources[%d]", i)
 		c.name(source.Name, key)
 		c.dialect(source.Dialect, key+".dialect")
-		c.relay(source.Relay, key+".relay")
+		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
+		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
 		if source.Proxy == nil {
 			c.report.wrong(key+".proxy", "missing", "give a proxy with listen and upstream")
@@ -106,25 +108,24 @@ func (c *checker) name(name, sourceKey string) {
 
 func (c *checker) dialect(dialect, key string) {
 	dialects := append([]string{DialectAuto}, c.known.Dialects...)
-	if slices.Contains(dialects, dialect) {
-		return
+	if !slices.Contains(dialects, dialect) {
+		c.report.wrong(key, fmt.Sprintf("%.60q is not a known dialect", dialect), instead(dialect, dialects))
 	}
-	remedy := "use one of " + strings.Join(dialects, ", ")
-	if meant := closest(dialect, dialects); meant != "" {
-		remedy = fmt.Sprintf("did you mean %q?", meant)
-	}
-	c.report.wrong(key, fmt.Sprintf("%.60q is not a known dialect", dialect), remedy)
 }
 
-func (c *checker) relay(relay, key string) {
-	switch relay {
-	case RelayVerbatim:
-	case RelayFiltered:
-		c.report.wrong(key, "filtered is not available in this version",
-			"use verbatim, and let only clients that may see the whole stream reach this source")
-	default:
-		c.report.wrong(key, fmt.Sprintf("%.60q is not a way to relay", relay), "use verbatim")
+// oneOf reports a value that is none of those that the key can have.
+func (c *checker) oneOf(value, key string, values ...string) {
+	if !slices.Contains(values, value) {
+		c.report.wrong(key, fmt.Sprintf("%.60q is not a value of this key", value), instead(value, values))
 	}
+}
+
+// instead is what to write in the place of a word.
+func instead(word string, words []string) string {
+	if meant := closest(word, words); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return "use one of " + strings.Join(words, ", ")
 }
 
 func (c *checker) agents(agents []string, key string) {

@@ -27,7 +27,7 @@ func TestValidate(t *testing.T) {
 		{
 			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
 			`sources[0].dialect: "" is not a known dialect; use one of auto, adk, looopy` + "\n" +
-				`sources[0].relay: "" is not a way to relay; use verbatim`,
+				`sources[0].relay: "" is not a value of this key; use one of filtered, verbatim`,
 		},
 		{
 			"many paths", proxy(func(p *Proxy) { p.Paths = slices.Repeat([]string{"/a"}, 101) }),
