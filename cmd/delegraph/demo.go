@@ -5,12 +5,14 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -46,12 +48,15 @@ func addDemo(app *kingpin.Application, commands map[string]func() error, ctx con
 }
 
 func (d *demo) run(ctx context.Context) error {
-	if d.speed <= 0 {
+	if !(d.speed > 0) { // NaN is not
 		return fmt.Errorf("--speed=%v: use a number above 0", d.speed)
+	}
+	if d.runs < 0 {
+		return fmt.Errorf("--runs=%d: use 0 or more", d.runs)
 	}
 	agent := httptest.NewServer(http.HandlerFunc(d.agent))
 	defer agent.Close()
-	c, err := config.Parse("demo", fmt.Appendf(nil, demoConfig, agent.URL), config.Known{Dialects: dialectNames()})
+	c, err := config.Parse("demo", fmt.Appendf(nil, demoConfig, agent.URL), known())
 	if err != nil {
 		return err
 	}
@@ -108,11 +113,12 @@ var demoEnvironment spans.Environment = func(name string) string {
 // freeAddress is the address that was asked for, or one beside it where somebody listens there already.
 func freeAddress(wanted string) (string, error) {
 	l, err := net.Listen("tcp", wanted)
-	if err != nil {
+	if errors.Is(err, syscall.EADDRINUSE) {
 		host, _, _ := net.SplitHostPort(wanted)
-		if l, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
-			return "", err
-		}
+		l, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("--web.listen-address=%s: %w", wanted, err)
 	}
 	return l.Addr().String(), l.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -20,16 +21,19 @@ const (
 )
 
 // errNothing says that what was to be replayed cannot be read or is no SSE.
-var errNothing = errors.New("nothing to replay")
+var errNothing = errors.New("not replayed")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal does not wait for the grace period
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "delegraph:", err)
+	for mistake := range strings.Lines(err.Error() + "\n") {
+		fmt.Fprint(os.Stderr, "delegraph: ", mistake)
+	}
 	if errors.Is(err, errNothing) {
 		os.Exit(exitNothing)
 	}
@@ -42,7 +46,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	app.HelpFlag.Short('h')
 	app.UsageWriter(stdout)
 	app.DefaultEnvars()
-	app.Version(version())
+	app.Version("delegraph " + version())
+	app.HelpFlag.NoEnvar() // DELEGRAPH_VERSION=1.2.3 is what an image may well set, and no flag of ours
+	app.VersionFlag.NoEnvar()
 
 	commands := map[string]func() error{}
 	addServe(app, commands, ctx, stderr)
@@ -52,7 +58,35 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 	chosen, err := app.Parse(args)
 	if err != nil {
-		return fmt.Errorf("%w; see delegraph --help", err)
+		return fmt.Errorf("%w; see delegraph --help", refusal(app, args, err))
 	}
 	return commands[chosen]()
+}
+
+// refusal names what was refused where kingpin only says why.
+func refusal(app *kingpin.Application, args []string, err error) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && app.GetCommand(args[0]) == nil {
+		return fmt.Errorf("there is no command %.60q", args[0]) // to kingpin it is one argument too many of serve
+	}
+	parsed, unread := app.ParseContext(args)
+	if unread != nil || parsed.SelectedCommand == nil {
+		return err
+	}
+	given := map[string]bool{}
+	for _, e := range parsed.Elements {
+		if flag, ok := e.Clause.(*kingpin.FlagClause); ok {
+			given[flag.Model().Name] = true
+			if refused := flag.Model().Value.Set(*e.Value); refused != nil {
+				return fmt.Errorf("--%s: %w", flag.Model().Name, refused)
+			}
+		}
+	}
+	for _, flag := range parsed.SelectedCommand.Model().Flags {
+		if value := os.Getenv(flag.Envar); value != "" && !given[flag.Name] {
+			if refused := flag.Value.Set(value); refused != nil {
+				return fmt.Errorf("%s: %w", flag.Envar, refused)
+			}
+		}
+	}
+	return err
 }

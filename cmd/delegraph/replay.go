@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
-	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/delegraph/delegraph/collector"
@@ -53,11 +52,14 @@ func (r *replay) run(ctx context.Context) error {
 
 	var lines *spans.Lines
 	if r.format == "otlp" {
-		var err error
+		described, err := describe(ctx)
+		if err != nil {
+			return err
+		}
 		if lines, err = spans.NewLines(ctx, out); err != nil {
 			return fmt.Errorf("prepare OTLP/JSON: %w", err)
 		}
-		provider := spans.NewProvider(sdktrace.AlwaysSample(), lines, resource.Default())
+		provider := spans.NewProvider(sdktrace.AlwaysSample(), lines, described)
 		observers = append(observers, spans.NewObserver(provider))
 	}
 	sink := &counted{Exporter: exporter.New(m, trackerSettings(c, nil), observers...), sum: sum}
@@ -65,11 +67,14 @@ func (r *replay) run(ctx context.Context) error {
 
 	var failures []error
 	for _, name := range r.files {
+		if name == "" {
+			name = source.Stdin // kingpin makes an empty word of it
+		}
 		before := sum.Frames
 		if err := source.File(pipeline, name, r.dialect); err != nil {
 			failures = append(failures, fmt.Errorf("%w: %w", errNothing, err))
 		} else if sum.Frames == before {
-			failures = append(failures, fmt.Errorf("%w: %s holds no SSE frame", errNothing, name))
+			failures = append(failures, fmt.Errorf("%w: %q holds no whole SSE frame; give what the agent answered as text/event-stream", errNothing, name))
 		}
 		if lines != nil {
 			failures = append(failures, lines.ForceFlush(ctx))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -58,7 +59,10 @@ func addCheck(app *kingpin.Application, commands map[string]func() error, out io
 }
 
 func load(file string) (config.Config, error) {
-	return config.Load(file, config.Known{Dialects: dialectNames()})
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return config.Config{}, fmt.Errorf("there is no configuration %q: name yours by --config.file, or see delegraph demo, which needs none", file)
+	}
+	return config.Load(file, known())
 }
 
 func (s *serve) run(ctx context.Context) error {
@@ -72,11 +76,7 @@ func (s *serve) run(ctx context.Context) error {
 		return err
 	}
 	reload := func() error { return s.reload(car) }
-	go onHangup(ctx, func() {
-		if err := reload(); err != nil {
-			logger.Error("reload failed; the configuration stays as it was", "err", err)
-		}
-	})
+	onHangup(ctx, reload)
 	return serveAll(ctx, car, car.admin(reload, s.pprof), s.flags, logger)
 }
 
@@ -88,7 +88,11 @@ func serveAll(ctx context.Context, car *sidecar, admin http.Handler, flags *tool
 	defer stopCar()
 	adminDone := make(chan error, 1)
 	go func() {
-		adminDone <- web.Serve(adminContext, admin, flags, time.Second, logger)
+		err := web.Serve(adminContext, admin, flags, time.Second, logger)
+		if err != nil {
+			err = fmt.Errorf("admin server, as --web.listen-address and --web.config.file say: %w", err)
+		}
+		adminDone <- err
 		stopCar()
 	}()
 	err := car.run(carContext)
@@ -106,26 +110,34 @@ func (s *serve) reload(car *sidecar) error {
 		err = car.configure(c)
 	}
 	car.metrics.Reloaded(err == nil, time.Now())
-	return err
+	if err != nil {
+		car.logger.Error("reload failed; the configuration stays as it was", "err", err)
+		return err
+	}
+	car.logger.Info("reloaded", "file", s.file)
+	return nil
 }
 
 func sameSources(a, b []config.Source) bool {
 	return slices.EqualFunc(a, b, func(x, y config.Source) bool {
-		return x.Name == y.Name && x.Dialect == y.Dialect && x.Relay == y.Relay &&
+		return x.Name == y.Name && x.Dialect == y.Dialect && x.Relay == y.Relay && x.Policy == y.Policy &&
 			x.Proxy.Listen == y.Proxy.Listen && x.Proxy.Upstream == y.Proxy.Upstream && slices.Equal(x.Proxy.Paths, y.Proxy.Paths)
 	})
 }
 
-func onHangup(ctx context.Context, do func()) {
+// onHangup takes the signal over before it returns: unhandled, a hangup ends the process.
+func onHangup(ctx context.Context, do func() error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-			do()
+	go func() {
+		defer signal.Stop(hangup)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangup:
+				_ = do() // it logs
+			}
 		}
-	}
+	}()
 }

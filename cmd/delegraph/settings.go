@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/metrics"
@@ -45,4 +51,24 @@ func metricsSettings(c config.Config) metrics.Settings {
 		MaxLabelValues: c.Metrics.MaxLabelValues, MaxLabelSets: c.Metrics.MaxLabelSets,
 		Version: version(), Revision: revision(),
 	}
+}
+
+// describe is the resource of every span: this program, and what the environment says of it.
+func describe(ctx context.Context) (*resource.Resource, error) {
+	described, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "delegraph")),
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	return described, nil
+}
+
+// known is what a configuration may name.
+func known() config.Known {
+	var kinds []string
+	for _, k := range event.Kinds() {
+		kinds = append(kinds, k.String())
+	}
+	return config.Known{Dialects: dialectNames(), Kinds: kinds}
 }

@@ -22,11 +22,13 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/web"
 )
@@ -47,6 +49,7 @@ type sidecar struct {
 	proxies  []*listeningProxy
 	sample   func(*tracker.Run) bool
 	ready    atomic.Bool
+	grace    time.Duration
 }
 
 // listeningProxy is a proxy with its port.
@@ -58,7 +61,7 @@ type listeningProxy struct {
 
 // newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs.
 func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment) (*sidecar, error) {
-	s := &sidecar{config: c, logger: logger, registry: prometheus.NewRegistry(), recent: exporter.NewRecent(c.Runs.MaxEnded)}
+	s := &sidecar{config: c, logger: logger, registry: prometheus.NewRegistry(), recent: exporter.NewRecent(c.Runs.MaxEnded), grace: grace}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.metrics = metrics.New(s.registry, metricsSettings(c))
 	observers := []tracker.Observer{s.recent}
@@ -138,7 +141,8 @@ func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collect
 	proxy := source.NewProxy(source.ProxySettings{
 		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: dialect,
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
-		QueueLimit: int(s.config.Limits.ObserveQueue),
+		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
+		Judge: s.judge(configured),
 	}, pipeline, collector.Dialects(), s.tracing, s.metrics, s.logger, time.Now)
 	s.proxies = append(s.proxies, &listeningProxy{
 		Proxy:    proxy,
@@ -148,6 +152,19 @@ func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collect
 	})
 	s.logger.Info("listening", "name", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
 	return nil
+}
+
+// judge makes the judges of a source's relay; nil where every byte is relayed.
+func (s *sidecar) judge(configured config.Source) func() source.Judge {
+	if configured.Relay == config.RelayVerbatim {
+		s.logger.Warn("verbatim relay: clients of this source get its internal events too", "name", configured.Name)
+		return nil
+	}
+	settings := filter.Settings{Policy: event.Policy(configured.Policy)}
+	if configured.Policy == config.PolicyClient {
+		settings.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
+	}
+	return func() source.Judge { return filter.NewRelay(settings, s.metrics) }
 }
 
 // admin is what the admin server shows.
@@ -185,7 +202,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	s.ready.Store(false)
-	within, cancel := context.WithTimeout(context.Background(), grace)
+	within, cancel := context.WithTimeout(context.Background(), s.grace)
 	defer cancel()
 	s.drain(within)
 	stopSweeping()
@@ -205,6 +222,7 @@ func (s *sidecar) drain(ctx context.Context) {
 	for _, p := range s.proxies {
 		closing.Go(func() {
 			if p.server.Shutdown(polite) != nil {
+				p.Stop()
 				p.server.Close()
 			}
 			p.Wait()

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -37,6 +38,7 @@ type Metrics struct {
 	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
+	relayWithheld, relayIDsWithheld                                          *family[prometheus.Counter]
 
 	runsOpen, sourceUp *family[prometheus.Gauge]
 
@@ -83,6 +85,8 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		unobservedBytes:   unobservedBytes.counter(reg, c),
 		unreadRequests:    unreadRequests.counter(reg, c),
 		panics:            panics.counter(reg, c),
+		relayWithheld:     relayWithheld.counter(reg, c),
+		relayIDsWithheld:  relayIDsWithheld.counter(reg, c),
 		operationsExpired: operationsExpired.counter(reg, c),
 		operationsEvicted: operationsEvicted.counter(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
@@ -119,6 +123,9 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.unobservedBytes.with(source)
 	m.upstreamErrors.with(source)
 	m.panics.with(source)
+	for _, why := range filter.Reasons() {
+		m.relayWithheld.with(source, string(why))
+	}
 	for _, dialect := range append(dialects, unknownDialect) {
 		for _, reason := range event.Reasons() {
 			m.parseErrors.with(source, dialect, string(reason))
@@ -296,6 +303,14 @@ func (m *Metrics) Unobserved(source string, bytes int) {
 
 // Unread counts a run request that named nobody because it could not be read.
 func (m *Metrics) Unread(source, reason string) { m.unreadRequests.with(source, reason).Inc() }
+
+// Withheld counts a frame that a filtered relay kept in.
+func (m *Metrics) Withheld(source string, why filter.Reason) {
+	m.relayWithheld.with(source, string(why)).Inc()
+}
+
+// IDWithheld counts a frame that was relayed without its id.
+func (m *Metrics) IDWithheld(source string) { m.relayIDsWithheld.with(source).Inc() }
 
 // Panicked counts a stream whose observation a fault of ours ended.
 func (m *Metrics) Panicked(source string) { m.panics.with(source).Inc() }

@@ -41,6 +41,9 @@ var (
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
 	panics          = metric{"delegraph_observation_panics_total", "Streams whose observation ended by a fault of Delegraph's own; the streams themselves went on.", []string{"source"}}
 
+	relayWithheld    = metric{"delegraph_relay_frames_withheld_total", "Frames that a filtered relay kept from the agent's client, by why.", []string{"source", "reason"}}
+	relayIDsWithheld = metric{"delegraph_relay_ids_withheld_total", "Frames relayed without their id, which was not fit to be sent back.", []string{"source"}}
+
 	operationsExpired = metric{"delegraph_operations_expired_total", "Runs and operations ended for idleness.", []string{"kind"}}
 	operationsEvicted = metric{"delegraph_operations_evicted_total", "Runs, operations and facts let go of because a limit was reached.", []string{"kind"}}
 

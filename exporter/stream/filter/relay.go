@@ -30,7 +30,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
 		r.counters.Withheld(b.Stream.Source, why)
-		if !failed(b) {
+		if why != Unreadable || !failed(b) {
 			return dst
 		}
 		frame = Frame{Data: []byte(b.Table.Failure)}
@@ -50,7 +50,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 
 // failed says whether a frame that cannot be read tells of a failure.
 func failed(b *event.Batch) bool {
-	if b.JSON.Exists() || b.Internal || b.Table == nil || b.Table.Failure == "" {
+	if b.JSON.Exists() || b.Table == nil || b.Table.Failure == "" {
 		return false
 	}
 	for i := range b.Events {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// TestFilteredRelayOfCaptures sends every capture through the default relay: its client gets the same events with the same data.
+func TestFilteredRelayOfCaptures(t *testing.T) {
+	var capture []byte
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(capture)
+	}))
+	defer agent.Close()
+	car := startSidecar(t, agent.URL)
+	for _, folder := range captures {
+		for _, file := range sseFiles(t, folder) {
+			var err error
+			if capture, err = os.ReadFile(file); err != nil {
+				t.Fatal(err)
+			}
+			got := ask200(t, car, []byte(`{}`))
+			if want := payloads(t, capture); !slices.Equal(payloads(t, got), want) {
+				t.Errorf("%s: the client got %d of %d frames", filepath.Base(file), len(payloads(t, got)), len(want))
+			}
+		}
+	}
+}
+
+// payloads are what a client makes of a stream.
+func payloads(t *testing.T, stream []byte) (all []string) {
+	t.Helper()
+	frames := sse.NewReader(bytes.NewReader(stream), 0)
+	for {
+		frame, err := frames.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(frame.Data))
+	}
+}
+
+const adkFrame = `{"author":"coordinator","invocationId":"e-1","content":{"parts":[{"text":"hello"}]}}`
+
+// TestFilteredRelay has an agent, and an application beside it, say what its client may not get, or must get as it came.
+func TestFilteredRelay(t *testing.T) {
+	for _, test := range []struct{ name, path, sent, want string }{
+		{"an event", "/run_sse", "data: " + adkFrame + "\n\n", "data: " + adkFrame + "\n\n"},
+		{"other framing", "/run_sse", "event: message\rdata:" + adkFrame + "\r\r", "data: " + adkFrame + "\n\n"},
+		{"an internal event name", "/run_sse", "event: internal:llm-call\ndata: " + adkFrame + "\n\n", ""},
+		{"an internal kind", "/run_sse", "data: " + strings.Replace(adkFrame, "{", `{"kind":"internal:x",`, 1) + "\n\n", ""},
+		{"a kind at all", "/run_sse", "data: " + strings.Replace(adkFrame, "{", `{"KIND":"content",`, 1) + "\n\n", ""},
+		{"no event", "/run_sse", "data: {\"secret\":1}\n\n", ""},
+		{"a name twice", "/run_sse", "data: " + strings.Replace(adkFrame, "{", `{"author":"x",`, 1) + "\n\n", ""},
+		{"a comment", "/run_sse", ": secret\n\n", ": \n\n"},
+		{"an unknown field", "/run_sse", "secret: 1\ndata: " + adkFrame + "\n\n", "data: " + adkFrame + "\n\n"},
+		{"an id", "/run_sse", "id: 7\ndata: " + adkFrame + "\n\n", "id: 7\ndata: " + adkFrame + "\n\n"},
+		{"an id that cannot be sent back", "/run_sse", "id: a b\ndata: " + adkFrame + "\n\n", "data: " + adkFrame + "\n\n"},
+		{"an id taken back", "/run_sse", "id: 7\ndata: " + adkFrame + "\n\nid\ndata: " + adkFrame + "\n\n", "id: 7\ndata: " + adkFrame + "\n\nid\n\ndata: " + adkFrame + "\n\n"},
+		{"a retry", "/run_sse", "retry: 1500\ndata: " + adkFrame + "\n\n", "retry: 1500\n\ndata: " + adkFrame + "\n\n"},
+		{"half an event", "/run_sse", "data: " + adkFrame, ""},
+		{"an error frame", "/run_sse", "event: error\ndata: {\"error\":\"quota\"}\n\n", "data: {\"error\":\"quota\"}\n\n"},
+		{"an error nobody can read", "/run_sse", "data: {\"error\": \"said \"secret\" and died\"}\n\n", "data: {\"error\":\"the run failed\"}\n\n"},
+		{"an internal error nobody can read", "/run_sse", "event: internal:x\ndata: {\"error\": \"said \"secret\" and died\"}\n\n", ""},
+		{"an application's stream", "/news", ": hi\r\n\r\nevent: tick\r\ndata: {\"kind\":\"internal:x\"}\r\n\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut", ": hi\r\n\r\nevent: tick\r\ndata: {\"kind\":\"internal:x\"}\r\n\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut"},
+		{"an agent's stream elsewhere", "/news", "event: tick\ndata: 1\n\nevent: internal:x\ndata: " + adkFrame + "\n\ndata: {\"kind\":\"internal:x\"}\n\n", "event: tick\ndata: 1\n\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, test.sent)
+			}))
+			defer agent.Close()
+			car := startSidecar(t, agent.URL)
+			resp, err := http.Post(car.address()+test.path, "application/json", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || string(got) != test.want {
+				t.Errorf("the client got %q, %v\nwant %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestFilteredRelayOfEncodings compresses the agent's stream.
+func TestFilteredRelayOfEncodings(t *testing.T) {
+	for _, test := range []struct {
+		encoding, path string
+		status         int
+	}{
+		{"gzip", "/run_sse", 200}, {"br", "/run_sse", 502}, {"br", "/news", 200},
+	} {
+		t.Run(fmt.Sprint(test.encoding, test.path), func(t *testing.T) {
+			var asked string
+			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = r.Header.Get("Accept-Encoding")
+				w.Header().Set("Content-Type", "text/event-stream")
+				w.Header().Set("Content-Encoding", test.encoding)
+				zipped := gzip.NewWriter(w) // as good as any bytes where another encoding is named
+				_, _ = io.WriteString(zipped, "data: "+adkFrame+"\n\n")
+				_ = zipped.Close()
+			}))
+			defer agent.Close()
+			car := startSidecar(t, agent.URL)
+			req, _ := http.NewRequest(http.MethodPost, car.address()+test.path, strings.NewReader("{}"))
+			req.Header.Set("Accept-Encoding", "br, gzip")
+			resp, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != test.status || asked != "gzip" {
+				t.Fatalf("%d, %v, asked for %q: %q", resp.StatusCode, err, asked, got)
+			}
+			if test.encoding == "gzip" && string(got) != "data: "+adkFrame+"\n\n" {
+				t.Errorf("got %q", got)
+			}
+			if test.status == 502 && !strings.Contains(string(got), "let it send gzip or none") {
+				t.Errorf("says %q", got)
+			}
+		})
+	}
+}
