@@ -35,7 +35,7 @@ lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or go
 # Only packages that have the flag take it. The ADK captures are recordings of real servers, not goldens: they have their own
 # README.
 update: ## rewrite the golden files; then read the diff
-	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u | grep -v /adkserver$$) -update
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|dialecttest.Run' . | xargs -n1 dirname | sort -u | grep -v /adkserver$$) -update
 
 ci: ## run everything that the build server runs; it downloads what the tests drive
 	.ci/run

@@ -41,6 +41,7 @@ type Decoding struct {
 type heldFrame struct {
 	sse.Frame
 	received time.Time
+	refused  event.Reason // why it cannot be decoded in any dialect, or ""
 }
 
 // Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names.
@@ -73,7 +74,10 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		case d.released > 0:
 			h := d.held[0]
 			d.held, d.released = d.held[1:], d.released-1
-			if d.decoder == nil {
+			switch {
+			case h.refused != "":
+				return d.reject(h.Frame, h.received, h.refused), nil
+			case d.decoder == nil:
 				return d.reject(h.Frame, h.received, event.ReasonUnrecognised), nil
 			}
 			return d.decode(h.Frame, h.received), nil
@@ -86,6 +90,8 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		frame, err := d.reader.Next()
 		var tooLarge *sse.TooLargeError
 		switch {
+		case errors.As(err, &tooLarge) && len(d.held) > 0:
+			d.hold(heldFrame{sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge})
 		case errors.As(err, &tooLarge):
 			return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
 		case errors.Is(err, sse.ErrComment):
@@ -95,14 +101,14 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		case d.decoder != nil:
 			return d.decode(frame, d.input.Arrival()), nil
 		case d.input.Sure:
-			if found := d.detector.Ask(d.parse(frame)); found == nil {
+			found := d.ask(frame)
+			if found == nil {
 				return d.reject(frame, d.input.Arrival(), event.ReasonUnrecognised), nil
-			} else {
-				d.decide(found)
-				return d.decode(frame, d.input.Arrival()), nil
 			}
+			d.decide(found)
+			return d.decode(frame, d.input.Arrival()), nil
 		default:
-			d.ask(heldFrame{frame, d.input.Arrival()})
+			d.hold(heldFrame{frame, d.input.Arrival(), ""})
 		}
 	}
 }
@@ -113,9 +119,12 @@ func (d *Decoding) Offset() int64 { return d.reader.Offset() }
 // Retry is how long the stream asked its readers to wait before they come back, and whether it did.
 func (d *Decoding) Retry() (time.Duration, bool) { return d.reader.Retry() }
 
-// ask shows a frame of a yet unknown stream to the dialects. Frames that have waited too long are given up.
-func (d *Decoding) ask(h heldFrame) {
-	found := d.detector.Ask(d.parse(h.Frame))
+// hold keeps a frame of a yet unknown stream until a dialect is sure of it, or it has waited too long.
+func (d *Decoding) hold(h heldFrame) {
+	var found dialect.Dialect
+	if h.refused == "" {
+		found = d.ask(h.Frame)
+	}
 	late := len(d.held) > 0 && h.received.Sub(d.held[0].received) > maxUndecidedTime
 	if found == nil && (late || len(d.held) == maxUndecided) {
 		if found = d.detector.Likely(); found == nil {
@@ -130,6 +139,12 @@ func (d *Decoding) ask(h heldFrame) {
 	}
 	h.ID, h.Event, h.Data = slices.Clone(h.ID), slices.Clone(h.Event), slices.Clone(h.Data)
 	d.held = append(d.held, h)
+}
+
+// ask shows a frame to the dialects. One that panics knows nothing of it.
+func (d *Decoding) ask(frame sse.Frame) (found dialect.Dialect) {
+	defer func() { _ = recover() }()
+	return d.detector.Ask(d.parse(frame))
 }
 
 // decide is for good: a stream does not change its dialect.
@@ -170,7 +185,6 @@ func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	f := d.parse(frame)
 	b.Table, b.JSON = d.table, f.JSON
 	d.decodeSafely(f, b)
-	proof.Annotate(b, d.settings.Proof)
 	return b
 }
 
@@ -182,6 +196,7 @@ func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
 		}
 	}()
 	d.decoder.Decode(f, b)
+	proof.Annotate(b, d.settings.Proof)
 }
 
 func (d *Decoding) reject(frame sse.Frame, received time.Time, reason event.Reason) *event.Batch {

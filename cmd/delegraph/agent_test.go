@@ -124,7 +124,7 @@ func TestDemo(t *testing.T) {
 // startSidecar runs a sidecar in front of an agent until the test ends.
 func startSidecar(t *testing.T, upstream string) *sidecar {
 	t.Helper()
-	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, upstream), config.Known{Dialects: dialectNames()})
+	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, upstream), known())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"log/slog"
 	"net/http"
 	"os"
@@ -71,6 +72,7 @@ func (s *serve) run(ctx context.Context) error {
 		return err
 	}
 	logger := promslog.New(&s.log)
+	log.SetOutput(io.Discard) // net/http quotes there what an agent sends on an idle connection
 	car, err := newSidecar(ctx, c, logger, environment)
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func serveAll(ctx context.Context, car *sidecar, admin http.Handler, flags *tool
 	go func() {
 		err := web.Serve(adminContext, admin, flags, time.Second, logger)
 		if err != nil {
-			err = fmt.Errorf("admin server, as --web.listen-address and --web.config.file say: %w", err)
+			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
 		}
 		adminDone <- err
 		stopCar()

@@ -16,8 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -107,11 +105,9 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the trace exporter: %w", err)
 	}
-	described, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "delegraph")),
-		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	described, err := describe(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		return nil, nil, err
 	}
 	processor := spans.NewProcessor(delivery, s.config.Limits.SpanQueue)
 	provider := spans.NewProvider(sampler, processor, described)
@@ -225,7 +221,12 @@ func (s *sidecar) drain(ctx context.Context) {
 				p.Stop()
 				p.server.Close()
 			}
-			p.Wait()
+			over := make(chan struct{})
+			go func() { p.Wait(); close(over) }()
+			select {
+			case <-over:
+			case <-ctx.Done():
+			}
 		})
 	}
 	closing.Wait()
@@ -233,8 +234,8 @@ func (s *sidecar) drain(ctx context.Context) {
 
 // configure replaces what a reload may: how runs are followed. The other limits are those of the start.
 func (s *sidecar) configure(c config.Config) error {
-	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics {
-		return errors.New("limits and metrics cannot be changed by a reload: restart delegraph")
+	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics || c.Runs.MaxEnded != s.config.Runs.MaxEnded {
+		return errors.New("limits, metrics and runs.max_ended cannot be changed by a reload: restart delegraph")
 	}
 	s.exporter.Configure(trackerSettings(c, s.sample))
 	return nil

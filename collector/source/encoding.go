@@ -4,18 +4,30 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // decompress reads the copy of a stream that the agent compressed; the client's own bytes stay as they are. The header is
 // read at the first byte, since a stream may begin long after its answer did.
 func decompress(r io.Reader, encoding string) io.Reader {
-	switch encoding {
+	switch strings.ToLower(encoding) {
 	case "", "identity":
 		return r
-	case "gzip":
+	case "gzip", "x-gzip":
 		return &lazyGzip{source: r}
 	}
 	return unreadable(encoding)
+}
+
+// toTheEnd follows a stream that cannot be decoded, or not any more, to its end, which is that of its run.
+type toTheEnd struct{ decoded, source io.Reader }
+
+func (e toTheEnd) Read(p []byte) (int, error) {
+	n, err := e.decoded.Read(p)
+	if err != nil {
+		_, _ = io.Copy(io.Discard, e.source)
+	}
+	return n, err
 }
 
 // unreadable is a stream in an encoding that we cannot undo.

@@ -38,14 +38,11 @@ func File(c *collector.Collector, name, dialect string) error {
 func observe(c *collector.Collector, capture io.ReadSeeker, name, dialect string) error {
 	hash := sha256.New()
 	if _, err := io.Copy(hash, capture); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
+		return err // it names the file
 	}
 	if _, err := capture.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read %s again: %w", name, err)
+		return err
 	}
 	s := &event.Stream{Source: name, Nonce: hex.EncodeToString(hash.Sum(nil))}
-	if err := c.Observe(s, collector.Input{Reader: capture}, dialect); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
+	return c.Observe(s, collector.Input{Reader: capture}, dialect)
 }

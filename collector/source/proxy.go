@@ -3,10 +3,12 @@ package source
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -14,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -28,7 +31,7 @@ import (
 
 // Counters are told of what a proxy could not do.
 type Counters interface {
-	Up(source string, up bool)           // whether a request reached the agent
+	Up(source string, up bool)           // whether a request reached the agent, or its answer broke off
 	Unobserved(source string, bytes int) // bytes that passed unseen
 	Unread(source, reason string)        // a run request that names nobody
 	Panicked(source string)              // an observation that a fault of ours ended
@@ -66,7 +69,8 @@ type Proxy struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	forward   *httputil.ReverseProxy
-	observing sync.WaitGroup
+	working   sync.WaitGroup // run requests and observations
+	stopping  atomic.Bool
 }
 
 // NewProxy prepares a proxy; Handler serves it.
@@ -87,8 +91,11 @@ func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialec
 	return p
 }
 
-// Wait returns when every stream that was being observed has ended.
-func (p *Proxy) Wait() { p.observing.Wait() }
+// Wait returns when every run request is over, its span too, and every stream has been observed to its end.
+func (p *Proxy) Wait() { p.working.Wait() }
+
+// Stop says that from here on it is no client's doing if a stream breaks off.
+func (p *Proxy) Stop() { p.stopping.Store(true) }
 
 // exchange is a request on a run path, from its forwarding to the end of its answer.
 type exchange struct {
@@ -111,15 +118,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()
+	body := &requestBody{ReadCloser: r.Body}
 	if dialects := p.runPath(r); dialects != nil {
+		p.working.Add(1)
+		defer p.working.Done()
 		ctx, span := p.startSpan(r)
 		defer span.End()
-		x := &exchange{dialects: dialects, opened: p.now(), length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
+		body.limit = p.settings.BodyLimit
+		x := &exchange{dialects: dialects, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
-		if r.Body != nil {
-			x.body = &requestBody{ReadCloser: r.Body, limit: p.settings.BodyLimit}
-			r.Body = x.body
-		}
+	}
+	if r.Body != http.NoBody {
+		r.Body, w = body, &duplexWriter{w, body}
 	}
 	p.forward.ServeHTTP(w, r)
 }
@@ -185,14 +195,14 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	s, names := p.stream(x)
 	encoding := resp.Header.Get("Content-Encoding")
-	body := &observedBody{ReadCloser: resp.Body, tap: newTap(p.settings.QueueLimit, p.now), gone: resp.Request.Context()}
+	body := &observedBody{ReadCloser: resp.Body, proxy: p, tap: newTap(p.settings.QueueLimit, p.now), gone: resp.Request.Context()}
 	resp.Body = body
 	if p.settings.Judge != nil {
 		if err := p.relay(resp, body, *s, names, x == nil); err != nil {
 			return err
 		}
 	}
-	p.observing.Go(func() { p.follow(s, body, names, encoding) })
+	p.working.Go(func() { p.follow(s, body, names, encoding) })
 	return nil
 }
 
@@ -229,18 +239,17 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	if len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	if x.body != nil {
-		identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
-		s.Identity = identity
-		if reason != "" {
-			p.counters.Unread(p.settings.Name, reason)
-		}
+	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+	s.Identity = identity
+	if reason != "" {
+		p.counters.Unread(p.settings.Name, reason)
 	}
 	return s, names
 }
 
 // follow reads the copy of a stream to its end. A fault of ours ends the observation and nothing else.
 func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
+	lost := 0
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.counters.Panicked(p.settings.Name)
@@ -248,12 +257,15 @@ func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, enco
 		}
 		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
 		rest, _ := io.Copy(io.Discard, body.tap)
-		if lost := int(rest) + body.tap.unobserved(); lost > 0 {
+		if lost += int(rest) + body.tap.unobserved(); lost > 0 {
 			p.counters.Unobserved(p.settings.Name, lost)
 		}
 	}()
-	// An error here is one of the encoding: the client has the bytes, and the run ends as its stream does.
-	_ = p.collector.Observe(s, collector.Input{Reader: decompress(body.tap, encoding), Arrival: body.tap.arrival, End: body.end}, names...)
+	plain := toTheEnd{decompress(body.tap, encoding), body.tap}
+	err := p.collector.Observe(s, collector.Input{Reader: plain, Arrival: body.tap.arrival, End: body.end}, names...)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		lost = body.tap.given // not in the encoding that the agent says: the client has the bytes, we cannot read them
+	}
 }
 
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -272,15 +284,26 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		x.span.SetAttributes(attribute.Int("http.response.status_code", http.StatusBadGateway))
 		x.span.SetStatus(codes.Error, "agent unreachable")
 	}
-	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
+	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", unquoted(err))
 	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q did not answer; is it running at %s?", p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
+}
+
+// unquoted is an error without anything that the agent sent: of an answer that it cannot read, net/http quotes a part.
+func unquoted(err error) error {
+	var network net.Error
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &network) || errors.As(err, &certificate) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return errors.New("its answer is no HTTP")
 }
 
 // observedBody is the agent's answer on its way to the client, with a copy going aside.
 type observedBody struct {
 	io.ReadCloser
-	tap  *tap
-	gone context.Context // done when the client has left
+	proxy *Proxy
+	tap   *tap
+	gone  context.Context // done when the client has left
 
 	mu     sync.Mutex
 	ending event.End
@@ -290,7 +313,12 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.tap.put(p[:n])
 	if err != nil {
-		b.finish(!errors.Is(err, io.EOF) && b.gone.Err() != nil)
+		brokeOff := !errors.Is(err, io.EOF)
+		clientLeft := brokeOff && b.gone.Err() != nil
+		if brokeOff && !clientLeft {
+			b.proxy.counters.Up(b.proxy.settings.Name, false)
+		}
+		b.finish(clientLeft)
 	}
 	return n, err
 }
@@ -308,7 +336,10 @@ func (b *observedBody) finish(clientLeft bool) {
 	if b.tap.isClosed() {
 		return
 	}
-	if clientLeft {
+	switch {
+	case clientLeft && b.proxy.stopping.Load():
+		b.ending = event.EndShutdown
+	case clientLeft:
 		b.ending = event.EndClientLeft
 	}
 	b.tap.close()

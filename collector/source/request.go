@@ -2,6 +2,7 @@ package source
 
 import (
 	"io"
+	"net/http"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -40,6 +41,30 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.whole = true
 	}
 	return n, err
+}
+
+func (b *requestBody) isWhole() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.whole
+}
+
+// duplexWriter closes the connection after an answer that began before its request was over. The server would read the rest of
+// the request by itself and then panic at the next one: golang/go#68560.
+type duplexWriter struct {
+	http.ResponseWriter
+	request *requestBody
+}
+
+// Unwrap is for http.ResponseController.
+func (w *duplexWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader passes informational answers as they are.
+func (w *duplexWriter) WriteHeader(status int) {
+	if status >= http.StatusOK && !w.request.isWhole() {
+		w.Header().Set("Connection", "close")
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // identify reads session, user and app out of the request, as the first of the dialects that finds any. The reason is why it

@@ -19,8 +19,10 @@ type tap struct {
 	lost     int
 	closed   bool
 	overflow bool
+	ended    time.Time // when no more came, or could be kept
 
-	reading chunk // the reader's own
+	reading chunk // the reader's own, as what follows
+	given   int   // bytes read
 	arrived time.Time
 }
 
@@ -43,7 +45,9 @@ func (t *tap) put(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.overflow || t.size+len(p) > t.limit {
-		t.overflow = true
+		if !t.overflow {
+			t.overflow, t.ended = true, t.now()
+		}
 		t.lost += len(p)
 		t.ready.Signal()
 		return
@@ -58,6 +62,9 @@ func (t *tap) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+	if !t.overflow {
+		t.ended = t.now()
+	}
 	t.ready.Signal()
 }
 
@@ -69,6 +76,7 @@ func (t *tap) Read(p []byte) (int, error) {
 			t.ready.Wait()
 		}
 		if len(t.chunks) == 0 {
+			t.arrived = t.ended
 			t.mu.Unlock()
 			return 0, io.EOF
 		}
@@ -79,10 +87,11 @@ func (t *tap) Read(p []byte) (int, error) {
 	}
 	n := copy(p, t.reading.bytes)
 	t.reading.bytes = t.reading.bytes[n:]
+	t.given += n
 	return n, nil
 }
 
-// arrival is when the bytes last read were received.
+// arrival is when the bytes last read were received; at the end, when that came.
 func (t *tap) arrival() time.Time { return t.arrived }
 
 // unobserved is how many bytes the observer lost.

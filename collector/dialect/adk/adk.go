@@ -39,17 +39,21 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 // Identify reads the body of POST /run_sse, in the spelling of either Python or the others.
 func (Dialect) Identify(body strictjson.Value) event.Identity {
 	id := event.Identity{
-		App:     body.First("appName", "app_name").String(),
-		User:    body.First("userId", "user_id").String(),
-		Session: body.First("sessionId", "session_id").String(),
+		App:     cut(body.First("appName", "app_name").String()),
+		User:    cut(body.First("userId", "user_id").String()),
+		Session: cut(body.First("sessionId", "session_id").String()),
 	}
 	for part := range body.First("newMessage", "new_message").Get("parts").Elements() {
-		if answer := part.First("functionResponse", "function_response").Get("id"); answer.Exists() {
-			id.Answers = append(id.Answers, answer.String())
+		answer := part.First("functionResponse", "function_response").Get("id").String()
+		if answer != "" && len(id.Answers) < maxAnswers {
+			id.Answers = append(id.Answers, cut(answer))
 		}
 	}
 	return id
 }
+
+// maxAnswers bounds the inputs that a request is believed to answer.
+const maxAnswers = 128
 
 // New starts a stream. One that answers a run request holds one run, whatever its ids say.
 func (Dialect) New(s *event.Stream) dialect.Decoder {

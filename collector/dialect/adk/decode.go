@@ -23,10 +23,12 @@ type speaker struct{ agent, branch string }
 
 // response is what is known of a speaker's current and last model response.
 type response struct {
-	open       bool // partial frames came, the aggregate did not
-	model      string
-	last       event.Usage
-	unanswered bool // nothing came after the last response that could have led to another
+	open     bool // partial frames came, the aggregate did not
+	model    string
+	last     event.Usage
+	streamed bool // partial frames came before the last one
+	half     bool // the last one had no finish reason, or was refused: it may come in a second frame
+	calls    int  // that must be answered before the model is asked again
 }
 
 // maxSpeakers bounds what a stream can make the decoder remember. Beyond it a response is judged by its own frame alone.
@@ -38,7 +40,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Type = typeWrapped
 	}
 	switch {
-	case !v.Exists():
+	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
 		if isBrokenError(f.Data) {
 			b.Run = d.run
@@ -98,6 +100,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		return d.run
 	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
 		d.run = cut(v.String())
+		clear(d.responses)
 	}
 	return d.run
 }
@@ -118,31 +121,34 @@ func (d *decoder) addPartial(fr frame, b *event.Batch) {
 			addText(p, b)
 		}
 	}
-	addErrorCode(fr, b)
+	addErrorCode(fr.failure(r), b)
 }
 
 func (d *decoder) addWhole(fr frame, b *event.Batch) {
-	if r := d.response(b); fr.isModelResponse(r) {
+	r := d.response(b)
+	failure := fr.failure(r)
+	switch owed := fr.owed(); {
+	case failure == event.ToolError:
+		r.calls = 0
+	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = d.name(fr.Model)
 		if e.Model == "" {
 			e.Model = r.model
 		}
-		e.FinishReason = cut(fr.FinishReason.String())
-		e.Usage = fr.Usage
-		if fr.hasErrorCode() {
-			e.Error = event.ModelError
-		}
-		*r = response{last: fr.Usage, unanswered: true}
-	} else if fr.answers() {
-		r.unanswered = false
+		e.FinishReason, e.Usage, e.Error = cut(fr.FinishReason.String()), fr.Usage, failure
+		half := e.FinishReason == "" || failure != event.NoFailure
+		*r = response{last: fr.Usage, streamed: r.open, half: half, calls: owed}
+	default:
+		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
+		r.calls = max(r.calls+owed, 0)
 	}
 	d.addPauses(fr, b)
 	for part := range fr.Parts.Elements() {
 		d.addPart(readPart(part), fr, b)
 	}
 	d.addActions(fr, b)
-	addErrorCode(fr, b)
+	addErrorCode(failure, b)
 	if fr.isFinal() {
 		b.Add(event.KindFinal)
 	}
@@ -228,10 +234,10 @@ func addText(p part, b *event.Batch) {
 	b.Add(kind).Text = p.text
 }
 
-func addErrorCode(fr frame, b *event.Batch) {
-	if fr.hasErrorCode() {
+func addErrorCode(failure event.Failure, b *event.Batch) {
+	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
-		e.Error, e.FromCode = event.ModelError, true
+		e.Error, e.FromCode = failure, true
 	}
 }
 

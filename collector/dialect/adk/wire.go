@@ -20,10 +20,12 @@ type frame struct {
 	LongRunning  strictjson.Value
 	Usage        event.Usage
 	hasUsage     bool
+	notPartial   bool // says so; a frame of a run without streaming says neither
 }
 
 func readFrame(v strictjson.Value) frame {
 	usage := v.First("usageMetadata", "usage_metadata")
+	partial, said := v.Get("partial").Bool()
 	return frame{
 		ID:           v.Get("id"),
 		Parts:        v.Get("content").Get("parts"),
@@ -34,19 +36,31 @@ func readFrame(v strictjson.Value) frame {
 		LongRunning:  v.First("longRunningToolIds", "long_running_tool_ids"),
 		Usage:        readUsage(usage),
 		hasUsage:     usage.Len() > 0,
+		notPartial:   said && !partial,
 	}
 }
 
-// hasErrorCode says whether the model's response failed. Python puts the finish reason of an empty answer there, and that of
+// hasErrorCode says whether something failed. Python puts the finish reason of an empty answer there, and that of
 // an answer cut at its limit; neither is a failure.
 func (f frame) hasErrorCode() bool {
 	code := f.ErrorCode
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
+// failure says what an error code is about: a tool where a call of the agent's waits for its answer, since the model is not
+// asked before. Python says so, by the name of an exception, of a tool that raised, JavaScript of a tool that is not there.
+func (f frame) failure(r *response) event.Failure {
+	switch {
+	case !f.hasErrorCode():
+		return event.NoFailure
+	case r.calls > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
+		return event.ToolError
+	}
+	return event.ModelError
+}
+
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
-// requests, the empty frame with the last usage again that streaming servers send after an answer, and the second frame of a
-// response that JavaScript sends in two (text, then calls; a refusal twice), which has the usage of the first.
+// requests, and what repeats a response.
 func (f frame) isModelResponse(r *response) bool {
 	parts, requests := 0, 0
 	for element := range f.Parts.Elements() {
@@ -62,7 +76,7 @@ func (f frame) isModelResponse(r *response) bool {
 	switch {
 	case parts > 0 && requests == parts:
 		return false
-	case !r.open && f.hasUsage && f.Usage == r.last && (r.unanswered || parts == 0 && !f.hasErrorCode()):
+	case f.repeats(r):
 		return false
 	case f.hasErrorCode():
 		return true
@@ -70,14 +84,26 @@ func (f frame) isModelResponse(r *response) bool {
 	return f.FinishReason.Exists() || f.hasUsage || r.open && parts > 0
 }
 
-// answers says whether the frame holds a response to a call.
-func (f frame) answers() bool {
+// repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,
+// or after the answers to its calls, and the second of a response in two (text, then calls; in JavaScript a refusal twice).
+// Without streaming nothing is repeated: there, the same usage is another response's.
+func (f frame) repeats(r *response) bool {
+	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.Usage == r.last &&
+		(r.half || f.Parts.Len() == 0 && !f.hasErrorCode())
+}
+
+// owed is how many calls the frame makes that the model is to have the answers of, less the calls that it answers.
+func (f frame) owed() (n int) {
 	for element := range f.Parts.Elements() {
-		if readPart(element).kind == partResponse {
-			return true
+		switch p := readPart(element); {
+		case isRequest(string(p.name.Text())):
+		case p.kind == partCall && !f.isLongRunning(p.id):
+			n++
+		case p.kind == partResponse:
+			n--
 		}
 	}
-	return false
+	return n
 }
 
 // isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
@@ -185,8 +211,11 @@ func failed(response strictjson.Value) bool {
 	case strictjson.Bool:
 		on, _ := e.Bool()
 		return on
+	case strictjson.Number: // a code: 0 is none
+		n, ok := e.Float()
+		return n != 0 || !ok
 	}
-	return e.Exists() && e.Kind() != strictjson.Null
+	return e.Len() > 0
 }
 
 // readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.

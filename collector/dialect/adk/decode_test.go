@@ -1,0 +1,320 @@
+package adk
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// said is what frames say, each given by its data: a line for each, its facts parted by semicolons.
+func said(s *event.Stream, frames ...string) string {
+	var lines []string
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, wire(frames...))) {
+		switch fact, isFact := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  "); {
+		case !isFact:
+			lines = append(lines, "")
+		case lines[len(lines)-1] == "":
+			lines[len(lines)-1] = fact
+		default:
+			lines[len(lines)-1] += "; " + fact
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func wire(frames ...string) string {
+	return "data: " + strings.Join(frames, "\n\ndata: ") + "\n\n"
+}
+
+// by is a frame of agent a in run e-1.
+func by(members string) string { return `{"invocationId":"e-1","author":"a",` + members + `}` }
+
+// parts is the content of a frame.
+func parts(parts ...string) string { return `"content":{"parts":[` + strings.Join(parts, ",") + `]}` }
+
+// Parts and members of frames.
+const (
+	hi      = `{"text":"hi"}`
+	call    = `{"functionCall":{"id":"c1","name":"look","args":{}}}`
+	answer  = `{"functionResponse":{"id":"c1","name":"look","response":{}}}`
+	stop    = `"finishReason":"STOP"`
+	used    = `"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12}`
+	partial = `"partial":true`
+	whole   = `"partial":false`
+	raised  = `"errorCode":"ValueError"`
+	refused = `"errorCode":"SAFETY","finishReason":"SAFETY"`
+	ended   = `model_ended finish="STOP" input=10 output=2`
+)
+
+type decodeCase struct {
+	name   string
+	frames []string
+	want   []string // a line for each frame
+}
+
+func runDecode(t *testing.T, cases []decodeCase) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), said(&event.Stream{}, c.frames...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestSpellings decodes one frame as each server writes it.
+func TestSpellings(t *testing.T) {
+	const want = `model_ended model="m" finish="F" input=13 output=9 cached=5 reasoning=4; tool_paused call="c9"; thought "Hm."; ` +
+		`text "hi"; tool_started name="look" call="c1" {"x":1}; tool_started name="wait" call="c2" long_running {}; ` +
+		`transfer name="b" id="f1"; artifact name="map.png" file complete; state; final`
+	camel := by(`"id":"f1",` + parts(`{"text":"Hm.","thought":true}`, hi,
+		`{"functionCall":{"id":"c1","name":"look","args":{"x":1}}}`, `{"functionCall":{"id":"c2","name":"wait","args":{}}}`) + `,
+		"modelVersion":"m","finishReason":"F","longRunningToolIds":["c2"],
+		"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":3,"candidatesTokenCount":5,"thoughtsTokenCount":4,"cachedContentTokenCount":5,"totalTokenCount":22},
+		"actions":{"stateDelta":{"k":1},"artifactDelta":{"map.png":0},"transferToAgent":"b","skipSummarization":false,"requestedToolConfirmations":{"c9":{}}}`)
+	camel = strings.NewReplacer("\n", "", "\t", "").Replace(camel)
+	snake := strings.NewReplacer(
+		"functionCall", "function_call", "modelVersion", "model_version", "finishReason", "finish_reason", "longRunningToolIds", "long_running_tool_ids",
+		"usageMetadata", "usage_metadata", "promptTokenCount", "prompt_token_count", "toolUsePromptTokenCount", "tool_use_prompt_token_count",
+		"candidatesTokenCount", "candidates_token_count", "thoughtsTokenCount", "thoughts_token_count", "cachedContentTokenCount", "cached_content_token_count",
+		"totalTokenCount", "total_token_count", "stateDelta", "state_delta", "artifactDelta", "artifact_delta", "transferToAgent", "transfer_to_agent",
+		"skipSummarization", "skip_summarization", "requestedToolConfirmations", "requested_tool_confirmations", "invocationId", "invocation_id").Replace(camel)
+	rust := strings.NewReplacer(
+		`{"text":"Hm.","thought":true}`, `{"thinking":"Hm.","signature":"c2ln"}`,
+		`{"function_call":{"id":"c1","name":"look","args":{"x":1}}}`, `{"name":"look","args":{"x":1},"id":"c1"}`,
+		`{"function_call":{"id":"c2","name":"wait","args":{}}}`, `{"name":"wait","args":{},"id":"c2"}`).Replace(snake)
+	for name, frame := range map[string]string{
+		"camel":     camel,
+		"snake":     snake,
+		"rust":      rust,
+		"enveloped": `{"ui_protocol":"adk","event":` + rust + `}`,
+		// As Go writes what is empty; and where both spellings stand, camel counts unless it is null.
+		"nulls": strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":"m","model_version":"other","errorCode":null,"groundingMetadata":null,"finish_reason":"other"`, 1),
+		"null":  strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":null,"model_version":"m"`, 1),
+	} {
+		if diff := cmp.Diff(want, said(&event.Stream{}, frame)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if camel == snake || snake == rust || strings.Contains(snake, "Count") {
+		t.Fatal("the spellings are not different")
+	}
+}
+
+func TestResponses(t *testing.T) {
+	runDecode(t, []decodeCase{
+		{"a finish reason ends one", []string{by(stop)}, []string{`model_ended finish="STOP"; final`}},
+		{"usage ends one", []string{by(used + "," + parts(hi))}, []string{`model_ended input=10 output=2; text "hi"; final`}},
+		{"neither, and no partials", []string{by(parts(hi))}, []string{`text "hi"; final`}},
+		{"neither, after partials", []string{by(partial + "," + parts(hi)), by(parts(hi))}, []string{`model_started; text "hi"`, `model_ended; text "hi"; final`}},
+		{"empty usage", []string{by(`"usageMetadata":{},` + parts(hi)), by(`"usageMetadata":null`)}, []string{`text "hi"; final`, "final"}},
+		{"the model stands only in partials",
+			[]string{by(partial + `,"modelVersion":"m"`), by(partial + "," + parts(hi)), by(stop), by(stop)},
+			[]string{`model_started model="m"`, `text "hi"`, `model_ended model="m" finish="STOP"; final`, `model_ended finish="STOP"; final`}},
+		{"partials neither count nor call",
+			[]string{by(partial + "," + used + "," + stop + "," + parts(call) + `,"longRunningToolIds":["c1"],"actions":{"transferToAgent":"b"}`)},
+			[]string{"model_started"}},
+		{"branches respond side by side",
+			[]string{by(partial + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(stop + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(parts(hi) + `,"branch":"p.y"`)},
+			[]string{"model_started", "model_started", `model_ended finish="STOP"; final`, "", `model_ended; text "hi"; final`}},
+		{"usage once: empty frame after a streamed response",
+			[]string{by(partial + "," + parts(hi)), by(used + "," + parts(hi)), by(used)},
+			[]string{`model_started; text "hi"`, `model_ended input=10 output=2; text "hi"; final`, "final"}},
+		{"usage once: empty frame after the answer to a call",
+			[]string{by(whole + "," + used + "," + stop + "," + parts(call)), by(parts(answer)), by(whole + "," + used + "," + stop)},
+			[]string{ended + `; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "final"}},
+		{"usage once: text, then calls",
+			[]string{by(partial + "," + parts(hi)), by(whole + "," + used + "," + parts(hi)), by(whole + "," + used + "," + stop + "," + parts(call)), by(parts(answer)), by(whole + "," + used + "," + stop)},
+			[]string{`model_started; text "hi"`, `model_ended input=10 output=2; text "hi"; final`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "final"}},
+		{"usage once: refused twice",
+			[]string{by(used + "," + refused), by(whole + "," + used + "," + refused)},
+			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, "error model_error from_code; final"}},
+		{"refused a third time",
+			[]string{by(used + "," + refused), by(whole + "," + used + "," + refused), by(whole + "," + used + "," + refused)},
+			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, "error model_error from_code; final",
+				`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+		{"refused after a response of the same usage",
+			[]string{by(partial), by(whole + "," + used + "," + stop), by(whole + "," + used + "," + refused)},
+			[]string{"model_started", ended + "; final", `model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+		{"a frame without parts ends no response", []string{by(partial), by(`"actions":{"stateDelta":{"k":1}}`), by(stop)},
+			[]string{"model_started", "state; final", `model_ended finish="STOP"; final`}},
+		{"a third frame is another response",
+			[]string{by(partial), by(used + "," + parts(hi)), by(used + "," + parts(call)), by(used + "," + parts(hi))},
+			[]string{"model_started", `model_ended input=10 output=2; text "hi"; final`, `tool_started name="look" call="c1" {}`, `model_ended input=10 output=2; text "hi"; final`}},
+		{"the same usage in a loop without streaming",
+			[]string{by(used + "," + stop + "," + parts(hi)), by(used + "," + stop + "," + parts(hi)), by(used + "," + stop)},
+			[]string{ended + `; text "hi"; final`, ended + `; text "hi"; final`, ended + "; final"}},
+		{"the same refusal in a loop without streaming",
+			[]string{by(used + "," + refused), by(used + "," + refused)},
+			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, `model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+		{"the same usage in a loop that streams",
+			[]string{by(partial), by(whole + "," + used + "," + stop + "," + parts(hi)), by(partial), by(whole + "," + used + "," + stop + "," + parts(hi)), by(whole + "," + used + "," + stop + "," + parts(call))},
+			[]string{"model_started", ended + `; text "hi"; final`, "model_started", ended + `; text "hi"; final`, ended + `; tool_started name="look" call="c1" {}`}},
+		{"the same usage in a loop that streams, without finish reasons",
+			[]string{by(partial), by(used + "," + parts(hi)), by(partial), by(used + "," + parts(hi))},
+			[]string{"model_started", `model_ended input=10 output=2; text "hi"; final`, "model_started", `model_ended input=10 output=2; text "hi"; final`}},
+		{"another's usage is not repeated",
+			[]string{by(partial), by(used), `{"invocationId":"e-1","author":"b",` + whole + "," + used + "}"},
+			[]string{"model_started", "model_ended input=10 output=2; final", "model_ended input=10 output=2; final"}},
+		{"nor is another run's",
+			[]string{by(partial), by(used), strings.Replace(by(used), "e-1", "e-2", 1)},
+			[]string{"model_started", "model_ended input=10 output=2; final", "model_ended input=10 output=2; final"}},
+		{"what another run left open",
+			[]string{by(partial), strings.Replace(by(parts(hi)), "e-1", "e-2", 1)},
+			[]string{"model_started", `text "hi"; final`}},
+	})
+}
+
+func TestUsage(t *testing.T) {
+	for usage, want := range map[string]string{
+		`{"promptTokenCount":10,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":15}`: "input=10 output=5 reasoning=3",
+		`{"promptTokenCount":10,"totalTokenCount":10}`:                                                 "input=10 output=0",
+		`{"promptTokenCount":10,"totalTokenCount":17}`:                                                 "input=10 output=7",
+		`{"promptTokenCount":10}`:                                                                      "input=10",
+		`{"totalTokenCount":10}`:                                                                       "",
+		`{"promptTokenCount":10,"totalTokenCount":9}`:                                                  "input=10",
+		`{"promptTokenCount":-1,"candidatesTokenCount":1.5,"cachedContentTokenCount":"7"}`:             "",
+		`{"promptTokenCount":1e3,"candidatesTokenCount":1099511627777}`:                                "input=1000",
+		`{"promptTokenCount":0,"candidatesTokenCount":0}`:                                              "input=0 output=0",
+		`{"trafficType":"ON_DEMAND"}`:                                                                  "",
+	} {
+		want = strings.TrimSpace("model_ended "+want) + "; final"
+		if got := said(&event.Stream{}, by(`"usageMetadata":`+usage)); got != want {
+			t.Errorf("%s: %s, want %s", usage, got, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	runDecode(t, []decodeCase{
+		{"a frame", []string{`{"error":"boom"}`}, []string{"error agent_error"}},
+		{"a frame with details", []string{`{"error":"ValueError: boom","error_details":{"error_type":"ValueError","timestamp":1767081420.5}}`}, []string{"error agent_error"}},
+		{"a broken frame of 2025", []string{`{"error": "no "x" here"}`}, []string{"error agent_error"}},
+		{"no error", []string{`{"error":null}`, `{"error":"x","author":"a"}`}, []string{"", "final"}},
+		{"a code", []string{by(raised)}, []string{"model_ended model_error; error model_error from_code; final"}},
+		{"codes that are none", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
+			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
+		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},
+			[]string{"model_started; error model_error from_code", `model_ended finish="SAFETY" model_error; error model_error from_code; final`}},
+		{"the model breaks off", []string{by(partial), by(raised)}, []string{"model_started", "model_ended model_error; error model_error from_code; final"}},
+		{"a tool raises", []string{by(stop + "," + parts(call)), by(raised), by(raised)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "error tool_error from_code; final", "model_ended model_error; error model_error from_code; final"}},
+		{"one of two tools raises", []string{by(stop + "," + parts(call, strings.Replace(call, "c1", "c2", 1))), by(parts(answer)), by(raised)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, "error tool_error from_code; final"}},
+		{"the model fails after a tool", []string{by(stop + "," + parts(call)), by(parts(answer)), by(raised)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "model_ended model_error; error model_error from_code; final"}},
+		{"the model refuses, whatever is open", []string{by(stop + "," + parts(call)), by(refused)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `model_ended finish="SAFETY" model_error; error model_error from_code; final`}},
+		{"the model fails while a long call runs", []string{by(stop + `,"longRunningToolIds":["c1"],` + parts(call)), by(raised)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" long_running {}; final`, "model_ended model_error; error model_error from_code; final"}},
+		{"the model breaks off, whatever is open", []string{by(stop + "," + parts(call)), by(partial), by(raised)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_started", "model_ended model_error; error model_error from_code; final"}},
+		{"a call after the answer to another run's", []string{by(parts(answer)), by(parts(call)), by(raised)},
+			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, "error tool_error from_code; final"}},
+		{"the model fails while a question is open", []string{by(used + "," + parts(call, `{"functionCall":{"id":"q","name":"adk_request_input"}}`)), by(parts(answer)), by(raised)},
+			[]string{`model_ended input=10 output=2; tool_started name="look" call="c1" {}; input_requested call="q" clarification`, `tool_ended name="look" call="c1" {}`,
+				"model_ended model_error; error model_error from_code; final"}},
+		{"another agent's call", []string{by(stop + "," + parts(call)), strings.Replace(by(raised), `"a"`, `"b"`, 1)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_ended model_error; error model_error from_code; final"}},
+	})
+}
+
+// TestToolFailures reads the convention of a member `error` in a tool's response.
+func TestToolFailures(t *testing.T) {
+	for response, failed := range map[string]bool{
+		`{"error":"x"}`: true, `{"error":true}`: true, `{"error":{"code":1}}`: true, `{"error":["x"]}`: true, `{"error":7}`: true, `{"error":1e999}`: true,
+		`{"error":""}`: false, `{"error":false}`: false, `{"error":null}`: false, `{"error":{}}`: false, `{"error":[]}`: false, `{"error":0}`: false,
+		`{}`: false, `{"result":{"error":"x"}}`: false, `"error"`: false, `null`: false, `{"Error":"x"}`: false,
+	} {
+		got := said(&event.Stream{}, by(parts(`{"functionResponse":{"id":"c1","name":"look","response":`+response+`}}`)))
+		if strings.Contains(got, "tool_error") != failed || !strings.HasPrefix(got, `tool_ended name="look" call="c1"`) {
+			t.Errorf("%s: %s", response, got)
+		}
+	}
+}
+
+// TestFinal is the table of is_final_response().
+func TestFinal(t *testing.T) {
+	const result = `{"codeExecutionResult":{"outcome":"OUTCOME_OK"}}`
+	for members, want := range map[string]bool{
+		parts(hi):                              true,
+		parts():                                true,
+		`"content":{}`:                         true,
+		`"x":0`:                                true,
+		parts(`{"text":"Hm.","thought":true}`): true,
+		parts(call):                            false,
+		parts(answer):                          false,
+		parts(hi, call):                        false,
+		parts(call, hi):                        false,
+		parts(result):                          false,
+		parts(hi, `{"code_execution_result":{}}`):                false,
+		parts(result, hi):                                        true,
+		parts(`{"executableCode":{"code":"1"}}`):                 true,
+		parts(call) + `,"longRunningToolIds":["c1"]`:             true,
+		parts(call) + `,"longRunningToolIds":[]`:                 false,
+		parts(call) + `,"long_running_tool_ids":["x"]`:           true,
+		parts(answer) + `,"actions":{"skipSummarization":true}`:  true,
+		parts(answer) + `,"actions":{"skip_summarization":true}`: true,
+		parts(answer) + `,"actions":{"skipSummarization":false}`: false,
+		parts(answer) + `,"actions":{"skipSummarization":"yes"}`: false,
+		parts(answer) + `,"actions":{"escalate":true}`:           false,
+		`"actions":{"stateDelta":{"k":1}}`:                       true,
+		raised:                                                   true,
+		partial + "," + parts(hi):                                false,
+	} {
+		if got := strings.HasSuffix(said(&event.Stream{}, by(members)), "final"); got != want {
+			t.Errorf("%s: final %t", members, got)
+		}
+	}
+}
+
+// TestSettled says after which answers no response of the model is owed.
+func TestSettled(t *testing.T) {
+	for members, want := range map[string]bool{
+		``: false, `,"actions":{"skipSummarization":true}`: true, `,"actions":{"escalate":true}`: true, `,"actions":{"endInvocation":true}`: true,
+		`,"actions":{"end_invocation":true}`: true, `,"longRunningToolIds":["c2"]`: true, `,"actions":{"escalate":false}`: false,
+	} {
+		if got := strings.Contains(said(&event.Stream{}, by(parts(answer)+members)), "settled"); got != want {
+			t.Errorf("%s: settled %t", members, got)
+		}
+	}
+}
+
+func TestCallsAndActions(t *testing.T) {
+	request := func(name, args string) string {
+		return fmt.Sprintf(`{"functionCall":{"id":"q","name":%q,"args":%s}}`, name, args)
+	}
+	runDecode(t, []decodeCase{
+		{"questions",
+			[]string{by(parts(request("adk_request_credential", `{}`), request("adk_request_confirmation", `{}`), request("adk_request_input", `{"responseSchema":{}}`),
+				request("adk_request_input", `{"response_schema":null}`), request("adk_request_new", `null`)) + `,"longRunningToolIds":["q"]`)},
+			[]string{`input_requested call="q" credential; input_requested call="q" confirmation; input_requested call="q" data; input_requested call="q" clarification; input_requested call="q" clarification; final`}},
+		{"a question with usage is no response, one beside a call is",
+			[]string{by(used + "," + parts(request("adk_request_input", `{}`))), by(used + "," + parts(request("adk_request_input", `{}`), call))},
+			[]string{`input_requested call="q" clarification`, `model_ended input=10 output=2; input_requested call="q" clarification; tool_started name="look" call="c1" {}`}},
+		{"an answer to a question", []string{by(parts(`{"functionResponse":{"id":"q","name":"adk_request_input","response":{"result":1}}}`))}, []string{`input_answered call="q"`}},
+		{"waiting for a human", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"requires confirmation"}`, 1)) + `,"actions":{"requestedToolConfirmations":{"c1":{}},"requestedAuthConfigs":{"c2":{},"c3":null}}`)},
+			[]string{`tool_paused call="c1"; tool_paused call="c2"; tool_paused call="c3"; tool_ended name="look" call="c1" tool_error {"error":"requires confirmation"}`}},
+		{"the user's words are no answer, his answers are",
+			[]string{`{"invocationId":"e-1","author":"user",` + stop + "," + used + "," + parts(hi, call, answer, `{"functionResponse":{"id":"q","name":"adk_request_confirmation"}}`) + `,"actions":{"stateDelta":{"k":1},"transferToAgent":"b"}}`},
+			[]string{`tool_ended name="look" call="c1" {}; input_answered call="q"`}},
+		{"a transfer has its frame's id and its call's",
+			[]string{by(`"id":"f7",` + parts(answer, `{"functionResponse":{"id":"t1","name":"transfer_to_agent","response":{"result":null}}}`) + `,"actions":{"transferToAgent":"b"}`)},
+			[]string{`tool_ended name="look" call="c1" {}; tool_ended name="transfer_to_agent" call="t1" {"result":null}; transfer name="b" call="t1" id="f7"`}},
+		{"no transfer", []string{by(`"actions":{"transferToAgent":""}`), by(`"actions":{"transferToAgent":null}`), by(`"actions":{"transferToAgent":7}`)}, []string{"final", "final", "final"}},
+		{"deltas", []string{by(`"actions":{"stateDelta":{"temp:x":1},"artifactDelta":{"b.txt":1,"a.txt":0}}`), by(`"actions":{"stateDelta":{},"artifactDelta":null}`)},
+			[]string{`artifact name="b.txt" file complete; artifact name="a.txt" file complete; state; final`, "final"}},
+		{"an event with content and an artifact, in two frames of one id",
+			[]string{by(`"id":"f1",` + parts(answer) + `,"actions":{"stateDelta":{"k":1},"artifactDelta":{}}`), by(`"id":"f1","actions":{"stateDelta":{"k":1},"artifactDelta":{"a.txt":0}}`)},
+			[]string{`tool_ended name="look" call="c1" {}; state`, `artifact name="a.txt" file complete; state; final`}},
+		{"calls and answers without ids", []string{by(parts(`{"functionCall":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look","response":{}},"id":"c1"}`))},
+			[]string{`tool_started name="look"`, `tool_ended name="look"`, `tool_ended name="look" call="c1" {}`}},
+		{"parts that are nothing", []string{by(parts(`{}`, `{"text":""}`, `null`, `7`, `{"inlineData":{"data":"AA=="}}`, `{"name":"not a call"}`))}, []string{"other; other; other; other; other; final"}},
+		{"no parts", []string{by(`"content":null`), by(`"content":{"parts":null}`), by(`"content":{"parts":{"text":"hi"}}`)}, []string{"final", "final", "final"}},
+	})
+}

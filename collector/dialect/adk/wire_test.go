@@ -1,0 +1,254 @@
+package adk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// headed is what frames say besides their facts, a line for each.
+func headed(s *event.Stream, frames ...string) []string {
+	lines := strings.Split(strings.TrimSuffix(dialecttest.Facts(Dialect{}, s, wire(frames...)), "\n"), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") })
+}
+
+func value(t testing.TB, data string) strictjson.Value {
+	t.Helper()
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(data), 128); err != nil {
+		t.Fatalf("%s: %v", data, err)
+	}
+	return doc.Root()
+}
+
+func TestDetect(t *testing.T) {
+	for data, want := range map[string]dialect.Match{
+		`{"invocationId":"e-1","author":"a"}`:                                 dialect.Yes,
+		`{"invocation_id":"","author":"user"}`:                                dialect.Yes,
+		`{"invocationId":"e-1","actions":{}}`:                                 dialect.Yes,
+		`{"ui_protocol":"adk","event":{"invocation_id":"e-1","author":"a"}}`:  dialect.Yes,
+		`{"invocationId":"e-1","author":"a","error":"x"}`:                     dialect.Yes,
+		`{"author":"a","content":{}}`:                                         dialect.Maybe,
+		`{"author":"a","actions":{}}`:                                         dialect.Maybe,
+		`{"error":"boom"}`:                                                    dialect.Maybe,
+		`{"error":"boom","error_details":{}}`:                                 dialect.Maybe,
+		`{"error": "no "x" here"}`:                                            dialect.Maybe,
+		`{"error": "cut`:                                                      dialect.Maybe,
+		`{"invocationId":"e-1"}`:                                              dialect.No,
+		`{"invocationId":7,"author":"a"}`:                                     dialect.No,
+		`{"author":"a"}`:                                                      dialect.No,
+		`{"author":"a","content":[]}`:                                         dialect.No,
+		`{"error":null}`:                                                      dialect.No,
+		`{"error":"x","author":"a"}`:                                          dialect.No,
+		`{"event":{"invocationId":"e-1","author":"a"}}`:                       dialect.No,
+		`{"type":"RAW","event":{"invocationId":"e-1","author":"a"}}`:          dialect.No,
+		`{"ui_protocol":"ag_ui","event":{"type":"RUN_STARTED","runId":"r"}}`:  dialect.No,
+		`{"kind":"message","taskId":"t","message":{"role":"user"}}`:           dialect.No,
+		`{"jsonrpc":"2.0","id":1,"result":{"kind":"task"}}`:                   dialect.No,
+		`{"v":2,"type":"start","id":"1","ts":"2026-01-01T00:00:00Z","md":{}}`: dialect.No,
+		`[{"invocationId":"e-1","author":"a"}]`:                               dialect.No,
+		`{"invocationId":"e-1","author":"a"} x`:                               dialect.No,
+		`{"invocationId":"e-1","author":"a","AUTHOR":"b"}`:                    dialect.No,
+		`a plain text that begins with {"error": "`:                           dialect.No,
+	} {
+		f := dialect.Frame{Frame: sse.Frame{Data: []byte(data)}}
+		var doc strictjson.Doc
+		if doc.Parse(f.Data, 128) == nil {
+			f.JSON = doc.Root()
+		}
+		if got := (Dialect{}).Detect(f); got != want {
+			t.Errorf("%s: %d, want %d", data, got, want)
+		}
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	const long = maxName + 1
+	many := strings.Repeat(`{"functionResponse":{"id":"q"}},`, maxAnswers) + `{"functionResponse":{"id":"late"}}`
+	for body, want := range map[string]event.Identity{
+		`{"appName":"shop","userId":"u","sessionId":"s","newMessage":{"parts":[{"text":"hi"}]},"streaming":true}`:                                                       {App: "shop", User: "u", Session: "s"},
+		`{"app_name":"shop","user_id":"u","session_id":"s"}`:                                                                                                            {App: "shop", User: "u", Session: "s"},
+		`{"appName":"camel","app_name":"snake","userId":null,"user_id":"u"}`:                                                                                            {App: "camel", User: "u"},
+		`{"newMessage":{"parts":[{"functionResponse":{"id":"q1"}},{"function_response":{"id":"q2"}},{"functionResponse":{"name":"x"}},{"functionResponse":{"id":7}}]}}`: {Answers: []string{"q1", "q2"}},
+		`{"new_message":{"parts":[{"function_response":{"id":"q1"}}]}}`:                                                                                                 {Answers: []string{"q1"}},
+		`{"appName":7,"userId":["u"],"sessionId":{},"newMessage":[]}`:                                                                                                   {},
+		`{}`:   {},
+		`null`: {},
+		`{"sessionId":"` + strings.Repeat("s", long) + `"}`:                                          {Session: strings.Repeat("s", maxName)},
+		`{"newMessage":{"parts":[{"functionResponse":{"id":"` + strings.Repeat("é", long) + `"}}]}}`: {Answers: []string{strings.Repeat("é", maxName/2)}},
+		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, maxAnswers)},
+	} {
+		if diff := cmp.Diff(want, Dialect{}.Identify(value(t, body))); diff != "" {
+			t.Errorf("%.200s: %s", body, diff)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	const unknown = ""
+	for sent, want := range map[string]string{
+		// Python: seconds, and their microseconds although no float64 has them exactly.
+		`1767081391.059711`: "2025-12-30T07:56:31.059711Z", `1750000000`: "2025-06-15T15:06:40Z", `1.767081391e9`: "2025-12-30T07:56:31Z",
+		// JavaScript and Java: milliseconds.
+		`1767081391059`: "2025-12-30T07:56:31.059Z", `1767081391059.5`: "2025-12-30T07:56:31.0595Z",
+		// Rust, and stored sessions.
+		`"2026-05-03T10:00:00.000000001Z"`: "2026-05-03T10:00:00.000000001Z", `"2026-05-03T12:00:00+02:00"`: "2026-05-03T10:00:00Z",
+		// The year 2000 and 2200 are the limits, in either unit.
+		`946684800`: "2000-01-01T00:00:00Z", `946684799`: unknown, `946684800000`: "2000-01-01T00:00:00Z", `946684799999`: unknown,
+		`7258118400`: "2200-01-01T00:00:00Z", `7258118401`: unknown, `7258118400000`: "2200-01-01T00:00:00Z", `7258118400001`: unknown,
+		`99999999999`: unknown, `100000000000`: unknown, `"1999-12-31T23:59:59Z"`: unknown, `"2200-01-01T00:00:01Z"`: unknown,
+		// Go, and what is no time.
+		`null`: unknown, `0`: unknown, `-1767081391`: unknown, `1e999`: unknown, `-1e999`: unknown, `1e16`: unknown, `9223372036854775807`: unknown, `1e-400`: unknown,
+		`""`: unknown, `"1767081391"`: unknown, `"2026-05-03"`: unknown, `"2026-05-03T10:00:00"`: unknown, `"2026-13-03T10:00:00Z"`: unknown,
+		`"` + strings.Repeat("9", 1<<16) + `-05-03T10:00:00Z"`: unknown, `[1767081391]`: unknown, `{"seconds":1767081391}`: unknown, `true`: unknown,
+	} {
+		got := ""
+		if at := reportedTime(value(t, sent)); !at.IsZero() {
+			got = at.Format(time.RFC3339Nano)
+			if at.Location() != time.UTC {
+				t.Errorf("%s is not in UTC", sent)
+			}
+		}
+		if got != want {
+			t.Errorf("%.40s: %q, want %q", sent, got, want)
+		}
+	}
+	if !reportedTime(strictjson.Value{}).IsZero() {
+		t.Error("no timestamp is a time")
+	}
+}
+
+func TestHeads(t *testing.T) {
+	for _, c := range []struct{ frame, want string }{
+		{by(`"timestamp":1767081391`), `event run="e-1" agent="a" 2025-12-30T07:56:31Z`},
+		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" partial`},
+		{by(whole + `,"branch":""`), `event run="e-1" agent="a"`},
+		{`{"invocationId":"e-1","author":"user","content":{}}`, `event run="e-1"`},
+		{`{"invocationId":"e-1","actions":{}}`, `event run="e-1"`}, // JavaScript may leave the author out
+		{`{"invocationId":"","author":"a"}`, `event agent="a"`},    // Python the invocation
+		{`{"content":{"parts":[]}}`, `event`},
+		{`{"ui_protocol":"adk","event":{"invocation_id":"e-1","author":"a","timestamp":"2026-05-03T10:00:00Z"}}`, `wrapped run="e-1" agent="a" 2026-05-03T10:00:00Z`},
+		{`{"error":"x","error_details":{"timestamp":1767081391}}`, `error 2025-12-30T07:56:31Z`},
+		{`{"error":"x","errorDetails":{"timestamp":"x"}}`, `error`},
+		{`{"x":1}`, `event rejected=shape`},
+		{`{"content":[],"author":7,"actions":null}`, `event rejected=shape`},
+		{`{"ui_protocol":"adk"}`, `wrapped rejected=shape`},
+		{`{"ui_protocol":"adk","event":null}`, `wrapped rejected=shape`},
+		{`[]`, `event rejected=shape`},
+		{`{"author":"a"`, `event rejected=syntax`},
+		{`{"author":"a","author":"b"}`, `event rejected=duplicate_name`},
+		{`{"author":"a","Author":"b"}`, `event rejected=folded_name`},
+		{`{"error": "no "x" here"}`, `event rejected=syntax`},
+	} {
+		if got := headed(&event.Stream{}, c.frame)[0]; got != "1 "+c.want {
+			t.Errorf("%s: %s, want %s", c.frame, got, c.want)
+		}
+	}
+}
+
+// TestRuns follows the run ids of a file, which may hold many runs, and of the answer to one request.
+func TestRuns(t *testing.T) {
+	ids := []string{"", "e-1", "", "e-1", "Xy9fresh", "e-2", "Xy9fresh", "e-" + strings.Repeat("x", 2*maxName), "e-" + strings.Repeat("x", 2*maxName), "e-1"}
+	long := "e-" + strings.Repeat("x", maxName-2)
+	var frames []string
+	for _, id := range ids {
+		frames = append(frames, fmt.Sprintf(`{"invocationId":%q,"author":"a"}`, id))
+	}
+	frames = append(frames, `{"error":"x"}`, `{"error": "a "broken" one"}`, `{"invocationId":7,"author":"a"}`)
+	for _, c := range []struct {
+		stream event.Stream
+		want   []string
+	}{
+		{event.Stream{}, []string{"", "e-1", "e-1", "e-1", "e-1", "e-2", "e-2", long, long, "e-1", "e-1", "e-1", "e-1"}},
+		{event.Stream{Answer: true}, append([]string{""}, slices.Repeat([]string{"e-1"}, 12)...)},
+	} {
+		for i, head := range headed(&c.stream, frames...) {
+			_, run, _ := strings.Cut(head, " run=")
+			run, _, _ = strings.Cut(strings.TrimPrefix(run, `"`), `"`)
+			if run != c.want[i] {
+				t.Errorf("answer %t: frame %d is of run %q, want %q", c.stream.Answer, i+1, run, c.want[i])
+			}
+		}
+	}
+	// Whatever the first id looks like, it is the run's.
+	if got := headed(&event.Stream{}, `{"invocationId":"Xy9fresh","author":"a"}`, `{"invocationId":"other","author":"a"}`)[1]; got != `2 event run="Xy9fresh" agent="a"` {
+		t.Error(got)
+	}
+}
+
+// TestLimits sends more agents, names and long strings than a decoder keeps.
+func TestLimits(t *testing.T) {
+	stream := &event.Stream{}
+	d := Dialect{}.New(stream).(*decoder)
+	for i := range 3 * maxSpeakers {
+		data := fmt.Sprintf(`{"invocationId":"e-1","author":"a%d","branch":"b%d","partial":true,"modelVersion":"m%d"}`, i, i, i)
+		b := event.Batch{Stream: stream}
+		d.Decode(dialect.Frame{JSON: value(t, data)}, &b)
+		if want := fmt.Sprint("a", i); b.Agent != want || len(b.Events) != 1 || b.Events[0].Model != fmt.Sprint("m", i) {
+			t.Fatalf("frame %d: agent %q, %+v", i, b.Agent, b.Events)
+		}
+	}
+	if len(d.names) != maxSpeakers || len(d.responses) != maxSpeakers {
+		t.Errorf("keeps %d names and %d responses, want %d", len(d.names), len(d.responses), maxSpeakers)
+	}
+	// Beyond the limit a response is still one, by its own frame alone.
+	b := event.Batch{Stream: stream}
+	d.Decode(dialect.Frame{JSON: value(t, `{"invocationId":"e-1","author":"late","finishReason":"STOP"}`)}, &b)
+	if len(b.Events) != 2 || b.Events[0].Kind != event.KindModelEnded {
+		t.Errorf("beyond the limit: %+v", b.Events)
+	}
+}
+
+// TestLongNames makes sure that a name over the limit is cut at a character, and not remembered.
+func TestLongNames(t *testing.T) {
+	stream := &event.Stream{}
+	d := Dialect{}.New(stream).(*decoder)
+	long := strings.Repeat("x", maxName-1) + "é"
+	b := event.Batch{Stream: stream}
+	d.Decode(dialect.Frame{JSON: value(t, fmt.Sprintf(`{"invocationId":"e-1","author":%q}`, long))}, &b)
+	if _, kept := d.names[long[:maxName-1]]; b.Agent != long[:maxName-1] || kept {
+		t.Errorf("agent %q, kept: %t", b.Agent, kept)
+	}
+}
+
+// TestDeltaCosts counts what a frame costs of which there may be a hundred a second: its JSON and its facts.
+func TestDeltaCosts(t *testing.T) {
+	const escaped = `data that is \"escaped\"`
+	for name, c := range map[string]struct {
+		frame string
+		most  float64
+	}{
+		"python": {by(`"content":{"parts":[{"text":"This "}],"role":"model"},"partial":true,"modelVersion":"m","timestamp":1795234329.7524524,"actions":{"stateDelta":{}},` + used), 1},
+		"js":     {by(`"content":{"parts":[{"text":"This "}],"role":"model"},"partial":true,"timestamp":1795234333685,"longRunningToolIds":[],` + used), 0},
+		"go":     {by(`"branch":"p.x","content":{"parts":[{"text":"This "}]},"partial":true,"groundingMetadata":null,` + used), 0},
+		// An escape is decoded into bytes of its own.
+		"escaped": {by(`"content":{"parts":[{"text":"` + escaped + `"}]},"partial":true,"timestamp":1795234329.7524524`), 2},
+		"thought": {by(`"content":{"parts":[{"text":"Hm. ","thought":true}]},"partial":true`), 0},
+	} {
+		stream := &event.Stream{Answer: true}
+		d := Dialect{}.New(stream)
+		data := []byte(c.frame)
+		var doc strictjson.Doc
+		b := event.Batch{}
+		n := testing.AllocsPerRun(100, func() {
+			if err := doc.Parse(data, 128); err != nil {
+				t.Fatal(err)
+			}
+			b = event.Batch{Stream: stream, Events: b.Events[:0]}
+			d.Decode(dialect.Frame{Frame: sse.Frame{Data: data}, JSON: doc.Root()}, &b)
+		})
+		if n > c.most {
+			t.Errorf("%s: %v allocations, %v are allowed", name, n, c.most)
+		}
+	}
+}

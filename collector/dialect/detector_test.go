@@ -1,0 +1,66 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// letter is a dialect whose frames are text: a lower-case letter is a Maybe, an upper-case one a Yes.
+type letter byte
+
+func (l letter) Name() string                           { return string(rune(l)) }
+func (letter) Paths() []string                          { return nil }
+func (letter) Identify(strictjson.Value) event.Identity { return event.Identity{} }
+func (letter) Table() *event.Table                      { return nil }
+func (letter) New(*event.Stream) Decoder                { return nil }
+
+func (l letter) Detect(f Frame) Match {
+	best := No
+	for _, c := range f.Data {
+		switch c {
+		case byte(l):
+			best = max(best, Maybe)
+		case byte(l) - 'a' + 'A':
+			best = Yes
+		}
+	}
+	return best
+}
+
+func TestDetector(t *testing.T) {
+	for _, c := range []struct {
+		frames []string
+		found  string // by the last frame, "" for nobody
+		likely string
+	}{
+		{nil, "", ""},
+		{[]string{""}, "", ""},
+		{[]string{"A"}, "a", ""},
+		{[]string{"BA"}, "a", ""}, // the first of the list, not of the frame
+		{[]string{"aB"}, "b", ""}, // a Yes overrules a Maybe of the same frame
+		{[]string{"a", "B"}, "b", "a"},
+		{[]string{"b"}, "", "b"},
+		{[]string{"ba"}, "", "a"},
+		{[]string{"x", "b", "a", "a"}, "", "b"}, // the first that anybody said it to
+		{[]string{"c", "x"}, "", "c"},
+	} {
+		d := NewDetector([]Dialect{letter('a'), letter('b'), letter('c')})
+		found := ""
+		for _, data := range c.frames {
+			found = ""
+			if asked := d.Ask(Frame{Frame: sse.Frame{Data: []byte(data)}}); asked != nil {
+				found = asked.Name()
+			}
+		}
+		likely := ""
+		if d.Likely() != nil {
+			likely = d.Likely().Name()
+		}
+		if found != c.found || likely != c.likely {
+			t.Errorf("%q: found %q and likely %q, want %q and %q", c.frames, found, likely, c.found, c.likely)
+		}
+	}
+}

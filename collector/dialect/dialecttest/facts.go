@@ -1,0 +1,194 @@
+package dialecttest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Golden compares got with the content of a file, or writes it there where the flag -update is set.
+func Golden(t testing.TB, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; `go test -update` writes it, then read it", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs; where the new text is right, `go test -update` keeps it:\n%s", file, diff)
+	}
+}
+
+// paired says which golden files have lost their capture.
+func paired(dir string) error {
+	goldens, err := filepath.Glob(filepath.Join(dir, "*.golden"))
+	if err != nil {
+		return err
+	}
+	for _, golden := range goldens {
+		if _, err := os.Stat(strings.TrimSuffix(golden, ".golden") + ".sse"); err != nil {
+			return fmt.Errorf("%s is of no capture: delete it", golden)
+		}
+	}
+	return nil
+}
+
+// facts is a capture in words: who asked, then frame by frame.
+func (c *capture) facts(d dialect.Dialect) string {
+	var all strings.Builder
+	if c.body != nil {
+		id, err := identify(d, c.body)
+		fmt.Fprintf(&all, "request app=%q user=%q session=%q answers=%q\n", id.App, id.User, id.Session, id.Answers)
+		if err != nil {
+			fmt.Fprintf(&all, "  fault: %v\n", err)
+		}
+	}
+	source := c.source
+	if source == nil {
+		source = &event.Stream{}
+	}
+	s := beginStream(d, source)
+	s.write = true
+	for i, f := range c.frames {
+		got, err := s.decode(f)
+		fmt.Fprintf(&all, "%d %s", i+1, got.facts)
+		if err != nil {
+			fmt.Fprintf(&all, "  fault: %v\n", err)
+		}
+	}
+	return all.String()
+}
+
+// write puts a batch into words.
+func write(b *event.Batch) string {
+	var w words
+	w.WriteString("-")
+	if b.Type != "" {
+		w.Reset()
+		w.WriteString(b.Type)
+	}
+	if _, known := b.Table.Types[b.Type]; !known && b.Type != "" {
+		w.WriteString(" withheld")
+	}
+	w.put("run", b.Run)
+	w.put("agent", b.Agent)
+	w.put("branch", b.Branch)
+	if !b.Time.IsZero() {
+		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
+	}
+	w.mark("partial", b.Partial)
+	w.mark("internal", b.Internal)
+	w.mark("rejected="+string(b.Rejected), b.Rejected != "")
+	w.WriteString("\n")
+	for i := range b.Events {
+		w.fact(&b.Events[i])
+	}
+	return w.String()
+}
+
+type words struct{ strings.Builder }
+
+func (w *words) put(name, value string) {
+	if value != "" {
+		fmt.Fprintf(w, " %s=%q", name, value)
+	}
+}
+
+func (w *words) mark(name string, on bool) {
+	if on {
+		w.WriteString(" " + name)
+	}
+}
+
+func (w *words) count(name string, c event.Count) {
+	if c.Known {
+		fmt.Fprintf(w, " %s=%d", name, c.N)
+	}
+}
+
+func (w *words) fact(e *event.Event) {
+	fmt.Fprintf(w, "  %v", e.Kind)
+	w.put("name", e.Name)
+	w.put("call", e.CallID)
+	w.put("id", e.ID)
+	w.put("model", e.Model)
+	w.put("finish", e.FinishReason)
+	w.mark(string(e.Input), e.Input != "")
+	w.mark(string(e.Error), e.Error != event.NoFailure)
+	w.mark("from_code", e.FromCode)
+	w.mark("long_running", e.LongRunning)
+	w.mark("settled", e.Settled)
+	w.count("input", e.Usage.Input)
+	w.count("output", e.Usage.Output)
+	w.count("cached", e.Usage.CacheRead)
+	w.count("reasoning", e.Usage.Reasoning)
+	if e.Kind == event.KindArtifact {
+		w.mark(string(e.Artifact.Kind), true)
+		w.count("bytes", e.Artifact.Bytes)
+		w.mark("complete", e.Artifact.Complete)
+	}
+	if e.Kind == event.KindReasoning {
+		fmt.Fprintf(w, " steps=%d", e.Steps)
+	}
+	w.statement(e)
+	if len(e.Text) > 0 {
+		w.WriteString(" " + short(fmt.Sprintf("%q", e.Text)))
+	}
+	if e.Payload.Exists() {
+		w.WriteString(" " + short(string(e.Payload.Raw())))
+	}
+	w.WriteString("\n")
+}
+
+// statement is what few dialects say of an answer's worth in a field of its own.
+func (w *words) statement(e *event.Event) {
+	if e.Confidence != (event.Confidence{}) {
+		fmt.Fprintf(w, " %+v", e.Confidence)
+	}
+	if e.Citation != (event.Citation{}) {
+		fmt.Fprintf(w, " %+v", e.Citation)
+	}
+}
+
+// short keeps a line readable; its length tells long ones apart.
+func short(s string) string {
+	const most = 96
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+}
+
+// identify reads a request's body, and takes its bytes away.
+func identify(d dialect.Dialect, body []byte) (event.Identity, error) {
+	own := append([]byte(nil), body...)
+	var doc strictjson.Doc
+	if err := doc.Parse(own, maxDepth); err != nil {
+		return event.Identity{}, nil // the proxy does not ask either
+	}
+	id := d.Identify(doc.Root())
+	before := fmt.Sprintf("%q", id)
+	for i := range own {
+		own[i] = '#'
+	}
+	if after := fmt.Sprintf("%q", id); after != before {
+		return id, fmt.Errorf("borrowed from the body: %s became %s", before, after)
+	}
+	return id, nil
+}

@@ -1,0 +1,173 @@
+package dialecttest
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// long is more than a name may have, cut at 256 bytes inside a character.
+var long = `"x` + strings.Repeat("é", 2*MaxString) + `"`
+
+// hostile are JSON values of every type, for any value of the wire to be replaced by.
+var hostile = []string{
+	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e999`, `9223372036854775808`, `-9223372036854775808`, `1767081391059`,
+	`""`, `"x"`, `"user"`, `"\u0000\ud83d\ude00"`, long, `"` + strings.Repeat(`\u00e9`, 2*MaxString) + `"`,
+	`[]`, `{}`, `[null]`, `[[],{},"x",1]`, `{"":null}`, `{"x":{"x":[{"x":"x"}]}}`,
+	strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat(`{"x":`, 100) + "1" + strings.Repeat("}", 100),
+}
+
+// hostileNames are for the name of any member.
+var hostileNames = []string{`""`, `"x"`, long}
+
+// broken are whole frames' data that no dialect sends.
+var broken = append([]string{
+	``, ` `, `x`, `{`, `{}{}`, `{"x":1,"x":2}`, `{"x":1,"X":2}`, "\"\xff\"", "\xef\xbb\xbf{}", `"\ud800"`, "\x00",
+	strings.Repeat("[", 10_000), strings.Repeat(`{"x":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1),
+}, hostile...)
+
+var hostileFields = []string{"", "message", "error", "end", "x", "INTERNAL:x", "\xff\x00", strings.Repeat("é", 2*MaxString)}
+
+// spoiled yields every way to spoil a frame, with what was done.
+func spoiled(f sse.Frame) iter.Seq2[string, sse.Frame] {
+	return func(yield func(string, sse.Frame) bool) {
+		with := func(what string, data []byte) bool {
+			spoilt := f
+			spoilt.Data = data
+			return yield(what, spoilt)
+		}
+		for n := 0; n < len(f.Data); n += 1 + len(f.Data)/(4<<10) {
+			if !with(fmt.Sprintf("cut after %d bytes", n), f.Data[:n]) {
+				return
+			}
+		}
+		for _, data := range broken {
+			if !with("replaced", []byte(data)) {
+				return
+			}
+		}
+		for what, data := range rewritten(f.Data) {
+			if !with(what, data) {
+				return
+			}
+		}
+		for _, field := range hostileFields {
+			named, marked := f, f
+			named.Event, marked.ID = []byte(field), []byte(field)
+			if !yield("under another event name", named) || !yield("with another id", marked) {
+				return
+			}
+		}
+	}
+}
+
+// rewritten yields a JSON document with each of its values replaced by each hostile one, each name by a hostile name, and each
+// array grown; nothing where it is not strict JSON.
+func rewritten(data []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		var doc strictjson.Doc
+		if doc.Parse(data, maxDepth) != nil {
+			return
+		}
+		for n, p := range parts(doc.Root(), nil) {
+			for _, by := range p.replacements() {
+				e := edit{left: n, by: by}
+				changed := e.write(nil, doc.Root())
+				if !yield(fmt.Sprintf("%.40s replaced by %.40s", p.value.Raw(), by), changed) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// part is a value of a document, or the name of a member.
+type part struct {
+	value strictjson.Value
+	name  bool
+}
+
+// parts lists a value and all that it holds, in order.
+func parts(v strictjson.Value, all []part) []part {
+	all = append(all, part{value: v})
+	for name, member := range v.Members() {
+		all = parts(member, append(all, part{name, true}))
+	}
+	for element := range v.Elements() {
+		all = parts(element, all)
+	}
+	return all
+}
+
+// shapeOf is what frames have in common that differ only in their numbers and strings.
+func shapeOf(f sse.Frame) string {
+	var doc strictjson.Doc
+	if doc.Parse(f.Data, maxDepth) != nil {
+		return string(f.Event) + " " + string(f.Data)
+	}
+	shape := append([]byte(nil), f.Event...)
+	for _, p := range parts(doc.Root(), nil) {
+		shape = append(shape, ' ', '0'+byte(p.value.Kind()))
+		if p.name || p.value.Kind() == strictjson.Bool {
+			shape = append(shape, p.value.Raw()...)
+		}
+	}
+	return string(shape)
+}
+
+func (p part) replacements() []string {
+	if p.name {
+		return hostileNames
+	}
+	raw := p.value.Raw()
+	if p.value.Kind() != strictjson.Array || p.value.Len() == 0 || len(raw) > 4<<10 {
+		return hostile
+	}
+	inner := string(bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("[")), []byte("]")))
+	return append([]string{"[" + strings.Repeat(inner+",", 300) + inner + "]"}, hostile...)
+}
+
+// edit writes a document anew with one of its parts, counted as in parts, replaced.
+type edit struct {
+	left int
+	by   string
+}
+
+func (e *edit) here() bool {
+	e.left--
+	return e.left == -1
+}
+
+func (e *edit) write(dst []byte, v strictjson.Value) []byte {
+	switch kind := v.Kind(); {
+	case e.here():
+		return append(dst, e.by...)
+	case kind == strictjson.Object:
+		dst = append(dst, '{')
+		separator := ""
+		for name, member := range v.Members() {
+			dst = append(dst, separator...)
+			written := name.Raw()
+			if e.here() {
+				written = []byte(e.by)
+			}
+			dst = append(append(dst, written...), ':')
+			dst = e.write(dst, member)
+			separator = ","
+		}
+		return append(dst, '}')
+	case kind == strictjson.Array:
+		dst = append(dst, '[')
+		separator := ""
+		for element := range v.Elements() {
+			dst = e.write(append(dst, separator...), element)
+			separator = ","
+		}
+		return append(dst, ']')
+	}
+	return append(dst, v.Raw()...)
+}

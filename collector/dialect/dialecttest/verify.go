@@ -1,0 +1,128 @@
+package dialecttest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// The bounds of what leaves a dialect, since it ends in span attributes and label values.
+const (
+	MaxString  = 256 // bytes of a name or an id
+	MaxAnswers = 128 // inputs that a request answers
+)
+
+// maxQuote bounds the strings of a statement about an answer.
+const maxQuote = 512
+
+var (
+	failures  = []event.Failure{event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure}
+	inputs    = []event.InputKind{event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool}
+	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
+)
+
+// Verify says what is wrong with a decoded batch by itself: a value outside its closed set, a string without a bound, a field
+// that does not belong to its fact.
+func Verify(b *event.Batch) error { return verify(b, texts(b, nil)) }
+
+func verify(b *event.Batch, texts []text) error {
+	for _, t := range texts {
+		switch {
+		case len(t.value) > t.most:
+			return fmt.Errorf("%s has %d bytes, %d are allowed: %.40q…", t.name, len(t.value), t.most, t.value)
+		case !utf8.ValidString(t.value):
+			return fmt.Errorf("%s is not UTF-8: %.40q", t.name, t.value)
+		}
+	}
+	switch {
+	case b.Agent == "user":
+		return fmt.Errorf("the user is taken for an agent")
+	case b.Time.Location() != time.UTC:
+		return fmt.Errorf("time %v is not in UTC", b.Time)
+	case b.Rejected != "" && !slices.Contains(event.Reasons(), b.Rejected):
+		return fmt.Errorf("rejected for %q, which is no reason of ours", b.Rejected)
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		if b.Rejected != "" && e.Kind != event.KindError {
+			return fmt.Errorf("rejected as %s, yet it states %v", b.Rejected, e.Kind)
+		}
+		if fault := misplaced(e); fault != "" {
+			return fmt.Errorf("fact %d, %v: %s", i+1, e.Kind, fault)
+		}
+	}
+	return nil
+}
+
+func misplaced(e *event.Event) string {
+	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
+	switch {
+	case int(e.Kind) >= len(event.Kinds()):
+		return "no kind of ours"
+	case kind(event.KindText, event.KindThought) != (len(e.Text) > 0):
+		return fmt.Sprintf("has %d bytes of text", len(e.Text))
+	case !utf8.Valid(e.Text):
+		return "its text is not UTF-8"
+	case !slices.Contains(failures, e.Error):
+		return fmt.Sprintf("error %q is no failure of ours", e.Error)
+	case e.Error == event.NoFailure && kind(event.KindError):
+		return "an error without a class"
+	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded):
+		return "nothing that can fail"
+	case kind(event.KindInputRequested) != slices.Contains(inputs, e.Input):
+		return fmt.Sprintf("input %q", e.Input)
+	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
+		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
+	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded):
+		return "a mark of another kind of fact"
+	case e.Name == "" && kind(event.KindTransfer):
+		return "to nobody"
+	case e.Usage != (event.Usage{}) && !kind(event.KindModelEnded):
+		return "tokens, which count where a response ends"
+	case e.Steps < 0:
+		return "a negative number of steps"
+	}
+	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes} {
+		if c.N < 0 || !c.Known && c.N != 0 {
+			return fmt.Sprintf("count %+v", c)
+		}
+	}
+	return ""
+}
+
+// text is a string that a batch holds.
+type text struct {
+	name, value string
+	most        int
+}
+
+// texts appends the strings of a batch that are not empty.
+func texts(b *event.Batch, all []text) []text {
+	add := func(name, value string, most int) {
+		if value != "" {
+			all = append(all, text{name, value, most})
+		}
+	}
+	add("run", b.Run, MaxString)
+	add("agent", b.Agent, MaxString)
+	add("branch", b.Branch, MaxString)
+	add("type", b.Type, MaxString)
+	for i := range b.Events {
+		e := &b.Events[i]
+		add("id", e.ID, MaxString)
+		add("call", e.CallID, MaxString)
+		add("name", e.Name, MaxString)
+		add("model", e.Model, MaxString)
+		add("finish reason", e.FinishReason, MaxString)
+		add("scope", e.Confidence.Scope, maxQuote)
+		add("label", e.Confidence.Label, maxQuote)
+		add("topic", e.Confidence.Topic, maxQuote)
+		add("source", e.Citation.Source, maxQuote)
+		add("reference", e.Citation.Reference, maxQuote)
+		add("URI", e.Citation.URI, maxQuote)
+	}
+	return all
+}

@@ -1,0 +1,328 @@
+package collector_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+var limits = collector.Settings{Frame: 1 << 10, JSONDepth: 32, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}
+
+// fake is a dialect that says of a frame what the frame says of it: {"x":"yes"}.
+type fake string
+
+func (d fake) Name() string                           { return string(d) }
+func (fake) Paths() []string                          { return nil }
+func (fake) Identify(strictjson.Value) event.Identity { return event.Identity{} }
+func (fake) Table() *event.Table                      { return &event.Table{} }
+func (fake) New(*event.Stream) dialect.Decoder        { return fakeDecoder{} }
+func (d fake) Detect(f dialect.Frame) (m dialect.Match) {
+	switch f.JSON.Get(string(d)).String() {
+	case "yes":
+		m = dialect.Yes
+	case "maybe":
+		m = dialect.Maybe
+	}
+	return m
+}
+
+type fakeDecoder struct{}
+
+func (fakeDecoder) Decode(f dialect.Frame, b *event.Batch) {
+	b.Agent = f.JSON.Get("n").String()
+	b.Add(event.KindOther)
+	switch {
+	case f.JSON.Get("panic").Exists():
+		panic("a decoder's")
+	case f.Malformed != "":
+		b.Events, b.Rejected = nil, f.Malformed
+	}
+}
+
+// recorder is a sink that keeps, as text, what it is told.
+type recorder struct {
+	told   []string
+	clock  bool // note the times of receipt
+	opened *event.Stream
+	closed int
+	panics string // at the batch that says this
+}
+
+func (r *recorder) Open(s *event.Stream) {
+	if r.opened != nil {
+		r.told = append(r.told, "opened twice")
+	}
+	r.opened = s
+}
+
+func (r *recorder) Consume(b *event.Batch) {
+	line := fmt.Sprintf("%s %s", b.Stream.Dialect, b.Agent)
+	if b.Rejected != "" {
+		line = fmt.Sprintf("%s %s: %d events", b.Stream.Dialect, b.Rejected, len(b.Events))
+	}
+	if r.clock {
+		line += b.Received.Format(" 05")
+	}
+	if r.opened != b.Stream || r.closed > 0 {
+		line += " outside Open and Close"
+	}
+	r.told = append(r.told, strings.TrimSpace(line))
+	if r.panics != "" && line == r.panics {
+		panic("the sink's")
+	}
+}
+
+func (r *recorder) Close(s *event.Stream, end event.End, at time.Time) {
+	r.closed++
+	line := fmt.Sprintf("closed %d", end)
+	if r.clock {
+		line += at.Format(" 05")
+	}
+	if r.opened != s || r.closed > 1 {
+		line += " unasked"
+	}
+	r.told = append(r.told, line)
+}
+
+// stream frames data, numbered by their member n where they have one.
+func stream(data ...string) string {
+	return "data: " + strings.Join(data, "\n\ndata: ") + "\n\n"
+}
+
+const (
+	none   = `{"n":"none"}`
+	yesX   = `{"n":"yes","x":"yes"}`
+	yesY   = `{"n":"yes","y":"yes"}`
+	maybeX = `{"n":"maybe","x":"maybe"}`
+	maybeY = `{"n":"maybe","y":"maybe"}`
+	both   = `{"n":"both","x":"maybe","y":"maybe"}`
+)
+
+// TestDialectIsFound shows frames to two dialects, of which x is asked first.
+func TestDialectIsFound(t *testing.T) {
+	unrecognised := func(n int) []string { return append(many(n, "unrecognised: 0 events"), "closed 0") }
+	for _, c := range []struct {
+		name   string
+		forced []string
+		sure   bool
+		frames []string
+		want   []string
+	}{
+		{"at once", nil, false, []string{yesX, none}, []string{"x yes", "x none", "closed 0"}},
+		{"sticky", nil, false, []string{yesX, yesY}, []string{"x yes", "x yes", "closed 0"}},
+		{"in the sixth frame", nil, false, append(many(5, none), yesY), append(many(5, "y none"), "y yes", "closed 0")},
+		{"too late for the first five", nil, false, append(many(6, none), yesY), append(many(5, "unrecognised: 0 events"), "y none", "y yes", "closed 0")},
+		{"never", nil, false, many(13, none), unrecognised(13)},
+		{"never, in a short stream", nil, false, []string{none, none}, unrecognised(2)},
+		{"likely in the sixth", nil, false, append([]string{maybeY}, many(6, none)...), append([]string{"y maybe"}, append(many(6, "y none"), "closed 0")...)},
+		{"likely at the end", nil, false, []string{none, maybeX}, []string{"x none", "x maybe", "closed 0"}},
+		{"the first Maybe counts", nil, false, []string{maybeY, maybeX}, []string{"y maybe", "y maybe", "closed 0"}},
+		{"of two Maybes the first dialect's", nil, false, []string{both, maybeY}, []string{"x both", "x maybe", "closed 0"}},
+		{"a Yes overrules", nil, false, []string{maybeX, yesY}, []string{"y maybe", "y yes", "closed 0"}},
+		{"malformed frames wait too", nil, false, []string{`{`, yesX}, []string{"x syntax: 0 events", "x yes", "closed 0"}},
+		{"forced", []string{"y"}, false, []string{none, yesX}, []string{"y none", "y yes", "closed 0"}},
+		{"one of two", []string{"y", "x"}, false, []string{none, yesX}, []string{"x none", "x yes", "closed 0"}},
+		{"nobody's name", []string{"", "z"}, false, []string{yesX}, []string{"x yes", "closed 0"}},
+		{"sure", nil, true, []string{maybeX, none, yesX, none}, []string{"unrecognised: 0 events", "unrecognised: 0 events", "x yes", "x none", "closed 0"}},
+		{"nothing at all", nil, false, nil, []string{"closed 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &recorder{}
+			pipeline := collector.New([]dialect.Dialect{fake("x"), fake("y")}, limits, r)
+			read := ""
+			if c.frames != nil {
+				read = stream(c.frames...)
+			}
+			if err := pipeline.Observe(&event.Stream{}, collector.Input{Reader: strings.NewReader(read), Sure: c.sure}, c.forced...); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, r.told); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func many(n int, s string) (all []string) {
+	for range n {
+		all = append(all, s)
+	}
+	return all
+}
+
+// ticking gives a frame a read, a second apart.
+type ticking struct {
+	frames []string
+	step   time.Duration
+	now    time.Time
+}
+
+func (s *ticking) Read(p []byte) (int, error) {
+	if len(s.frames) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.frames[0])
+	s.frames = s.frames[1:]
+	s.now = s.now.Add(s.step)
+	return n, nil
+}
+
+// TestReceived makes sure that frames keep their own times, however long they wait for their dialect, and that none waits long.
+func TestReceived(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		frames []string
+		step   time.Duration
+		want   []string
+	}{
+		{"held", []string{none, none, none, yesX, none}, time.Second / 4, []string{"x none 00", "x none 00", "x none 00", "x yes 01", "x none 01", "closed 0 01"}},
+		{"held to the end", []string{none, maybeX}, time.Second, []string{"x none 01", "x maybe 02", "closed 0 02"}},
+		{"given up", []string{none, none, none}, time.Second, []string{"unrecognised: 0 events 01", "unrecognised: 0 events 02", "unrecognised: 0 events 03", "closed 0 03"}},
+		{"not held for longer than a second", []string{maybeX, none, none, yesY}, time.Second, []string{"x maybe 01", "x none 02", "x none 03", "x yes 04", "closed 0 04"}},
+		{"one that is late in time for the next", []string{none, none, none, yesY}, time.Second,
+			[]string{"unrecognised: 0 events 01", "unrecognised: 0 events 02", "y none 03", "y yes 04", "closed 0 04"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			source := &ticking{step: c.step}
+			for _, data := range c.frames {
+				source.frames = append(source.frames, stream(data))
+			}
+			r := &recorder{clock: true}
+			pipeline := collector.New([]dialect.Dialect{fake("x"), fake("y")}, limits, r)
+			in := collector.Input{Reader: source, Arrival: func() time.Time { return source.now }}
+			if err := pipeline.Observe(&event.Stream{}, in); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, r.told); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestBadFrames makes sure that a frame that cannot be decoded costs itself and no other.
+func TestBadFrames(t *testing.T) {
+	left := func() event.End { return event.EndClientLeft }
+	huge := `{"n":"` + strings.Repeat("x", limits.Frame) + `"}`
+	for _, c := range []struct {
+		name, stream string
+		end          func() event.End
+		want         []string
+	}{
+		{"malformed", stream(yesX, `{"n":`, none), nil, []string{"x yes", "x syntax: 0 events", "x none", "closed 0"}},
+		{"two meanings", stream(yesX, `{"n":"a","n":"b"}`, none), nil, []string{"x yes", "x duplicate_name: 0 events", "x none", "closed 0"}},
+		{"too deep", stream(yesX, strings.Repeat("[", limits.JSONDepth+1), none), nil, []string{"x yes", "x depth: 0 events", "x none", "closed 0"}},
+		{"too large", stream(yesX, huge, none), nil, []string{"x yes", "x too_large: 0 events", "x none", "closed 0"}},
+		{"too large at first", stream(huge, yesX), nil, []string{"too_large: 0 events", "x yes", "closed 0"}},
+		{"a decoder's panic", stream(yesX, `{"n":"p","panic":1}`, none), nil, []string{"x yes", "x panic: 0 events", "x none", "closed 0"}},
+		{"a panic in a frame that waited", stream(`{"panic":1}`, yesX), nil, []string{"x panic: 0 events", "x yes", "closed 0"}},
+		{"cut", stream(yesX) + "data: {", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
+		{"cut before the blank line", stream(yesX) + "data: " + none + "\n", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
+		{"cut by a client that left", stream(yesX) + "data: {", left, []string{"x yes", "closed 1"}},
+		{"cut in a comment", stream(yesX) + ": keep-al", nil, []string{"x yes", "closed 0"}},
+		{"cut before anything was known", stream(maybeX) + "data: {", nil, []string{"x maybe", "x truncated: 0 events", "closed 0"}},
+		{"nothing but half a frame", "data: {", nil, []string{"truncated: 0 events", "closed 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &recorder{}
+			pipeline := collector.New([]dialect.Dialect{fake("x")}, limits, r)
+			if err := pipeline.Observe(&event.Stream{}, collector.Input{Reader: strings.NewReader(c.stream), End: c.end}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, r.told); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReaderFails(t *testing.T) {
+	broken := errors.New("broken")
+	r := &recorder{}
+	pipeline := collector.New([]dialect.Dialect{fake("x")}, limits, r)
+	in := collector.Input{
+		Reader: io.MultiReader(strings.NewReader(stream(maybeX)+"data: {"), iotest.ErrReader(broken)),
+		End:    func() event.End { return event.EndShutdown },
+	}
+	if err := pipeline.Observe(&event.Stream{}, in); !errors.Is(err, broken) {
+		t.Errorf("Observe returns %v", err)
+	}
+	if diff := cmp.Diff([]string{"x maybe", fmt.Sprint("closed ", event.EndShutdown)}, r.told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSinkPanics makes sure that a stream is closed as one that was not seen to its end; the fault is the caller's to count.
+func TestSinkPanics(t *testing.T) {
+	for _, frames := range [][]string{{yesX, none, none}, {maybeX, none}} {
+		r := &recorder{panics: "x none"}
+		func() {
+			defer func() {
+				if recover() != "the sink's" {
+					t.Error("the panic was lost")
+				}
+			}()
+			pipeline := collector.New([]dialect.Dialect{fake("x")}, limits, r)
+			_ = pipeline.Observe(&event.Stream{}, collector.Input{Reader: strings.NewReader(stream(frames...)), End: func() event.End { return event.EndOfStream }})
+		}()
+		if last := r.told[len(r.told)-1]; last != fmt.Sprint("closed ", event.EndUnobserved) || r.closed != 1 {
+			t.Errorf("%q, closed %d times", r.told, r.closed)
+		}
+	}
+}
+
+// TestProof makes sure that what answers say of their worth comes with the batch, and after the dialect's own facts.
+func TestProof(t *testing.T) {
+	var kinds []string
+	sink := sinkFunc(func(b *event.Batch) {
+		for i := range b.Events {
+			kinds = append(kinds, b.Events[i].Kind.String())
+		}
+	})
+	answer := stream(`{"invocationId":"e-1","author":"a","content":{"parts":[{"text":"**Confidence:** 92%\n**Source:** MTBS"}]}}`)
+	pipeline := collector.New(collector.Dialects(), limits, sink)
+	if err := pipeline.Observe(&event.Stream{}, collector.Input{Reader: strings.NewReader(answer)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(kinds, " "); got != "text final confidence citation" {
+		t.Error(got)
+	}
+}
+
+type sinkFunc func(*event.Batch)
+
+func (sinkFunc) Open(*event.Stream)                        {}
+func (f sinkFunc) Consume(b *event.Batch)                  { f(b) }
+func (sinkFunc) Close(*event.Stream, event.End, time.Time) {}
+
+// TestDeltaCosts counts what one more delta allocates on its way from the bytes to the sink.
+func TestDeltaCosts(t *testing.T) {
+	delta := stream(`{"invocationId":"e-1","author":"a","content":{"parts":[{"text":"This "}],"role":"model"},"partial":true,"modelVersion":"m","timestamp":1795234329.7524524}`)
+	pipeline := collector.New(collector.Dialects(), limits, sinkFunc(func(*event.Batch) {}))
+	cost := func(frames int) float64 {
+		content := []byte(strings.Repeat(delta, frames))
+		return testing.AllocsPerRun(10, func() {
+			if err := pipeline.Observe(&event.Stream{}, collector.Input{Reader: bytes.NewReader(content)}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if each := (cost(1100) - cost(100)) / 1000; each > 2 {
+		t.Errorf("a delta allocates %.2f times", each)
+	} else {
+		t.Logf("a delta allocates %.2f times", each)
+	}
+}
