@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +20,8 @@ type Judge interface {
 	Append(dst []byte, b *event.Batch) []byte
 }
 
-// errNotOurs ends the judgement of a stream that is no agent's.
-var errNotOurs = errors.New("not an agent's stream")
+// errTooLong is a block of an open stream that is too long to be kept until it has been judged: it passes.
+var errTooLong = errors.New("block over the limit")
 
 // relayed is an agent's stream as its client gets it: what the judge lets out of each frame. A stream on a path that is no
 // agent's is open: until a dialect is sure of it, it passes as it came, a whole block at a time.
@@ -28,8 +29,10 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
-	passing  *passing  // nil where the stream is not open, or is no longer
-	through  io.Reader // the rest of a stream that is no agent's
+	passing  *passing // nil where the stream is not open, or is no longer
+	start    func(body io.Reader)
+	block    blockEnd // of a block that passes unjudged
+	long     bool     // such a block is on its way
 	out      []byte
 	sent     int // bytes of out
 	retry    time.Duration
@@ -39,11 +42,14 @@ type relayed struct {
 // newRelayed reads from body, which is in no encoding.
 func newRelayed(body io.Reader, source io.Closer, c *collector.Collector, s event.Stream, j Judge, limit int, open bool, now func() time.Time, names []string) *relayed {
 	r := &relayed{source: source, judge: j}
-	if open {
-		r.passing = &passing{source: body, limit: limit}
-		body = r.passing
+	r.start = func(body io.Reader) {
+		if open {
+			r.passing = &passing{source: body, limit: limit}
+			body = r.passing
+		}
+		r.decoding = c.Decode(&s, collector.Input{Reader: body, Arrival: now, Sure: open, Comments: true}, names...)
 	}
-	r.decoding = c.Decode(&s, collector.Input{Reader: body, Arrival: now, Sure: open, Comments: true}, names...)
+	r.start(body)
 	return r
 }
 
@@ -53,14 +59,15 @@ func (r *relayed) Read(p []byte) (int, error) {
 		if r.err != nil {
 			return 0, r.err
 		}
-		if r.through != nil {
-			return r.through.Read(p)
-		}
 		r.out, r.sent = r.out[:0], 0
 		if cap(r.out) > maxRelayBuffer {
 			r.out = nil
 		}
-		r.step()
+		if r.long {
+			r.skip()
+		} else {
+			r.step()
+		}
 	}
 	n := copy(p, r.out[r.sent:])
 	r.sent += n
@@ -111,16 +118,62 @@ func (r *relayed) relay(b *event.Batch) {
 
 // finish ends the stream as the agent's ended. What an open stream still has passes; half a frame of an agent's does not.
 func (r *relayed) finish(err error) {
-	if r.passing == nil {
+	if r.passing != nil {
+		r.out = append(r.out, r.passing.kept...)
+	}
+	if !errors.Is(err, errTooLong) {
 		r.err = err
 		return
 	}
-	r.out = append(r.out, r.passing.kept...)
-	if errors.Is(err, errNotOurs) {
-		r.through = r.passing.source
+	r.long, r.block = true, blockEnd{afterCR: true}
+	r.block.find(r.passing.kept)
+}
+
+// skip lets a block that is too long pass, and judges what comes after it.
+func (r *relayed) skip() {
+	chunk := make([]byte, 4<<10)
+	n, err := r.passing.source.Read(chunk)
+	end := r.block.find(chunk[:n])
+	if end >= 0 {
+		r.long = false
+		rest := io.MultiReader(bytes.NewReader(chunk[end:n]), r.passing.source)
+		if err != nil {
+			rest = io.MultiReader(bytes.NewReader(chunk[end:n]), failing{err})
+		}
+		r.out = append(r.out, chunk[:end]...)
+		r.start(rest)
 		return
 	}
-	r.err = err
+	r.out, r.err = append(r.out, chunk[:n]...), err
+}
+
+// failing is a reader that has come to its end.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// blockEnd looks for the blank line that ends a block.
+type blockEnd struct {
+	inLine  bool // the line at hand is not empty
+	afterCR bool // an LF belongs to the line end before it
+}
+
+// find returns the offset after the blank line, or -1 where it is not in p.
+func (b *blockEnd) find(p []byte) int {
+	for i, c := range p {
+		lf := c == '\n' && b.afterCR
+		b.afterCR = c == '\r'
+		switch {
+		case lf:
+		case c != '\n' && c != '\r':
+			b.inLine = true
+		case !b.inLine:
+			return i + 1
+		default:
+			b.inLine = false
+		}
+	}
+	return -1
 }
 
 // passing keeps the bytes of an open stream until the block that they are of has been judged.
@@ -132,10 +185,10 @@ type passing struct {
 	done   bool  // nothing is kept any more
 }
 
-// Read keeps what it reads. A block over the limit is no agent's, nor is what follows it.
+// Read keeps what it reads, a block at most.
 func (p *passing) Read(buf []byte) (int, error) {
 	if !p.done && len(p.kept) > p.limit {
-		return 0, errNotOurs
+		return 0, errTooLong
 	}
 	n, err := p.source.Read(buf)
 	if !p.done {
@@ -147,9 +200,9 @@ func (p *passing) Read(buf []byte) (int, error) {
 // upTo gives up the bytes before an offset of the stream. They are valid until the next read.
 func (p *passing) upTo(offset int64) []byte {
 	n := offset - p.passed
-	bytes := p.kept[:n]
+	passed := p.kept[:n]
 	p.kept, p.passed = p.kept[n:], offset
-	return bytes
+	return passed
 }
 
 // isStream says whether an answer is a stream of events, as the most generous of its readers would take it.

@@ -1,0 +1,135 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// judge lets a frame out as it is, unless its data has the word "no"; "boom" makes it panic.
+type judge struct{}
+
+func (judge) Append(dst []byte, b *event.Batch) []byte {
+	switch {
+	case bytes.Contains(b.Frame.Data, []byte("boom")):
+		panic("boom")
+	case bytes.Contains(b.Frame.Data, []byte("no")) || b.Rejected != "":
+		return dst
+	}
+	dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
+	return dst
+}
+
+const relayLimit = 1 << 10
+
+func relay(body io.Reader, open bool) *relayed {
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, nil)
+	names := []string{"adk"}
+	if open {
+		names = nil
+	}
+	return newRelayed(body, io.NopCloser(nil), c, event.Stream{Source: "test"}, judge{}, relayLimit, open, time.Now, names)
+}
+
+const (
+	yes  = `data: {"author":"a","invocationId":"e-1","n":"yes"}` + "\n\n"
+	no   = `data: {"author":"a","invocationId":"e-1","n":"no"}` + "\n\n"
+	boom = `data: {"author":"a","invocationId":"e-1","n":"boom"}` + "\n\n"
+)
+
+func TestRelayed(t *testing.T) {
+	long := "data: " + strings.Repeat("x", 3*relayLimit)
+	for _, test := range []struct {
+		name, sent string
+		open       bool
+		want       string
+	}{
+		{"closed", yes + no + ": c\n" + yes, false, yes + ": \n\n" + yes},
+		{"closed, too large", long + "\n\n" + yes, false, yes},
+		{"closed, half", yes + "data: {", false, yes},
+		{"closed, nothing", "", false, ""},
+		{"open, never decided", ": c\n:d\n\ndata: no\r\n\r\nretry: 1\n\nid: 3\n\nevent: x\ndata\n\nhalf", true, ": c\n:d\n\ndata: no\r\n\r\nretry: 1\n\nid: 3\n\nevent: x\ndata\n\nhalf"},
+		{"open, decided", "\xef\xbb\xbfdata: 1\n\n: c\n" + no + yes + ": d\n", true, "\xef\xbb\xbfdata: 1\n\n: c\n" + yes + ": \n\n"},
+		{"open, too large", yes[:0] + "data: 1\n\n" + long + "\n\n" + no, true, "data: 1\n\n" + long + "\n\n"},
+		{"open, too large, CRLF", long + "\r\n\r\n" + no + yes, true, long + "\r\n\r" + yes}, // an end all the same: the LF went with the frame
+		{"open, too large, CR", long + "\r\r" + no + yes, true, long + "\r\r" + yes},
+		{"open, endless line", long, true, long},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, body := range []io.Reader{
+				strings.NewReader(test.sent), iotest.OneByteReader(strings.NewReader(test.sent)), iotest.HalfReader(strings.NewReader(test.sent)),
+				iotest.DataErrReader(strings.NewReader(test.sent)),
+			} {
+				got, err := io.ReadAll(relay(body, test.open))
+				if err != nil || string(got) != test.want {
+					t.Errorf("%.200q… of %d bytes, %v\nwant %.200q… of %d", got, len(got), err, test.want, len(test.want))
+				}
+			}
+		})
+	}
+}
+
+// TestRelayedEndsAsTheAgentDid passes the agent's error on, after what came before it.
+func TestRelayedEndsAsTheAgentDid(t *testing.T) {
+	broken := errors.New("broken")
+	for _, open := range []bool{false, true} {
+		r := relay(io.MultiReader(strings.NewReader(yes+"data: ha"), iotest.ErrReader(broken)), open)
+		got, err := io.ReadAll(r)
+		if !errors.Is(err, broken) || string(got) != yes {
+			t.Errorf("open %v: %q, %v", open, got, err)
+		}
+		if _, again := r.Read(make([]byte, 1)); !errors.Is(again, broken) {
+			t.Errorf("open %v: then %v", open, again)
+		}
+	}
+}
+
+// TestRelayedFailsClosed has the judge panic: nothing of the frame or after it leaves, and the process goes on.
+func TestRelayedFailsClosed(t *testing.T) {
+	got, err := io.ReadAll(relay(strings.NewReader(yes+boom+yes), false))
+	if err == nil || string(got) != yes {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestRelayedTakesAnyReads reads real captures in random sizes on both sides.
+func TestRelayedTakesAnyReads(t *testing.T) {
+	capture, err := os.ReadFile("../dialect/adk/adkserver/testdata/captures/python/transfer.stream.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		r := relay(randomReads{bytes.NewReader(capture), random}, random.IntN(2) == 0)
+		r.judge = letAll{}
+		got, err := io.ReadAll(randomReads{r, random})
+		if err != nil || !bytes.Equal(got, capture) {
+			t.Fatalf("%d of %d bytes, %v", len(got), len(capture), err)
+		}
+	}
+}
+
+type letAll struct{}
+
+func (letAll) Append(dst []byte, b *event.Batch) []byte {
+	dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
+	return dst
+}
+
+type randomReads struct {
+	io.Reader
+	random *rand.Rand
+}
+
+func (r randomReads) Read(p []byte) (int, error) { return r.Reader.Read(p[:1+r.random.IntN(len(p))]) }
