@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// BenchmarkPipeline gives the cost of an event (a frame and its facts) from its bytes to runs, metrics and spans. An operation
+// is a whole load, each of its streams the answer to one request.
+func BenchmarkPipeline(b *testing.B) {
+	for _, l := range workloads(b) {
+		b.Run(l.name, func(b *testing.B) {
+			observe := l.through(b, wired(true))
+			observe()
+			var before, after runtime.MemStats
+			b.SetBytes(l.size)
+			b.ReportAllocs()
+			runtime.ReadMemStats(&before)
+			for b.Loop() {
+				observe()
+			}
+			runtime.ReadMemStats(&after)
+			events := float64(b.N * l.frames)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
+			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/events, "allocs/event")
+		})
+	}
+}
+
+// BenchmarkPipelineRatio gives the cost of decoding, and of what is done with it more and more, through that of framing the same
+// bytes and having jsontext.Value.IsValid judge each frame.
+func BenchmarkPipelineRatio(b *testing.B) {
+	for _, l := range workloads(b) {
+		for _, part := range []struct {
+			name string
+			sink event.Sink
+		}{{"decode", nobody{}}, {"filter", filtered(nobody{})}, {"metrics", filtered(wired(false))}, {"spans", filtered(wired(true))}} {
+			b.Run(l.name+"/"+part.name, func(b *testing.B) {
+				inTurns(b, l.validate(b), l.through(b, part.sink))
+			})
+		}
+	}
+}
+
+// BenchmarkBesideOpenRuns gives the cost of a run while as many others are open as may be, through that of the run alone.
+func BenchmarkBesideOpenRuns(b *testing.B) {
+	l := workloads(b)[0]
+	crowded := wired(true)
+	for range config.Default().Runs.MaxOpen - 1 {
+		crowded.Open(answer())
+	}
+	inTurns(b, l.through(b, wired(true)), l.through(b, crowded))
+}
+
+// BenchmarkNames has every frame bring new names of an agent, a tool, a model and a call, and gives by how much the heap grew
+// in all: -benchtime 1000000x says what a million of each take.
+func BenchmarkNames(b *testing.B) {
+	stream, agent := io.Pipe()
+	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), wired(true))
+	done := make(chan error, 1)
+	go func() { done <- c.Observe(answer(), collector.Input{Reader: stream, Arrival: arrival}, "") }()
+	before := heap()
+	for n := 0; b.Loop(); n++ {
+		fmt.Fprintf(agent, `data: {"modelVersion":"model-%[1]d","content":{"parts":[{"functionCall":{"id":"call-%[1]d","name":"tool-%[1]d"}}]},`+
+			`"finishReason":"STOP","invocationId":"e-1","author":"agent-%[1]d"}`+"\n\n", n)
+	}
+	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
+	agent.Close()
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+}
+
+// workload is streams that are observed again and again.
+type workload struct {
+	name    string
+	streams [][]byte
+	frames  int
+	size    int64
+}
+
+// workloads are a mix in the proportions of agents that stream, its deltas alone, and the captures of real agents, whose runs are
+// short.
+func workloads(b *testing.B) []workload {
+	b.Helper()
+	all := []workload{{name: "mix", streams: [][]byte{mix(1000)}}, {name: "deltas", streams: [][]byte{deltas(1000)}}}
+	for _, family := range slices.Sorted(maps.Keys(captures)) {
+		files, err := filepath.Glob(filepath.Join(captures[family], "*.sse"))
+		if err != nil || len(files) == 0 {
+			b.Fatalf("no captures in %s: %v", captures[family], err)
+		}
+		l := workload{name: family}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				b.Fatal(err)
+			}
+			l.streams = append(l.streams, content)
+		}
+		all = append(all, l)
+	}
+	for i := range all {
+		for _, stream := range all[i].streams {
+			all[i].frames += bytes.Count(stream, []byte("\n\n"))
+			all[i].size += int64(len(stream))
+		}
+	}
+	return all
+}
+
+// mix is 70 % deltas of about 250 bytes, 10 % calls and 10 % whole texts of about 600, and 10 % responses of 2 to 4 KB.
+func mix(frames int) []byte {
+	var stream []byte
+	for i := range frames {
+		call := fmt.Sprintf("adk-%036d", i/10)
+		switch i % 10 {
+		case 7:
+			stream = frame(stream, i, false, fmt.Sprintf(`{"text":"%s"}`, words(350)))
+		case 8:
+			stream = frame(stream, i, false, fmt.Sprintf(`{"functionCall":{"id":"%s","args":{"request":"%s"},"name":"burn_analyst"}}`, call, words(220)))
+		case 9:
+			stream = frame(stream, i, true, fmt.Sprintf(`{"functionResponse":{"id":"%s","name":"burn_analyst","response":{"result":"%s"}}}`, call, words(1700+i*17%2000)))
+		default:
+			stream = delta(stream, i)
+		}
+	}
+	return stream
+}
+
+func deltas(frames int) (stream []byte) {
+	for i := range frames {
+		stream = delta(stream, i)
+	}
+	return stream
+}
+
+const origin = `"invocationId":"e-8c25241f-88ef-42ac-839b-4ad45db4e446","author":"coordinator","actions":{"stateDelta":{}},"id":"1b077b44-5c8d","timestamp":1795234330.4511023}` + "\n\n"
+
+func delta(dst []byte, i int) []byte {
+	return fmt.Appendf(dst, `data: {"content":{"parts":[{"text":"%s"}],"role":"model"},"partial":true,%s`, words(10+i*7%40), origin)
+}
+
+func frame(dst []byte, i int, response bool, part string) []byte {
+	usage := ""
+	if !response {
+		usage = fmt.Sprintf(`"finishReason":"STOP","usageMetadata":{"candidatesTokenCount":12,"promptTokenCount":%d,"totalTokenCount":%d},"modelVersion":"gemini-2.5-flash",`, i, i+12)
+	}
+	return fmt.Appendf(dst, `data: {"content":{"parts":[%s],"role":"model"},%s%s`, part, usage, origin)
+}
+
+// words is prose of about n bytes, with the escapes that prose has.
+func words(n int) string {
+	const prose = `The fire burned 130,000 acres of Douglas-fir along the ridge above Waldo Lake: trails remain\nclosed until crews have cleared them (see \"the map\"). `
+	return strings.Repeat(prose, n/len(prose)) + strings.TrimRight(prose[:n%len(prose)], `\`)
+}
+
+// received is later than what the mix and the captures report, so that their lag is measured.
+var received = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func arrival() time.Time { return received }
+
+// answer is a stream as a proxy opens it.
+func answer() *event.Stream {
+	return &event.Stream{
+		Source: "source", Nonce: "nonce", Live: true, Answer: true, Opened: received.Add(-time.Minute),
+		Identity: event.Identity{App: "coordinator", Session: "session"},
+	}
+}
+
+// wired is the sink of the sidecar with its default limits. Its spans go nowhere; without them no run is sampled.
+func wired(withSpans bool) *exporter.Exporter {
+	c := config.Default()
+	var observers []tracker.Observer
+	if withSpans {
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())))
+	}
+	sample := func(*tracker.Run) bool { return withSpans }
+	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c)), trackerSettings(c, sample), observers...)
+}
+
+// filtered is a sink behind the filter that a client's frames go through.
+func filtered(s event.Sink) event.Sink {
+	settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+	return &filtering{Sink: s, relay: filter.NewRelay(settings, metrics.New(prometheus.NewRegistry(), metricsSettings(config.Default())))}
+}
+
+type filtering struct {
+	event.Sink
+	relay *filter.Relay
+	out   []byte
+}
+
+func (f *filtering) Consume(b *event.Batch) {
+	f.out = f.relay.Append(f.out[:0], b)
+	f.Sink.Consume(b)
+}
+
+// nowhere takes spans and delivers none.
+type nowhere struct{ sdktrace.SpanProcessor }
+
+func (nowhere) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (nowhere) OnEnd(sdktrace.ReadOnlySpan)                     {}
+
+// nobody is a sink that does nothing.
+type nobody struct{}
+
+func (nobody) Open(*event.Stream)                        {}
+func (nobody) Consume(*event.Batch)                      {}
+func (nobody) Close(*event.Stream, event.End, time.Time) {}
+
+// through returns what observes the load once.
+func (l workload) through(b *testing.B, sink event.Sink) func() {
+	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), sink)
+	return func() {
+		for _, stream := range l.streams {
+			if err := c.Observe(answer(), collector.Input{Reader: bytes.NewReader(stream), Arrival: arrival}, ""); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// validate returns what frames the load and judges its JSON, which is what any strict reader does at least. Captures hold
+// frames that are not valid.
+func (l workload) validate(b *testing.B) func() {
+	return func() {
+		for _, stream := range l.streams {
+			frames := sse.NewReader(bytes.NewReader(stream), 0)
+			for {
+				f, err := frames.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				_ = jsontext.Value(f.Data).IsValid()
+			}
+		}
+	}
+}
+
+// inTurns runs both in turns, so that whatever else the machine does falls on both, and reports the median of ours through
+// plain.
+func inTurns(b *testing.B, plain, ours func()) {
+	var ratios []float64
+	timed := func(do func()) float64 {
+		begin := time.Now()
+		for range 3 { // long enough that the collection of ours' garbage falls on ours
+			do()
+		}
+		return float64(time.Since(begin))
+	}
+	for b.Loop() {
+		if len(ratios)%2 == 0 {
+			p := timed(plain)
+			ratios = append(ratios, timed(ours)/p)
+		} else {
+			o := timed(ours)
+			ratios = append(ratios, o/timed(plain))
+		}
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(ratios[len(ratios)/2], "x/plain")
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
