@@ -1,4 +1,4 @@
-// Package exporter is the sink of all streams: it counts their frames, follows their runs, and shows both as metrics and spans.
+// Package exporter is the sink of all streams: it counts their frames, follows their runs, shows both as metrics and spans, and publishes what may leave.
 package exporter
 
 import (
@@ -7,18 +7,20 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // Exporter is an event.Sink.
 type Exporter struct {
-	metrics *metrics.Metrics
-	tracker *tracker.Tracker
+	metrics   *metrics.Metrics
+	tracker   *tracker.Tracker
+	publisher *stream.Publisher // nil: nothing leaves
 }
 
-// New shows runs in the metrics and to the other observers.
-func New(m *metrics.Metrics, settings tracker.Settings, observers ...tracker.Observer) *Exporter {
-	return &Exporter{metrics: m, tracker: tracker.New(settings, m, append(observers, m)...)}
+// New shows runs in the metrics and to the other observers, and their frames to the publisher, if there is one.
+func New(m *metrics.Metrics, settings tracker.Settings, publisher *stream.Publisher, observers ...tracker.Observer) *Exporter {
+	return &Exporter{metrics: m, tracker: tracker.New(settings, m, append(observers, m)...), publisher: publisher}
 }
 
 // Open begins a stream.
@@ -27,6 +29,9 @@ func (e *Exporter) Open(s *event.Stream) { e.tracker.Open(s) }
 // Consume takes a frame.
 func (e *Exporter) Consume(b *event.Batch) {
 	e.metrics.Consume(b)
+	if e.publisher != nil {
+		e.publisher.Consume(b)
+	}
 	e.tracker.Consume(b)
 }
 

@@ -200,7 +200,7 @@ func wired(withSpans bool) *exporter.Exporter {
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())))
 	}
 	sample := func(*tracker.Run) bool { return withSpans }
-	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c)), trackerSettings(c, sample), observers...)
+	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c)), trackerSettings(c, sample), nil, observers...)
 }
 
 // filtered is a sink behind the filter that a client's frames go through.

@@ -94,6 +94,7 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 const demoConfig = `
+stream: {listen: "127.0.0.1:0"}
 sources:
   - name: fire-briefing
     proxy: {listen: "127.0.0.1:0", upstream: "%s"}

@@ -21,27 +21,30 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// replay is the command of that name: captures through the pipeline of serve, and out.
-type replay struct {
+// replayCommand is the command of that name: captures through the pipeline of serve, and out.
+type replayCommand struct {
 	dialect string
 	format  string
+	policy  string
 	files   []string
 	out     io.Writer
 }
 
 func addReplay(app *kingpin.Application, commands map[string]func() error, ctx context.Context, out io.Writer) {
-	r := &replay{out: out}
+	r := &replayCommand{out: out}
 	c := app.Command("replay", "Send captures through the pipeline and print what comes out of it.")
 	c.Flag("dialect", "The captures' dialect, or auto to find out.").Default(config.DialectAuto).EnumVar(&r.dialect, append([]string{config.DialectAuto}, dialectNames()...)...)
-	c.Flag("format", "json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format.").Default("json").EnumVar(&r.format, "json", "otlp", "metrics")
+	c.Flag("format", "json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("json").EnumVar(&r.format, "json", "otlp", "metrics", "stream")
+	c.Flag("policy", "Whom --format=stream is for: public, or client for the protocol's own client.").Default(config.PolicyPublic).EnumVar(&r.policy, config.PolicyPublic, config.PolicyClient)
 	c.Arg("file", "Captures of SSE streams; - is standard input.").Required().StringsVar(&r.files)
 	commands[c.FullCommand()] = func() error { return r.run(ctx) }
 }
 
-func (r *replay) run(ctx context.Context) error {
+func (r *replayCommand) run(ctx context.Context) error {
 	out := bufio.NewWriter(r.out)
 	reg := prometheus.NewPedanticRegistry()
 	c := config.Default()
@@ -62,7 +65,15 @@ func (r *replay) run(ctx context.Context) error {
 		provider := spans.NewProvider(sdktrace.AlwaysSample(), lines, described)
 		observers = append(observers, spans.NewObserver(provider))
 	}
-	sink := &counted{Exporter: exporter.New(m, trackerSettings(c, nil), observers...), sum: sum}
+	var publisher *stream.Publisher
+	var printed *printer
+	if r.format == "stream" {
+		var err error
+		if publisher, printed, err = newPrinter(c, r.policy, out); err != nil {
+			return err
+		}
+	}
+	sink := &counted{Exporter: exporter.New(m, trackerSettings(c, nil), publisher, observers...), sum: sum}
 	pipeline := collector.New(collector.Dialects(), collectorSettings(c), sink)
 
 	var failures []error
@@ -85,6 +96,8 @@ func (r *replay) run(ctx context.Context) error {
 		failures = append(failures, sum.print())
 	case "metrics":
 		failures = append(failures, printMetrics(out, reg))
+	case "stream":
+		failures = append(failures, printed.err)
 	}
 	return errors.Join(append(failures, out.Flush())...)
 }

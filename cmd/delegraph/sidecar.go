@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/web"
@@ -45,6 +47,7 @@ type sidecar struct {
 	tracing  source.Tracing
 	shutdown func(context.Context) error // delivers the last spans
 	proxies  []*listeningProxy
+	external *external // nil: there is none
 	sample   func(*tracker.Run) bool
 	ready    atomic.Bool
 	grace    time.Duration
@@ -74,7 +77,14 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 		sample = func(*tracker.Run) bool { return false }
 	}
 	s.sample = sample
-	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), observers...)
+	if s.external, err = newExternal(c.Stream, s.metrics, logger); err != nil {
+		return nil, err
+	}
+	var publisher *stream.Publisher
+	if s.external != nil {
+		publisher = s.external.publisher
+	}
+	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
 	pipeline := collector.New(collector.Dialects(), collectorSettings(c), s.exporter)
 	for _, configured := range c.Sources {
 		if err := s.addProxy(configured, pipeline); err != nil {
@@ -180,13 +190,18 @@ func (s *sidecar) admin(reload func() error, profile bool) http.Handler {
 // run serves until the context is done, then lets streams end, ends their runs and delivers their spans, within the grace period.
 func (s *sidecar) run(ctx context.Context) error {
 	var work sync.WaitGroup
-	failed := make(chan error, len(s.proxies))
+	failed := make(chan error, len(s.proxies)+1)
 	for _, p := range s.proxies {
 		work.Go(func() {
 			if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
 			}
 		})
+	}
+	publishing, stopPublishing := context.WithCancel(context.Background())
+	defer stopPublishing()
+	if s.external != nil {
+		work.Go(func() { failed <- s.external.serve(publishing, s.grace/4) })
 	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
@@ -202,6 +217,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	defer cancel()
 	s.drain(within)
 	stopSweeping()
+	stopPublishing() // after the last frame
 	work.Wait()
 	if undelivered := s.shutdown(within); undelivered != nil {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
@@ -237,11 +253,22 @@ func (s *sidecar) configure(c config.Config) error {
 	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics || c.Runs.MaxEnded != s.config.Runs.MaxEnded {
 		return errors.New("limits, metrics and runs.max_ended cannot be changed by a reload: restart delegraph")
 	}
+	if !reflect.DeepEqual(c.Stream, s.config.Stream) {
+		return errors.New("the section stream cannot be changed by a reload, except for what is in its files: restart delegraph")
+	}
+	if s.external != nil {
+		if err := s.external.gate.Reload(); err != nil {
+			return err
+		}
+	}
 	s.exporter.Configure(trackerSettings(c, s.sample))
 	return nil
 }
 
 func (s *sidecar) closePorts() (err error) {
+	if s.external != nil {
+		err = s.external.listener.Close()
+	}
 	for _, p := range s.proxies {
 		err = errors.Join(err, p.listener.Close())
 	}

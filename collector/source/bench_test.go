@@ -199,7 +199,7 @@ func plain(b *testing.B, target *url.URL) http.Handler {
 func (r *rig) ours(target *url.URL, filtered bool) *source.Proxy {
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
 	counted := metrics.New(prometheus.NewRegistry(), metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1000})
-	sink := exporter.New(counted, tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1000, Idle: time.Hour}, spans.NewObserver(provider))
+	sink := exporter.New(counted, tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1000, Idle: time.Hour}, nil, spans.NewObserver(provider))
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: 8 << 20, JSONDepth: 128, Proof: proof.Limits{Text: 64 << 10, Findings: 32}}, sink)
 	settings := source.ProxySettings{Name: "ours", Upstream: target, BodyLimit: 1 << 20, JSONDepth: 128, QueueLimit: 16 << 20, FrameLimit: 8 << 20}
 	if filtered {

@@ -30,7 +30,7 @@ var (
 	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included.", []string{"source"}}
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of the frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
-	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal.", []string{"source", "kind"}}
+	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event.", []string{"source"}}
@@ -51,7 +51,18 @@ var (
 	spansQueued   = metric{"delegraph_spans_queued", "Spans that wait for the trace backend.", nil}
 	spansDropped  = metric{"delegraph_spans_dropped_total", "Spans that did not reach the trace backend, by why.", []string{"reason"}}
 
-	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many.", []string{"label"}}
+	streamSubscribers    = metric{"delegraph_stream_subscribers", "Subscribers of the external stream that are connected.", nil}
+	streamReplayFrames   = metric{"delegraph_stream_replay_frames", "Frames kept for subscribers that come back.", nil}
+	streamReplayBytes    = metric{"delegraph_stream_replay_bytes", "Size of the frames kept for subscribers that come back.", nil}
+	streamSent           = metric{"delegraph_stream_frames_sent_total", "Frames sent, one for each subscriber that got it.", nil}
+	streamDropped        = metric{"delegraph_stream_frames_dropped_total", "Frames that did not leave on the external stream, by why.", []string{"reason"}}
+	streamDisconnects    = metric{"delegraph_stream_disconnects_total", "Subscribers whose connection ended, by why.", []string{"reason"}}
+	streamResumes        = metric{"delegraph_stream_resumes_total", "Subscribers that came back with an id, by what became of it.", []string{"outcome"}}
+	streamRefusals       = metric{"delegraph_stream_refusals_total", "Requests that were given no stream, by why and by the form of the answer.", []string{"reason", "answer"}}
+	streamTokensFailures = metric{"delegraph_stream_tokens_file_failures_total", "Readings of the tokens file that failed, after which the tokens stayed as they were.", nil}
+	streamTicketsEvicted = metric{"delegraph_stream_tickets_evicted_total", "Tickets that made room for later ones before they were used.", nil}
+
+	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text.", []string{"label"}}
 
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the last reload of the configuration succeeded.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last loaded.", nil}

@@ -42,8 +42,8 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 	"interrupted":   &scalar,
 	"finishReason":  &scalar,
 	"finish_reason": &scalar,
-	"errorCode":     {Instead: `"ERROR"`, Fact: event.KindError},
-	"error_code":    {Instead: `"ERROR"`, Fact: event.KindError},
+	"errorCode":     &publicCode,
+	"error_code":    &publicCode,
 	"content": {Members: map[string]*event.Rule{
 		"role":  &scalar,
 		"parts": {Each: &publicPart},
@@ -65,6 +65,15 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 		"requested_tool_confirmations": {Names: &publicQuestion},
 	}},
 }}
+
+// publicCode is a reason for which a model ended; servers put the names of their exceptions there too.
+var publicCode = event.Rule{
+	Instead: `"ERROR"`, Fact: event.KindError,
+	Values: []string{
+		"STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+		"MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
+	},
+}
 
 var publicPart = event.Rule{
 	Thought: []string{"thought", "thinking"},

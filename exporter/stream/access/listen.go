@@ -25,7 +25,7 @@ func CheckListen(address string, s Settings) error {
 		return fmt.Errorf("stream: listen address %.60q is not host:port; give one such as 127.0.0.1:10478", address)
 	case !s.named() && !web.authenticates():
 		return errors.New("stream: nobody could read it; give authentication.bearer_tokens_file or " +
-			"authentication.client_certificates, or on a loopback address authentication.anonymous")
+			"authentication.client_certificates, or say authentication.anonymous: anywhere")
 	case s.ClientCertificates && web.certificates == ignored:
 		return errors.New("stream: authentication.client_certificates is on, but no client is asked for one; " +
 			"in the web configuration file set client_auth_type to RequireAndVerifyClientCert or VerifyClientCertIfGiven, and client_ca_file")
@@ -36,7 +36,7 @@ func CheckListen(address string, s Settings) error {
 		return nil
 	}
 	return fmt.Errorf("stream: %.60q can be reached from other machines, whose users could read everything without saying who they are; "+
-		"give authentication.bearer_tokens_file, or listen on 127.0.0.1, or say authentication.anonymous_anywhere", address)
+		"give authentication.bearer_tokens_file, or listen on 127.0.0.1, or say authentication.anonymous: anywhere", address)
 }
 
 // isLoopback takes no name but localhost: what another one means is for a name server to say, and can change.

@@ -43,6 +43,9 @@ const maxKept = 64 << 10
 
 // value appends what the rule lets out of v; false says that nothing of it may, and dst is as it was.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+	if v.Kind() == strictjson.String && slices.Contains(rule.Values, v.String()) {
+		return quote(dst, v), true
+	}
 	if rule.Fact != event.KindOther && (e.filter.hidden[rule.Fact] || rule.Fact == event.KindText && !e.filter.author(e.batch.Agent)) {
 		e.emptied = true
 		return dst, false
