@@ -57,6 +57,7 @@ type Rule struct {
 	Each    *Rule            // of every element of an array
 	Names   *Rule            // of every member of an object whose names are data
 	Instead string           // JSON that takes the value's place, whatever it is
+	Values  []string         // strings that leave as they are all the same, and then state no fact
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
 	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
 	State   bool             // an object of session state, of which only the configured keys leave
