@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -24,6 +27,7 @@ type key [maxLabels]string
 type family[T any] struct {
 	metric
 	caps   *caps
+	capped bool // some of its labels are from the wire
 	create func(values ...string) T
 
 	mu     sync.RWMutex
@@ -31,16 +35,19 @@ type family[T any] struct {
 }
 
 func newFamily[T any](m metric, c *caps, create func(values ...string) T) *family[T] {
-	return &family[T]{metric: m, caps: c, create: create, series: map[key]T{}}
+	capped := slices.ContainsFunc(m.labels, func(label string) bool { return fromWire[label] != "" })
+	return &family[T]{metric: m, caps: c, capped: capped, create: create, series: map[key]T{}}
 }
 
 // with returns the series of these values. Values from the wire that are too many, each by itself or all together, are _other.
 func (f *family[T]) with(values ...string) T {
 	var k key
 	for i, v := range values {
-		k[i] = v
 		if class := fromWire[f.labels[i]]; class != "" {
 			k[i] = f.caps.value(class, v)
+		} else {
+			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
+			k[i] = strings.ToValidUTF8(v, "\uFFFD")
 		}
 	}
 	f.mu.RLock()
@@ -51,7 +58,10 @@ func (f *family[T]) with(values ...string) T {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.series) >= f.caps.maxSets {
+	if s, ok = f.series[k]; ok {
+		return s
+	}
+	if f.capped {
 		f.close(&k)
 	}
 	if s, ok = f.series[k]; !ok {
@@ -61,11 +71,17 @@ func (f *family[T]) with(values ...string) T {
 	return s
 }
 
-// close replaces the values from the wire: what is left is a product of closed enumerations.
+// close replaces values of a new label set where there are too many sets: those from the wire when nine tenths are taken, which
+// leaves a product of closed enumerations, and all of them before the last.
 func (f *family[T]) close(k *key) {
+	sets, most := len(f.series), f.caps.maxSets
 	for i, label := range f.labels {
-		if class := fromWire[label]; class != "" && k[i] != other {
-			k[i] = other
+		class := fromWire[label]
+		if sets < most*9/10 || class == "" && sets < most-1 || k[i] == other {
+			continue
+		}
+		k[i] = other
+		if class != "" {
 			f.caps.overflow.WithLabelValues(class).Inc()
 		}
 	}
@@ -80,7 +96,14 @@ type caps struct {
 	seen map[string]map[string]struct{}
 }
 
+// longestValue is how many bytes a value from the wire may have; as many as a frame would fill the memory in place of the number.
+const longestValue = 256
+
 func (c *caps) value(class, v string) string {
+	if len(v) > longestValue || !utf8.ValidString(v) {
+		c.overflow.WithLabelValues(class).Inc()
+		return other
+	}
 	c.mu.RLock()
 	_, ok := c.seen[class][v]
 	full := len(c.seen[class]) >= c.maxValues

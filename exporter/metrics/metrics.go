@@ -182,6 +182,13 @@ func (m *Metrics) Consume(b *event.Batch) {
 	for i := range b.Events {
 		m.events.with(source, dialect, b.Events[i].Kind.String()).Inc()
 	}
+	if b.Internal {
+		kind := event.KindOther
+		if len(b.Events) > 0 {
+			kind = b.Events[0].Kind
+		}
+		m.internal.with(source, kind.String()).Inc()
+	}
 	if !b.Received.IsZero() && !b.Time.IsZero() && !b.Received.Before(b.Time) {
 		m.eventLag.with(source).Observe(b.Received.Sub(b.Time).Seconds())
 	}

@@ -2,39 +2,34 @@ package metrics
 
 import (
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 func newTest(values, sets int) (*Metrics, *prometheus.Registry) {
 	reg := prometheus.NewPedanticRegistry()
-	return New(reg, Settings{MaxLabelValues: values, MaxLabelSets: sets}), reg
+	return New(reg, Settings{MaxLabelValues: values, MaxLabelSets: sets, Version: "1.2.3", Revision: "abc"}), reg
 }
 
-// TestLint holds the names against Prometheus's own rules.
-func TestLint(t *testing.T) {
-	m, reg := newTest(10, 100)
-	m.Reserve("s", []string{"adk"}, []string{"a_tool"})
-	m.RunStarted(&tracker.Run{Source: "s"})
-	problems, err := testutil.GatherAndLint(reg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
+// call is one of a tool by an agent, of which no duration is known.
+func call(agent, tool string) *tracker.Operation {
+	return &tracker.Operation{Kind: tracker.ExecuteTool, Name: tool, Agent: agent, Timing: tracker.Unknown}
 }
 
 // TestLabelsAreBounded sends more tools than are let in: the rest is one series, and counted.
 func TestLabelsAreBounded(t *testing.T) {
-	m, _ := newTest(10, 1000)
+	m, reg := newTest(10, 1000)
 	m.Reserve("s", nil, []string{"configured"})
 	for i := range 100 {
-		m.OperationEnded(&tracker.Run{}, &tracker.Operation{Kind: tracker.ExecuteTool, Name: fmt.Sprint("tool", i), Agent: "a", Timing: tracker.Unknown})
+		ends(m, call("a", fmt.Sprint("tool", i)))
 	}
 	if n := len(m.toolCalls.series); n != 10 {
 		t.Errorf("%d series", n)
@@ -42,26 +37,172 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := testutil.ToFloat64(m.toolCalls.with("a", other)); n != 91 {
 		t.Errorf("%v calls in %s", n, other)
 	}
-	m.OperationEnded(&tracker.Run{}, &tracker.Operation{Kind: tracker.ExecuteTool, Name: "configured", Agent: "a", Timing: tracker.Unknown})
+	ends(m, call("a", "configured"))
 	if n := testutil.ToFloat64(m.toolCalls.with("a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
+	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`}
+	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
+		t.Errorf("overflow (-want +got):\n%s", diff)
+	}
 }
 
-// TestLabelSetsAreBounded has few agents and few tools whose product is over the bound.
-func TestLabelSetsAreBounded(t *testing.T) {
-	m, _ := newTest(100, 50)
-	for agent := range 20 {
-		for tool := range 20 {
-			m.OperationEnded(&tracker.Run{}, &tracker.Operation{
-				Kind: tracker.ExecuteTool, Name: fmt.Sprint("tool", tool), Agent: fmt.Sprint("agent", agent), Timing: tracker.Unknown,
-			})
+// TestEachClassIsBounded has the labels that take agents, tools and models, each over its cap.
+func TestEachClassIsBounded(t *testing.T) {
+	m, reg := newTest(3, 1000)
+	for i := range 10 {
+		name := fmt.Sprint(i)
+		asks, calls := chat(name, ""), tool(name, "")
+		asks.Agent, calls.Agent = name, name
+		ends(m, asks, calls, &tracker.Operation{Kind: tracker.InvokeAgent, Name: name, Timing: tracker.Observed})
+		runEnds(m, func(r *tracker.Run) {
+			r.Root.Name = name
+			r.FirstText = at(1)
+			r.Transfers = []tracker.Transfer{{From: name, To: name}}
+			r.Confidence = []tracker.Statement{{Agent: name, Confidence: event.Confidence{Known: true}}}
+			r.Citations = []tracker.Source{{Agent: name}}
+			r.Unrated = map[string]int{name: 1}
+		})
+	}
+	for name, most := range map[string]int{
+		"gen_ai_invoke_agent_duration_seconds": 4, "gen_ai_execute_tool_duration_seconds": 4, "gen_ai_client_operation_duration_seconds": 4,
+		"gen_ai_client_token_usage": 8, "delegraph_runs_ended_total": 4, "delegraph_run_duration_seconds": 4,
+		"delegraph_run_time_to_first_text_seconds": 4, "delegraph_tool_calls_total": 4, "delegraph_transfers_total": 4,
+		"delegraph_confidence_ratio": 4, "delegraph_answers_without_confidence_total": 4, "delegraph_citations_total": 4,
+	} {
+		got := series(t, reg, name)
+		if len(got) != most || !strings.Contains(strings.Join(got, "\n"), `"_other"`) {
+			t.Errorf("%s has %d series: %q", name, len(got), got)
 		}
 	}
-	if n := len(m.toolCalls.series); n != 51 {
-		t.Errorf("%d series", n)
+}
+
+// TestLabelSetsAreBounded has few agents and few tools whose product is over the bound: what is over it is one series, and
+// nothing is lost.
+func TestLabelSetsAreBounded(t *testing.T) {
+	for _, c := range []struct{ values, names, sets, series int }{{100, 20, 50, 46}, {100, 100, 1000, 901}, {100, 30, 1000, 900}} {
+		m, reg := newTest(c.values, c.sets)
+		for agent := range c.names {
+			for tool := range c.names {
+				ends(m, call(fmt.Sprint("agent", agent), fmt.Sprint("tool", tool)))
+			}
+		}
+		total := 0.0
+		calls := gathered(t, reg, "delegraph_tool_calls_total")
+		for _, s := range calls {
+			total += s.GetCounter().GetValue()
+		}
+		if len(calls) != c.series || total != float64(c.names*c.names) {
+			t.Errorf("%d sets: %d series of %v calls", c.sets, len(calls), total)
+		}
+		over := c.names*c.names - min(c.names*c.names, c.sets*9/10)
+		if n := testutil.ToFloat64(m.toolCalls.with(other, other)); n != float64(over) {
+			t.Errorf("%d sets: %v calls in %s; want %d", c.sets, n, other, over)
+		}
+		for _, class := range []string{"agent", "tool"} {
+			if n := testutil.ToFloat64(m.caps.overflow.WithLabelValues(class)); n != float64(over) {
+				t.Errorf("%d sets: %v of class %s are counted; want %d", c.sets, n, class, over)
+			}
+		}
 	}
-	if n := testutil.ToFloat64(m.toolCalls.with(other, other)); n != 350 {
-		t.Errorf("%v calls in %s", n, other)
+}
+
+// TestSetsOfClosedLabels shows that not even enumerations of ours get a metric with names from the wire over its bound, and
+// that a metric of which nothing is from the wire has no bound.
+func TestSetsOfClosedLabels(t *testing.T) {
+	m, _ := newTest(100, 100)
+	for source := range 200 {
+		for _, status := range tracker.Statuses() {
+			m.RunEnded(&tracker.Run{Source: fmt.Sprint(source), Status: status, Root: &tracker.Operation{Name: "a", Timing: tracker.Unknown}})
+		}
+	}
+	if n := len(m.runsEnded.series); n != 100 {
+		t.Errorf("%d series of runs", n)
+	}
+	if n := testutil.ToFloat64(m.runsEnded.with(other, other, other)); n != 200*6-99 {
+		t.Errorf("%v runs in %s", n, other)
+	}
+	if n := len(m.runsOpen.series); n != 200 {
+		t.Errorf("%d series of open runs", n)
+	}
+}
+
+// TestConcurrent has many streams on the same series, over the bound: no call is lost, and none is over it that need not be.
+func TestConcurrent(t *testing.T) {
+	for _, most := range []int{20, 112, 1000} { // of which nine tenths are for the first sets: 100 in the second
+		m, reg := newTest(100, most)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for i := range 1000 {
+					ends(m, call(fmt.Sprint(i%10), fmt.Sprint(i/10%10)))
+				}
+			})
+			all.Go(func() {
+				if _, err := reg.Gather(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		total := 0.0
+		for _, s := range gathered(t, reg, "delegraph_tool_calls_total") {
+			total += s.GetCounter().GetValue()
+		}
+		if total != 8000 {
+			t.Errorf("%v calls", total)
+		}
+		if n := len(m.toolCalls.series); n > most || most > 100 && n != 100 {
+			t.Errorf("%d series of at most %d", n, most)
+		}
+	}
+}
+
+// TestHostile has names that Prometheus would panic at, or that would fill the memory though they are few.
+func TestHostile(t *testing.T) {
+	long := strings.Repeat("l", longestValue)
+	for name, want := range map[string]string{
+		"a\xff": other, strings.Repeat("\xff", 1<<20): other, strings.Repeat("x", 1<<20): other, long + "l": other, long: long,
+		"": "", other: other, "a\x00\"\\\n\u202e{}": "a\x00\"\\\n\u202e{}", "<script>": "<script>",
+	} {
+		m, reg := newTest(100, 1000)
+		m.RunStarted(&tracker.Run{Source: "s\xff"})
+		ends(m, call("a", name))
+		calls := gathered(t, reg, "delegraph_tool_calls_total")
+		if len(calls) != 1 || calls[0].Label[1].GetValue() != want {
+			t.Errorf("%.20q is %.200v", name, calls)
+		}
+		counted := testutil.ToFloat64(m.caps.overflow.WithLabelValues("tool")) > 0
+		if replaced := want != name; counted != replaced {
+			t.Errorf("%.20q is counted as too much: %t", name, counted)
+		}
+		if diff := cmp.Diff([]string{"source=\"s\uFFFD\" 1"}, series(t, reg, "delegraph_runs_open")); diff != "" {
+			t.Errorf("source (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestSeriesBegin shows which series are there before anything happens: a rate needs a zero to rise from.
+func TestSeriesBegin(t *testing.T) {
+	m, reg := newTest(100, 1000)
+	m.Reserve("s", []string{"adk", "a2a"}, nil)
+	var want []string
+	for _, dialect := range []string{"a2a", "adk", "unknown"} {
+		for _, reason := range []string{
+			"depth", "duplicate_name", "folded_name", "invalid_utf8", "panic", "shape", "syntax", "too_large", "trailing_data", "truncated", "unrecognised",
+		} {
+			want = append(want, fmt.Sprintf(`dialect=%q,reason=%q,source="s" 0`, dialect, reason))
+		}
+	}
+	if diff := cmp.Diff(want, series(t, reg, "delegraph_parse_errors_total")); diff != "" {
+		t.Errorf("parse errors (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{
+		"delegraph_frames_total", "delegraph_frame_bytes_total", "delegraph_runs_started_total", "delegraph_runs_open", "delegraph_late_frames_total",
+		"delegraph_source_unobserved_bytes_total", "delegraph_source_upstream_errors_total", "delegraph_observation_panics_total",
+	} {
+		if diff := cmp.Diff([]string{`source="s" 0`}, series(t, reg, name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -39,6 +39,9 @@ const (
 	timingWorth    = attribute.Key("delegraph.timing")
 	toolIsAgent    = attribute.Key("delegraph.tool.is_agent")
 	reasoningSteps = attribute.Key("delegraph.reasoning.steps")
+	// Confidences, citations and reasoning chains beyond the limit of one operation; those beyond the limit of one span's events
+	// are in OTLP's own dropped_events_count.
+	statementsDropped = attribute.Key("delegraph.statements.dropped")
 
 	citationEvent     = "delegraph.citation"
 	citationSource    = attribute.Key("delegraph.citation.source")

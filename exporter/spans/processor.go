@@ -2,13 +2,13 @@ package spans
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // Why a span was dropped; the values of the label `reason`.
@@ -24,9 +24,11 @@ func DropReasons() []string { return []string{DroppedQueueFull, DroppedRejected,
 const (
 	batchSize   = 512
 	batchDelay  = time.Second      // how long a span waits for company
-	exportLimit = 10 * time.Second // one attempt
+	exportLimit = 30 * time.Second // one attempt, where OTEL_EXPORTER_OTLP_TIMEOUT does not end it before
 	firstPause  = time.Second
 	longestWait = 30 * time.Second
+	lastPause   = firstPause / 4 // between attempts while there is a grace period to be kept
+	guesses     = 5              // attempts at a batch whose failure says nothing
 )
 
 // Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
@@ -37,26 +39,34 @@ type Processor struct {
 	wake     chan struct{}
 	stop     chan struct{}
 	done     chan struct{}
+	halt     context.CancelFunc // ends the attempt on its way
+
+	// Of the delivering goroutine alone.
+	size    int // of the next batch
+	guessed int // attempts at the oldest batch whose failure said nothing
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
 	stopped  bool
+	ended    bool  // the grace period is over: what an attempt still brings counts no more
+	failure  error // of the last attempt
 	exported uint64
 	dropped  map[string]uint64
 }
 
 // NewProcessor queues at most limit spans. It runs until Shutdown.
 func NewProcessor(exporter sdktrace.SpanExporter, limit int) *Processor {
+	ctx, halt := context.WithCancel(context.Background())
 	p := &Processor{
-		exporter: exporter, limit: limit,
+		exporter: exporter, limit: limit, halt: halt, size: batchSize,
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		dropped: map[string]uint64{},
 	}
-	go p.run()
+	go p.run(ctx)
 	return p
 }
 
-// Stats is how the delivery stands.
+// Stats is how the delivery stands. Every sampled span that came is in exactly one of the three.
 type Stats struct {
 	Exported uint64
 	Queued   int
@@ -101,55 +111,77 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 // ForceFlush is the SDK's; delivery goes on by itself, and Shutdown flushes.
 func (p *Processor) ForceFlush(context.Context) error { return nil }
 
-// Shutdown delivers what is queued until the context ends, then drops and counts the rest.
+// Shutdown delivers what is queued until the context ends, then drops and counts the rest, which is its error. An attempt on
+// its way is not cut short before: the backend may have taken its spans, and would get them twice.
 func (p *Processor) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
-	already := p.stopped
+	first := !p.stopped
 	p.stopped = true
 	p.mu.Unlock()
-	if !already {
-		close(p.stop)
+	if !first {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
 	}
-	<-p.done
-	err := p.drain(ctx)
+	close(p.stop)
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+	// An exporter that does not heed its context is left behind: the grace period is the process's.
+	p.halt()
+	return errors.Join(p.end(), p.exporter.Shutdown(ctx))
+}
+
+// end drops what is left.
+func (p *Processor) end() (err error) {
 	p.mu.Lock()
-	p.dropped[DroppedShutdown] += uint64(len(p.queue))
-	p.queue = nil
-	p.mu.Unlock()
-	if closed := p.exporter.Shutdown(ctx); err == nil {
-		err = closed
+	defer p.mu.Unlock()
+	if n := len(p.queue); n > 0 {
+		err = fmt.Errorf("%d spans were not delivered before the end of the grace period", n)
+		if p.failure != nil {
+			err = fmt.Errorf("%w: %w", err, p.failure)
+		}
+		p.dropped[DroppedShutdown] += uint64(n)
 	}
+	p.ended, p.queue = true, nil
 	return err
 }
 
-func (p *Processor) run() {
+func (p *Processor) run(ctx context.Context) {
 	defer close(p.done)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-p.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	pause := firstPause
-	for {
-		if !p.wait(p.wake, 0) || !p.wait(nil, batchDelay) {
-			return
-		}
-		for p.pending() > 0 {
-			if p.deliver(ctx) == nil {
-				pause = firstPause
-				continue
-			}
-			// Jitter, so that the sidecars of many agents do not come back at one moment.
-			if !p.wait(nil, pause/2+rand.N(pause/2)) {
-				return
-			}
-			pause = min(2*pause, longestWait)
-		}
+	for p.wait(p.wake, 0) && p.wait(nil, batchDelay) && p.deliverAll(ctx) {
 	}
+	for p.pending() > 0 && ctx.Err() == nil {
+		if p.deliver(ctx) == nil {
+			continue
+		}
+		timer := time.NewTimer(lastPause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// deliverAll empties the queue. It returns false when it is time to stop.
+func (p *Processor) deliverAll(ctx context.Context) bool {
+	pause := firstPause
+	for p.pending() > 0 {
+		if p.deliver(ctx) == nil {
+			pause = firstPause
+			continue
+		}
+		// Jitter, so that the sidecars of many agents do not come back at one moment.
+		if !p.wait(nil, pause/2+rand.N(pause/2)) {
+			return false
+		}
+		pause = min(2*pause, longestWait)
+	}
+	return true
 }
 
 // wait returns false when it is time to stop.
@@ -175,54 +207,53 @@ func (p *Processor) pending() int {
 	return len(p.queue)
 }
 
-func (p *Processor) drain(ctx context.Context) error {
-	for p.pending() > 0 {
-		if err := p.deliver(ctx); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			timer := time.NewTimer(firstPause / 4)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return err
-			case <-timer.C:
-			}
-		}
-	}
-	return nil
-}
-
-// deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good.
+// deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. An
+// error asks for a pause.
 func (p *Processor) deliver(ctx context.Context) error {
 	p.mu.Lock()
-	batch := p.queue[:min(len(p.queue), batchSize)]
+	batch := p.queue[:min(len(p.queue), p.size)]
 	p.mu.Unlock()
 	attempt, cancel := context.WithTimeout(ctx, exportLimit)
 	err := p.exporter.ExportSpans(attempt, batch)
 	cancel()
-	if err != nil && !permanent(err) {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.queue = p.queue[len(batch):]; len(p.queue) == 0 {
-		p.queue = nil // let the delivered spans go
-	}
-	if err != nil {
-		p.dropped[DroppedRejected] += uint64(len(batch))
+	outcome, rejected := judge(err)
+	switch {
+	case outcome == tooLarge && len(batch) > 1:
+		p.size = len(batch) / 2
 		return nil
+	case outcome == unreachable:
+		return p.fail(err)
+	case outcome == obscure:
+		if p.guessed++; p.guessed < guesses {
+			return p.fail(err)
+		}
+		rejected = len(batch)
+	case outcome != delivered:
+		rejected = len(batch)
 	}
-	p.exported += uint64(len(batch))
+	p.size, p.guessed = min(2*p.size, batchSize), 0
+	p.settle(len(batch), min(rejected, len(batch)))
 	return nil
 }
 
-// permanent knows the answers that OTLP says not to retry. Over HTTP the exporter hides the answer in text, so there all is retried.
-func permanent(err error) bool {
-	switch status.Code(err) {
-	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
-		codes.Unimplemented, codes.Internal, codes.Unauthenticated:
-		return true
+func (p *Processor) fail(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failure = err
+	return err
+}
+
+// settle takes the oldest n spans, of which some were rejected, out of the queue.
+func (p *Processor) settle(n, rejected int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
 	}
-	return false
+	clear(p.queue[:n]) // let the spans go before the queue's array does
+	if p.queue = p.queue[n:]; len(p.queue) == 0 {
+		p.queue = nil
+	}
+	p.exported += uint64(n - rejected)
+	p.dropped[DroppedRejected] += uint64(rejected)
 }

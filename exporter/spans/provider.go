@@ -18,40 +18,42 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Environment looks a variable of the OTEL_* environment up; os.Getenv is one.
-type Environment func(name string) string
-
-// Disabled says whether OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER=none turns traces off. The Go SDK reads neither.
-func (env Environment) Disabled() bool {
-	return strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") || env("OTEL_TRACES_EXPORTER") == "none"
-}
-
 // NewExporter makes the exporter that the environment asks for: OTLP over gRPC where it says nothing. Retries are the
 // processor's, so the exporter makes none.
 func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
-	switch exporter := env("OTEL_TRACES_EXPORTER"); exporter {
+	switch exporter := env.word("OTEL_TRACES_EXPORTER"); exporter {
 	case "", "otlp":
 	case "console":
 		return stdouttrace.New()
 	default:
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER=%s is not supported: use otlp, console or none", exporter)
 	}
-	protocol := env("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
-	if protocol == "" {
-		protocol = env("OTEL_EXPORTER_OTLP_PROTOCOL")
+	protocol, err := env.protocol()
+	if err != nil {
+		return nil, err
+	}
+	if err := env.check(protocol); err != nil {
+		return nil, err
 	}
 	switch protocol {
-	case "", "grpc":
-		return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}))
-	case "http/protobuf", "http/json":
-		return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	case "http/protobuf":
+		return newHTTP(ctx, otlptracehttp.EncodingProtobuf)
+	case "http/json":
+		return newHTTP(ctx, otlptracehttp.EncodingJSON)
 	}
-	return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL=%s is not supported: use grpc, http/protobuf or http/json", protocol)
+	return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}))
+}
+
+func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.SpanExporter, error) {
+	return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithEncoding(encoding))
 }
 
 // NewSampler makes the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
 func NewSampler(env Environment) (sdktrace.Sampler, error) {
-	name, argument := env("OTEL_TRACES_SAMPLER"), env("OTEL_TRACES_SAMPLER_ARG")
+	name, argument := env.word("OTEL_TRACES_SAMPLER"), env.text("OTEL_TRACES_SAMPLER_ARG")
+	if name == "" {
+		name = "parentbased_always_on"
+	}
 	ratio := 1.0
 	if strings.HasSuffix(name, "traceidratio") && argument != "" {
 		parsed, err := strconv.ParseFloat(argument, 64)
@@ -63,8 +65,6 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 	root, hasParent := strings.CutPrefix(name, "parentbased_")
 	var sampler sdktrace.Sampler
 	switch root {
-	case "":
-		return sdktrace.ParentBased(sdktrace.AlwaysSample()), nil
 	case "always_on":
 		sampler = sdktrace.AlwaysSample()
 	case "always_off":
@@ -82,12 +82,12 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 
 // NewPropagator makes the propagator of OTEL_PROPAGATORS.
 func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
-	names := env("OTEL_PROPAGATORS")
+	names := env.word("OTEL_PROPAGATORS")
 	if names == "" {
 		names = "tracecontext,baggage"
 	}
 	var all []propagation.TextMapPropagator
-	for _, name := range strings.Split(names, ",") {
+	for name := range strings.SplitSeq(names, ",") {
 		switch strings.TrimSpace(name) {
 		case "tracecontext":
 			all = append(all, propagation.TraceContext{})
@@ -95,7 +95,7 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 			all = append(all, propagation.Baggage{})
 		case "none":
 		default:
-			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use tracecontext, baggage or none", name)
+			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use tracecontext, baggage or none, with commas between", names)
 		}
 	}
 	return propagation.NewCompositeTextMapPropagator(all...), nil

@@ -3,6 +3,7 @@ package spans
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -32,20 +33,18 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	if !r.Sampled {
 		return
 	}
-	started, ended := when(op.Started), when(op.Ended)
-	if ended.Before(started) {
-		started = ended // the start of an answer whose call nobody saw
-	}
+	started, ended := times(r, op)
 	_, span := o.tracer.Start(parent(r, op), name(op),
 		trace.WithTimestamp(started),
 		trace.WithSpanKind(kind(op)),
 		trace.WithAttributes(attributes(r, op)...),
 		trace.WithLinks(links(r, op)...))
-	for _, c := range op.Confidence {
-		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
-	}
+	// Where there are too many events, the SDK lets the first go and counts them: a citation before a confidence.
 	for _, c := range op.Citations {
 		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
+	}
+	for _, c := range op.Confidence {
+		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
 	}
 	if op.Status == tracker.Error {
 		span.SetStatus(codes.Error, string(op.Error))
@@ -53,20 +52,38 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	span.End(trace.WithTimestamp(ended))
 }
 
-// base dates what has no date: a millisecond a frame from here on, marked by delegraph.timing=unknown.
+// base dates a capture that has no times: a millisecond a frame from here on, marked by delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func when(m tracker.Moment) time.Time {
-	if !m.At.IsZero() {
-		return m.At
+// times are those of an operation's span. Only a capture without any times is dated from base: elsewhere an end that is not
+// known, as that of an answer whose call nobody saw, is put beside what is, so that no span lasts from base until now.
+func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
+	started, ended = op.Started.At, op.Ended.At
+	switch {
+	case !started.IsZero() && !ended.IsZero():
+	case !ended.IsZero():
+		return ended, ended
+	case !started.IsZero():
+		return started, started
+	case !r.Root.Started.At.IsZero():
+		return r.Root.Started.At, r.Root.Started.At
+	case r.Live:
+		return // the SDK takes the present for what is not given
+	default:
+		started, ended = undated(op.Started), undated(op.Ended)
 	}
-	return base.Add(time.Duration(m.Frame) * time.Millisecond)
+	if ended.Before(started) {
+		started = ended
+	}
+	return started, ended
 }
+
+func undated(m tracker.Moment) time.Time { return base.Add(time.Duration(m.Frame) * time.Millisecond) }
 
 // parent prepares the context from which the SDK takes a span's parent, its id and the run's decision to be sampled.
 func parent(r *tracker.Run, op *tracker.Operation) context.Context {
 	ctx := withIdentity(context.Background(), identity{trace: r.Trace, span: op.ID})
-	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled, Remote: true}
+	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
 		if !r.Parent.Valid() {
 			return ctx
@@ -80,7 +97,7 @@ func name(op *tracker.Operation) string {
 	if op.Name == "" {
 		return string(op.Kind)
 	}
-	return string(op.Kind) + " " + op.Name
+	return string(op.Kind) + " " + bounded(op.Name)
 }
 
 func kind(op *tracker.Operation) trace.SpanKind {
@@ -123,7 +140,7 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	case tracker.Chat:
 		a.text(responseModel, op.Name)
 		if op.FinishReason != "" {
-			a.add(finishReasons.StringSlice([]string{op.FinishReason}))
+			a.add(finishReasons.StringSlice([]string{bounded(op.FinishReason)}))
 		}
 		a.usage(op.Usage)
 	case tracker.InvokeAgent:
@@ -134,6 +151,9 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 		}
 	}
 	a.count(reasoningSteps, op.ReasoningStep)
+	if op.Dropped > 0 {
+		a.add(statementsDropped.Int(op.Dropped))
+	}
 	return a
 }
 
@@ -176,8 +196,20 @@ func (a *known) add(kv attribute.KeyValue) { *a = append(*a, kv) }
 
 func (a *known) text(key attribute.Key, value string) {
 	if value != "" {
-		a.add(key.String(value))
+		a.add(key.String(bounded(value)))
 	}
+}
+
+// longestText is where a value from the wire is cut, in bytes as they came.
+const longestText = 1 << 10
+
+// bounded makes a string fit for OTLP: one that is not UTF-8 would have its whole batch refused, one as long as a frame may be
+// would fill the backend's message.
+func bounded(s string) string {
+	if len(s) > longestText {
+		s = strings.Clone(s[:longestText]) // the queue must not hold the rest
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 func (a *known) count(key attribute.Key, c event.Count) {

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -21,7 +24,7 @@ import (
 // Settings are what the admin server shows and asks.
 type Settings struct {
 	Gatherer prometheus.Gatherer
-	Ready    func() error            // nil: ready
+	Ready    func() error            // nil where there is nothing to wait for
 	Reload   func() error            // nil where there is nothing to reload
 	Runs     func() []tracker.Report // the newest first
 	Version  string
@@ -42,9 +45,11 @@ func Handler(s Settings) http.Handler {
 	}))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "delegraph is healthy") })
 	mux.HandleFunc("GET /-/ready", func(w http.ResponseWriter, _ *http.Request) {
-		if err := s.Ready(); err != nil {
-			say(w, http.StatusServiceUnavailable, err.Error())
-			return
+		if s.Ready != nil {
+			if err := s.Ready(); err != nil {
+				say(w, http.StatusServiceUnavailable, err.Error())
+				return
+			}
 		}
 		say(w, http.StatusOK, "delegraph is ready")
 	})
@@ -63,19 +68,19 @@ func Handler(s Settings) http.Handler {
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		next.ServeHTTP(w, r)
 	})
 }
 
-// Serve answers as the toolkit's flags say until the context is done.
+// Serve answers as the toolkit's flags say until the context is done, then lets answers on their way end within grace.
 func Serve(ctx context.Context, h http.Handler, flags *toolkit.FlagConfig, grace time.Duration, logger *slog.Logger) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := newServer(h, logger)
 	served := make(chan error, 1)
 	go func() { served <- toolkit.ListenAndServe(server, flags, logger) }()
 	select {
 	case err := <-served:
-		return err
+		return fmt.Errorf("admin server: %w", err)
 	case <-ctx.Done():
 	}
 	within, cancel := context.WithTimeout(context.Background(), grace)
@@ -84,9 +89,17 @@ func Serve(ctx context.Context, h http.Handler, flags *toolkit.FlagConfig, grace
 		server.Close()
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		return err
+		return fmt.Errorf("admin server: %w", err)
 	}
 	return nil
+}
+
+// newServer keeps no connection that says nothing. It writes for as long as it takes: a profile lasts as long as it is asked to.
+func newServer(h http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
 }
 
 func (s Settings) reload(w http.ResponseWriter, _ *http.Request) {
@@ -111,12 +124,7 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusNotFound, map[string]string{"error": "no such run among those that ended last"})
 }
 
-var page = template.Must(template.New("landing").Funcs(template.FuncMap{"or_dash": func(s *string) string {
-	if s == nil {
-		return "-"
-	}
-	return *s
-}}).Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Delegraph</title>
+var page = template.Must(template.New("landing").Funcs(template.FuncMap{"or_dash": orDash}).Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Delegraph</title>
 <style>body{font-family:sans-serif;margin:2em}td,th{padding:.2em 1em;text-align:left}</style>
 <h1>Delegraph {{.Version}}</h1>
 <p><a href="metrics">metrics</a> · <a href="-/healthy">health</a> · <a href="-/ready">readiness</a> · <a href="api/v1/runs">runs as JSON</a></p>
@@ -125,6 +133,26 @@ var page = template.Must(template.New("landing").Funcs(template.FuncMap{"or_dash
 {{range .Runs}}<tr><td>{{.Status}}</td><td>{{or_dash .Agent}}</td><td>{{or_dash .Run}}</td><td>{{or_dash .Session}}</td><td>{{or_dash .Started}}</td><td>{{or_dash .Ended}}</td><td>{{len .Operations}}</td></tr>
 {{end}}</table>{{else}}<p>None yet.</p>{{end}}</html>
 `))
+
+// longestShown is how many bytes of a name from the wire the page shows; the API has it whole.
+const longestShown = 200
+
+// orDash makes one line of what an agent sent: no control character, and none that turns the direction of the text around it.
+func orDash(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	shown := strings.ToValidUTF8((*s)[:min(len(*s), longestShown)], "\uFFFD")
+	if len(*s) > longestShown {
+		shown += "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, shown)
+}
 
 func (s Settings) landing(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -144,7 +172,12 @@ func say(w http.ResponseWriter, status int, sentence string) {
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		say(w, http.StatusInternalServerError, "this cannot be written as JSON: "+err.Error())
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
+	_, _ = w.Write(append(body, '\n'))
 }

@@ -113,7 +113,7 @@ func walk(decoder *json.Decoder, under bool) string {
 	return ""
 }
 
-// letters are a text's, in lower case, with the few look-alikes that fold to ASCII.
+// letters is a text in lower case without what nobody sees, with the few look-alikes that fold to ASCII.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); r >= 'ａ' && r <= 'ｚ' {
@@ -122,10 +122,10 @@ func letters(text string) string {
 		if r == '\u212A' {
 			return 'k'
 		}
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
+			return -1
 		}
-		return -1
+		return r
 	}, text)
 }
 

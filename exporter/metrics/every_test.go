@@ -1,0 +1,129 @@
+package metrics
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// TestEveryMetric drives each metric alone and holds all its series against the table.
+func TestEveryMetric(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(driven)) {
+		t.Run(name, func(t *testing.T) {
+			m, reg := newTest(10, 100)
+			driven[name].drive(m)
+			if diff := cmp.Diff(driven[name].want, series(t, reg, name)); diff != "" {
+				t.Errorf("series (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEveryMetricIsDriven reads the names out of names.go, so that none can be added without a line in a table.
+func TestEveryMetricIsDriven(t *testing.T) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		literal, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		if kind, ok := literal.Type.(*ast.Ident); ok && kind.Name == "metric" {
+			name, err := strconv.Unquote(literal.Elts[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+		return true
+	})
+	slices.Sort(names)
+	tables := append(slices.Collect(maps.Keys(driven)), slices.Collect(maps.Keys(drivenStream))...)
+	slices.Sort(tables)
+	if diff := cmp.Diff(tables, names); diff != "" {
+		t.Errorf("names (-driven +names.go):\n%s", diff)
+	}
+}
+
+// all drives everything at once.
+func all(t *testing.T) *prometheus.Registry {
+	t.Helper()
+	m, reg := newTest(100, 1000)
+	observed := false
+	for name, d := range driven {
+		if strings.HasPrefix(name, "delegraph_spans_") {
+			if observed {
+				continue // three metrics, one registration
+			}
+			observed = true
+		}
+		d.drive(m)
+	}
+	driveStream(m)
+	return reg
+}
+
+// TestLint holds the names, the help and the units against Prometheus's own rules.
+func TestLint(t *testing.T) {
+	reg := all(t)
+	problems, err := testutil.GatherAndLint(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := len(driven) + len(drivenStream); len(families) != most {
+		t.Errorf("%d metrics were looked at, of %d", len(families), most)
+	}
+}
+
+// series are a metric's, each as its labels and its value, or its count and its sum.
+func series(t *testing.T, reg prometheus.Gatherer, name string) (out []string) {
+	t.Helper()
+	for _, s := range gathered(t, reg, name) {
+		var labels []string
+		for _, l := range s.Label {
+			labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+		}
+		value := fmt.Sprint(s.GetCounter().GetValue() + s.GetGauge().GetValue())
+		if h := s.Histogram; h != nil {
+			value = fmt.Sprint(h.GetSampleCount(), " of ", h.GetSampleSum())
+		}
+		out = append(out, strings.Join(labels, ",")+" "+value)
+	}
+	return out
+}
+
+// gathered is what a scrape would get of one metric.
+func gathered(t *testing.T, reg prometheus.Gatherer, name string) []*dto.Metric {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.Metric
+		}
+	}
+	return nil
+}

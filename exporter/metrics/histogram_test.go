@@ -1,0 +1,163 @@
+package metrics
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// durations are the metrics that measure a time of a run or an operation.
+var durations = []string{
+	"gen_ai_invoke_agent_duration_seconds", "gen_ai_execute_tool_duration_seconds", "gen_ai_client_operation_duration_seconds",
+	"delegraph_run_duration_seconds",
+}
+
+// TestHistograms shows that each is classic and native at once, in the buckets of the conventions where these have some.
+func TestHistograms(t *testing.T) {
+	families, err := all(t).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]float64{
+		"gen_ai_invoke_agent_duration_seconds":     {0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6},
+		"gen_ai_execute_tool_duration_seconds":     {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_client_operation_duration_seconds": {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_client_token_usage":                {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864},
+	}
+	seen := 0
+	for _, f := range families {
+		if f.GetType() != dto.MetricType_HISTOGRAM {
+			continue
+		}
+		seen++
+		for _, s := range f.Metric {
+			h := s.Histogram
+			if len(h.Bucket) == 0 || h.Schema == nil || len(h.PositiveSpan)+len(h.NegativeSpan) == 0 && h.GetZeroCount() == 0 {
+				t.Errorf("%s has %d classic buckets and the native schema %v", f.GetName(), len(h.Bucket), h.Schema)
+			}
+			var bounds []float64
+			for _, b := range h.Bucket {
+				bounds = append(bounds, b.GetUpperBound())
+			}
+			if !slices.IsSorted(bounds) || want[f.GetName()] != nil && !slices.Equal(bounds, want[f.GetName()]) {
+				t.Errorf("%s has the buckets %v", f.GetName(), bounds)
+			}
+		}
+	}
+	if seen != 9 {
+		t.Errorf("%d histograms", seen)
+	}
+}
+
+// TestConventions holds the names against the conventions', as OpenTelemetry's rules spell them for Prometheus.
+func TestConventions(t *testing.T) {
+	for ours, theirs := range map[string]string{
+		chatDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
+		tokenUsage.name:   genaiconv.ClientTokenUsage{}.Name(),
+	} {
+		if want := strings.ReplaceAll(theirs, ".", "_"); ours != want {
+			t.Errorf("%s is %s in the conventions", ours, want)
+		}
+	}
+	m, reg := newTest(10, 10)
+	ends(m, chat("m", ""))
+	types := []string{string(genaiconv.TokenTypeInput), string(genaiconv.TokenTypeOutput)}
+	var got []string
+	for _, s := range gathered(t, reg, tokenUsage.name) {
+		got = append(got, s.Label[2].GetValue())
+	}
+	if diff := cmp.Diff(types, got); diff != "" {
+		t.Errorf("types of tokens (-conventions +got):\n%s", diff)
+	}
+}
+
+// operations are one of each kind, with these times.
+func operations(timing tracker.Timing, started, ended tracker.Moment) []*tracker.Operation {
+	var out []*tracker.Operation
+	for _, kind := range []tracker.OperationKind{tracker.InvokeAgent, tracker.ExecuteTool, tracker.Chat} {
+		out = append(out, &tracker.Operation{ID: tracker.SpanID{1, 2, 3}, Kind: kind, Name: "n", Agent: "a", Timing: timing, Started: started, Ended: ended})
+	}
+	return out
+}
+
+// TestUnknownTimes shows that an operation whose start or end is not known has no duration, and is counted all the same.
+func TestUnknownTimes(t *testing.T) {
+	m, reg := newTest(10, 100)
+	for _, ended := range []tracker.Moment{{}, at(3)} {
+		for _, op := range operations(tracker.Unknown, tracker.Moment{}, ended) {
+			m.OperationEnded(run(), op)
+		}
+	}
+	r := run()
+	r.Root.Timing, r.Root.Started.At = tracker.Unknown, time.Time{}
+	m.RunEnded(r)
+	for _, name := range durations {
+		if got := series(t, reg, name); got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if diff := cmp.Diff([]string{`agent="a",tool="n" 2`}, series(t, reg, toolCalls.name)); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{`agent="a",source="s",status="failed" 1`}, series(t, reg, runsEnded.name)); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+}
+
+// TestReportedTimes shows that what a capture's own times say is measured as what we saw.
+func TestReportedTimes(t *testing.T) {
+	for _, timing := range []tracker.Timing{tracker.Reported, tracker.Observed} {
+		m, reg := newTest(10, 100)
+		ends(m, operations(timing, at(1), at(5))...)
+		for _, name := range durations[:3] {
+			if s := gathered(t, reg, name); len(s) != 1 || s[0].Histogram.GetSampleSum() != 4 {
+				t.Errorf("%s %s: %v", timing, name, s)
+			}
+		}
+	}
+}
+
+// TestExemplars shows that a duration leads to its span, if there is one.
+func TestExemplars(t *testing.T) {
+	for _, sampled := range []bool{true, false} {
+		m, reg := newTest(10, 100)
+		r := run()
+		r.Trace, r.Sampled, r.Root.ID = [16]byte{15: 0xAB}, sampled, tracker.SpanID{1, 2, 3}
+		r.Confidence = []tracker.Statement{{Confidence: event.Confidence{Known: true}}}
+		for _, op := range operations(tracker.Observed, at(1), at(5)) {
+			m.OperationEnded(r, op)
+		}
+		m.RunEnded(r)
+		for _, name := range durations {
+			h := gathered(t, reg, name)[0].Histogram
+			exemplars := slices.Clone(h.Exemplars) // the native histogram's
+			for _, b := range h.Bucket {
+				if b.Exemplar != nil {
+					exemplars = append(exemplars, b.Exemplar)
+				}
+			}
+			if want := map[bool]int{true: 2}[sampled]; len(exemplars) != want {
+				t.Errorf("%s has %d exemplars; sampled is %t", name, len(exemplars), sampled)
+			}
+			for _, e := range exemplars {
+				got := map[string]string{}
+				for _, l := range e.Label {
+					got[l.GetName()] = l.GetValue()
+				}
+				want := map[string]string{"trace_id": hex.EncodeToString(r.Trace[:]), "span_id": "0102030000000000"}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/access"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// driveStream has something of everything that happens on the external stream.
+func driveStream(m *Metrics) {
+	s := m.Stream()
+	s.Observe(func() replay.Stats { return replay.Stats{Frames: 5, Bytes: 600} },
+		func() access.Counts { return access.Counts{FailedReadings: 2, EvictedTickets: 3} })
+	s.Subscribers(4)
+	s.Sent(10)
+	s.Sent(7)
+	s.Kept(filter.Internal)
+	s.Dropped(replay.TooLarge)
+	s.Dropped(replay.TooLarge)
+	s.Disconnected(stream.FellOff)
+	s.Resumed(stream.Continued)
+	s.Refused(stream.Full, stream.AnswerRetry)
+}
+
+// drivenStream has every metric of the external stream, with what it says then. Of those with labels, each label set of the
+// enumerations begins at zero.
+var drivenStream = map[string][]string{
+	"delegraph_stream_subscribers":                {" 4"},
+	"delegraph_stream_replay_frames":              {" 5"},
+	"delegraph_stream_replay_bytes":               {" 600"},
+	"delegraph_stream_frames_sent_total":          {" 17"},
+	"delegraph_stream_tokens_file_failures_total": {" 2"},
+	"delegraph_stream_tickets_evicted_total":      {" 3"},
+	"delegraph_stream_frames_dropped_total": each("reason", append(texts(filter.Reasons()), texts(replay.Drops())...), map[string]int{
+		string(filter.Internal): 1, string(replay.TooLarge): 2,
+	}),
+	"delegraph_stream_disconnects_total": each("reason", texts(stream.Disconnects()), map[string]int{string(stream.FellOff): 1}),
+	"delegraph_stream_resumes_total":     each("outcome", texts(stream.Outcomes()), map[string]int{string(stream.Continued): 1}),
+	"delegraph_stream_refusals_total":    refusals(),
+}
+
+func texts[T ~string](values []T) (out []string) {
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+func each(label string, values []string, counts map[string]int) (out []string) {
+	for _, v := range values {
+		out = append(out, fmt.Sprintf("%s=%q %d", label, v, counts[v]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func refusals() (out []string) {
+	for _, why := range stream.Refusals() {
+		for _, answer := range stream.Answers() {
+			n := 0
+			if why == stream.Full && answer == stream.AnswerRetry {
+				n = 1
+			}
+			out = append(out, fmt.Sprintf("answer=%q,reason=%q %d", answer, why, n))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestStream holds all series of the external stream against the table.
+func TestStream(t *testing.T) {
+	m, reg := newTest(10, 100)
+	driveStream(m)
+	for _, name := range slices.Sorted(maps.Keys(drivenStream)) {
+		if diff := cmp.Diff(drivenStream[name], series(t, reg, name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestNoStream shows that there are no metrics of what is not there.
+func TestNoStream(t *testing.T) {
+	_, reg := newTest(10, 100)
+	for name := range drivenStream {
+		if got := series(t, reg, name); got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package spans
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// observe makes the spans of a run, as the observer of a provider that samples nothing by itself.
+func observe(t *testing.T, r *tracker.Run) []sdktrace.ReadOnlySpan {
+	t.Helper()
+	recorder := tracetest.NewSpanRecorder()
+	o := NewObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()))
+	o.RunStarted(r)
+	for _, op := range r.Operations {
+		o.OperationEnded(r, op)
+	}
+	o.RunEnded(r)
+	return recorder.Ended()
+}
+
+// start is when the run of the tests begins; at is a moment of it, seconds later.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(frame int) tracker.Moment {
+	return tracker.Moment{At: start.Add(time.Duration(frame) * time.Second), Frame: frame}
+}
+
+func id(n byte) tracker.SpanID { return tracker.SpanID{7: n} }
+
+func counted(n int64) event.Count { return event.Count{N: n, Known: true} }
+
+// delegation is a run with something of everything: an answer of the coordinator, who asks an agent as a tool and hands over
+// to another, whose tool fails.
+func delegation() *tracker.Run {
+	root := &tracker.Operation{
+		ID: id(1), Kind: tracker.InvokeAgent, Name: "coordinator", Agent: "coordinator", Status: tracker.OK,
+		Started: at(0), Ended: at(9), Timing: tracker.Observed,
+	}
+	chat := &tracker.Operation{
+		ID: id(2), Parent: id(1), Kind: tracker.Chat, Name: "gemini-2.5-flash", Agent: "coordinator", Status: tracker.OK,
+		Started: at(0), Ended: at(1), Timing: tracker.Observed, FinishReason: "STOP",
+		Usage: event.Usage{Input: counted(100), Output: counted(20), CacheRead: counted(0), Reasoning: counted(5)},
+	}
+	specialist := &tracker.Operation{
+		ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Name: "burn_analyst", Agent: "coordinator", Status: tracker.OK,
+		Started: at(1), Ended: at(3), Timing: tracker.Observed, CallID: "call-1", AgentTool: true,
+		Confidence: []tracker.Statement{
+			{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
+			{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
+		},
+		Citations: []event.Citation{
+			{Source: "MTBS, Imagery date: 2022-09-15", Reference: "2022-09-15", Origin: event.OriginStructured},
+			{Source: "36 CFR 220.6", URI: "https://www.ecfr.gov/", Origin: event.OriginStructured},
+		},
+		ReasoningStep: counted(3),
+	}
+	transfer := &tracker.Operation{
+		ID: id(4), Parent: id(1), Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "coordinator", Status: tracker.OK,
+		Started: at(3), Ended: at(4), Timing: tracker.Observed, CallID: "call-2",
+		HandoffSource: "coordinator", HandoffTarget: "nepa_advisor",
+	}
+	target := &tracker.Operation{
+		ID: id(5), Parent: id(1), Kind: tracker.InvokeAgent, Name: "nepa_advisor", Agent: "nepa_advisor", Status: tracker.OperationInterrupted,
+		Started: at(4), Ended: at(9), Timing: tracker.Observed, Links: []tracker.SpanID{id(4)},
+	}
+	failed := &tracker.Operation{
+		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError,
+		Started: at(5), Ended: at(6), Timing: tracker.Observed, CallID: "call-3",
+	}
+	unfinished := &tracker.Operation{
+		ID: id(7), Parent: id(5), Kind: tracker.Chat, Agent: "nepa_advisor", Status: tracker.Unfinished, Error: event.FailureCanceled,
+		Started: at(6), Ended: at(9), Timing: tracker.Observed,
+	}
+	return &tracker.Run{
+		ID: "e-1", Source: "fire-briefing", Dialect: "adk", Session: "ctx-1", App: "coordinator", Agent: "coordinator",
+		Trace: [16]byte{15: 0xAA}, Sampled: true, Live: true, Parent: event.SpanContext{Trace: [16]byte{15: 0xAA}, Span: [8]byte{7: 0xBB}, Sampled: true},
+		Status: tracker.Canceled, Reason: tracker.ClientLeft, Root: root,
+		Usage:      event.Usage{Input: counted(100), Output: counted(20)},
+		Operations: []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished},
+	}
+}
+
+// TestRun holds every span of a run, whole, against a golden file.
+func TestRun(t *testing.T) {
+	var got strings.Builder
+	for _, span := range observe(t, delegation()) {
+		describe(&got, span)
+	}
+	golden := filepath.Join("testdata", "run.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("spans differ (-want +got; -update rewrites):\n%s", diff)
+	}
+}
+
+func describe(w *strings.Builder, s sdktrace.ReadOnlySpan) {
+	context, parent := s.SpanContext(), s.Parent()
+	fmt.Fprintf(w, "%s (%s)\n  id %s/%s, flags %s", s.Name(), s.SpanKind(), context.TraceID(), context.SpanID(), context.TraceFlags())
+	if parent.SpanID().IsValid() {
+		fmt.Fprintf(w, ", below %s/%s, remote %t", parent.TraceID(), parent.SpanID(), parent.IsRemote())
+	}
+	fmt.Fprintf(w, "\n  %s to %s\n", s.StartTime().Format(time.RFC3339Nano), s.EndTime().Format(time.RFC3339Nano))
+	fmt.Fprintf(w, "  status %s %q\n", s.Status().Code, s.Status().Description)
+	describeAttributes(w, s.Attributes())
+	for _, e := range s.Events() {
+		fmt.Fprintf(w, "  event %s at %s\n", e.Name, e.Time.Format(time.RFC3339Nano))
+		describeAttributes(w, e.Attributes)
+	}
+	for _, l := range s.Links() {
+		fmt.Fprintf(w, "  link to %s/%s\n", l.SpanContext.TraceID(), l.SpanContext.SpanID())
+	}
+}
+
+func describeAttributes(w *strings.Builder, attributes []attribute.KeyValue) {
+	for _, a := range attributes {
+		fmt.Fprintf(w, "    %s = %q (%s)\n", a.Key, a.Value.String(), a.Value.Type())
+	}
+}
+
+// TestRoot has runs that nobody began, and of which nobody is known; the golden file has one below somebody's span.
+func TestRoot(t *testing.T) {
+	r := delegation()
+	r.Parent = event.SpanContext{}
+	root := observe(t, r)[0]
+	if root.Parent().IsValid() || root.SpanContext().TraceID() != r.Trace {
+		t.Errorf("without a parent: below %v, in trace %s", root.Parent(), root.SpanContext().TraceID())
+	}
+	r = delegation()
+	r.Root.Name, r.Root.Agent = "", ""
+	if root = observe(t, r)[0]; root.Name() != "invoke_agent" {
+		t.Errorf("nobody's run is named %q", root.Name())
+	}
+}
+
+// TestUnsampled shows that a run that is not sampled makes no span, not even one that records nothing.
+func TestUnsampled(t *testing.T) {
+	r := delegation()
+	r.Sampled = false
+	recorder := tracetest.NewSpanRecorder()
+	o := NewObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()))
+	for _, op := range r.Operations {
+		o.OperationEnded(r, op)
+	}
+	if n := len(recorder.Started()); n != 0 {
+		t.Errorf("%d spans", n)
+	}
+}
+
+// TestTimes has everything that may be known of an operation's times.
+func TestTimes(t *testing.T) {
+	unknown := func(frame int) tracker.Moment { return tracker.Moment{Frame: frame} }
+	millisecond := func(n int) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, n*1e6, time.UTC) }
+	for name, c := range map[string]struct {
+		root           tracker.Moment
+		started, ended tracker.Moment
+		live           bool
+		from, to       time.Time
+	}{
+		"both known":                       {at(0), at(1), at(2), true, at(1).At, at(2).At},
+		"both known, of a file":            {at(0), at(1), at(2), false, at(1).At, at(2).At},
+		"the end before the start":         {at(0), at(2), at(1), true, at(1).At, at(1).At},
+		"a file without times":             {unknown(1), unknown(3), unknown(5), false, millisecond(3), millisecond(5)},
+		"a file without times, turned":     {unknown(1), unknown(5), unknown(3), false, millisecond(3), millisecond(3)},
+		"an answer whose call nobody saw":  {at(0), unknown(4), at(4), true, at(4).At, at(4).At},
+		"the same in a file":               {at(0), unknown(4), at(4), false, at(4).At, at(4).At},
+		"a call whose answer has no time":  {at(0), at(3), unknown(4), false, at(3).At, at(3).At},
+		"no time in a file that has times": {at(0), unknown(3), unknown(4), false, at(0).At, at(0).At},
+		"no time in a live run":            {at(0), unknown(3), unknown(4), true, at(0).At, at(0).At},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown}
+			root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: c.root, Ended: c.root}
+			span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: c.live, Root: root, Operations: []*tracker.Operation{op}})[0]
+			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to) {
+				t.Errorf("from %s to %s; want from %s to %s", span.StartTime().UTC(), span.EndTime().UTC(), c.from, c.to)
+			}
+		})
+	}
+}
+
+// TestLiveIsNow shows that a live span is never dated from the fixed base, even where nothing is known.
+func TestLiveIsNow(t *testing.T) {
+	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown}
+	before := time.Now()
+	span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: true, Root: root, Operations: []*tracker.Operation{root}})[0]
+	if span.StartTime().Before(before) || span.EndTime().Before(span.StartTime()) {
+		t.Errorf("from %s to %s, which is before %s", span.StartTime(), span.EndTime(), before)
+	}
+}
+
+// TestEventsAreBounded gives an operation more statements than a span takes events: the rest is counted, and no confidence is in it.
+func TestEventsAreBounded(t *testing.T) {
+	r := delegation()
+	op := r.Operations[2]
+	op.Confidence, op.Citations, op.Dropped = nil, nil, 7
+	for range 100 {
+		op.Confidence = append(op.Confidence, tracker.Statement{Confidence: event.Confidence{Value: 1, Known: true}})
+		op.Citations = append(op.Citations, event.Citation{Source: "s"})
+	}
+	span := observe(t, r)[2]
+	kinds := map[string]int{}
+	for _, e := range span.Events() {
+		kinds[e.Name]++
+	}
+	if diff := cmp.Diff(map[string]int{evaluationResult: 100, citationEvent: 28}, kinds); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if n := span.DroppedEvents(); n != 72 {
+		t.Errorf("%d events are counted as dropped", n)
+	}
+	if !slices.Contains(span.Attributes(), statementsDropped.Int(7)) {
+		t.Errorf("no %s=7 in %v", statementsDropped, span.Attributes())
+	}
+}
+
+// TestLinksAreBounded gives an agent more hand-overs than a span takes links.
+func TestLinksAreBounded(t *testing.T) {
+	r := delegation()
+	for n := range 199 {
+		r.Operations[4].Links = append(r.Operations[4].Links, id(byte(n+1)))
+	}
+	if span := observe(t, r)[4]; len(span.Links()) != 128 || span.DroppedLinks() != 72 {
+		t.Errorf("%d links, and %d counted as dropped", len(span.Links()), span.DroppedLinks())
+	}
+}
