@@ -25,6 +25,7 @@ type external struct {
 	publisher *stream.Publisher
 	listener  net.Listener
 	origins   []string
+	policy    string
 	webConfig string
 	logger    *slog.Logger
 }
@@ -37,6 +38,7 @@ func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*ext
 	if c.Listen == "" {
 		return nil, nil
 	}
+	logger = logger.With("server", "stream")
 	who := accessSettings(c, logger)
 	if err := access.CheckListen(c.Listen, who); err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*ext
 		return nil, err
 	}
 	if warning := gate.Warning(); warning != nil {
-		logger.Warn("external stream", "err", warning)
+		logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
 	counters := m.Stream()
 	hub, err := stream.New(hubSettings(c, gate, counters))
@@ -58,9 +60,8 @@ func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*ext
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w; see stream.listen", err)
 	}
-	logger.Info("external stream", "address", listener.Addr().String(), "policy", c.Policy)
 	return &external{
-		hub: hub, gate: gate, listener: listener, origins: c.AllowedOrigins, webConfig: c.WebConfigFile, logger: logger,
+		hub: hub, gate: gate, listener: listener, origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, logger: logger,
 		publisher: stream.NewPublisher(filterSettings(c), hub.Publish, counters.Kept),
 	}, nil
 }
@@ -122,11 +123,12 @@ func (e *external) serve(ctx context.Context, grace time.Duration) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", e.hub.Handler())
 	mux.Handle("/tickets", stream.CORS(e.origins, tickets))
+	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
 	return access.Serve(ctx, e.listener, mux, e.webConfig, access.Shutdown{
 		Grace: grace,
 		Drain: func(ctx context.Context) {
 			if err := e.hub.Drain(ctx, grace/2); err != nil {
-				e.logger.Warn("external stream", "err", err)
+				e.logger.Warn("not everybody left in time", "err", err)
 			}
 		},
 	}, e.logger)

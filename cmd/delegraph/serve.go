@@ -90,7 +90,7 @@ func serveAll(ctx context.Context, car *sidecar, admin http.Handler, flags *tool
 	defer stopCar()
 	adminDone := make(chan error, 1)
 	go func() {
-		err := web.Serve(adminContext, admin, flags, time.Second, logger)
+		err := web.Serve(adminContext, admin, flags, time.Second, logger.With("server", "admin"))
 		if err != nil {
 			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
 		}
