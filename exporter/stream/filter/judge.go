@@ -70,7 +70,7 @@ func holdsInternal(v strictjson.Value) bool {
 func among(name []byte, names []string) bool {
 	plain := true
 	for _, c := range name {
-		plain = plain && c < utf8.RuneSelf && c > ' '
+		plain = plain && c > ' ' && c < 0x7f
 	}
 	if !plain {
 		name = canonical(name)
