@@ -1,6 +1,9 @@
 package tracker
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -27,7 +30,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if op == nil {
 		return
 	}
-	op.Name, op.FinishReason, op.Usage = e.Model, e.FinishReason, e.Usage
+	op.Name, op.FinishReason, op.Usage = cmp.Or(e.Model, op.Name), e.FinishReason, e.Usage
 	status := OK
 	if e.Error != event.NoFailure {
 		status = Error
@@ -53,55 +56,62 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 }
 
 func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
-	last := r.calls[e.CallID]
-	if e.CallID != "" && last != nil && last.open {
+	if last := r.calls[e.CallID]; last != nil && last.open {
 		return // the same call again
 	}
-	op := r.begin(ExecuteTool, e.Name, caller)
+	op := r.beginTool(e, caller)
 	if op == nil {
 		return
 	}
-	r.describeTool(op, e, caller)
 	if e.CallID == "" {
 		r.unnamed = append(r.unnamed, op)
-	} else {
-		if last != nil {
-			op.repeat = last.repeat + 1
-		}
-		r.calls[e.CallID] = op
 	}
 	if e.LongRunning {
-		op.paused = true
+		op.waits = true
 		r.requestInput(e.CallID, event.InputTool, caller)
 	}
 }
 
-func (r *openRun) describeTool(op *Operation, e *event.Event, caller *Operation) {
+func (r *openRun) beginTool(e *event.Event, caller *Operation) *Operation {
+	op := r.begin(ExecuteTool, e.Name, caller)
+	if op == nil {
+		return nil
+	}
 	op.Agent, op.CallID = caller.Name, e.CallID
 	if known := r.tracker.settings.AgentsAsTools; known != nil {
 		op.AgentTool = known(r.Source, e.Name)
 	}
+	if e.CallID == "" {
+		return op
+	}
+	if last := r.calls[e.CallID]; last != nil {
+		op.repeat = last.repeat + 1
+	} else if r.forgot {
+		op.repeat = op.ordinal // no less than how often the id was used, which is forgotten
+	}
+	r.calls[e.CallID] = op
+	return op
 }
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
-	r.answerInput(e.CallID)
 	op := r.callOf(e)
+	paused := op != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
+	if !paused {
+		r.answerInput(e.CallID)
+	}
 	if op == nil {
 		// Its call stood in an earlier run that was paused: when it was made is not known here.
-		if op = r.begin(ExecuteTool, e.Name, caller); op == nil {
+		r.resume(e.CallID)
+		if op = r.beginTool(e, caller); op == nil {
 			return
 		}
-		r.describeTool(op, e, caller)
 		op.Started.At = time.Time{}
-		if e.CallID != "" {
-			r.calls[e.CallID] = op
-		}
 	}
 	if !op.open {
 		return
 	}
 	switch {
-	case op.paused && r.inputs[e.CallID] == nil:
+	case paused:
 		r.end(op, OperationInterrupted, event.NoFailure)
 	case e.Error != event.NoFailure:
 		r.end(op, Error, e.Error)
@@ -118,9 +128,11 @@ func (r *openRun) owe(branch string, agent *Operation) {
 	if agent == nil {
 		agent = r.Root
 	}
-	if len(r.owed) < r.tracker.settings.MaxOperations {
-		r.owed[branch] = agent
+	if r.owed[branch] == nil && len(r.owed) >= r.tracker.settings.MaxOperations {
+		r.tracker.losses.Evicted(LostPlace)
+		return
 	}
+	r.owed[branch] = agent
 }
 
 // callOf joins a response to its call, by id, or by name in order where the wire has no ids.
@@ -145,7 +157,10 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	r.follow(r.control, e.Name)
 	target := r.target(e.Name, b.Branch, from)
 	r.owe(b.Branch, target)
-	call := r.calls[e.CallID]
+	if target != nil {
+		r.speaking = target
+	}
+	call := r.transferCall(e)
 	if call == nil {
 		return
 	}
@@ -154,6 +169,19 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 		r.name()
 		target.Links = append(target.Links, r.identify(call))
 	}
+}
+
+// transferCall is the call by which control is handed over; where it has no id, the one without that the frame ends.
+func (r *openRun) transferCall(e *event.Event) *Operation {
+	if e.CallID != "" {
+		return r.calls[e.CallID]
+	}
+	unnamed := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
+	i := slices.IndexFunc(r.ended, unnamed)
+	if i < 0 || slices.ContainsFunc(r.ended[i+1:], unnamed) {
+		return nil // none, or nobody knows which
+	}
+	return r.ended[i]
 }
 
 func (r *openRun) target(name, branch string, from *Operation) *Operation {
@@ -174,19 +202,27 @@ func (r *openRun) target(name, branch string, from *Operation) *Operation {
 }
 
 func (r *openRun) requestInput(id string, kind event.InputKind, owner *Operation) {
-	if r.inputs[id] != nil {
+	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
 		return
 	}
 	r.keepFact(len(r.Inputs), LostInput, func() {
 		in := &Input{ID: id, Kind: kind, Status: InputOpen, Requested: r.now, owner: owner}
 		r.inputs[id] = in
 		r.Inputs = append(r.Inputs, in)
+		r.ask(id)
 	})
 }
 
 func (r *openRun) answerInput(id string) {
 	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
 		in.Status, in.Answered = InputAnswered, r.now
+	}
+}
+
+func (r *openRun) pause(id string) {
+	if op := r.calls[id]; op != nil && op.open {
+		op.waits, op.paused = true, r.now.Frame
+		r.ask(id)
 	}
 }
 
@@ -204,7 +240,7 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	}
 	switch e.Kind {
 	case event.KindConfidence:
-		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op != nil && op.Kind == InvokeAgent && r.restates(e)}
+		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind == InvokeAgent && r.restates(e)}
 		op.Confidence = append(op.Confidence, s)
 		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
 	case event.KindCitation:
@@ -218,16 +254,16 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 
 // restates says whether a value in an agent's text only repeats what another had given before; the overall one never does.
 func (r *openRun) restates(e *event.Event) bool {
-	if e.Confidence.Overall || e.Confidence.Origin != event.OriginText {
+	if e.Confidence.Overall || !e.Confidence.Known || e.Confidence.Origin != event.OriginText {
 		return false
 	}
-	for _, s := range r.Confidence {
-		if s.Agent != e.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Confidence, func(s Statement) bool {
+		return s.Known && s.Agent != e.Name && math.Abs(s.Value-e.Confidence.Value) < sameValue
+	})
 }
+
+// sameValue allows for "33.3%" being divided where "0.333" is not.
+const sameValue = 1e-9
 
 func (r *openRun) keepFact(have int, kind string, keep func()) {
 	if have < r.tracker.settings.MaxFacts {

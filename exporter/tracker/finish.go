@@ -21,20 +21,14 @@ func endReason(e event.End) StatusReason {
 
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
-	if r.Status != Running {
-		return
-	}
 	if r.Live {
 		r.now.At = at
 	}
 	r.Status, r.Reason = r.verdict(why)
 	t.open.Remove(r)
 	t.count(r, why)
-	if state := t.streams[r.stream]; state != nil {
-		state.ended = true
-	}
+	t.leave(r)
 	r.endCalls()
-	r.tellEnded()
 	r.endAgents()
 	r.tellEnded()
 	r.endRoot(why)
@@ -64,16 +58,19 @@ func (t *Tracker) count(r *openRun, why StatusReason) {
 
 // verdict judges a run by its last frames and by what is left open.
 func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
+	failed := r.lastError > 0 && r.lastFinal <= r.lastError
 	waiting := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.Status == InputOpen })
 	switch {
 	case why == ClientLeft:
 		return Canceled, ClientLeft
-	case r.lastError > 0 && r.lastFinal <= r.lastError:
+	case failed && r.lastReason == AgentCanceled:
+		return Canceled, AgentCanceled
+	case failed:
 		return Failed, r.lastReason
-	case waiting:
-		return Interrupted, AwaitingInput
 	case why == Idle:
 		return TimedOut, Idle
+	case waiting:
+		return Interrupted, AwaitingInput
 	case why != StreamEnded:
 		return Incomplete, why
 	case r.lastFinal == 0 || r.pending():
@@ -112,7 +109,7 @@ func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, 
 
 func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
 	switch {
-	case op.paused && r.Status == Interrupted:
+	case op.waits && r.Status == Interrupted:
 		return OperationInterrupted, event.NoFailure
 	case r.Status == TimedOut:
 		return Unfinished, event.FailureTimeout
@@ -124,6 +121,7 @@ func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
 
 // endAgents ends the agents below the root, the last begun first: a parent begins before its children.
 func (r *openRun) endAgents() {
+	r.markUndone()
 	for _, op := range slices.Backward(r.Operations) {
 		if op.Kind == InvokeAgent && op != r.Root && op.open {
 			r.endAs(op, r.agentVerdict)
@@ -132,29 +130,37 @@ func (r *openRun) endAgents() {
 	}
 }
 
+// markUndone notes at each agent what it had left to do.
+func (r *openRun) markUndone() {
+	for _, agent := range r.owed {
+		agent.owes = true
+	}
+	for _, in := range r.Inputs {
+		if in.Status != InputAnswered {
+			in.owner.waits = true
+		}
+	}
+	for _, op := range r.Operations {
+		if op.Kind != InvokeAgent && op.Status == Unfinished {
+			op.parent.owes = true
+		}
+	}
+}
+
 // agentVerdict judges an agent by its own frames.
 func (r *openRun) agentVerdict(op *Operation) (OperationStatus, event.Failure) {
-	waits := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.owner == op && in.Status == InputOpen })
-	owes := false
-	for _, o := range r.owed {
-		owes = owes || o == op
-	}
-	left := slices.ContainsFunc(r.Operations, func(child *Operation) bool {
-		return child.parent == op && child.Kind != InvokeAgent && child.Status == Unfinished
-	})
+	failed := op.failed > 0 && op.final <= op.failed
 	switch {
-	case op.failed > 0 && op.final <= op.failed:
+	case failed && r.Reason != AgentCanceled:
 		return Error, event.AgentError
-	case waits:
-		return OperationInterrupted, event.NoFailure
-	case owes || left || !op.spoke:
+	case failed || op.waits || op.owes || !op.spoke:
 		return r.cutShort(op)
 	}
 	return OK, event.NoFailure
 }
 
-// endRoot gives the run's own operation the run's verdict and its times: of a request, to the end of its stream; of a capture,
-// from its first frame to its last.
+// endRoot gives the run's own operation the run's verdict and its times: of a request, to the end of its stream, or to its
+// last frame where we let go of it before; of anything else, from its first frame to its last.
 func (r *openRun) endRoot(why StatusReason) {
 	root := r.Root
 	root.open = false
@@ -172,7 +178,8 @@ func (r *openRun) endRoot(why StatusReason) {
 	default:
 		root.Status = Unfinished
 	}
-	if r.stream.Answer && why != Idle && why != Evicted {
+	letGo := why == Idle || why == Evicted
+	if r.stream.Answer && (!letGo || root.Ended.At.IsZero()) {
 		root.touch(r.now)
 	}
 	r.seal(root)

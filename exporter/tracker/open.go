@@ -28,11 +28,12 @@ type openRun struct {
 	whole    map[string]Moment      // the last whole frame of each branch; of the run under ""
 	control  map[string]Moment      // when control was handed to an agent
 	owed     map[string]*Operation  // by branch: the agent whose model must answer to a tool's response
-	speaking *Operation             // the agent of the last frame that had one
+	speaking *Operation             // the agent in control: of the last frame that had one, unless that handed over
 	ended    []*Operation           // by the frame at hand, told of once it is read whole
 
 	lastFinal, lastError int // ordinals of frames
 	lastReason           StatusReason
+	forgot               bool // ended operations, and so how often call ids were used
 }
 
 // speaker is an agent at its place in a workflow.
@@ -116,25 +117,25 @@ func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
 	if caller == nil {
 		caller = r.Root
 	}
-	rated, text := false, false
+	rated, text, final := false, false, false
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.applyEvent(e, b, caller)
-		rated = rated || e.Kind == event.KindConfidence
+		rated = rated || e.Kind == event.KindConfidence && e.Confidence.Origin != event.OriginThought
 		text = text || e.Kind == event.KindText && !b.Partial
+		final = final || e.Kind == event.KindFinal
 	}
-	if r.final(b) && text && !rated && agent != nil && (len(r.Unrated) < r.tracker.settings.MaxFacts || r.Unrated[agent.Name] > 0) {
-		r.Unrated[agent.Name]++
+	if final && text && !rated && agent != nil {
+		r.countUnrated(agent.Name)
 	}
 }
 
-func (r *openRun) final(b *event.Batch) bool {
-	for i := range b.Events {
-		if b.Events[i].Kind == event.KindFinal {
-			return true
-		}
+func (r *openRun) countUnrated(agent string) {
+	if r.Unrated[agent] > 0 {
+		r.Unrated[agent]++
+		return
 	}
-	return false
+	r.keepFact(len(r.Unrated), event.KindFinal.String(), func() { r.Unrated[agent] = 1 })
 }
 
 func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) {
@@ -150,9 +151,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindToolStarted:
 		r.toolStarted(e, caller)
 	case event.KindToolPaused:
-		if op := r.calls[e.CallID]; op != nil && op.open {
-			op.paused = true
-		}
+		r.pause(e.CallID)
 	case event.KindToolEnded:
 		r.toolEnded(e, b, caller)
 	case event.KindTransfer:
@@ -160,6 +159,9 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindInputRequested:
 		r.requestInput(e.CallID, e.Input, caller)
 	case event.KindInputAnswered:
+		if r.inputs[e.CallID] == nil {
+			r.resume(e.CallID)
+		}
 		r.answerInput(e.CallID)
 	case event.KindArtifact:
 		r.keepFact(len(r.Artifacts), "artifact", func() {
@@ -185,7 +187,12 @@ func (r *openRun) fail(e *event.Event, caller *Operation) {
 	if r.speaking != nil {
 		r.speaking.failed = r.now.Frame
 	}
+	if e.Error == event.FailureCanceled {
+		r.lastReason = AgentCanceled
+		return
+	}
 	for _, op := range r.takePartial() {
+		op.parent.failed = r.now.Frame
 		r.end(op, Error, event.ModelError)
 	}
 }
@@ -213,17 +220,13 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		}
 	}
 	if b.Agent == r.Root.Name {
-		r.Root.spoke = true
 		return r.Root
 	}
 	key := speaker{b.Agent, b.Branch}
 	op := r.agents[key]
 	if op == nil {
 		if op = r.arriving[b.Agent]; op != nil {
-			delete(r.arriving, b.Agent)
-			delete(r.agents, speaker{op.Name, op.Branch})
-			op.Branch = b.Branch
-			r.agents[key] = op
+			r.arrive(op, b.Branch)
 		} else if op = r.begin(InvokeAgent, b.Agent, r.Root); op != nil {
 			op.Agent, op.Branch = b.Agent, b.Branch
 			r.agents[key] = op
@@ -233,8 +236,21 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return nil
 	}
 	delete(r.arriving, b.Agent)
-	op.spoke = true
+	if !op.spoke {
+		op.spoke, op.Started = true, r.now // a transfer shows an agent before its own first frame does
+	}
 	return op
+}
+
+// arrive gives an agent that control was handed to the branch in which it speaks.
+func (r *openRun) arrive(op *Operation, branch string) {
+	delete(r.agents, speaker{op.Name, op.Branch})
+	if r.owed[op.Branch] == op {
+		delete(r.owed, op.Branch)
+		r.owe(branch, op)
+	}
+	op.Branch = branch
+	r.agents[speaker{op.Name, branch}] = op
 }
 
 // begin opens an operation below a parent; nil where the run has too many open.
@@ -266,14 +282,13 @@ func (r *openRun) makeRoom() bool {
 	for range before - len(r.Operations) {
 		r.tracker.losses.Evicted(LostReport)
 	}
-	return len(r.Operations) < before
+	forgot := len(r.Operations) < before
+	r.forgot = r.forgot || forgot
+	return forgot
 }
 
 // end closes an operation at the frame at hand.
 func (r *openRun) end(op *Operation, status OperationStatus, failure event.Failure) {
-	if !op.open {
-		return
-	}
 	op.open, op.Status, op.Error = false, status, failure
 	if op.Kind != InvokeAgent {
 		op.Ended = r.now
@@ -315,6 +330,7 @@ func (r *openRun) seal(op *Operation) {
 	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.Started.At
 	}
+	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	switch {
 	case op.Started.At.IsZero() || op.Ended.At.IsZero():
 		op.Timing = Unknown

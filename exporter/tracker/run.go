@@ -110,11 +110,14 @@ type Operation struct {
 	ordinal int
 	parent  *Operation
 	open    bool
-	paused  bool // waits for a human
-	repeat  int  // how often its call id was used before
+	repeat  int // how often its call id was used before
 	spoke   bool
 	failed  int // ordinal of the last frame that said it failed
 	final   int // ordinal of its last final frame
+
+	waits  bool // for an answer from outside
+	paused int  // ordinal of the frame that said it waits for a human
+	owes   bool // had more to do when its run ended
 }
 
 // Statement is a confidence and who gave it.

@@ -2,6 +2,7 @@
 package tracker
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -33,13 +34,14 @@ const (
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, out of the run's report only
 	LostPlace  = "place"  // a branch or an agent whose order of frames is no longer followed
+	LostLink   = "link"
 )
 
 // Settings bound the tracker; all must be positive.
 type Settings struct {
 	MaxOpen       int           // runs open at once; the one silent for longest goes
 	MaxOperations int           // operations open at once in a run, and kept of it
-	MaxFacts      int           // statements, transfers, inputs, artifacts kept of a run, each
+	MaxFacts      int           // statements, transfers, inputs, artifacts, links kept of a run, each
 	Idle          time.Duration // a run without a frame for that long has timed out
 	AgentsAsTools func(source, tool string) bool
 	Sample        func(*Run) bool // decides once, when a run's trace id is known, where no parent has decided
@@ -55,24 +57,35 @@ type Tracker struct {
 	streams map[*event.Stream]*streamState
 	open    *simplelru.LRU[*openRun, struct{}]
 	evicted []*openRun
+	gone    *simplelru.LRU[place, struct{}] // runs that ended before their stream, which may hold more: their frames are late
+	asked   *simplelru.LRU[question, asker]
 }
 
-// streamState is what a connection's frames belong to. Most connections hold one run, a capture may hold many.
+// streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.
 type streamState struct {
 	runs  map[string]*openRun
-	order []*openRun
-	ended bool // a run was ended before the stream was: what still comes is late
+	order []*openRun // as they began
+	last  *openRun   // the run of the last frame
+}
+
+// place is where a run's frames are found.
+type place struct {
+	stream *event.Stream
+	run    string
 }
 
 // New follows nothing yet.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState)}
 	// The only error is a size below one, which configurations are checked for.
-	t.open, _ = simplelru.NewLRU(max(settings.MaxOpen, 1), func(r *openRun, _ struct{}) {
+	size := max(settings.MaxOpen, 1)
+	t.open, _ = simplelru.NewLRU(size, func(r *openRun, _ struct{}) {
 		if r.Status == Running {
 			t.evicted = append(t.evicted, r)
 		}
 	})
+	t.gone, _ = simplelru.NewLRU[place, struct{}](size, nil)
+	t.asked, _ = simplelru.NewLRU[question, asker](size, nil)
 	return t
 }
 
@@ -108,7 +121,6 @@ func (t *Tracker) Consume(b *event.Batch) {
 	}
 	t.open.Get(r)
 	r.apply(b)
-	t.endEvicted()
 }
 
 // Close ends a stream and every run on it.
@@ -168,22 +180,19 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		state.runs[id] = r
 	}
 	switch {
-	case r != nil && r.Status != Running:
+	case r == nil && (b.Stream.Answer || t.gone.Contains(place{b.Stream, id})):
 		t.losses.Late(b.Stream.Source)
 		return nil
-	case r == nil && b.Rejected != "" && len(b.Events) == 0 && len(state.order) > 0:
-		// A frame that cannot be read belongs to whatever went on last.
-		r = state.order[len(state.order)-1]
-		r.ParseErrors++
-		return nil
 	case r == nil && b.Rejected != "" && len(b.Events) == 0:
-		return nil
-	case r == nil && len(state.order) >= t.settings.MaxOpen:
-		t.losses.Evicted(LostRun)
+		// A frame that cannot be read belongs to whatever went on last, and begins nothing.
+		if state.last != nil {
+			state.last.ParseErrors++
+		}
 		return nil
 	case r == nil:
 		r = t.start(b.Stream, state, id)
 	}
+	state.last = r
 	return r
 }
 
@@ -192,9 +201,30 @@ func (t *Tracker) start(s *event.Stream, state *streamState, id string) *openRun
 	state.runs[id] = r
 	state.order = append(state.order, r)
 	t.open.Add(r, struct{}{})
+	for _, answered := range s.Answers {
+		r.resume(answered)
+	}
 	t.each(func(o Observer) { o.RunStarted(&r.Run) })
 	t.endEvicted()
 	return r
+}
+
+// leave takes a run from a stream that goes on.
+func (t *Tracker) leave(r *openRun) {
+	state := t.streams[r.stream]
+	if state == nil {
+		return
+	}
+	state.order = slices.DeleteFunc(state.order, func(other *openRun) bool { return other == r })
+	if state.last == r {
+		state.last = nil
+	}
+	if r.stream.Answer {
+		delete(state.runs, "")
+		return
+	}
+	delete(state.runs, r.ID)
+	t.gone.Add(place{r.stream, r.ID}, struct{}{})
 }
 
 // endEvicted ends the runs that the bound on open runs pushed out; the eviction callback itself must not touch the list.

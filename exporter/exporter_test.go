@@ -1,0 +1,169 @@
+package exporter_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ledger notes when runs end, and how.
+type ledger struct {
+	begun time.Time
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *ledger) RunStarted(*tracker.Run)                         {}
+func (l *ledger) OperationEnded(*tracker.Run, *tracker.Operation) {}
+func (l *ledger) RunEnded(r *tracker.Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf("%s %s %s after %s", r.Session, r.Status, r.Reason, time.Since(l.begun)))
+}
+
+func (l *ledger) since(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Equal(l.lines, want) {
+		t.Errorf("ended\n%s\nwant\n%s", strings.Join(l.lines, "\n"), strings.Join(want, "\n"))
+	}
+	l.lines = nil
+}
+
+// answerTo is the answer to a request that is forwarded now.
+func answerTo(session string) *event.Stream {
+	return &event.Stream{Source: "source", Live: true, Answer: true, Opened: time.Now(), Identity: event.Identity{Session: session}}
+}
+
+func settings(idle time.Duration) tracker.Settings {
+	return tracker.Settings{MaxOpen: 10, MaxOperations: 10, MaxFacts: 10, Idle: idle}
+}
+
+func testMetrics(reg prometheus.Registerer) *metrics.Metrics {
+	return metrics.New(reg, metrics.Settings{MaxLabelValues: 10, MaxLabelSets: 10})
+}
+
+// TestConfigure holds for runs that are open.
+func TestConfigure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{begun: time.Now()}
+		e := exporter.New(testMetrics(prometheus.NewRegistry()), settings(time.Hour), nil, l)
+		e.Open(answerTo("short"))
+		e.Configure(settings(time.Minute))
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		e.Run(ctx, time.Now)
+		l.since(t, "short timed_out idle after 1m0s")
+	})
+}
+
+// TestRun ends each run when it was silent for the idle time, and what is open when it is told to stop.
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := &ledger{begun: time.Now()}
+		e := exporter.New(testMetrics(prometheus.NewRegistry()), settings(30*time.Minute), nil, l)
+		var running sync.WaitGroup
+		running.Go(func() { e.Run(ctx, time.Now) })
+		frame := func(s *event.Stream) { e.Consume(&event.Batch{Stream: s, Received: time.Now(), Agent: "agent"}) }
+
+		silent, spoke := answerTo("silent"), answerTo("spoke")
+		e.Open(silent)
+		e.Open(spoke)
+		time.Sleep(10 * time.Minute)
+		frame(spoke)
+		time.Sleep(20*time.Minute - 1)
+		l.since(t)
+		time.Sleep(1)
+		l.since(t, "silent timed_out idle after 30m0s")
+		time.Sleep(10 * time.Minute)
+		l.since(t, "spoke timed_out idle after 40m0s")
+
+		last, done := answerTo("last"), answerTo("done")
+		e.Open(last)
+		e.Open(done)
+		e.Consume(&event.Batch{Stream: done, Received: time.Now(), Agent: "agent", Events: []event.Event{{Kind: event.KindFinal}}})
+		e.Close(done, event.EndOfStream, time.Now())
+		l.since(t, "done completed  after 40m0s")
+		time.Sleep(time.Minute)
+		cancel()
+		running.Wait()
+		l.since(t, "last incomplete shutdown after 41m0s")
+	})
+}
+
+// TestRunRests for a second at least, however close together runs fall due.
+func TestRunRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := &ledger{begun: time.Now()}
+		e := exporter.New(testMetrics(prometheus.NewRegistry()), settings(time.Minute), nil, l)
+		asked := 0
+		var running sync.WaitGroup
+		running.Go(func() {
+			e.Run(ctx, func() time.Time { asked++; return time.Now() })
+		})
+		for i := range 10 {
+			e.Open(answerTo(fmt.Sprint(i)))
+			time.Sleep(50 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		l.since(t, "0 timed_out idle after 1m0s")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(l.lines); n != 9 {
+			t.Errorf("%d runs ended a second later", n)
+		}
+		cancel()
+		running.Wait()
+		if asked > 10 {
+			t.Errorf("the time was asked %d times", asked)
+		}
+	})
+}
+
+// TestConsume counts a frame in the metrics and follows its run, and the run's end reaches the metrics too.
+func TestConsume(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	recent := exporter.NewRecent(1)
+	e := exporter.New(testMetrics(reg), settings(time.Hour), nil, recent)
+	s := &event.Stream{Source: "source"}
+	e.Open(s)
+	e.Consume(&event.Batch{Stream: s, Agent: "agent", Events: []event.Event{{Kind: event.KindFinal}}})
+	e.Close(s, event.EndOfStream, time.Time{})
+	err := testutil.GatherAndCompare(reg, strings.NewReader(`
+# HELP delegraph_frames_total Frames of agents' streams, those that could not be decoded included.
+# TYPE delegraph_frames_total counter
+delegraph_frames_total{source="source"} 1
+# HELP delegraph_runs_ended_total Runs ended, by how.
+# TYPE delegraph_runs_ended_total counter
+delegraph_runs_ended_total{agent="agent",source="source",status="completed"} 1
+`), "delegraph_frames_total", "delegraph_runs_ended_total")
+	if err != nil {
+		t.Error(err)
+	}
+	if runs := recent.Runs(); len(runs) != 1 || runs[0].Status != tracker.Completed {
+		t.Errorf("recent: %+v", runs)
+	}
+}

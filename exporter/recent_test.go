@@ -1,0 +1,71 @@
+package exporter_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func endedRun(id string) *tracker.Run {
+	root := &tracker.Operation{Kind: tracker.InvokeAgent}
+	return &tracker.Run{ID: id, Root: root, Operations: []*tracker.Operation{root}}
+}
+
+// TestRecent keeps the last runs, the newest first, as they were when they ended.
+func TestRecent(t *testing.T) {
+	for kept := range 5 {
+		r := exporter.NewRecent(3)
+		for i := range kept {
+			run := endedRun(fmt.Sprint(i))
+			r.RunStarted(run)
+			r.OperationEnded(run, run.Root)
+			r.RunEnded(run)
+			run.ID = "changed"
+		}
+		runs := r.Runs()
+		if len(runs) != min(kept, 3) {
+			t.Fatalf("of %d runs, %d are kept", kept, len(runs))
+		}
+		for i, run := range runs {
+			if want := fmt.Sprint(kept - 1 - i); *run.Run != want {
+				t.Errorf("number %d of %d is %s, want %s", i, kept, *run.Run, want)
+			}
+		}
+	}
+}
+
+// TestRecentList is its reader's own: what ends later does not change it.
+func TestRecentList(t *testing.T) {
+	r := exporter.NewRecent(2)
+	r.RunEnded(endedRun("0"))
+	r.RunEnded(endedRun("1"))
+	runs := r.Runs()
+	r.RunEnded(endedRun("2"))
+	runs[1] = tracker.Report{}
+	if *runs[0].Run != "1" || *r.Runs()[1].Run != "1" {
+		t.Errorf("%s, then %s", *runs[0].Run, *r.Runs()[1].Run)
+	}
+}
+
+// TestRecentAtOnce is read by many while runs end.
+func TestRecentAtOnce(t *testing.T) {
+	r := exporter.NewRecent(10)
+	var work sync.WaitGroup
+	for i := range 8 {
+		work.Go(func() {
+			for range 100 {
+				r.RunEnded(endedRun(fmt.Sprint(i)))
+				if n := len(r.Runs()); n < 1 || n > 10 {
+					t.Errorf("%d runs are kept", n)
+				}
+			}
+		})
+	}
+	work.Wait()
+	if n := len(r.Runs()); n != 10 {
+		t.Errorf("%d runs are kept", n)
+	}
+}

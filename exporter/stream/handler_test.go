@@ -1,0 +1,436 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+func TestBadRequests(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		for _, test := range []struct {
+			method, path string
+			status       int
+			says         string
+		}{
+			{"GET", "/events?kind=txet", 400, "kind must be one of other, text, thought, "},
+			{"GET", "/events?kind=text&kind=", 400, "kind must be one of"},
+			{"GET", "/events?kind=Text", 400, "kind must be one of"},
+			{"GET", "/events?format=a2a", 400, "format must be native"},
+			{"GET", "/events?format=", 400, "format must be native"},
+			{"GET", "/events?format=native&format=agui", 400, "format must be native"},
+			{"GET", "/events?run=", 400, "run has no value"},
+			{"GET", "/events/c?source=a&source=", 400, "source has no value"},
+			{"GET", "/events?run=%zz", 400, "the query cannot be read"},
+			{"GET", "/events?run=a;run=b", 400, "the query cannot be read"},
+			{"GET", "/events?run=" + strings.Repeat("r", maxURL), 400, "longer than 8192 bytes"},
+			{"GET", "/events/" + strings.Repeat("s", maxURL), 400, "longer than 8192 bytes"},
+			{"GET", "/events/", 404, ""},
+			{"GET", "/events/a/b", 404, ""},
+			{"GET", "/", 404, ""},
+			{"POST", "/events", 405, ""},
+			{"PUT", "/events/c", 405, ""},
+		} {
+			c := s.get(test.path)
+			if test.method != "GET" {
+				c.leave()
+				c = s.request(test.method, test.path, "Content-Length: 0")
+				go c.listen()
+			}
+			s.settle()
+			response, body := c.response(s.T)
+			if response.StatusCode != test.status || !strings.HasPrefix(body, test.says) && !strings.Contains(body, test.says) {
+				s.Errorf("%s %.60s: %d %q", test.method, test.path, response.StatusCode, body)
+			}
+			if test.status == 400 && (response.Header.Get("X-Content-Type-Options") != "nosniff" || strings.Count(body, "\n") != 1) {
+				s.Errorf("%s: headers %v, body %q", test.path, response.Header, body)
+			}
+			c.leave()
+		}
+		if n := s.seen.count("disconnected client_left"); n != 2 { // the GETs of the rows of other methods
+			s.Errorf("%d streams were opened", n)
+		}
+	})
+}
+
+// TestHead has no stream behind its headers.
+func TestHead(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		c := s.request("HEAD", "/events")
+		go c.listen()
+		s.settle()
+		if !strings.Contains(c.read.String(), "Content-Type: text/event-stream") || s.seen.subscribers.Load() != 0 {
+			s.Errorf("%q", c.read.String())
+		}
+		c.leave()
+	})
+}
+
+// entries are frames of every sort that a subscriber can ask for.
+func entries() []replay.Entry {
+	var all []replay.Entry
+	for _, source := range []string{"a", "b"} {
+		for _, session := range []string{"", "c1", "c 2/x"} {
+			for _, kinds := range []replay.Kinds{0, replay.KindsOf(event.KindText), replay.KindsOf(event.KindText, event.KindFinal), replay.KindsOf(event.KindError)} {
+				run := "r" + source + session
+				all = append(all, replay.Entry{Source: source, Run: run, Session: session, Kinds: kinds, Data: fmt.Appendf(nil, "%s|%s|%s|%d", source, run, session, kinds)})
+			}
+		}
+	}
+	return all
+}
+
+// TestSelections asks for parts of the stream, live and out of the replay buffer: the two are the same.
+func TestSelections(t *testing.T) {
+	text, failure := replay.KindsOf(event.KindText), replay.KindsOf(event.KindError)
+	bound := func(sessions ...string) []string { return append([]string{}, sessions...) }
+	for _, test := range []struct {
+		path  string
+		grant []string
+		want  func(replay.Entry) bool
+	}{
+		{"/events", nil, func(replay.Entry) bool { return true }},
+		{"/events?format=native&unknown=1", nil, func(replay.Entry) bool { return true }},
+		{"/events?source=a", nil, func(e replay.Entry) bool { return e.Source == "a" }},
+		{"/events?source=a&source=b", nil, func(replay.Entry) bool { return true }},
+		{"/events?source=A", nil, func(replay.Entry) bool { return false }},
+		{"/events?run=rac1", nil, func(e replay.Entry) bool { return e.Run == "rac1" }},
+		{"/events?run=rac1&source=b", nil, func(replay.Entry) bool { return false }},
+		{"/events?kind=text", nil, func(e replay.Entry) bool { return e.Kinds&text != 0 }},
+		{"/events?kind=text&kind=error", nil, func(e replay.Entry) bool { return e.Kinds&(text|failure) != 0 }},
+		{"/events/c1", nil, func(e replay.Entry) bool { return e.Session == "c1" }},
+		{"/events/c%202%2Fx", nil, func(e replay.Entry) bool { return e.Session == "c 2/x" }},
+		{"/events/c1?kind=error&source=a", nil, func(e replay.Entry) bool { return e.Session == "c1" && e.Kinds&failure != 0 && e.Source == "a" }},
+		{"/events/unknown", nil, func(replay.Entry) bool { return false }},
+		{"/events", bound("c1"), func(e replay.Entry) bool { return e.Session == "c1" }},
+		{"/events", bound("c1", "c 2/x"), func(e replay.Entry) bool { return e.Session != "" }},
+		{"/events", bound("c1", ""), func(e replay.Entry) bool { return e.Session == "c1" }},
+		{"/events", bound(""), func(replay.Entry) bool { return false }},
+		{"/events", bound(), func(replay.Entry) bool { return false }},
+		{"/events/c1", bound("c1"), func(e replay.Entry) bool { return e.Session == "c1" }},
+		{"/events/c1", bound("other"), func(replay.Entry) bool { return false }},
+		{"/events/c1?source=a", bound("c1", "other"), func(e replay.Entry) bool { return e.Session == "c1" && e.Source == "a" }},
+		{"/events?run=rac1", bound("c 2/x"), func(replay.Entry) bool { return false }},
+	} {
+		t.Run(fmt.Sprint(test.path, test.grant), func(t *testing.T) {
+			bubble(t, func(set *Settings) {
+				set.Authorize = func(*http.Request) (Grant, error) { return Grant{Sessions: test.grant}, nil }
+			}, func(s *stand) {
+				live := s.get(test.path)
+				var want []string
+				for i, e := range entries() {
+					s.hub.Publish(e)
+					if test.want(e) {
+						want = append(want, fmt.Sprintf("e-%d message %s", i+1, e.Data))
+					}
+				}
+				s.settle()
+				replayed := s.get(test.path, "Last-Event-ID: e-0")
+				begun := s.get(test.path, "Last-Event-ID: nonsense")
+				for name, c := range map[string]*client{"live": live, "replayed": replayed, "behind a gap": begun} {
+					got, _ := received(s.T, c.take())
+					if c == begun && len(got) > 0 {
+						got = got[1:]
+					}
+					if fmt.Sprint(got) != fmt.Sprint(want) {
+						s.Errorf("%s: got %q, want %q", name, got, want)
+					}
+					if c.ended() {
+						s.Errorf("%s: the stream ended", name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestForbiddenLooksUnknown compares, byte by byte and over time, a session that is not granted with one that is not there.
+func TestForbiddenLooksUnknown(t *testing.T) {
+	var bodies []string
+	for _, path := range []string{"/events/secret", "/events/nothing"} {
+		bubble(t, func(set *Settings) {
+			set.Replay.Frames = 3
+			set.Authorize = func(*http.Request) (Grant, error) { return Grant{Sessions: []string{"mine"}}, nil }
+		}, func(s *stand) {
+			c := s.get(path, "Last-Event-ID: e-0")
+			for range 10 {
+				s.hub.Publish(replay.Entry{Session: "secret", Data: []byte("secret")})
+				s.settle()
+				time.Sleep(4 * time.Second)
+			}
+			s.settle()
+			bodies = append(bodies, c.take())
+			c.leave()
+			again := s.get(path, "Last-Event-ID: e-1")
+			bodies[len(bodies)-1] += again.take()
+		})
+	}
+	if bodies[0] != bodies[1] || strings.Contains(bodies[0], "data: secret") {
+		t.Errorf("forbidden:\n%s\nunknown:\n%s", bodies[0], bodies[1])
+	}
+}
+
+func TestUnauthorized(t *testing.T) {
+	bubble(t, func(set *Settings) {
+		set.Authorize = func(*http.Request) (Grant, error) { return Grant{}, errors.New("token abc123 is no good") }
+	}, func(s *stand) {
+		s.hub.Publish(say("secret"))
+		for _, path := range []string{"/events", "/events/c", "/events?last_event_id=e-0"} {
+			c := s.get(path)
+			response, body := c.response(s.T)
+			if response.StatusCode != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || strings.Contains(body, "abc123") || strings.Contains(body, "secret") {
+				s.Errorf("%s: %d %v %q", path, response.StatusCode, response.Header, body)
+			}
+			c.leave()
+		}
+		s.counted("refused unauthorized status", 3)
+	})
+}
+
+func TestLastEventID(t *testing.T) {
+	for _, test := range []struct {
+		path, header, from string
+	}{
+		{"/events", "Last-Event-ID: e-1", "e-1"},
+		{"/events?last_event_id=e-2", "", "e-2"},
+		{"/events?lastEventId=e-2", "", "e-2"},
+		{"/events?last_event_id=e-1&lastEventId=e-2", "", "e-1"},
+		{"/events?last_event_id=e-2", "last-event-id: e-1", "e-1"},
+		{"/events?last_event_id=e-2", "Last-Event-ID:", "e-2"},
+		{"/events", "Last-Event-ID:", "e-3"},
+		{"/events?last_event_id=", "", "e-3"},
+	} {
+		bubble(t, nil, func(s *stand) {
+			for i := range 3 {
+				s.hub.Publish(say(strconv.Itoa(i)))
+			}
+			header := []string{test.header}
+			if test.header == "" {
+				header = nil
+			}
+			if got := s.get(test.path, header...).take(); !strings.HasPrefix(got, "id: "+test.from+"\n: open\n\n") {
+				s.Errorf("%s %s: %q", test.path, test.header, got)
+			}
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	browsers := []string{"Origin: https://app.example.org", "Sec-Fetch-Mode: cors"}
+	bubble(t, func(set *Settings) {
+		set.Subscribers, set.SubscribersPerToken = 5, 2
+		set.Authorize = func(r *http.Request) (Grant, error) { return Grant{Token: r.Header.Get("Authorization")}, nil }
+	}, func(s *stand) {
+		first := s.get("/events", "Authorization: a")
+		s.get("/events", "Authorization: a")
+		s.refused("Authorization: a", "this token has as many streams")
+		s.counted("refused token_full status", 1)
+		for range 3 {
+			s.get("/events") // without a name there is no limit but that for all
+		}
+		s.refused("Authorization: b", "as many subscribers as there may be")
+		s.counted("refused full status", 1)
+		for _, browser := range browsers {
+			s.askedToRetry(browser)
+		}
+		s.counted("refused full retry", 2)
+		s.refused("Accept: text/event-stream", "as many subscribers")
+		s.refused(browsers[0], "as many subscribers")
+		if n := s.seen.subscribers.Load(); n != 5 {
+			s.Errorf("%d subscribers", n)
+		}
+		first.leave()
+		s.expect(s.get("/events", "Authorization: a"), "id: e-0\n: open\n\n")
+	})
+}
+
+func (s *stand) refused(header, says string) {
+	s.Helper()
+	c := s.get("/events", header)
+	response, body := c.response(s.T)
+	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if response.StatusCode != 503 || err != nil || after < 1 || after > 5 || !strings.Contains(body, says) {
+		s.Errorf("%s: %d %v %q", header, response.StatusCode, response.Header, body)
+	}
+	c.leave()
+}
+
+func (s *stand) askedToRetry(header string) {
+	s.Helper()
+	c := s.get("/events", "Accept: text/event-stream", header)
+	response, body := c.response(s.T)
+	ms, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(body, "retry: "), "\n\n"))
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" || err != nil || ms < 2000 || ms > 10_000 {
+		s.Errorf("%s: %d %v %q", header, response.StatusCode, response.Header, body)
+	}
+	c.leave()
+}
+
+// TestTokensAreForgotten opens and closes streams of many tokens: no name is kept of who is gone.
+func TestTokensAreForgotten(t *testing.T) {
+	s := newSlots(10, 2, func(int) {})
+	for i := range 1000 {
+		token := fmt.Sprint(i)
+		if s.take(token) != NotRefused {
+			t.Fatal("refused")
+		}
+		s.free(token)
+	}
+	if len(s.byToken) != 0 {
+		t.Errorf("%d names are kept", len(s.byToken))
+	}
+}
+
+func TestCORS(t *testing.T) {
+	const allowed, other = "https://app.example.org", "https://evil.example.org"
+	preflight := []string{"Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization,last-event-id"}
+	for _, test := range []struct {
+		origins []string
+		origin  string
+		allow   bool
+	}{
+		{nil, allowed, false},
+		{[]string{allowed}, allowed, true},
+		{[]string{allowed}, other, false},
+		{[]string{allowed}, allowed + ".evil.org", false},
+		{[]string{allowed}, strings.ToUpper(allowed), false},
+		{[]string{allowed}, "http://app.example.org", false},
+		{[]string{allowed}, "null", false},
+		{[]string{"*"}, other, false},
+		{[]string{""}, "", false},
+		{[]string{other, allowed}, allowed, true},
+	} {
+		bubble(t, func(set *Settings) { set.Origins = test.origins }, func(s *stand) {
+			origin := "Origin: " + test.origin
+			want := map[bool]string{true: test.origin}[test.allow]
+			c := s.get("/events", origin)
+			response, _ := c.response(s.T)
+			if got := response.Header.Get("Access-Control-Allow-Origin"); got != want || response.Header.Get("Vary") != "Origin" {
+				s.Errorf("%q of %q: %v", test.origin, test.origins, response.Header)
+			}
+			if response.Header.Get("Access-Control-Allow-Credentials") != "" {
+				s.Error("cookies are let in")
+			}
+			c.leave()
+			asks := s.request("OPTIONS", "/events/c", append(preflight, origin)...)
+			go asks.listen()
+			s.settle()
+			response, _ = asks.response(s.T)
+			header := response.Header
+			if response.StatusCode != 204 || header.Get("Access-Control-Allow-Origin") != want || header.Get("Vary") != "Origin" {
+				s.Errorf("preflight of %q for %q: %d %v", test.origin, test.origins, response.StatusCode, header)
+			}
+			if test.allow != (header.Get("Access-Control-Allow-Headers") == "Authorization, Last-Event-ID") || test.allow != strings.Contains(header.Get("Access-Control-Allow-Methods"), "GET") {
+				s.Errorf("preflight of %q for %q: %v", test.origin, test.origins, header)
+			}
+			asks.leave()
+			plain := s.request("OPTIONS", "/events", origin) // no preflight: nobody asks for a method
+			go plain.listen()
+			s.settle()
+			if response, _ := plain.response(s.T); response.StatusCode != 405 {
+				s.Errorf("OPTIONS: %d", response.StatusCode)
+			}
+			plain.leave()
+		})
+	}
+}
+
+// TestSettings wants every bound.
+func TestSettings(t *testing.T) {
+	for name, change := range map[string]func(*Settings){
+		"subscribers": func(s *Settings) { s.Subscribers = 0 },
+		"per token":   func(s *Settings) { s.SubscribersPerToken = 0 },
+		"heartbeat":   func(s *Settings) { s.Heartbeat = 0 },
+		"deadline":    func(s *Settings) { s.WriteDeadline = 0 },
+		"life":        func(s *Settings) { s.Life = 0 },
+		"recheck":     func(s *Settings) { s.Recheck = -1 },
+		"replay":      func(s *Settings) { s.Replay.Age = 0 },
+	} {
+		set := settings(newTally())
+		change(&set)
+		if _, err := New(set); err == nil || !strings.Contains(err.Error(), "must be more than 0") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDropsAreCounted publishes what does not fit.
+func TestDropsAreCounted(t *testing.T) {
+	bubble(t, func(set *Settings) { set.Replay.Bytes = 100 }, func(s *stand) {
+		s.hub.Publish(say(strings.Repeat("x", 200)))
+		s.hub.Publish(replay.Entry{Name: "a\nb"})
+		s.counted("dropped too_large", 1)
+		s.counted("dropped bad_name", 1)
+	})
+}
+
+// TestUnboundedWrites has a middleware hide what bounds a write.
+func TestUnboundedWrites(t *testing.T) {
+	hub, err := New(settings(newTally()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &opaque{header: http.Header{}}
+	hub.Handler().ServeHTTP(w, mustRequest(t, "/events"))
+	if w.status != 500 {
+		t.Errorf("status %d", w.status)
+	}
+}
+
+type opaque struct {
+	header http.Header
+	status int
+}
+
+func (o *opaque) Header() http.Header         { return o.header }
+func (o *opaque) Write(p []byte) (int, error) { return len(p), nil }
+func (o *opaque) WriteHeader(status int)      { o.status = status }
+
+func mustRequest(t *testing.T, path string) *http.Request {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestClosedLists wants every name once, and made for a label.
+func TestClosedLists(t *testing.T) {
+	lists := map[string][]string{}
+	for _, d := range Disconnects() {
+		lists["disconnects"] = append(lists["disconnects"], string(d))
+	}
+	for _, r := range Refusals() {
+		lists["refusals"] = append(lists["refusals"], string(r))
+	}
+	for _, a := range Answers() {
+		lists["answers"] = append(lists["answers"], string(a))
+	}
+	for _, o := range Outcomes() {
+		lists["outcomes"] = append(lists["outcomes"], string(o))
+	}
+	for _, d := range replay.Drops() {
+		lists["drops"] = append(lists["drops"], string(d))
+	}
+	for name, list := range lists {
+		seen := map[string]bool{}
+		for _, value := range list {
+			if seen[value] || value == "" || strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_") != "" {
+				t.Errorf("%s: %q", name, value)
+			}
+			seen[value] = true
+		}
+	}
+	for _, refusal := range Refusals() {
+		if refusal != Unauthorized && refusalTexts[refusal] == "" {
+			t.Errorf("%s has no text", refusal)
+		}
+	}
+}

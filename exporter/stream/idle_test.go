@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// BenchmarkIdle says what a subscriber costs that waits: in memory that the system gave, and in the time of a publish.
+func BenchmarkIdle(b *testing.B) {
+	const subscribers = 5000
+	seen := newTally()
+	hub, err := New(settings(seen))
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := serve(b, hub)
+	before := resident(b)
+	startSink(b, address, subscribers)
+	seen.until(func() bool { return seen.subscribers.Load() == subscribers })
+	for b.Loop() {
+		b.ReportMetric(float64(resident(b)-before)/subscribers, "B/subscriber")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// resident is the memory of this process, without garbage.
+func resident(b *testing.B) int {
+	runtime.GC()
+	debug.FreeOSMemory()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip("this system does not say how much memory a process has")
+	}
+	var kib int
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		b.Fatal(err)
+	}
+	return kib << 10
+}

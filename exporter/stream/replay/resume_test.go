@@ -1,0 +1,83 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestResume is the whole table: sequences 8 to 10 are held.
+func TestResume(t *testing.T) {
+	for _, test := range []struct {
+		id   string
+		want Reason
+		at   uint64
+	}{
+		{"e-7", "", 7},
+		{"e-8", "", 8},
+		{"e-10", "", 10},
+		{"e-6", Evicted, 7},
+		{"e-0", Evicted, 7},
+		{"e-11", Future, 7},
+		{"e-18446744073709551615", Future, 7},
+		{"e-18446744073709551616", Unknown, 7},
+		{"E-8", Restarted, 7},
+		{"f-8", Restarted, 7},
+		{"f-0", Restarted, 7},
+		{"e-e-8", Restarted, 7},
+		{"e-08", Unknown, 7},
+		{"e-+8", Unknown, 7},
+		{"e-8 ", Unknown, 7},
+		{"e-", Unknown, 7},
+		{"-8", Unknown, 7},
+		{"e8", Unknown, 7},
+		{"8", Unknown, 7},
+		{"", Unknown, 7},
+		{"-", Unknown, 7},
+		{"e-8\n", Unknown, 7},
+		{"e-٣", Unknown, 7},
+		{"e\x00-8", Unknown, 7},
+		{strings.Repeat("e", maxEpoch) + "-8", Restarted, 7},
+		{strings.Repeat("e", maxEpoch+1) + "-8", Unknown, 7},
+		{strings.Repeat("9", 1<<20), Unknown, 7},
+	} {
+		r, _ := newRing(t, Settings{Frames: 3, Bytes: 1000, Age: time.Hour})
+		publish(t, r, numbered(1, 10)...)
+		cursor, gap := r.Resume(test.id)
+		var reason Reason
+		if gap != nil {
+			reason = gap.Reason
+			if gap.Oldest != "e-8" || gap.Head != "e-10" {
+				t.Errorf("%.40q: gap %+v", test.id, gap)
+			}
+		}
+		if reason != test.want || cursor.sequence != test.at {
+			t.Errorf("%.40q: %q at %d, want %q at %d", test.id, reason, cursor.sequence, test.want, test.at)
+		}
+	}
+}
+
+// FuzzResume feeds ids that anybody may send: an answer is exact only for ids of ours, and says nothing that could hurt.
+func FuzzResume(f *testing.F) {
+	for _, id := range []string{"e-7", "e-6", "e-11", "x-1", "e-", "", "e-018", "é-1", "e-1\r\ndata: x"} {
+		f.Add(id)
+	}
+	r, _ := newRing(f, Settings{Frames: 3, Bytes: 1000, Age: time.Hour})
+	publish(f, r, numbered(1, 10)...)
+	f.Fuzz(func(t *testing.T, id string) {
+		cursor, gap := r.Resume(id)
+		if gap == nil {
+			if r.ID(cursor) != id {
+				t.Errorf("%q is taken for %q", id, r.ID(cursor))
+			}
+			return
+		}
+		if !slices.Contains(Reasons(), gap.Reason) || cursor.sequence != 7 {
+			t.Errorf("%q: %+v at %d", id, gap, cursor.sequence)
+		}
+		if gap.Requested != "" && gap.Requested != id || len(gap.Requested) > maxID || strings.ContainsAny(gap.Requested, "\r\n\"\\<> ") {
+			t.Errorf("%q: requested %q", id, gap.Requested)
+		}
+	})
+}

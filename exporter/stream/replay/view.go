@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"slices"
+	"sort"
+	"time"
+	"unique"
+)
+
+// view is what a Ring holds at one moment. It is never changed: whoever publishes makes the next from it, and a reader sees
+// one or the other. Bytes and frames that a view shows are never written again, so views share them.
+type view struct {
+	sealed []*segment
+	active segment // being filled; what is added lies behind what earlier views see of it
+	oldest uint64  // the sequence of the oldest frame; head+1 where there is none
+	head   uint64  // the sequence given last
+	bytes  int
+}
+
+// segment is a stretch of the log. One that is evicted lives as long as somebody writes from it.
+type segment struct {
+	first  uint64 // the sequence of frames[0]
+	data   []byte
+	frames []frame
+}
+
+// frame says where a frame lies and what a Selection asks about it. Handles make equal names one pointer.
+type frame struct {
+	end                  int // in data; it begins where the one before it ends
+	at                   time.Duration
+	kinds                Kinds
+	source, run, session unique.Handle[string]
+}
+
+func (v *view) frames() int { return int(v.head + 1 - v.oldest) }
+
+// newest is the time of the newest frame.
+func (v *view) newest() time.Duration {
+	if n := len(v.active.frames); n > 0 {
+		return v.active.frames[n-1].at
+	}
+	return 0
+}
+
+// find returns where a frame lies that the view holds.
+func (v *view) find(sequence uint64) (*segment, int) {
+	s := &v.active
+	if sequence < s.first {
+		s = v.sealed[sort.Search(len(v.sealed), func(i int) bool { return v.sealed[i].first > sequence })-1]
+	}
+	return s, int(sequence - s.first)
+}
+
+// since is the oldest sequence whose frame is younger than an age, head+1 if there is none.
+func (v *view) since(now, age time.Duration) uint64 {
+	n := sort.Search(v.frames(), func(n int) bool {
+		s, i := v.find(v.oldest + uint64(n))
+		return now-s.frames[i].at < age
+	})
+	return v.oldest + uint64(n)
+}
+
+func (v *view) add(wire []byte, f frame, room int) {
+	if len(v.active.data)+len(wire) > cap(v.active.data) {
+		v.seal()
+		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire)))}
+	}
+	v.active.data = append(v.active.data, wire...)
+	f.end = len(v.active.data)
+	v.active.frames = append(v.active.frames, f)
+	v.bytes += v.active.cost(len(v.active.frames) - 1)
+}
+
+// seal closes the active segment. Room that it will not use is given back, so that memory follows the bytes that are held.
+func (v *view) seal() {
+	if len(v.active.frames) == 0 {
+		return
+	}
+	s := v.active
+	if spare := cap(s.data) - len(s.data); spare > cap(s.data)/8 {
+		s.data = slices.Clone(s.data)
+	}
+	v.sealed = append(v.sealed, &s)
+}
+
+// trim lets go of the segments of which nothing is left.
+func (v *view) trim() {
+	if v.oldest > v.head {
+		v.sealed, v.active = nil, segment{first: v.head + 1}
+		return
+	}
+	gone := 0
+	for gone < len(v.sealed) && v.sealed[gone].first+uint64(len(v.sealed[gone].frames)) <= v.oldest {
+		gone++
+	}
+	if gone > 0 { // a new array: the old one would keep them
+		v.sealed = append([]*segment(nil), v.sealed[gone:]...)
+	}
+}
+
+func (s *segment) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return s.frames[i-1].end
+}
+
+// cost is what a frame counts against the bound on bytes.
+func (s *segment) cost(i int) int {
+	f := &s.frames[i]
+	return f.end - s.start(i) + len(f.source.Value()) + len(f.run.Value()) + len(f.session.Value())
+}
+
+// stretch returns the bytes of the frames from i on, at most limit bytes but at least one frame, and the number of frames.
+func (s *segment) stretch(i, limit int) ([]byte, int) {
+	start, rest := s.start(i), s.frames[i:]
+	n := len(rest)
+	if rest[n-1].end-start > limit {
+		n = max(1, sort.Search(n, func(n int) bool { return rest[n].end-start > limit }))
+	}
+	end := rest[n-1].end
+	return s.data[start:end:end], n
+}

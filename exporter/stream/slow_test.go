@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// TestSlowReaders has one subscriber that stops and one that reads a few bytes at a time beside others, in time that stands
+// still while anybody works: every publish and every frame to the others comes at its moment exactly.
+func TestSlowReaders(t *testing.T) {
+	bubble(t, func(set *Settings) { set.WriteDeadline = time.Hour }, func(s *stand) {
+		var others []*client
+		for range 3 {
+			others = append(others, s.get("/events"))
+		}
+		stopped := s.request("GET", "/events")
+		slow := s.request("GET", "/events")
+		go slow.sip(100, 10*time.Millisecond)
+		s.settle()
+		for _, c := range others {
+			c.take()
+		}
+		start := time.Now()
+		for i := 1; i <= 1000; i++ {
+			s.hub.Publish(say(strings.Repeat("x", 500)))
+			s.settle()
+			for _, c := range others {
+				if want := fmt.Sprintf("id: e-%d\ndata: %s\n\n", i, strings.Repeat("x", 500)); c.take() != want {
+					s.Fatalf("frame %d did not come at once", i)
+				}
+			}
+			if late := time.Since(start) - time.Duration(i-1)*time.Millisecond; late != 0 {
+				s.Fatalf("frame %d was late by %v", i, late)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		frames, _ := received(s.T, slow.take())
+		if len(frames) == 0 || len(frames) > 500 {
+			s.Fatalf("the slow reader has %d frames, it is not slow", len(frames))
+		}
+		time.Sleep(2 * time.Minute)
+		s.settle()
+		rest := slow.take()
+		if !strings.Contains(rest, "id: e-1000\n") || slow.ended() {
+			s.Errorf("the slow reader does not have the last frame")
+		}
+		_ = stopped.conn.Close()
+		_ = slow.conn.Close()
+	})
+}
+
+// sip reads n bytes at most, pauses, and so on.
+func (c *client) sip(n int, pause time.Duration) {
+	buf := make([]byte, n)
+	for {
+		n, err := c.conn.Read(buf)
+		c.mu.Lock()
+		c.read.Write(buf[:n])
+		if err != nil {
+			c.gone = time.Now()
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// TestStoppedReader has a real socket that nobody reads: little is sent before it is noticed, and it is cut.
+func TestStoppedReader(t *testing.T) {
+	seen := newTally()
+	set := settings(seen)
+	set.WriteDeadline = 100 * time.Millisecond
+	hub, err := New(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp4", serve(t, hub))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, "GET /events HTTP/1.1\r\nHost: stream\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	seen.until(func() bool { return seen.subscribers.Load() == 1 })
+	const size = 10_000
+	for range 800 { // less than the ring holds
+		hub.Publish(replay.Entry{Data: bytes.Repeat([]byte("x"), size)})
+	}
+	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
+	if sent := seen.sent.Load() * size; sent > 3<<20 {
+		t.Errorf("%d bytes were sent to nobody", sent)
+	} else {
+		t.Logf("%d bytes were sent before it was noticed", sent)
+	}
+}
+
+// TestHTTP2 serves over TLS, where a stream is one of many on a connection.
+func TestHTTP2(t *testing.T) {
+	seen := newTally()
+	set := settings(seen)
+	set.WriteDeadline, set.Replay.Epoch = 100*time.Millisecond, "e"
+	hub, err := New(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = Server(hub.Handler())
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	server.Client().Transport.(*http.Transport).TLSClientConfig.MinVersion = tls.VersionTLS12
+	response, err := server.Client().Get(server.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.ProtoMajor != 2 || response.Header.Get("Transfer-Encoding") != "" {
+		t.Errorf("%s, %v", response.Proto, response.Header)
+	}
+	lines := bufio.NewReader(response.Body)
+	hub.Publish(say("here"))
+	for _, want := range []string{"id: e-0\n", ": open\n", "\n", "id: e-1\n", "data: here\n", "\n"} {
+		if line, err := lines.ReadString('\n'); line != want {
+			t.Fatalf("got %q, %v, want %q", line, err, want)
+		}
+	}
+	for range 100 { // more than its window takes
+		hub.Publish(replay.Entry{Data: make([]byte, 100_000)})
+	}
+	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
+}

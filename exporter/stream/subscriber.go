@@ -1,0 +1,214 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// subscriber is one connection: a place in the ring, and what it may see from there. It is its request's goroutine.
+type subscriber struct {
+	hub       *Hub
+	grant     Grant
+	selection *replay.Selection
+	out       http.ResponseWriter
+	control   *http.ResponseController
+
+	cursor replay.Cursor
+	moved  bool            // the cursor may have gone on behind the id that the client has
+	wait   <-chan struct{} // until there may be more behind the cursor
+
+	timer   *time.Timer // for whatever is due next
+	wrote   time.Time
+	recheck time.Time
+	ends    time.Time
+	why     Disconnect // when it ends
+}
+
+// Gathering is done in space that a subscriber has only while it writes, so that a thousand that wait need none.
+var scratches = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+
+var ready = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// serve writes what there is and what comes, until one of the two sides ends it.
+func (s *subscriber) serve(ctx context.Context, lastEventID string) Disconnect {
+	s.schedule(time.Now())
+	s.timer = time.NewTimer(s.due())
+	defer s.timer.Stop()
+	why := s.advance(s.open(lastEventID))
+	draining := s.hub.draining
+	for why == "" {
+		select {
+		case <-s.wait:
+			why = s.advance(nil)
+		case <-s.timer.C:
+			why = s.tick(time.Now())
+		case <-draining:
+			draining = nil
+			s.leaveWithin(s.hub.grace)
+		case <-ctx.Done():
+			return ClientLeft
+		}
+	}
+	return why
+}
+
+// open finds the place to begin, and returns what is said before the first frame.
+func (s *subscriber) open(lastEventID string) []byte {
+	ring := s.hub.ring
+	if lastEventID == "" {
+		s.cursor = ring.Head()
+		return appendPosition(nil, ring.ID(s.cursor), "open")
+	}
+	cursor, gap := ring.Resume(lastEventID)
+	s.cursor = cursor
+	if gap == nil {
+		s.hub.settings.Observer.Resumed(Continued)
+		return appendPosition(nil, ring.ID(cursor), "open")
+	}
+	s.hub.settings.Observer.Resumed(Outcome(gap.Reason))
+	return appendGap(sse.AppendComment(nil, "open"), ring.ID(cursor), gap)
+}
+
+// advance writes the next batch behind an opening, which may be empty.
+func (s *subscriber) advance(opening []byte) Disconnect {
+	var scratch []byte
+	if s.selection != nil {
+		pooled := scratches.Get().(*[]byte)
+		defer scratches.Put(pooled)
+		scratch = *pooled
+	}
+	batch := s.hub.ring.Read(s.cursor, s.selection, scratch)
+	if batch.Lost {
+		return FellOff
+	}
+	s.moved = s.moved || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
+	s.cursor, s.wait = batch.Next, batch.Wait
+	if s.wait == nil {
+		s.wait = ready
+	}
+	if len(opening)+len(batch.Bytes) > 0 {
+		if why := s.write(opening, batch.Bytes); why != "" {
+			return why
+		}
+		s.hub.settings.Observer.Sent(batch.Frames)
+	}
+	return ""
+}
+
+// write is one flush. A subscriber that takes nothing of it until the deadline is let go.
+func (s *subscriber) write(parts ...[]byte) Disconnect {
+	s.wrote = time.Now()
+	deadline := s.wrote.Add(s.hub.settings.WriteDeadline)
+	err := s.control.SetWriteDeadline(deadline)
+	for _, part := range parts {
+		if err == nil && len(part) > 0 {
+			_, err = s.out.Write(part)
+		}
+	}
+	if err == nil {
+		err = s.control.Flush()
+	}
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, os.ErrDeadlineExceeded), !time.Now().Before(deadline): // HTTP/2 says only that the stream is closed
+		return WriteTimeout
+	default:
+		return ClientLeft
+	}
+}
+
+// tick does what is due: end, recheck or heartbeat.
+func (s *subscriber) tick(now time.Time) Disconnect {
+	settings := &s.hub.settings
+	if !now.Before(s.ends) {
+		return s.end(s.why)
+	}
+	if !now.Before(s.recheck) {
+		s.recheck = now.Add(settings.Recheck)
+		if s.grant.Recheck != nil && !s.grant.Recheck() {
+			return s.end(Revoked)
+		}
+	}
+	if now.Sub(s.wrote) >= settings.Heartbeat {
+		if why := s.beat(); why != "" {
+			return why
+		}
+	}
+	s.timer.Reset(s.due())
+	return ""
+}
+
+// beat breaks the silence.
+func (s *subscriber) beat() Disconnect {
+	before := s.wrote
+	if why := s.advance(nil); why != "" || s.wrote != before {
+		return why
+	}
+	return s.write(s.say(nil, ""))
+}
+
+// say appends a comment, and where the subscriber stands if it does not know.
+func (s *subscriber) say(dst []byte, comment string) []byte {
+	if !s.moved {
+		return sse.AppendComment(dst, comment)
+	}
+	s.moved = false
+	return appendPosition(dst, s.hub.ring.ID(s.cursor), comment)
+}
+
+// end says good-bye to a subscriber that still listens. One that may come back is first sent what there is; and if it was not
+// woken for long, it learns where it stands.
+func (s *subscriber) end(why Disconnect) Disconnect {
+	if why == LifeOver || why == Shutdown {
+		if failed := s.advance(nil); failed != "" {
+			return failed
+		}
+	}
+	var last []byte
+	if why == Shutdown {
+		last = sse.AppendRetry(last, between(500*time.Millisecond, 5*time.Second))
+	}
+	if failed := s.write(s.say(last, string(why))); failed != "" {
+		return failed
+	}
+	return why
+}
+
+func (s *subscriber) schedule(now time.Time) {
+	settings := &s.hub.settings
+	s.wrote, s.recheck = now, now.Add(settings.Recheck)
+	s.ends, s.why = now.Add(between(settings.Life*4/5, settings.Life)), LifeOver
+	if expires := s.grant.Expires; !expires.IsZero() && expires.Before(s.ends) {
+		s.ends, s.why = expires, Expired
+	}
+}
+
+func (s *subscriber) leaveWithin(grace time.Duration) {
+	if at := time.Now().Add(between(0, grace)); at.Before(s.ends) {
+		s.ends, s.why = at, Shutdown
+	}
+	s.timer.Reset(s.due())
+}
+
+// due is the time until the earliest of what a tick does.
+func (s *subscriber) due() time.Duration {
+	next := s.wrote.Add(s.hub.settings.Heartbeat)
+	for _, at := range []time.Time{s.recheck, s.ends} {
+		if at.Before(next) {
+			next = at
+		}
+	}
+	return time.Until(next)
+}

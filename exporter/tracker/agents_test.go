@@ -1,0 +1,217 @@
+package tracker_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+type story struct {
+	name   string
+	stream *event.Stream
+	frames []*event.Batch
+	want   string
+}
+
+func tell(t *testing.T, stories []story) {
+	t.Helper()
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) { equal(t, outline(follow(t, s.stream, s.frames...)), s.want) })
+	}
+}
+
+// TestRun names and times the run's own operation.
+func TestRun(t *testing.T) {
+	unnamed := proxied()
+	unnamed.App = ""
+	tell(t, []story{
+		{"is named by the app", proxied(), []*event.Batch{says("coordinator", final)}, `
+completed
+invoke_agent app ok 0-2
+  invoke_agent coordinator ok 1-1`},
+		{"else by the first segment of the first branch", unnamed, []*event.Batch{
+			says("par_a", branch("pipeline.par_a"), final), says("writer", branch("other.writer"), final)}, `
+completed
+invoke_agent pipeline ok 0-3
+  invoke_agent par_a ok 1-1
+  invoke_agent writer ok 2-2`},
+		{"else by the first author, who is never the user", file(), []*event.Batch{says("", text), says("coordinator", final), says("helper", final)}, `
+completed
+invoke_agent coordinator ok 1-3
+  invoke_agent helper ok 3-3`},
+		{"is the agent of its name, in any branch", file(), []*event.Batch{
+			says("a", text), says("a", branch("x.a"), final)}, `
+completed
+invoke_agent a ok 1-2`},
+		{"has no name where nobody speaks", file(), []*event.Batch{says("", final)}, `
+completed
+invoke_agent  ok 1-1`},
+		{"lasts from its request's forwarding to the end of its stream", proxied(), []*event.Batch{says("app", text), says("app", final)}, `
+completed
+invoke_agent app ok 0-3`},
+		{"lasts so even if no frame comes", proxied(), nil, `
+incomplete, stream_ended
+invoke_agent app unfinished 0-1`},
+		{"lasts from first to last frame of a tailed stream", tailed(), []*event.Batch{says("a", text), says("a", final)}, `
+completed
+invoke_agent a ok 1-2`},
+		{"lasts from first to last frame of a file", file(), []*event.Batch{says("a", text), says("a", final)}, `
+completed
+invoke_agent a ok 1-2`},
+		{"lasts from the earliest reported time to the latest", file(), []*event.Batch{
+			says("a", reported(5)), says("a", reported(2)), says("a", undated), says("a", final, reported(4))}, `
+completed
+invoke_agent a ok 2-5`},
+		{"has no times where none are reported", file(), []*event.Batch{says("a", undated), says("a", undated, final)}, `
+completed
+invoke_agent a ok ?-?`},
+	})
+}
+
+func reported(at int) fact { return func(b *event.Batch) { b.Time = second(at) } }
+
+// TestAgents gives every other author an operation for each of its branches.
+func TestAgents(t *testing.T) {
+	tell(t, []story{
+		{"are resumed in loops", proxied(), []*event.Batch{
+			says("writer", text), says("critic", text), says("writer", text), says("critic", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent writer ok 1-3
+  invoke_agent critic ok 2-4`},
+		{"are told apart by their branches", proxied(), []*event.Batch{
+			says("worker", branch("p.one"), text), says("worker", branch("p.two"), text), says("worker", branch("p.one"), final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent worker ok 1-3
+  invoke_agent worker ok 2-2`},
+		{"end with their last frame or their last child's end, whichever is later", proxied(), []*event.Batch{
+			says("early", calls("c1", "tool")), says("late", text), says("", returns("c1", "tool"), settles), says("late", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent early ok 1-3
+    execute_tool tool ok 1-3
+  invoke_agent late ok 2-4`},
+		{"start with their first frame or their first child's start, whichever is earlier", proxied(), []*event.Batch{
+			says("a", text), says("b", begins("m")), says("b", responds("m"), final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-1
+  invoke_agent b ok 1-3
+    chat m ok 1-3`},
+		{"are held by what holds them, to the root", file(), []*event.Batch{
+			says("a", text), says("b", returns("c1", "transfer"), settles, handsOver("c1", "c")),
+			says("c", calls("c2", "tool")), says("", returns("c2", "tool"), settles, reported(9)), says("c", final, reported(4))}, `
+completed
+invoke_agent a ok 1-9
+  invoke_agent b ok 2-9
+    invoke_agent c ok 3-9
+      execute_tool tool ok 3-9
+    execute_tool transfer ok ?-2`},
+		{"used as a tool are a tool", proxied(), []*event.Batch{
+			says("app", calls("c1", "burn_analyst")), says("app", returns("c1", "burn_analyst")), says("app", final)}, `
+completed
+invoke_agent app ok 0-4
+  execute_tool burn_analyst ok 1-2`},
+	})
+}
+
+// TestTransfers follows control.
+func TestTransfers(t *testing.T) {
+	to := func(from, target string) []*event.Batch {
+		return []*event.Batch{
+			says(from, calls("to "+target, "transfer_to_agent")),
+			says(from, returns("to "+target, "transfer_to_agent"), handsOver("to "+target, target)),
+		}
+	}
+	tell(t, []story{
+		{"the agent is below the one that handed over", proxied(),
+			append(append(to("app", "a"), to("a", "b")...), says("b", responds("m"), final)), `
+completed
+invoke_agent app ok 0-6
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-5
+    execute_tool transfer_to_agent ok 3-4
+    invoke_agent b ok 4-5
+      chat m ok 4-5`},
+		{"the agent starts with its own first frame", proxied(), append(to("app", "a"), says("a", final)), `
+completed
+invoke_agent app ok 0-4
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-3`},
+		{"control that comes back resumes the run", proxied(), append(append(to("app", "a"), to("a", "app")...), says("app", final)), `
+completed
+invoke_agent app ok 0-6
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-4
+    execute_tool transfer_to_agent ok 3-4`},
+		{"control that comes back resumes an agent where it stands", proxied(),
+			append(append(append(to("app", "a"), to("a", "b")...), to("b", "a")...), says("a", final)), `
+completed
+invoke_agent app ok 0-8
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-7
+    execute_tool transfer_to_agent ok 3-4
+    invoke_agent b ok 5-6
+      execute_tool transfer_to_agent ok 5-6`},
+		{"an agent may arrive in a branch of its own", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", branch("app.a"), final)), `
+completed
+invoke_agent app ok 0-5
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-4`},
+		{"an agent arrives once", proxied(), append(to("app", "a"), says("a", text), says("a", branch("app.a"), final)), `
+completed
+invoke_agent app ok 0-5
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-3
+  invoke_agent a ok 4-4`},
+		{"an agent that never speaks is unfinished, and so is the run", proxied(), append(to("app", "a"), says("", final)), `
+incomplete, stream_ended
+invoke_agent app unfinished 0-4
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a unfinished 2-?`},
+		{"a transfer that nobody signed comes from the run", proxied(), []*event.Batch{says("", handsOver("", "a")), says("a", final)}, `
+completed
+invoke_agent app ok 0-3
+  invoke_agent a ok 2-2`},
+	})
+}
+
+// TestTransferFacts holds what a transfer says of itself: the fact, its call's two ends, and the target's link to the call.
+func TestTransferFacts(t *testing.T) {
+	for name, id := range map[string]string{"with a call id": "c1", "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			r := follow(t, proxied(),
+				says("app", calls("old", "tool"), calls("", "waits")), says("app", returns("old", "tool")),
+				says("app", calls(id, "transfer_to_agent")), says("app", returns(id, "transfer_to_agent"), handsOver(id, "a")),
+				says("a", final))
+			call, target := named(t, r, tracker.ExecuteTool, "transfer_to_agent"), named(t, r, tracker.InvokeAgent, "a")
+			if want := (tracker.Transfer{From: "app", To: "a", Event: "event of a"}); len(r.Transfers) != 1 || r.Transfers[0] != want {
+				t.Errorf("transfers %+v", r.Transfers)
+			}
+			if call.HandoffSource != "app" || call.HandoffTarget != "a" {
+				t.Errorf("the call hands over from %q to %q", call.HandoffSource, call.HandoffTarget)
+			}
+			if !slices.Equal(target.Links, []tracker.SpanID{call.ID}) || call.ID == (tracker.SpanID{}) {
+				t.Errorf("the target links to %x, the call is %x", target.Links, call.ID)
+			}
+		})
+	}
+	t.Run("nobody knows which call it was", func(t *testing.T) {
+		r := follow(t, proxied(),
+			says("app", calls("", "transfer_to_agent"), calls("", "tool")),
+			says("app", returns("", "transfer_to_agent"), returns("", "tool"), handsOver("", "a")), says("a", final))
+		if target := named(t, r, tracker.InvokeAgent, "a"); len(target.Links) != 0 || len(r.Transfers) != 1 {
+			t.Errorf("links %x, transfers %+v", target.Links, r.Transfers)
+		}
+	})
+	t.Run("back to the run", func(t *testing.T) {
+		r := follow(t, proxied(),
+			says("a", calls("c1", "transfer_to_agent")), says("a", returns("c1", "transfer_to_agent"), handsOver("c1", "app")), says("app", final))
+		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(r.Root.Links, []tracker.SpanID{call.ID}) {
+			t.Errorf("the run links to %x, the call is %x", r.Root.Links, call.ID)
+		}
+	})
+}

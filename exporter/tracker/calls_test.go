@@ -1,0 +1,256 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestCalls joins calls and responses.
+func TestCalls(t *testing.T) {
+	tell(t, []story{
+		{"by id, from the call seen to the response seen, below the caller", proxied(), []*event.Batch{
+			says("a", calls("c1", "tool")), says("app", text), says("", returns("c1", "tool")), says("a", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent a ok 1-4
+    execute_tool tool ok 1-3`},
+		{"parallel ones as siblings in the order of their parts", proxied(), []*event.Batch{
+			says("app", calls("c2", "second"), calls("c1", "first")), says("app", returns("c1", "first")),
+			says("app", returns("c2", "second")), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool second ok 1-3
+  execute_tool first ok 1-2`},
+		{"shown twice are one", proxied(), []*event.Batch{
+			says("app", calls("c1", "tool")), says("app", calls("c1", "tool")), says("app", returns("c1", "tool")), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool tool ok 1-3`},
+		{"with an id used again are two", proxied(), []*event.Batch{
+			says("app", calls("c1", "tool")), says("app", returns("c1", "tool")),
+			says("app", calls("c1", "tool")), says("app", returns("c1", "tool")), says("app", final)}, `
+completed
+invoke_agent app ok 0-6
+  execute_tool tool ok 1-2
+  execute_tool tool ok 3-4`},
+		{"without ids by name, first in, first out", proxied(), []*event.Batch{
+			says("app", calls("", "b"), calls("", "a")), says("app", calls("", "a")),
+			says("app", returns("", "a")), says("app", returns("", "b")), says("app", returns("", "a")), says("app", final)}, `
+completed
+invoke_agent app ok 0-7
+  execute_tool b ok 1-4
+  execute_tool a ok 1-3
+  execute_tool a ok 2-5`},
+		{"of an earlier run have no start", proxied(), []*event.Batch{says("app", returns("c1", "tool"), returns("", "other")), says("app", final)}, `
+completed
+invoke_agent app ok 0-3
+  execute_tool tool ok ?-1
+  execute_tool other ok ?-1`},
+		{"answered again are as they were", proxied(), []*event.Batch{
+			says("app", calls("c1", "tool")), says("app", returns("c1", "tool")), says("app", final),
+			says("app", returns("c1", "tool"), wrong(event.ToolError))}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool tool ok 1-2`},
+		{"fail without their agent", proxied(), []*event.Batch{
+			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), wrong(event.ToolError)), says("a", final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-3
+    execute_tool tool error tool_error 1-2`},
+		{"end no earlier than they start", file(), []*event.Batch{
+			says("app", calls("c1", "tool"), reported(5)), says("app", returns("c1", "tool"), reported(3)), says("app", final, reported(6))}, `
+completed
+invoke_agent app ok 3-6
+  execute_tool tool ok 5-5`},
+		{"without an answer leave the run incomplete", proxied(), []*event.Batch{says("a", calls("c1", "tool"), final)}, `
+incomplete, stream_ended
+invoke_agent app unfinished 0-2
+  invoke_agent a unfinished 1-2
+    execute_tool tool unfinished 1-2`},
+		{"whose answer the model did not take up leave the run incomplete", proxied(), []*event.Batch{
+			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final), says("a", partial, text), says("b", branch("p.b"), text)}, `
+incomplete, stream_ended
+invoke_agent app unfinished 0-5
+  invoke_agent a unfinished 1-3
+    execute_tool tool ok 1-2
+  invoke_agent b ok 4-4`},
+		{"whose answer settles the matter do not", proxied(), []*event.Batch{
+			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), settles, final)}, `
+completed
+invoke_agent app ok 0-3
+  invoke_agent a ok 1-2
+    execute_tool tool ok 1-2`},
+	})
+}
+
+// TestCallDetails holds what a call says of itself.
+func TestCallDetails(t *testing.T) {
+	r := watch(func(s *tracker.Settings) {
+		s.AgentsAsTools = func(source, tool string) bool { return source == "briefing" && tool == "burn_analyst" }
+	}).feed(proxied(), says("a", calls("c1", "burn_analyst"), calls("c2", "tool"))).feed(tailed(), says("x")).stop()[0]
+	agent, tool := named(t, r, tracker.ExecuteTool, "burn_analyst"), named(t, r, tracker.ExecuteTool, "tool")
+	if !agent.AgentTool || tool.AgentTool {
+		t.Errorf("agents as tools: %v, %v", agent.AgentTool, tool.AgentTool)
+	}
+	if agent.Agent != "a" || agent.CallID != "c1" {
+		t.Errorf("%+v", agent)
+	}
+}
+
+// TestInputs follows what a run asks for.
+func TestInputs(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		frames []*event.Batch
+		inputs string // id kind status wait
+		want   string
+	}{
+		{"a long-running call waits for its answer", []*event.Batch{says("a", callsOutside("c1", "approve"), final)},
+			"c1 tool open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-2
+  invoke_agent a interrupted 1-2
+    execute_tool approve interrupted 1-2`},
+		{"a long-running call that is answered is a call", []*event.Batch{
+			says("a", callsOutside("c1", "approve"), final), says("a", text), says("", returns("c1", "approve")), says("a", final)},
+			"c1 tool answered 2s", `
+completed
+invoke_agent app ok 0-5
+  invoke_agent a ok 1-4
+    execute_tool approve ok 1-3`},
+		{"an answer may be an error", []*event.Batch{
+			says("a", callsOutside("c1", "approve"), final), says("", returns("c1", "approve"), wrong(event.ToolError)), says("a", final)},
+			"c1 tool answered 1s", `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-3
+    execute_tool approve error tool_error 1-2`},
+		{"one question does not interrupt what others do", []*event.Batch{
+			says("b", branch("p.b"), calls("c2", "tool")), says("a", branch("p.a"), callsOutside("c1", "approve"), final), says("c", final)},
+			"c1 tool open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-4
+  invoke_agent b unfinished 1-4
+    execute_tool tool unfinished 1-4
+  invoke_agent a interrupted 2-4
+    execute_tool approve interrupted 2-4
+  invoke_agent c ok 3-3`},
+		{"a call that must be confirmed is interrupted, whatever stands there as its response", []*event.Batch{
+			says("a", calls("c1", "delete")), says("a", pauses("c1"), returns("c1", "delete"), wrong(event.ToolError)),
+			says("a", asks("q1", event.InputConfirmation), final)},
+			"q1 confirmation open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-4
+  invoke_agent a interrupted 1-3
+    execute_tool delete interrupted 1-2`},
+		{"so is one without a response", []*event.Batch{
+			says("a", calls("c1", "delete")), says("a", pauses("c1"), asks("q1", event.InputCredential), final)},
+			"q1 credential open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-3
+  invoke_agent a interrupted 1-3
+    execute_tool delete interrupted 1-3`},
+		{"so is a long-running one, which is not answered by that", []*event.Batch{
+			says("a", callsOutside("c1", "delete")), says("a", pauses("c1"), returns("c1", "delete"), final)},
+			"c1 tool open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-3
+  invoke_agent a interrupted 1-2
+    execute_tool delete interrupted 1-2`},
+		{"a call that goes on after its pause is a call", []*event.Batch{
+			says("a", calls("c1", "delete")), says("a", pauses("c1"), asks("q1", event.InputConfirmation)),
+			says("", answers("q1")), says("a", returns("c1", "delete")), says("a", final)},
+			"q1 confirmation answered 1s", `
+completed
+invoke_agent app ok 0-6
+  invoke_agent a ok 1-5
+    execute_tool delete ok 1-4`},
+		{"a call that is over is not paused", []*event.Batch{
+			says("a", calls("c1", "delete")), says("a", returns("c1", "delete"), pauses("c1"), pauses("unknown")), says("a", final)},
+			"", `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-3
+    execute_tool delete ok 1-2`},
+		{"what is asked twice is asked once", []*event.Batch{
+			says("app", asks("q1", event.InputData)), says("app", asks("q1", event.InputData)), says("app", answers("q1"), final)},
+			"q1 data answered 2s", `
+completed
+invoke_agent app ok 0-4`},
+		{"what is answered twice was answered then", []*event.Batch{
+			says("app", asks("q1", event.InputSelection)), says("app", answers("q1")), says("app", answers("q1"), final)},
+			"q1 selection answered 1s", `
+completed
+invoke_agent app ok 0-4`},
+		{"what is asked again after its answer is open", []*event.Batch{
+			says("app", asks("q1", event.InputClarification)), says("app", answers("q1")), says("app", asks("q1", event.InputClarification), final)},
+			"q1 clarification answered 1s\nq1 clarification open", `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-4`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := follow(t, proxied(), c.frames...)
+			equal(t, outline(r), c.want)
+			var got []string
+			for _, in := range r.Inputs {
+				line := in.ID + " " + string(in.Kind) + " " + string(in.Status)
+				if wait, ok := in.Wait(); ok {
+					line += " " + wait.String()
+				}
+				got = append(got, line)
+			}
+			equal(t, lines(got...), c.inputs)
+		})
+	}
+}
+
+// TestWait is known only from two times in their order.
+func TestWait(t *testing.T) {
+	at := func(n int) tracker.Moment { return tracker.Moment{At: second(n)} }
+	for _, c := range []struct {
+		asked, answered tracker.Moment
+		known           bool
+	}{
+		{at(1), at(3), true}, {at(1), at(1), true}, {at(3), at(1), false},
+		{at(1), tracker.Moment{Frame: 3}, false}, {tracker.Moment{Frame: 1}, at(3), false},
+	} {
+		wait, known := tracker.Input{Requested: c.asked, Answered: c.answered}.Wait()
+		if known != c.known || known && wait != c.answered.At.Sub(c.asked.At) || !known && wait != 0 {
+			t.Errorf("%+v: %v, %v", c, wait, known)
+		}
+	}
+}
+
+// TestTiming says what times are worth.
+func TestTiming(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream *event.Stream
+		frames []*event.Batch
+		want   tracker.Timing
+	}{
+		"a live stream's are observed":             {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"))}, tracker.Observed},
+		"even where others stand on the wire":      {tailed(), []*event.Batch{says("a", calls("c", "tool"), reported(7)), says("a", returns("c", "tool"), reported(8))}, tracker.Observed},
+		"a file's are reported":                    {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"))}, tracker.Reported},
+		"a file's without a start are unknown":     {file(), []*event.Batch{says("a", calls("c", "tool"), undated), says("a", returns("c", "tool"))}, tracker.Unknown},
+		"a file's without an end are unknown":      {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"), undated)}, tracker.Unknown},
+		"an answer's whose call was not seen, too": {tailed(), []*event.Batch{says("a", returns("c", "tool"))}, tracker.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if op := named(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool"); op.Timing != c.want {
+				t.Errorf("%s", op.Timing)
+			}
+		})
+	}
+}
+
+// TestOrdinals gives what has no times a place in the order of frames, inside its parent's.
+func TestOrdinals(t *testing.T) {
+	r := follow(t, file(), says("app", text, undated), says("app", handsOver("", "a"), undated), says("", text, undated), says("app", text, undated))
+	op := named(t, r, tracker.InvokeAgent, "a")
+	if op.Started.Frame != 2 || op.Ended.Frame != 2 || r.Root.Started.Frame != 1 || r.Root.Ended.Frame != 4 {
+		t.Errorf("the agent from %d to %d, the run from %d to %d", op.Started.Frame, op.Ended.Frame, r.Root.Started.Frame, r.Root.Ended.Frame)
+	}
+}

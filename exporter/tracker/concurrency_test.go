@@ -1,0 +1,66 @@
+package tracker_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestManyStreamsAtOnce feeds streams from as many goroutines while others expire, configure and end: every run ends once, and
+// the observers, which have no lock of their own, see one thing after the other.
+func TestManyStreamsAtOnce(t *testing.T) {
+	const streams, rounds = 16, 30
+	small := func(s *tracker.Settings) { s.MaxOpen, s.MaxOperations, s.MaxFacts = streams/2, 10, 5 }
+	s := watch(small)
+	var feeding, meddling sync.WaitGroup
+	for i := range streams {
+		feeding.Go(func() {
+			for round := range rounds {
+				stream := proxied()
+				stream.Nonce = fmt.Sprint(i, " ", round)
+				s.Open(stream)
+				for _, b := range work(stream.Nonce) {
+					b.Stream, b.Received = stream, second(round)
+					s.Consume(b)
+				}
+				s.Close(stream, event.EndOfStream, second(round+1))
+			}
+		})
+	}
+	done := make(chan struct{})
+	for _, meddle := range []func(time.Time){
+		func(now time.Time) { s.Expire(now) },
+		func(now time.Time) { s.End(now) },
+		func(time.Time) {
+			s.Configure(tracker.Settings{MaxOpen: streams / 2, MaxOperations: 10, MaxFacts: 5, Idle: time.Second})
+		},
+	} {
+		meddling.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+					meddle(second(n % rounds))
+				}
+			}
+		})
+	}
+	feeding.Wait()
+	close(done)
+	meddling.Wait()
+	seen := map[*tracker.Run]bool{}
+	for _, r := range s.runs {
+		if r.Status == tracker.Running || seen[r] {
+			t.Errorf("%s, ended before: %v", r.Status, seen[r])
+		}
+		seen[r] = true
+	}
+	if begun := count(s.told, "begins briefing"); begun != streams*rounds || len(s.runs) != begun {
+		t.Errorf("of %d runs, %d began and %d ended", streams*rounds, begun, len(s.runs))
+	}
+}

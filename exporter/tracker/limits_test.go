@@ -1,0 +1,235 @@
+package tracker_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestTooManyRuns ends the run that was silent longest, and tells of it as of any other.
+func TestTooManyRuns(t *testing.T) {
+	s := watch(func(s *tracker.Settings) { s.MaxOpen = 2 })
+	silent, spoke, third := proxied(), proxied(), proxied()
+	silent.Source, spoke.Source, third.Source = "silent", "spoke", "third"
+	s.feed(spoke, says("a")).feed(silent, says("a", begins("m"), calls("c", "tool"))).feed(spoke, says("a"))
+	s.told = nil
+	s.feed(third, says("a"))
+	equal(t, lines(s.told...), `
+begins third
+chat m
+execute_tool tool
+invoke_agent a
+invoke_agent app
+ends silent`)
+	equal(t, lines(s.lost...), lines("evicted run", "evicted invoke_agent", "evicted chat", "evicted execute_tool"))
+	equal(t, outline(s.only(t)), `
+incomplete, evicted
+invoke_agent app unfinished 0-1
+  invoke_agent a unfinished 0-1
+    chat m unfinished 0-1
+    execute_tool tool unfinished 1-1`)
+	s.feed(silent, says("a")).end(silent, event.EndOfStream)
+	if last := s.lost[len(s.lost)-1]; last != "late silent" || len(s.runs) != 1 {
+		t.Errorf("%d runs, lost %q", len(s.runs), s.lost)
+	}
+}
+
+// TestTooManyRunsOfAStream goes on with the newest, however many there were.
+func TestTooManyRunsOfAStream(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOpen = 2 }), file()
+	for i := range 10 {
+		s.feed(stream, says("a", of(fmt.Sprint("e-", i)), final))
+	}
+	s.end(stream, event.EndOfStream)
+	var got []string
+	for _, r := range s.runs {
+		got = append(got, fmt.Sprintf("%s %s", r.ID, r.Status))
+	}
+	equal(t, lines(got...), `
+e-0 incomplete
+e-1 incomplete
+e-2 incomplete
+e-3 incomplete
+e-4 incomplete
+e-5 incomplete
+e-6 incomplete
+e-7 incomplete
+e-8 completed
+e-9 completed`)
+	if n := count(s.lost, "evicted run"); n != 8 {
+		t.Errorf("%d evictions counted", n)
+	}
+}
+
+func count(all []string, what string) (n int) {
+	for _, one := range all {
+		if one == what {
+			n++
+		}
+	}
+	return n
+}
+
+// TestTooManyOpenOperations begins no more of them, of any kind.
+func TestTooManyOpenOperations(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 3 }), proxied()
+	s.feed(stream,
+		says("app", calls("c1", "one"), calls("c2", "two")),
+		says("app", calls("c3", "three"), responds("m"), begins("m"), returns("c4", "four"), handsOver("", "z")),
+		says("late"), says("app", responds("n"))).end(stream, event.EndOfStream)
+	r := s.only(t)
+	if len(r.Operations) != 3 || len(s.ops) != 3 {
+		t.Errorf("%d operations, told of %d", len(r.Operations), len(s.ops))
+	}
+	equal(t, lines(s.lost...), lines(
+		"evicted execute_tool", "evicted chat", "evicted chat", "evicted execute_tool", "evicted invoke_agent", "evicted invoke_agent", "evicted chat"))
+	if r.Agent != "app" || r.Events != 4 {
+		t.Errorf("agent %q, %d frames", r.Agent, r.Events)
+	}
+}
+
+// TestTooManyOperations forgets the older half of what has ended, out of the report only.
+func TestTooManyOperations(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 9 }), proxied()
+	s.feed(stream, says("app", calls("open", "open")))
+	for i := range 8 {
+		id := fmt.Sprint("c", i)
+		s.feed(stream, says("app", calls(id, id)), says("app", returns(id, id)))
+	}
+	s.feed(stream, says("app", returns("open", "open")), says("app", final)).end(stream, event.EndOfStream)
+	r := s.only(t)
+	var got []string
+	for _, op := range r.Operations {
+		got = append(got, op.Name)
+	}
+	equal(t, lines(got...), lines("app", "open", "c4", "c5", "c6", "c7"))
+	if n := count(s.lost, "evicted report"); n != 4 || n != len(s.lost) || len(s.ops) != 10 || r.Status != tracker.Completed {
+		t.Errorf("lost %q, told of %d, %s", s.lost, len(s.ops), r.Status)
+	}
+}
+
+// TestForgottenCalls have ids of their own, although nobody knows any more how often their call id was used.
+func TestForgottenCalls(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 4 }), proxied()
+	for range 20 {
+		s.feed(stream, says("app", calls("c", "tool")), says("app", returns("c", "tool")), says("app", returns("d", "unseen")))
+	}
+	s.end(stream, event.EndOfStream)
+	seen := map[tracker.SpanID]bool{}
+	for _, op := range s.ops {
+		if seen[op.ID] {
+			t.Fatalf("%s %s has the id of another", op.Kind, op.Name)
+		}
+		seen[op.ID] = true
+	}
+	if len(s.ops) < 21 || !slices.Contains(s.lost, "evicted report") {
+		t.Errorf("told of %d operations, lost %q", len(s.ops), s.lost)
+	}
+}
+
+// TestTooManyPlaces follows the order of frames in no more branches and agents than there may be operations.
+func TestTooManyPlaces(t *testing.T) {
+	t.Run("branches", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 4 }), proxied()
+		for i := range 6 {
+			s.feed(stream, says("app", branch(fmt.Sprint("b", i))))
+		}
+		s.feed(stream, says("app", branch("b0"))) // known, so followed
+		s.feed(stream, says("app", branch("b0"), responds("known")), says("app", branch("b5"), responds("new"), final)).end(stream, event.EndOfStream)
+		r := s.only(t)
+		equal(t, outline(r), `
+completed
+invoke_agent app ok 0-10
+  chat known ok 7-8
+  chat new ok 0-9`)
+		if n := count(s.lost, "evicted place"); n != 4 || n != len(s.lost) {
+			t.Errorf("lost %q", s.lost)
+		}
+	})
+	t.Run("agents that control was handed to", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 2 }), proxied()
+		s.feed(stream, says("app", handsOver("", "a"), handsOver("", "app"), handsOver("", "c"), handsOver("", "a")))
+		if n := count(s.lost, "evicted place"); n != 1 {
+			t.Errorf("lost %q", s.lost)
+		}
+	})
+	t.Run("branches in which a response is owed", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
+		for i := range 5 {
+			id := fmt.Sprint(i)
+			s.feed(stream, says("app", branch("x"), calls(id, "tool")), says("", branch(id), returns(id, "tool")))
+		}
+		before := count(s.lost, "evicted place")
+		s.feed(stream, says("app", branch("x"), calls("y", "tool")), says("", branch("4"), returns("y", "tool")))
+		s.feed(stream, says("app", branch("x"), calls("z", "tool")), says("", branch("6"), returns("z", "tool")))
+		if after := count(s.lost, "evicted place"); after != before+3 { // the place of branch 4, of branch 6, and what is owed in 6
+			t.Errorf("%d, then %d: %q", before, after, s.lost)
+		}
+	})
+}
+
+// TestTooManyFacts keeps as many of each kind as may be, and counts the others.
+func TestTooManyFacts(t *testing.T) {
+	const most = 3
+	confidence := func(b *event.Batch) { b.Add(event.KindConfidence).Name = b.Agent }
+	citation := func(b *event.Batch) { b.Add(event.KindCitation).Name = b.Agent }
+	reasoning := func(b *event.Batch) { b.Add(event.KindReasoning).Name = b.Agent }
+	artifact := func(b *event.Batch) { b.Add(event.KindArtifact).Name = "report" }
+	for _, c := range []struct {
+		lost  string
+		frame func(i int) *event.Batch
+		kept  func(*tracker.Run) int
+	}{
+		{"transfer", func(int) *event.Batch { return says("app", handsOver("", "a")) }, func(r *tracker.Run) int { return len(r.Transfers) }},
+		{"confidence", func(i int) *event.Batch { return says(fmt.Sprint(i), confidence) }, func(r *tracker.Run) int { return len(r.Confidence) }},
+		{"citation", func(i int) *event.Batch { return says(fmt.Sprint(i), citation) }, func(r *tracker.Run) int { return len(r.Citations) }},
+		{"reasoning", func(i int) *event.Batch { return says(fmt.Sprint(i), reasoning) }, func(r *tracker.Run) int { return len(r.Reasoning) }},
+		{"artifact", func(int) *event.Batch { return says("app", artifact) }, func(r *tracker.Run) int { return len(r.Artifacts) }},
+		{"input", func(i int) *event.Batch { return says("app", asks(fmt.Sprint(i), event.InputData)) }, func(r *tracker.Run) int { return len(r.Inputs) }},
+		{"final", func(i int) *event.Batch { return says(fmt.Sprint(i), text, final) }, func(r *tracker.Run) int { return len(r.Unrated) }},
+	} {
+		t.Run(c.lost, func(t *testing.T) {
+			s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = most }), proxied()
+			for i := range most {
+				s.feed(stream, c.frame(i))
+			}
+			if len(s.lost) != 0 {
+				t.Fatalf("lost %q before there were too many", s.lost)
+			}
+			s.feed(stream, c.frame(most), c.frame(most+1))
+			equal(t, lines(s.lost...), lines("evicted "+c.lost, "evicted "+c.lost))
+			if n := c.kept(s.stop()[0]); n != most {
+				t.Errorf("%d are kept", n)
+			}
+		})
+	}
+	t.Run("of one operation", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = most }), proxied()
+		s.feed(stream, says("a", confidence, citation, confidence), says("a", confidence, citation, reasoning))
+		equal(t, lines(s.lost...), lines("evicted confidence", "evicted citation", "evicted reasoning"))
+		r := s.stop()[0]
+		if op := named(t, r, tracker.InvokeAgent, "a"); len(op.Confidence)+len(op.Citations) != most || op.Dropped != 3 || len(r.Confidence)+len(r.Citations) != most {
+			t.Errorf("%d and %d statements, %d dropped", len(op.Confidence), len(op.Citations), op.Dropped)
+		}
+	})
+	t.Run("links of a transfer's target", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = most }), proxied()
+		for i := range most + 2 {
+			id := fmt.Sprint(i)
+			s.feed(stream, says("app", calls(id, "transfer_to_agent")), says("app", returns(id, "transfer_to_agent"), handsOver(id, "a")))
+		}
+		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a"); len(op.Links) != most {
+			t.Errorf("%d links", len(op.Links))
+		}
+	})
+	t.Run("an agent whose texts are counted is counted on", func(t *testing.T) {
+		s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = 1 }), proxied()
+		s.feed(stream, says("a", text, final), says("a", text, final))
+		if r := s.stop()[0]; r.Unrated["a"] != 2 || len(s.lost) != 0 {
+			t.Errorf("%v, lost %q", r.Unrated, s.lost)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package tracker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// answering is a request that brings answers.
+func answering(ids ...string) *event.Stream {
+	s := proxied()
+	s.Nonce, s.Answers = "answering "+fmt.Sprint(ids), ids
+	return s
+}
+
+func in(s *event.Stream, source, session string) *event.Stream {
+	s.Source, s.Session = source, session
+	return s
+}
+
+// TestLinks names the run whose question a run answers.
+func TestLinks(t *testing.T) {
+	waits := func() []*event.Batch {
+		return []*event.Batch{
+			says("app", of("e-1"), calls("c1", "delete")), says("app", of("e-1"), pauses("c1"), returns("c1", "delete")),
+			says("app", of("e-1"), asks("q1", event.InputConfirmation), asks("", event.InputData), callsOutside("c2", "approve"), final),
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		stream *event.Stream
+		frames []*event.Batch
+		want   string
+	}{
+		{"by the request", answering("q1"), nil, "resumes e-1"},
+		{"by the request, even for a run of the same id", answering("c2"), []*event.Batch{says("app", of("e-1"), final)}, "resumes e-1"},
+		{"by the response to a paused call", proxied(), []*event.Batch{says("app", of("e-2"), returns("c1", "delete"), final)}, "resumes e-1"},
+		{"by the response to a long-running call", proxied(), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), final)}, "resumes e-1"},
+		{"by the answer to an input", proxied(), []*event.Batch{says("app", of("e-2"), answers("q1"), final)}, "resumes e-1"},
+		{"once", answering("q1", "c1", "q1"), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), answers("q1"), final)}, "resumes e-1"},
+		{"not for what nobody asked", answering("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("", "delete"), answers(""), final)}, ""},
+		{"not for what it asks itself", proxied(), []*event.Batch{
+			says("app", of("e-2"), asks("q1", event.InputData), callsOutside("c1", "delete")), says("app", of("e-2"), answers("q1"), returns("c1", "delete"), final)}, ""},
+		{"not for what another session asked", in(answering("q1"), "briefing", "other"), nil, ""},
+		{"not for what another source asked", in(answering("q1"), "other", "session"), nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, asking := watch(), proxied()
+			s.feed(asking, waits()...).end(asking, event.EndOfStream)
+			s.feed(c.stream, c.frames...).end(c.stream, event.EndOfStream)
+			equal(t, linksOf(s.runs[1]), c.want)
+			if len(s.runs[0].Links) != 0 || s.runs[0].Inputs[0].Status != tracker.InputOpen || s.runs[0].Status != tracker.Interrupted {
+				t.Errorf("the run that asked: %+v, %s, links %v", s.runs[0].Inputs[0], s.runs[0].Status, s.runs[0].Links)
+			}
+		})
+	}
+}
+
+func linksOf(r *tracker.Run) string {
+	var all []string
+	for _, l := range r.Links {
+		all = append(all, l.Kind+" "+l.Run)
+	}
+	return lines(all...)
+}
+
+// TestLinksOfOneStream has a file and a tailed stream hold the run that asks and those that answer.
+func TestLinksOfOneStream(t *testing.T) {
+	for _, stream := range []*event.Stream{file(), tailed()} {
+		s := watch()
+		s.feed(stream,
+			says("a", of("e-1"), asks("q1", event.InputData), final), says("a", of("e-2"), asks("q2", event.InputData), final),
+			says("a", of("e-3"), answers("q1"), answers("q2"), answers("q1"), final)).end(stream, event.EndOfStream)
+		equal(t, linksOf(s.runs[2]), lines("resumes e-1", "resumes e-2"))
+	}
+}
+
+// TestARunReadAgain does not resume itself.
+func TestARunReadAgain(t *testing.T) {
+	s, stream, again := watch(), tailed(), tailed()
+	s.feed(stream, says("a", of("e-1"), asks("q1", event.InputData))).end(stream, event.EndOfStream)
+	s.feed(again, says("a", of("e-1"), answers("q1"), final)).end(again, event.EndOfStream)
+	equal(t, linksOf(s.runs[1]), "")
+}
+
+// TestARunWithoutAnID cannot be named by the one that answers it.
+func TestARunWithoutAnID(t *testing.T) {
+	s, stream, next := watch(), proxied(), answering("q1")
+	s.feed(stream, says("a", asks("q1", event.InputData))).end(stream, event.EndOfStream)
+	s.feed(next, says("a", of("e-2"), final)).end(next, event.EndOfStream)
+	equal(t, linksOf(s.runs[1]), "")
+}
+
+// TestLinksAreBounded keeps as many links as other facts, and remembers as many questions as there may be open runs.
+func TestLinksAreBounded(t *testing.T) {
+	s := watch(func(s *tracker.Settings) { s.MaxFacts, s.MaxOpen = 3, 5 })
+	var questions []string
+	for i := range 9 {
+		stream := proxied()
+		s.feed(stream, says("a", of(fmt.Sprint("e-", i)), asks(fmt.Sprint("q", i), event.InputData))).end(stream, event.EndOfStream)
+		questions = append(questions, fmt.Sprint("q", i))
+	}
+	next := answering(questions...)
+	s.feed(next).end(next, event.EndOfStream)
+	equal(t, linksOf(s.runs[9]), lines("resumes e-4", "resumes e-5", "resumes e-6"))
+	equal(t, lines(s.lost...), lines("evicted link", "evicted link"))
+}

@@ -1,0 +1,144 @@
+package tracker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// rates is a confidence that somebody said, in the text of an answer unless changed.
+func rates(who string, value float64, change ...func(*event.Event)) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindConfidence)
+		e.Name, e.Confidence = who, event.Confidence{Value: value, Known: true, Origin: event.OriginText}
+		for _, c := range change {
+			c(e)
+		}
+	}
+}
+
+func overall(e *event.Event)    { e.Confidence.Overall = true }
+func structured(e *event.Event) { e.Confidence.Origin = event.OriginStructured }
+func inThought(e *event.Event)  { e.Confidence.Origin = event.OriginThought }
+func inWords(e *event.Event)    { e.Confidence.Known, e.Confidence.Label = false, "high" }
+func byCall(id string) func(*event.Event) {
+	return func(e *event.Event) { e.CallID = id }
+}
+
+func percent(p float64) float64 { return p / 100 }
+
+// TestRestated tells the values that a text repeats from those that it gives.
+func TestRestated(t *testing.T) {
+	tool := says("app", calls("c1", "burn_analyst"), calls("c2", "trail_assessor"))
+	given := says("app", returns("c1", "burn_analyst"), rates("burn_analyst", 0.92, byCall("c1")),
+		returns("c2", "trail_assessor"), rates("trail_assessor", 0.92, byCall("c2"), structured))
+	for _, c := range []struct {
+		name   string
+		frames []*event.Batch
+		want   string // who value, restated
+	}{
+		{"a tool's value", []*event.Batch{tool, given, says("app", rates("app", 0.92), final)}, `
+burn_analyst 0.92
+trail_assessor 0.92
+app 0.92 restated`},
+		{"but for the overall one, one of its own, and what it thinks or proves", []*event.Batch{
+			says("a", rates("a", 0.9)), says("app", rates("app", 0.9, overall), rates("app", 0.8), rates("app", 0.9, inThought), rates("app", 0.9, structured), final)}, `
+a 0.9
+app 0.9
+app 0.8
+app 0.9
+app 0.9`},
+		{"an agent's value", []*event.Batch{says("a", rates("a", 0.9)), says("b", rates("b", 0.8)), says("app", rates("app", 0.8), rates("app", 0.9), final)}, `
+a 0.9
+b 0.8
+app 0.8 restated
+app 0.9 restated`},
+		{"as it was divided", []*event.Batch{says("a", rates("a", percent(33.3))), says("app", rates("app", 0.333), final)}, `
+a 0.33299999999999996
+app 0.333 restated`},
+		{"not its own", []*event.Batch{says("a", rates("a", 0.9)), says("a", rates("a", 0.9), final)}, `
+a 0.9
+a 0.9`},
+		{"nor words", []*event.Batch{says("a", rates("a", 0, inWords)), says("app", rates("app", 0, inWords), rates("app", 0), final)}, `
+a 0
+app 0
+app 0`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, s := range follow(t, proxied(), c.frames...).Confidence {
+				line := fmt.Sprint(s.Agent, " ", s.Value)
+				if s.Restated {
+					line += " restated"
+				}
+				got = append(got, line)
+			}
+			equal(t, lines(got...), c.want)
+		})
+	}
+}
+
+// TestProofIsAttributed puts statements on the operation that they judge, and all of them on the run.
+func TestProofIsAttributed(t *testing.T) {
+	cites := func(who, source, call string) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindCitation)
+			e.Name, e.CallID, e.Citation = who, call, event.Citation{Source: source, Reference: "p. 1"}
+		}
+	}
+	reasons := func(who string, steps int, call string) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindReasoning)
+			e.Name, e.CallID, e.Steps = who, call, steps
+		}
+	}
+	r := follow(t, proxied(),
+		says("a", calls("c1", "tool"), calls("c2", "idle")),
+		says("a", returns("c1", "tool"), rates("tool", 0.9, byCall("c1")), cites("tool", "MTBS", "c1"), reasons("tool", 3, "c1")),
+		says("a", rates("a", 0.8), cites("a", "field", ""), reasons("a", 2, ""), rates("a", 0.7, byCall("unknown")), final),
+		says("", rates("nobody", 0.1)))
+	tool, agent := named(t, r, tracker.ExecuteTool, "tool"), named(t, r, tracker.InvokeAgent, "a")
+	if len(tool.Confidence) != 1 || tool.Confidence[0].Value != 0.9 || len(tool.Citations) != 1 || tool.Citations[0].Source != "MTBS" ||
+		tool.ReasoningStep != (event.Count{N: 3, Known: true}) {
+		t.Errorf("the tool's: %+v, %+v, %+v", tool.Confidence, tool.Citations, tool.ReasoningStep)
+	}
+	if len(agent.Confidence) != 2 || agent.Confidence[1].Value != 0.7 || len(agent.Citations) != 1 || agent.Citations[0].Source != "field" ||
+		agent.ReasoningStep != (event.Count{N: 2, Known: true}) {
+		t.Errorf("the agent's: %+v, %+v, %+v", agent.Confidence, agent.Citations, agent.ReasoningStep)
+	}
+	if len(r.Root.Confidence) != 1 || len(named(t, r, tracker.ExecuteTool, "idle").Confidence) != 0 {
+		t.Errorf("the run's own: %+v", r.Root.Confidence)
+	}
+	if len(r.Confidence) != 4 || len(r.Citations) != 2 || r.Citations[0] != (tracker.Source{Agent: "tool", Citation: tool.Citations[0]}) ||
+		len(r.Reasoning) != 2 || r.Reasoning[1] != (tracker.Reasoning{Agent: "a", Steps: 2}) {
+		t.Errorf("the run's: %+v, %+v, %+v", r.Confidence, r.Citations, r.Reasoning)
+	}
+}
+
+// TestUnrated counts the final texts that state no confidence.
+func TestUnrated(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		frame *event.Batch
+		want  int
+	}{
+		{"a final text", says("a", text, final), 1},
+		{"in any order", says("a", final, text), 1},
+		{"with a confidence", says("a", text, rates("a", 0.9), final), 0},
+		{"with one in words", says("a", text, rates("a", 0, inWords), final), 0},
+		{"with one of a thought only", says("a", text, rates("a", 0.9, inThought), final), 1},
+		{"not final", says("a", text), 0},
+		{"without a text", says("a", final), 0},
+		{"partial", says("a", partial, text, final), 0},
+		{"of the user", says("", text, final), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := follow(t, proxied(), c.frame)
+			if r.Unrated["a"] != c.want || c.want == 0 && len(r.Unrated) != 0 {
+				t.Errorf("%v", r.Unrated)
+			}
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package tracker_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestAnyStream feeds streams of random facts, which no agent sends, under random limits. Whatever comes:
+//   - every run that begins ends once, with a status, and with a reason unless it completed;
+//   - every operation is told of once, after its children and before its run's end, with a status;
+//   - an operation's id is no other's of its run; its parent is an agent of its run, and holds it in time;
+//   - no time is older than its start, and timing is unknown exactly where a time is;
+//   - what is kept is within its limit;
+//   - and the same again makes the same.
+func TestAnyStream(t *testing.T) {
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			first, second := live(t, seed), live(t, seed)
+			if diff := cmp.Diff(first, second); diff != "" {
+				t.Errorf("the second time it differs:\n%s", diff)
+			}
+		})
+	}
+}
+
+// live lets random streams come and go, and returns what was told.
+func live(t *testing.T, seed uint64) []string {
+	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), now: secondZero}
+	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, most: tracker.Settings{
+		MaxOpen: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), Idle: time.Duration(1+d.IntN(100)) * time.Second,
+	}}
+	follow := tracker.New(w.most, w, w)
+	var streams []*event.Stream
+	for range 200 {
+		d.now = d.now.Add(time.Duration(d.IntN(3000)) * time.Millisecond)
+		switch n := d.IntN(40); {
+		case n == 0:
+			follow.Expire(d.now)
+		case n == 1 && d.IntN(3) == 0:
+			follow.End(d.now)
+		case n == 2:
+			follow.Configure(w.most)
+		case len(streams) == 0 || n < 6 && len(streams) < 10:
+			streams = append(streams, d.stream())
+			follow.Open(streams[len(streams)-1])
+		case n < 9:
+			i := d.IntN(len(streams))
+			follow.Close(streams[i], event.End(d.IntN(4)), d.received(streams[i]))
+			streams = slices.Delete(streams, i, i+1)
+		default:
+			follow.Consume(d.batch(streams[d.IntN(len(streams))]))
+		}
+		if w.open > w.most.MaxOpen {
+			t.Fatalf("%d runs are open", w.open)
+		}
+	}
+	for _, s := range streams {
+		follow.Close(s, event.EndOfStream, d.received(s))
+	}
+	if w.open != 0 {
+		t.Errorf("%d runs never ended", w.open)
+	}
+	return w.told
+}
+
+// drive makes up what comes.
+type drive struct {
+	*rand.Rand
+	now time.Time
+}
+
+func one[T any](d *drive, of ...T) T { return of[d.IntN(len(of))] }
+
+func (d *drive) received(s *event.Stream) time.Time {
+	if s.Live {
+		return d.now
+	}
+	return time.Time{}
+}
+
+func (d *drive) stream() *event.Stream {
+	s := one(d, proxied, tailed, file)()
+	s.Nonce, s.Session, s.Opened = fmt.Sprint(d.Uint64()), one(d, "", "s1", "s2"), d.received(s)
+	s.App = one(d, "", "app", "a")
+	if d.IntN(3) == 0 {
+		s.Answers = []string{d.id(), d.id()}
+		s.Parent = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: d.IntN(2) == 0}
+	}
+	return s
+}
+
+func (d *drive) id() string { return one(d, "", "1", "2", "3", "\x00") }
+
+func (d *drive) name() string { return one(d, "", "a", "b", "c", "app", "a\x00") }
+
+func (d *drive) batch(s *event.Stream) *event.Batch {
+	b := &event.Batch{
+		Stream: s, Received: d.received(s), Run: one(d, "", "e-1", "e-1", "e-2", "e-3"), Agent: d.name(),
+		Branch: one(d, "", "", "p.x", "p.y", "\x00p"), Partial: d.IntN(3) == 0, Internal: d.IntN(20) == 0,
+	}
+	if d.IntN(4) > 0 {
+		b.Time = secondZero.Add(time.Duration(d.IntN(1000)) * time.Second)
+	}
+	if d.IntN(20) == 0 {
+		b.Rejected = event.ReasonShape
+	}
+	for range d.IntN(5) {
+		e := b.Add(one(d, event.Kinds()...))
+		e.CallID, e.Name, e.Model = d.id(), d.name(), one(d, "", "m")
+		e.Error = one(d, event.NoFailure, event.NoFailure, event.ToolError, event.FailureCanceled)
+		e.LongRunning, e.Settled, e.FromCode = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0
+		e.Input, e.Confidence.Origin = event.InputData, one(d, event.OriginText, event.OriginThought)
+		e.Confidence.Value, e.Confidence.Known = 0.9, d.IntN(2) == 0
+	}
+	return b
+}
+
+// auditor holds what a tracker tells to its promises.
+type auditor struct {
+	*testing.T
+	most tracker.Settings
+	told []string
+	runs map[*tracker.Run]*account
+	open int
+}
+
+// account is what was told of a run.
+type account struct {
+	ended bool
+	ops   []*tracker.Operation
+	byID  map[tracker.SpanID]*tracker.Operation
+}
+
+func (w *auditor) Evicted(kind string) { w.told = append(w.told, "evicted "+kind) }
+func (w *auditor) Expired(kind string) { w.told = append(w.told, "expired "+kind) }
+func (w *auditor) Late(source string)  { w.told = append(w.told, "late "+source) }
+
+func (w *auditor) RunStarted(r *tracker.Run) {
+	if w.runs[r] != nil || r.Status != tracker.Running {
+		w.Errorf("a run begins twice, or is %s from the start", r.Status)
+	}
+	w.open++
+	w.runs[r] = &account{byID: map[tracker.SpanID]*tracker.Operation{}}
+}
+
+func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	w.told = append(w.told, fmt.Sprintf("%x below %x: %s %q %s %s", op.ID, op.Parent, op.Kind, op.Name, op.Status, op.Error))
+	a := w.runs[r]
+	a.ops = append(a.ops, op)
+	switch {
+	case a.ended:
+		w.Error("an operation is told of after its run's end")
+	case a.byID[op.ID] != nil || op.ID == tracker.SpanID{}:
+		w.Errorf("%s %q is told of twice, or its id is another's", op.Kind, op.Name)
+	case a.byID[op.Parent] != nil:
+		w.Errorf("%s %q is told of after its parent", op.Kind, op.Name)
+	case !slices.Contains([]tracker.OperationStatus{tracker.OK, tracker.Error, tracker.OperationInterrupted, tracker.Unfinished}, op.Status):
+		w.Errorf("%s %q ends as %q", op.Kind, op.Name, op.Status)
+	case (op.Status == tracker.Error) != (op.Error != "") && op.Status != tracker.Unfinished:
+		w.Errorf("%s %q is %s, its error %q", op.Kind, op.Name, op.Status, op.Error)
+	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.Unknown):
+		w.Errorf("%s %q from %s to %s is %s", op.Kind, op.Name, op.Started.At, op.Ended.At, op.Timing)
+	case op.Timing == tracker.Observed && !r.Live || op.Timing == tracker.Reported && r.Live:
+		w.Errorf("%s %q is %s", op.Kind, op.Name, op.Timing)
+	}
+	a.byID[op.ID] = op
+}
+
+func (w *auditor) RunEnded(r *tracker.Run) {
+	w.told = append(w.told, fmt.Sprintf("%x ends: %s %s, links %v", r.Trace, r.Status, r.Reason, r.Links))
+	a := w.runs[r]
+	if a.ended || !slices.Contains(tracker.Statuses(), r.Status) || (r.Status == tracker.Completed) != (r.Reason == "") {
+		w.Errorf("a run ends as %s, %q, ended before: %v", r.Status, r.Reason, a.ended)
+	}
+	a.ended = true
+	w.open--
+	if last := a.ops[len(a.ops)-1]; last != r.Root || r.Operations[0] != r.Root || r.Root.Parent != (tracker.SpanID{}) {
+		w.Error("the run's own operation is not the last that is told of, nor the first of the report")
+	}
+	for _, op := range a.ops {
+		w.auditTimes(a, op, r.Root)
+	}
+	for _, op := range r.Operations {
+		if a.byID[op.ID] != op {
+			w.Errorf("%s %q was never told of", op.Kind, op.Name)
+		}
+	}
+	facts := []int{len(r.Transfers), len(r.Confidence), len(r.Citations), len(r.Reasoning), len(r.Inputs), len(r.Artifacts), len(r.Links), len(r.Unrated)}
+	if len(r.Operations) > w.most.MaxOperations || slices.Max(facts) > w.most.MaxFacts {
+		w.Errorf("%d operations of %d, facts %v of %d", len(r.Operations), w.most.MaxOperations, facts, w.most.MaxFacts)
+	}
+	if _, err := r.Report().JSON(); err != nil {
+		w.Error(err)
+	}
+}
+
+func (w *auditor) auditTimes(a *account, op, root *tracker.Operation) {
+	early := func(at, start tracker.Moment) bool {
+		return !at.At.IsZero() && !start.At.IsZero() && at.At.Before(start.At)
+	}
+	if early(op.Ended, op.Started) || op.Ended.Frame < op.Started.Frame {
+		w.Errorf("%s %q lasts from %v to %v", op.Kind, op.Name, op.Started, op.Ended)
+	}
+	if op == root {
+		return
+	}
+	parent := a.byID[op.Parent]
+	switch {
+	case parent == nil || parent.Kind != tracker.InvokeAgent || parent == op:
+		w.Errorf("%s %q is below %+v", op.Kind, op.Name, parent)
+	case early(op.Started, parent.Started) || early(parent.Ended, op.Ended) ||
+		op.Started.Frame < parent.Started.Frame || parent.Ended.Frame < op.Ended.Frame:
+		w.Errorf("%s %q from %v to %v is not inside %s from %v to %v", op.Kind, op.Name, op.Started, op.Ended, parent.Name, parent.Started, parent.Ended)
+	}
+}

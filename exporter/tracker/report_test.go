@@ -1,0 +1,138 @@
+package tracker_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// spanIDs stand in a report by the operations' order.
+var spanIDs = regexp.MustCompile(`"[0-9a-f]{16}"`)
+
+// printed is a run's report, a field a line, with its ids numbered.
+func printed(t *testing.T, r *tracker.Run) string {
+	t.Helper()
+	out, err := r.Report().JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	numbered := spanIDs.ReplaceAllStringFunc(string(out), func(id string) string {
+		if !slices.Contains(seen, id) {
+			seen = append(seen, id)
+		}
+		return `"` + string(rune('A'+slices.Index(seen, id))) + `"`
+	})
+	return regexp.MustCompile(`(,)("[a-z_]+":[\[{]|\{"id")`).ReplaceAllString(numbered, "$1\n$2")
+}
+
+// TestReportOfNothing has every key: lists are empty and never null, and what is not known is null and never 0.
+func TestReportOfNothing(t *testing.T) {
+	equal(t, printed(t, follow(t, &event.Stream{Source: "stdin"}, says("", undated))), `
+{"run":null,"dialect":"","source":"stdin","session":null,"app":null,"agent":null,"status":"incomplete","status_reason":"stream_ended","started":null,"ended":null,
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"started":null,"ended":null,"timing":"unknown"}],
+"transfers":[],
+"confidence":[],
+"citations":[],
+"reasoning":[],
+"inputs":[],
+"artifacts":[],
+"links":[],
+"usage":{"input_tokens":null,"output_tokens":null},"events":1,"internal_events":0,"parse_errors":0}`)
+}
+
+// TestReport prints all that a run can hold.
+func TestReport(t *testing.T) {
+	artifact := func(name string, a event.Artifact) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindArtifact)
+			e.Name, e.Artifact = name, a
+		}
+	}
+	cites := func(c event.Citation) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindCitation)
+			e.Name, e.Citation = "a", c
+		}
+	}
+	reasons := func(b *event.Batch) {
+		e := b.Add(event.KindReasoning)
+		e.Name, e.Steps = "a", 3
+	}
+	uses := func(b *event.Batch) {
+		b.Events[len(b.Events)-1].Usage = event.Usage{Input: event.Count{N: 1810, Known: true}, Output: event.Count{Known: true}}
+	}
+	s, asking, stream := watch(), proxied(), answering("q0")
+	s.feed(asking, says("app", of("e-0"), asks("q0", event.InputTool))).end(asking, event.EndOfStream)
+	s.feed(stream,
+		says("app", of("e-1"), responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
+		says("app", returns("c1", "transfer_to_agent"), handsOver("c1", "a"), internal),
+		says("a", asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError)),
+		says("a", answers("q1"), text, rates("a", 0.92, overall), rates("a", 0, inWords, func(e *event.Event) { e.Confidence.Scope = "timber" }),
+			cites(event.Citation{Source: "MTBS", Reference: "2022-09-15", URI: "https://example.org/"}), cites(event.Citation{Source: "36 CFR 220.6"}), reasons,
+			artifact("report.txt", event.Artifact{Kind: event.ArtifactFile, Complete: true}),
+			artifact("data", event.Artifact{Kind: event.ArtifactData, Bytes: event.Count{N: 123, Known: true}}), final),
+		says("", unreadable),
+	).end(stream, event.EndOfStream)
+	equal(t, printed(t, s.runs[1]), `
+{"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
+{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed"},
+{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed"},
+{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
+{"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
+{"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
+"transfers":[{"from":"app","to":"a","event":"event of a"}],
+"confidence":[{"agent":"a","value":0.92,"scope":"","label":"","origin":"text","overall":true},{"agent":"a","value":null,"scope":"timber","label":"high","origin":"text","overall":false}],
+"citations":[{"agent":"a","source":"MTBS","reference":"2022-09-15","uri":"https://example.org/"},{"agent":"a","source":"36 CFR 220.6","reference":null,"uri":null}],
+"reasoning":[{"agent":"a","steps":3}],
+"inputs":[{"id":null,"kind":"tool","status":"open","wait_seconds":null},
+{"id":"q1","kind":"confirmation","status":"answered","wait_seconds":1}],
+"artifacts":[{"name":"report.txt","kind":"file","bytes":null,"complete":true},{"name":"data","kind":"data","bytes":123,"complete":false}],
+"links":[{"kind":"resumes","run":"e-0"}],
+"usage":{"input_tokens":1810,"output_tokens":0},"events":4,"internal_events":1,"parse_errors":1}`)
+}
+
+// TestReportTimes are UTC, to the nanosecond.
+func TestReportTimes(t *testing.T) {
+	at := second(1).Add(123456789).In(time.FixedZone("", 3600))
+	r := follow(t, file(), says("a", func(b *event.Batch) { b.Time = at }))
+	if got := *r.Report().Started; got != "2026-01-02T03:04:06.123456789Z" {
+		t.Error(got)
+	}
+}
+
+// TestReportOfARunningRun can be read back as it was.
+func TestReportOfARunningRun(t *testing.T) {
+	s := watch()
+	var reports []tracker.Report
+	s.Tracker = tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 10, MaxFacts: 10, Idle: 1}, s, starting(func(r *tracker.Run) {
+		reports = append(reports, r.Report())
+	}))
+	s.Open(proxied())
+	if len(reports) != 1 || reports[0].Status != tracker.Running || len(reports[0].Operations) != 1 {
+		t.Fatalf("%+v", reports)
+	}
+	line, err := reports[0].JSON()
+	if err != nil || strings.Contains(string(line), "\n") {
+		t.Fatalf("%s, %v", line, err)
+	}
+	var back tracker.Report
+	if err := json.Unmarshal(line, &back); err != nil || !reflect.DeepEqual(back, reports[0]) {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// starting is told of runs that begin.
+type starting func(*tracker.Run)
+
+func (f starting) RunStarted(r *tracker.Run)                     { f(r) }
+func (starting) OperationEnded(*tracker.Run, *tracker.Operation) {}
+func (starting) RunEnded(*tracker.Run)                           {}

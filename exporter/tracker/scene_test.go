@@ -1,0 +1,261 @@
+package tracker_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// second is the clock of every test: a stream's frames come at 1, 2, 3 …, its request was forwarded at 0, and it ends one later
+// than its last frame.
+func second(n int) time.Time { return secondZero.Add(time.Duration(n) * time.Second) }
+
+var secondZero = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// proxied is the answer to one run request.
+func proxied() *event.Stream {
+	return &event.Stream{
+		Source: "briefing", Dialect: "adk", Nonce: "connection", Live: true, Answer: true, Opened: second(0),
+		Identity: event.Identity{App: "app", Session: "session"},
+	}
+}
+
+// tailed is a live stream that goes on from run to run.
+func tailed() *event.Stream {
+	return &event.Stream{Source: "support", Dialect: "adk", Nonce: "connection", Live: true, Opened: second(0)}
+}
+
+// file is a capture: its frames have the times that they report and no others.
+func file() *event.Stream { return &event.Stream{Source: "capture.sse", Dialect: "adk", Nonce: "hash"} }
+
+// scene is a tracker, and all that it tells.
+type scene struct {
+	*tracker.Tracker
+	told []string
+	lost []string
+	runs []*tracker.Run // as they ended
+	ops  []*tracker.Operation
+	last map[*event.Stream]int
+}
+
+func watch(change ...func(*tracker.Settings)) *scene {
+	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
+	for _, c := range change {
+		c(&settings)
+	}
+	s := &scene{last: map[*event.Stream]int{}}
+	s.Tracker = tracker.New(settings, s, s)
+	return s
+}
+
+func (s *scene) RunStarted(r *tracker.Run) { s.told = append(s.told, "begins "+r.Source) }
+
+func (s *scene) OperationEnded(_ *tracker.Run, op *tracker.Operation) {
+	s.told, s.ops = append(s.told, string(op.Kind)+" "+op.Name), append(s.ops, op)
+}
+
+func (s *scene) RunEnded(r *tracker.Run) {
+	s.told, s.runs = append(s.told, "ends "+r.Source), append(s.runs, r)
+}
+
+func (s *scene) Evicted(kind string) { s.lost = append(s.lost, "evicted "+kind) }
+func (s *scene) Expired(kind string) { s.lost = append(s.lost, "expired "+kind) }
+func (s *scene) Late(source string)  { s.lost = append(s.lost, "late "+source) }
+
+// feed gives a stream's next frames, and opens it before its first.
+func (s *scene) feed(stream *event.Stream, frames ...*event.Batch) *scene {
+	if _, open := s.last[stream]; !open {
+		s.Open(stream)
+	}
+	for _, b := range frames {
+		s.last[stream]++
+		b.Stream = stream
+		switch now := second(s.last[stream]); {
+		case stream.Live:
+			b.Received = now
+		case b.Time.IsZero():
+			b.Time = now
+		case b.Time.Equal(never):
+			b.Time = time.Time{}
+		}
+		s.Consume(b)
+	}
+	return s
+}
+
+func (s *scene) end(stream *event.Stream, end event.End) *scene {
+	at := time.Time{}
+	if stream.Live {
+		at = second(s.last[stream] + 1)
+	}
+	s.Close(stream, end, at)
+	return s
+}
+
+// stop ends whatever is open.
+func (s *scene) stop() []*tracker.Run {
+	s.End(second(1000))
+	return s.runs
+}
+
+// follow reads a stream of one run to its end.
+func follow(t *testing.T, stream *event.Stream, frames ...*event.Batch) *tracker.Run {
+	t.Helper()
+	return watch().feed(stream, frames...).end(stream, event.EndOfStream).only(t)
+}
+
+func (s *scene) only(t *testing.T) *tracker.Run {
+	t.Helper()
+	if len(s.runs) != 1 {
+		t.Fatalf("%d runs ended", len(s.runs))
+	}
+	return s.runs[0]
+}
+
+// says is a frame of an agent.
+func says(agent string, facts ...fact) *event.Batch {
+	b := &event.Batch{Agent: agent}
+	for _, add := range facts {
+		add(b)
+	}
+	return b
+}
+
+// fact is one thing that a frame says.
+type fact func(*event.Batch)
+
+func of(run string) fact      { return func(b *event.Batch) { b.Run = run } }
+func branch(name string) fact { return func(b *event.Batch) { b.Branch = name } }
+func partial(b *event.Batch)  { b.Partial = true }
+func internal(b *event.Batch) { b.Internal = true }
+func unreadable(b *event.Batch) {
+	b.Rejected = event.ReasonShape
+}
+
+var never = time.Unix(0, 0)
+
+func undated(b *event.Batch) { b.Time = never }
+
+func text(b *event.Batch)  { b.Add(event.KindText) }
+func final(b *event.Batch) { b.Add(event.KindFinal) }
+
+func begins(model string) fact {
+	return func(b *event.Batch) { b.Partial, b.Add(event.KindModelStarted).Model = true, model }
+}
+
+func responds(model string) fact {
+	return func(b *event.Batch) { b.Add(event.KindModelEnded).Model = model }
+}
+
+func calls(id, tool string) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindToolStarted)
+		e.CallID, e.Name = id, tool
+	}
+}
+
+func callsOutside(id, tool string) fact {
+	return func(b *event.Batch) {
+		calls(id, tool)(b)
+		b.Events[len(b.Events)-1].LongRunning = true
+	}
+}
+
+func returns(id, tool string) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindToolEnded)
+		e.CallID, e.Name = id, tool
+	}
+}
+
+// settles makes the response before it one that the agent need not answer.
+func settles(b *event.Batch) { b.Events[len(b.Events)-1].Settled = true }
+
+// wrong makes the fact before it a failure.
+func wrong(f event.Failure) fact {
+	return func(b *event.Batch) { b.Events[len(b.Events)-1].Error = f }
+}
+
+func pauses(id string) fact { return func(b *event.Batch) { b.Add(event.KindToolPaused).CallID = id } }
+
+func asks(id string, kind event.InputKind) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = id, kind
+	}
+}
+
+func answers(id string) fact {
+	return func(b *event.Batch) { b.Add(event.KindInputAnswered).CallID = id }
+}
+
+func handsOver(call, to string) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindTransfer)
+		e.CallID, e.Name, e.ID = call, to, "event of "+to
+	}
+}
+
+func fails(b *event.Batch)     { b.Add(event.KindError).Error = event.AgentError }
+func gaveUp(b *event.Batch)    { b.Add(event.KindError).Error = event.FailureCanceled }
+func errorCode(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].FromCode = true }
+
+// outline is a run's verdict, then the tree of its operations with their seconds.
+func outline(r *tracker.Run) string {
+	var b strings.Builder
+	b.WriteString(string(r.Status))
+	if r.Reason != "" {
+		b.WriteString(", " + string(r.Reason))
+	}
+	outlineBelow(&b, r, tracker.SpanID{}, "\n")
+	return b.String()
+}
+
+func outlineBelow(b *strings.Builder, r *tracker.Run, parent tracker.SpanID, indent string) {
+	for _, op := range r.Operations {
+		if op.Parent != parent {
+			continue
+		}
+		fmt.Fprintf(b, "%s%s %s %s", indent, op.Kind, op.Name, op.Status)
+		if op.Error != "" {
+			fmt.Fprintf(b, " %s", op.Error)
+		}
+		fmt.Fprintf(b, " %s-%s", seconds(op.Started), seconds(op.Ended))
+		outlineBelow(b, r, op.ID, indent+"  ")
+	}
+}
+
+func seconds(m tracker.Moment) string {
+	if m.At.IsZero() {
+		return "?"
+	}
+	return fmt.Sprint(m.At.Sub(secondZero).Seconds())
+}
+
+// equal compares in lines.
+func equal(t *testing.T, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// named finds an operation.
+func named(t *testing.T, r *tracker.Run, kind tracker.OperationKind, name string) *tracker.Operation {
+	t.Helper()
+	for _, op := range r.Operations {
+		if op.Kind == kind && op.Name == name {
+			return op
+		}
+	}
+	t.Fatalf("no %s %s", kind, name)
+	return nil
+}
+
+func lines(s ...string) string { return strings.Join(s, "\n") }

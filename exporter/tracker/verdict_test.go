@@ -1,0 +1,221 @@
+package tracker_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// ending ends a scene's only stream.
+type ending func(*scene, *event.Stream)
+
+func ended(by event.End) ending { return func(s *scene, stream *event.Stream) { s.end(stream, by) } }
+
+// idle lets the idle hour pass.
+func idle(s *scene, stream *event.Stream) {
+	s.Expire(second(s.last[stream]).Add(time.Hour))
+	s.end(stream, event.EndOfStream)
+}
+
+func stopped(s *scene, stream *event.Stream) {
+	s.End(second(s.last[stream] + 1))
+	s.end(stream, event.EndOfStream)
+}
+
+// crowded opens as many other runs as may be.
+func crowded(s *scene, stream *event.Stream) {
+	for range 100 {
+		s.Open(proxied())
+	}
+	s.end(stream, event.EndOfStream)
+}
+
+var endings = []struct {
+	name   string
+	end    ending
+	reason tracker.StatusReason
+}{
+	{"end of stream", ended(event.EndOfStream), tracker.StreamEnded},
+	{"client left", ended(event.EndClientLeft), tracker.ClientLeft},
+	{"shutdown", ended(event.EndShutdown), tracker.Shutdown},
+	{"unobserved", ended(event.EndUnobserved), tracker.Evicted},
+	{"idle", idle, tracker.Idle},
+	{"evicted", crowded, tracker.Evicted},
+	{"stopped", stopped, tracker.Shutdown},
+}
+
+// TestVerdicts judges runs by their last frames, by what is left open, and by how they end.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		frames func() []*event.Batch
+		want   map[tracker.StatusReason]string // by what ended the run; "" is anything else, and nothing is the ending's own
+	}{
+		{"finished", func() []*event.Batch { return []*event.Batch{says("a", text), says("a", final)} },
+			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+		{"not finished", func() []*event.Batch { return []*event.Batch{says("a", text)} }, nil},
+		{"finished with a call open", func() []*event.Batch { return []*event.Batch{says("a", calls("c1", "tool")), says("a", final)} }, nil},
+		{"an error and a final frame after it", func() []*event.Batch { return []*event.Batch{says("", fails), says("a", final)} },
+			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+		{"waiting", func() []*event.Batch { return []*event.Batch{says("a", asks("q", event.InputData), final)} },
+			map[tracker.StatusReason]string{tracker.Idle: "timed_out, idle", "": "interrupted, awaiting_input"}},
+		{"error frame", func() []*event.Batch { return []*event.Batch{says("a", final), says("", fails)} },
+			map[tracker.StatusReason]string{"": "failed, error_frame"}},
+		{"error code in a final frame", func() []*event.Batch {
+			return []*event.Batch{says("a", asks("q", event.InputData)), says("a", errorCode, final)}
+		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
+		{"the agent gave up", func() []*event.Batch { return []*event.Batch{says("a", final), says("", gaveUp)} },
+			map[tracker.StatusReason]string{"": "canceled, agent_canceled"}},
+	} {
+		for _, e := range endings {
+			t.Run(c.name+", "+e.name, func(t *testing.T) {
+				s, stream := watch(), proxied()
+				e.end(s.feed(stream, c.frames()...), stream)
+				want := map[tracker.StatusReason]string{tracker.ClientLeft: "canceled, client_left", tracker.Idle: "timed_out, idle"}[e.reason]
+				for _, key := range []tracker.StatusReason{"", e.reason} {
+					if special, ok := c.want[key]; ok && e.reason != tracker.ClientLeft {
+						want = special
+					}
+				}
+				if want == "" {
+					want = "incomplete, " + string(e.reason)
+				}
+				r := s.runs[0]
+				if verdict, _, _ := strings.Cut(outline(r), "\n"); verdict != want {
+					t.Errorf("%s, want %s", verdict, want)
+				}
+				if !slices.Contains(tracker.Statuses(), r.Status) {
+					t.Errorf("%s is not among the statuses", r.Status)
+				}
+			})
+		}
+	}
+}
+
+// TestEndings ends everything in a run: an agent that is done, one in the middle of its work, one that control was handed to,
+// and one that waits.
+func TestEndings(t *testing.T) {
+	const doneAndAt = `
+  invoke_agent done ok 0-1
+    chat m ok 0-1`
+	for i, want := range []string{`
+interrupted, awaiting_input
+invoke_agent app interrupted 0-7` + doneAndAt + `
+  invoke_agent busy unfinished 1-7
+    chat n unfinished 1-7
+    execute_tool tool unfinished 3-7
+  invoke_agent called unfinished 4-?
+  invoke_agent asks interrupted 5-7
+    execute_tool approve interrupted 5-7`, `
+canceled, client_left
+invoke_agent app unfinished canceled 0-7` + doneAndAt + `
+  invoke_agent busy unfinished canceled 1-7
+    chat n unfinished canceled 1-7
+    execute_tool tool unfinished canceled 3-7
+  invoke_agent called unfinished canceled 4-?
+  invoke_agent asks unfinished canceled 5-7
+    execute_tool approve unfinished canceled 5-7`, `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-7` + doneAndAt + `
+  invoke_agent busy unfinished 1-7
+    chat n unfinished 1-7
+    execute_tool tool unfinished 3-7
+  invoke_agent called unfinished 4-?
+  invoke_agent asks interrupted 5-7
+    execute_tool approve interrupted 5-7`, `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-7` + doneAndAt + `
+  invoke_agent busy unfinished 1-7
+    chat n unfinished 1-7
+    execute_tool tool unfinished 3-7
+  invoke_agent called unfinished 4-?
+  invoke_agent asks interrupted 5-7
+    execute_tool approve interrupted 5-7`, `
+timed_out, idle
+invoke_agent app error timeout 0-3606` + doneAndAt + `
+  invoke_agent busy unfinished timeout 1-3606
+    chat n unfinished timeout 1-3606
+    execute_tool tool unfinished timeout 3-3606
+  invoke_agent called unfinished timeout 4-?
+  invoke_agent asks unfinished timeout 5-3606
+    execute_tool approve unfinished timeout 5-3606`, `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-6` + doneAndAt + `
+  invoke_agent busy unfinished 1-6
+    chat n unfinished 1-6
+    execute_tool tool unfinished 3-6
+  invoke_agent called unfinished 4-?
+  invoke_agent asks interrupted 5-6
+    execute_tool approve interrupted 5-6`,
+	} {
+		t.Run(endings[i].name, func(t *testing.T) {
+			s, stream := watch(), proxied()
+			s.feed(stream,
+				says("done", responds("m"), text, final), says("busy", begins("n")), says("busy", calls("c1", "tool")),
+				says("app", branch("p"), handsOver("", "called")), says("asks", callsOutside("c2", "approve")), says("", text))
+			endings[i].end(s, stream)
+			equal(t, outline(s.runs[0]), want)
+			wantInput := tracker.InputOpen
+			if endings[i].name == "idle" {
+				wantInput = tracker.InputExpired
+			}
+			if in := s.runs[0].Inputs; len(in) != 1 || in[0].Status != wantInput {
+				t.Errorf("input %+v", in[0])
+			}
+		})
+	}
+}
+
+// TestOperationsOfFailedRuns tells the agents that failed from those that did not.
+func TestOperationsOfFailedRuns(t *testing.T) {
+	tell(t, []story{
+		{"an error frame befell the agent in control", proxied(), []*event.Batch{
+			says("a", text), says("b", calls("c1", "tool")), says("", text), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-5
+  invoke_agent a ok 1-1
+  invoke_agent b error agent_error 2-5
+    execute_tool tool unfinished 2-5`},
+		{"also where control has just been handed over", proxied(), []*event.Batch{
+			says("a", text), says("a", handsOver("", "b")), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-4
+  invoke_agent a ok 1-2
+    invoke_agent b error agent_error 2-?`},
+		{"an error code befell its frame's author", proxied(), []*event.Batch{
+			says("a", text), says("b", errorCode, final), says("a", text)}, `
+failed, error_code
+invoke_agent app error agent_error 0-4
+  invoke_agent a ok 1-3
+  invoke_agent b error agent_error 2-2`},
+		{"an agent recovers by a final frame of its own", proxied(), []*event.Batch{
+			says("a", errorCode, final), says("b", errorCode, final), says("a", final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-3
+  invoke_agent b error agent_error 2-2`},
+		{"an agent that gave up did not fail", proxied(), []*event.Batch{
+			says("a", text), says("b", begins("m")), says("", gaveUp)}, `
+canceled, agent_canceled
+invoke_agent app unfinished canceled 0-4
+  invoke_agent a ok 1-1
+  invoke_agent b unfinished canceled 1-4
+    chat m unfinished canceled 1-4`},
+		{"nor did one that finished what it owed", proxied(), []*event.Batch{
+			says("a", calls("c1", "tool")), says("a", returns("c1", "tool")), says("a", text), says("", gaveUp)}, `
+canceled, agent_canceled
+invoke_agent app unfinished canceled 0-5
+  invoke_agent a unfinished canceled 1-3
+    execute_tool tool ok 1-2`},
+		{"a lone error frame is a failed run of nobody", file(), []*event.Batch{says("", fails)}, `
+failed, error_frame
+invoke_agent  error agent_error 1-1`},
+		{"so is one that cannot be read", file(), []*event.Batch{says("", unreadable, fails)}, `
+failed, error_frame
+invoke_agent  error agent_error 1-1`},
+	})
+}
