@@ -30,6 +30,9 @@ type external struct {
 	logger    *slog.Logger
 }
 
+// leaving is how long the subscribers have to leave when we stop: they come back to another, so it is part of every restart.
+const leaving = 2 * time.Second
+
 // recheck is how often an open stream's grant is asked whether it still stands.
 const recheck = time.Minute
 
@@ -116,8 +119,8 @@ func kindsNamed(names []string) (kinds []event.Kind) {
 	return kinds
 }
 
-// serve answers subscribers until the context is done, and then lets them go within the grace time.
-func (e *external) serve(ctx context.Context, grace time.Duration) error {
+// serve answers subscribers until the context is done, and then lets them go.
+func (e *external) serve(ctx context.Context) error {
 	tickets := http.NewServeMux()
 	tickets.HandleFunc("POST /tickets", e.gate.ServeTicket)
 	mux := http.NewServeMux()
@@ -125,9 +128,9 @@ func (e *external) serve(ctx context.Context, grace time.Duration) error {
 	mux.Handle("/tickets", stream.CORS(e.origins, tickets))
 	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
 	return access.Serve(ctx, e.listener, mux, e.webConfig, access.Shutdown{
-		Grace: grace,
+		Grace: leaving,
 		Drain: func(ctx context.Context) {
-			if err := e.hub.Drain(ctx, grace/2); err != nil {
+			if err := e.hub.Drain(ctx, leaving/2); err != nil {
 				e.logger.Warn("not everybody left in time", "err", err)
 			}
 		},

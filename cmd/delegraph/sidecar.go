@@ -201,7 +201,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
 	if s.external != nil {
-		work.Go(func() { failed <- s.external.serve(publishing, s.grace/4) })
+		work.Go(func() { failed <- s.external.serve(publishing) })
 	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
