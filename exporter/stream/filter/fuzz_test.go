@@ -130,7 +130,6 @@ func letters(text string) string {
 }
 
 func meansInternal(text string) bool {
-	rest, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), "internal")
-	return found && (rest == "" || !unicode.IsLetter([]rune(rest)[0]) && !unicode.IsDigit([]rune(rest)[0])) ||
-		strings.HasPrefix(letters(text), "internal") && strings.ContainsAny(text, ":：")
+	rest, found := strings.CutPrefix(letters(text), "internal")
+	return found && (rest == "" || !unicode.IsLetter([]rune(rest)[0]) && !unicode.IsDigit([]rune(rest)[0]))
 }
