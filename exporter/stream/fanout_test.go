@@ -47,6 +47,7 @@ func BenchmarkFanOut(b *testing.B) {
 }
 
 func benchmarkFanOut(b *testing.B, subscribers int) {
+	needFiles(b, uint64(3*subscribers+200))
 	designs := []design{
 		{"ours", ours(b, subscribers), max(1000, 500_000/subscribers)},
 		{"plain", raw(b, subscribers, 1), max(20, 200_000/subscribers)},
@@ -96,7 +97,6 @@ func ours(b *testing.B, subscribers int) func(int) {
 		b.Fatal(err)
 	}
 	startSink(b, serve(b, hub), subscribers)
-	seen.until(func() bool { return seen.subscribers.Load() == int64(subscribers) })
 	data, n := corpus(), 0
 	return func(frames int) {
 		want := seen.sent.Load() + int64(frames*subscribers)
@@ -128,6 +128,7 @@ func raw(b *testing.B, subscribers, join int) func(int) {
 			if err != nil {
 				break
 			}
+			_, _ = conn.Write([]byte("\n")) // it has begun; an error shows in the first slice
 			conns = append(conns, conn)
 		}
 		accepted <- conns

@@ -25,15 +25,15 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if r.Method == http.MethodHead {
+		setHeaders(w.Header()) // before a ticket is used up for nothing
+		return
+	}
 	grant, err := h.settings.Authorize(r)
 	if err != nil {
 		h.settings.Observer.Refused(Unauthorized, AnswerStatus)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "this stream needs a valid token: send it as Authorization: Bearer", http.StatusUnauthorized)
-		return
-	}
-	if r.Method == http.MethodHead {
-		setHeaders(w.Header())
 		return
 	}
 	control := http.NewResponseController(w)

@@ -4,7 +4,6 @@ package stream
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -98,24 +97,5 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stream: %d subscribers did not leave in time: %w", h.slots.taken(), ctx.Err())
-	}
-}
-
-// sendBuffer is what the kernel may hold for a subscriber that does not read: by itself it would take megabytes for each.
-const sendBuffer = 64 << 10
-
-// Server is an HTTP server with the limits that open streams need. It must be given no write timeout: each write has its own.
-func Server(handler http.Handler) *http.Server {
-	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if wrapped, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
-				c = wrapped.NetConn()
-			}
-			if tcp, ok := c.(*net.TCPConn); ok {
-				_ = tcp.SetWriteBuffer(sendBuffer) // without it a subscriber costs more, and is served all the same
-			}
-			return ctx
-		},
 	}
 }

@@ -60,7 +60,7 @@ func testManySubscribers(t *testing.T, subscribers int) {
 
 	var all sync.WaitGroup
 	address := serve(t, hub)
-	var complete, wrong atomic.Int64
+	var opened, complete atomic.Int64
 	for i := range subscribers {
 		path, expect := "/events", want[sessions]
 		if i%2 == 1 {
@@ -75,9 +75,9 @@ func testManySubscribers(t *testing.T, subscribers int) {
 		}
 		all.Go(func() {
 			defer func() { _ = conn.Close() }()
-			if err := readExactly(conn, expect); err != nil {
+			begun := func() { opened.Add(1); seen.note("") }
+			if err := readExactly(conn, expect, begun); err != nil {
 				t.Errorf("subscriber %d of %s: %v", i, path, err)
-				wrong.Add(1)
 			}
 			complete.Add(1)
 			seen.note("")
@@ -87,7 +87,7 @@ func testManySubscribers(t *testing.T, subscribers int) {
 			_, _ = io.Copy(io.Discard, conn)
 		})
 	}
-	seen.until(func() bool { return seen.subscribers.Load() == int64(subscribers) })
+	seen.until(func() bool { return opened.Load() == int64(subscribers) })
 	for _, e := range entries {
 		hub.Publish(e)
 	}
@@ -102,8 +102,8 @@ func testManySubscribers(t *testing.T, subscribers int) {
 	}
 }
 
-// readExactly skips the headers and compares what comes.
-func readExactly(conn net.Conn, want []byte) error {
+// readExactly skips the headers, says so, and compares what comes.
+func readExactly(conn net.Conn, want []byte, begun func()) error {
 	buf, inBody := make([]byte, 0, 4096), false
 	for len(want) > 0 {
 		n, err := conn.Read(buf[len(buf):cap(buf)])
@@ -117,6 +117,7 @@ func readExactly(conn net.Conn, want []byte) error {
 				continue
 			}
 			inBody, buf = true, append(buf[:0], body...)
+			begun()
 		}
 		if len(buf) > len(want) || !bytes.HasPrefix(want, buf) {
 			return fmt.Errorf("got %.100q, want %.100q", buf, want)
@@ -126,7 +127,7 @@ func readExactly(conn net.Conn, want []byte) error {
 	return nil
 }
 
-func needFiles(t *testing.T, n uint64) {
+func needFiles(t testing.TB, n uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || uint64(limit.Cur) >= n {

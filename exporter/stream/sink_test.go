@@ -40,11 +40,16 @@ func sink(address string, n int) error {
 		}
 		conns[i] = conn
 	}
+	for _, conn := range conns { // the first byte says that the stream has begun
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+	}
+	fmt.Println("connected")
 	var readers sync.WaitGroup
 	for _, conn := range conns {
 		readers.Go(func() { _, _ = io.Copy(io.Discard, conn) })
 	}
-	fmt.Println("connected")
 	_, err := io.Copy(io.Discard, os.Stdin)
 	for _, conn := range conns {
 		_ = conn.(*net.TCPConn).SetLinger(0) // no port is left waiting
@@ -64,7 +69,7 @@ func dial(address string, i int) (net.Conn, error) {
 	return conn, err
 }
 
-// startSink connects n subscribers of another process.
+// startSink connects n subscribers of another process, and returns when the streams of all have begun.
 func startSink(b *testing.B, address string, n int) {
 	b.Helper()
 	child := exec.Command(os.Args[0], address)

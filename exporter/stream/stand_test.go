@@ -41,7 +41,7 @@ func newStand(t *testing.T, change func(*Settings)) *stand {
 	if s.hub, err = New(set); err != nil {
 		t.Fatal(err)
 	}
-	s.server = Server(s.hub.Handler())
+	s.server = limited(s.hub.Handler())
 	go func() { defer close(s.served); _ = s.server.Serve(s) }()
 	return s
 }
@@ -255,7 +255,7 @@ func serve(t testing.TB, hub *Hub) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := Server(hub.Handler())
+	server := limited(hub.Handler())
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()
 	t.Cleanup(func() {

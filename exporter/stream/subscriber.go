@@ -101,7 +101,9 @@ func (s *subscriber) advance(opening []byte) Disconnect {
 		if why := s.write(opening, batch.Bytes); why != "" {
 			return why
 		}
-		s.hub.settings.Observer.Sent(batch.Frames)
+		if batch.Frames > 0 {
+			s.hub.settings.Observer.Sent(batch.Frames)
+		}
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func (r *Ring) appendID(dst []byte, sequence uint64) []byte {
 	return strconv.AppendUint(dst, sequence, 10)
 }
 
-// Resume finds the place behind a Last-Event-ID, in a time that does not depend on what the ring holds. Where it cannot, the
+// Resume finds the place behind a Last-Event-ID, by bisection and never by a scan. Where it cannot, the
 // gap is not nil, and the place is that before the oldest frame. The cursor is to be read at once: until its first Read it
 // keeps all that the ring holds now.
 func (r *Ring) Resume(lastEventID string) (Cursor, *Gap) {
