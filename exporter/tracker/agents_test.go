@@ -172,6 +172,12 @@ incomplete, stream_ended
 invoke_agent app unfinished 0-4
   execute_tool transfer_to_agent ok 1-2
   invoke_agent a unfinished 2-?`},
+		{"an agent whose turn another took is unfinished", proxied(), append(to("app", "a"), says("b", final)), `
+completed
+invoke_agent app ok 0-4
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a unfinished 2-?
+  invoke_agent b ok 3-3`},
 		{"a transfer that nobody signed comes from the run", proxied(), []*event.Batch{says("", handsOver("", "a")), says("a", final)}, `
 completed
 invoke_agent app ok 0-3
@@ -184,8 +190,9 @@ func TestTransferFacts(t *testing.T) {
 	for name, id := range map[string]string{"with a call id": "c1", "without": ""} {
 		t.Run(name, func(t *testing.T) {
 			r := follow(t, proxied(),
-				says("app", calls("old", "tool"), calls("", "waits")), says("app", returns("old", "tool")),
-				says("app", calls(id, "transfer_to_agent")), says("app", returns(id, "transfer_to_agent"), handsOver(id, "a")),
+				says("app", calls("old", "tool"), calls("", "waits"), calls("other", "tool")), says("app", returns("old", "tool")),
+				says("app", calls(id, "transfer_to_agent")),
+				says("app", responds("m"), returns("other", "tool"), returns(id, "transfer_to_agent"), handsOver(id, "a")),
 				says("a", final))
 			call, target := named(t, r, tracker.ExecuteTool, "transfer_to_agent"), named(t, r, tracker.InvokeAgent, "a")
 			if want := (tracker.Transfer{From: "app", To: "a", Event: "event of a"}); len(r.Transfers) != 1 || r.Transfers[0] != want {

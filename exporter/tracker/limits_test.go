@@ -162,11 +162,21 @@ invoke_agent app ok 0-10
 			id := fmt.Sprint(i)
 			s.feed(stream, says("app", branch("x"), calls(id, "tool")), says("", branch(id), returns(id, "tool")))
 		}
-		before := count(s.lost, "evicted place")
+		places := func() int { return count(s.lost, "evicted place") }
+		before := places()
 		s.feed(stream, says("app", branch("x"), calls("y", "tool")), says("", branch("4"), returns("y", "tool")))
+		if n := places() - before; n != 1 { // the branch's order of frames: what is owed in it is known
+			t.Errorf("%d lost in a branch that is known", n)
+		}
 		s.feed(stream, says("app", branch("x"), calls("z", "tool")), says("", branch("6"), returns("z", "tool")))
-		if after := count(s.lost, "evicted place"); after != before+3 { // the place of branch 4, of branch 6, and what is owed in 6
-			t.Errorf("%d, then %d: %q", before, after, s.lost)
+		if n := places() - before; n != 3 { // and what is owed in the new one
+			t.Errorf("%d lost in all", n)
+		}
+		for i := range 5 {
+			s.feed(stream, says("app", branch(fmt.Sprint(i)), final))
+		}
+		if r := s.end(stream, event.EndOfStream).only(t); r.Status != tracker.Completed {
+			t.Errorf("%s, although nothing is owed that was kept", r.Status)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func percent(p float64) float64 { return p / 100 }
 func TestRestated(t *testing.T) {
 	tool := says("app", calls("c1", "burn_analyst"), calls("c2", "trail_assessor"))
 	given := says("app", returns("c1", "burn_analyst"), rates("burn_analyst", 0.92, byCall("c1")),
-		returns("c2", "trail_assessor"), rates("trail_assessor", 0.92, byCall("c2"), structured))
+		returns("c2", "trail_assessor"), rates("trail_assessor", 0.92, byCall("c2")))
 	for _, c := range []struct {
 		name   string
 		frames []*event.Batch

@@ -23,8 +23,8 @@ e-1: 2 0 0
 e-2: 2 0 1`},
 		{"the answer to a request holds one, whatever its ids say", proxied(), []*event.Batch{says("a"), says("a", of("e-1")), says("a", of("e-2"))}, `
 e-1: 3 0 0`},
-		{"frames without an id are of the run that follows", file(), []*event.Batch{says("a"), says("a"), says("a", of("e-1"))}, `
-e-1: 3 0 0`},
+		{"frames without an id are of the run that follows", file(), []*event.Batch{says("a"), says("a"), says("a", of("e-1")), says("a", of("e-1"))}, `
+e-1: 4 0 0`},
 		{"but of no run that follows another", file(), []*event.Batch{says("a", of("e-1")), says("a"), says("a", of("e-2"))}, `
 e-1: 1 0 0
 : 1 0 0

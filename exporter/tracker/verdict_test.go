@@ -65,6 +65,8 @@ func TestVerdicts(t *testing.T) {
 			map[tracker.StatusReason]string{tracker.Idle: "timed_out, idle", "": "interrupted, awaiting_input"}},
 		{"error frame", func() []*event.Batch { return []*event.Batch{says("a", final), says("", fails)} },
 			map[tracker.StatusReason]string{"": "failed, error_frame"}},
+		{"the agent gave up and went on", func() []*event.Batch { return []*event.Batch{says("", gaveUp), says("a", final)} },
+			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
 		{"error code in a final frame", func() []*event.Batch {
 			return []*event.Batch{says("a", asks("q", event.InputData)), says("a", errorCode, final)}
 		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
@@ -167,6 +169,33 @@ invoke_agent app interrupted 0-6` + doneAndAt + `
 				t.Errorf("input %+v", in[0])
 			}
 		})
+	}
+}
+
+// TestWhatWeLetGoOf lasts to its last frame, since nobody saw its end.
+func TestWhatWeLetGoOf(t *testing.T) {
+	for _, e := range endings {
+		s, stream := watch(), proxied()
+		s.feed(stream, says("app", text), says("app", final), says("", text))
+		s.last[stream] += 5
+		e.end(s, stream)
+		want := second(9)
+		if e.reason == tracker.Idle || e.reason == tracker.Evicted {
+			want = second(3)
+		}
+		if got := s.runs[0].Root.Ended.At; !got.Equal(want) {
+			t.Errorf("%s: the run ends at %s, want %s", e.name, got, want)
+		}
+	}
+}
+
+// TestAnswersStay although their run times out later.
+func TestAnswersStay(t *testing.T) {
+	s, stream := watch(), proxied()
+	s.feed(stream, says("app", asks("q1", event.InputData), asks("q2", event.InputData)), says("app", answers("q1")))
+	idle(s, stream)
+	if in := s.runs[0].Inputs; in[0].Status != tracker.InputAnswered || in[1].Status != tracker.InputExpired {
+		t.Errorf("%s, %s", in[0].Status, in[1].Status)
 	}
 }
 

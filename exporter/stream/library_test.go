@@ -1,0 +1,62 @@
+//go:build unix
+
+package stream
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	gosse "github.com/tmaxmax/go-sse"
+)
+
+// flushes counts the messages that a library's server has sent: it flushes after each.
+type flushes struct {
+	http.ResponseWriter
+	n *atomic.Int64
+}
+
+func (f flushes) FlushError() error {
+	f.n.Add(1)
+	return http.NewResponseController(f.ResponseWriter).Flush()
+}
+
+// library sends frames by a well-known Go library with its own publish and subscribe.
+func library(b *testing.B, subscribers int) func(int) {
+	var sent atomic.Int64
+	provider := &gosse.Joe{}
+	events := &gosse.Server{Provider: provider, OnSession: func(w http.ResponseWriter, _ *http.Request) ([]string, bool) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, ":\n\n") // it has begun
+		_ = http.NewResponseController(w).Flush()
+		return []string{gosse.DefaultTopic}, true
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		events.ServeHTTP(flushes{w, &sent}, r)
+	}))
+	b.Cleanup(func() {
+		_ = provider.Shutdown(b.Context())
+		server.CloseClientConnections()
+		server.Close()
+	})
+	startSink(b, server.Listener.Addr().String(), subscribers)
+	data, n := corpus(), 0
+	return func(frames int) {
+		sent.Store(0)
+		for range frames {
+			message := &gosse.Message{ID: gosse.ID("0123456789abcdef-" + strconv.Itoa(n))}
+			message.AppendData(string(data[n%len(data)]))
+			n++
+			if err := provider.Publish(message, []string{gosse.DefaultTopic}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for sent.Load() < int64(frames*subscribers) {
+			runtime.Gosched()
+		}
+	}
+}
