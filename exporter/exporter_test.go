@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 		frame(spoke)
 		time.Sleep(20*time.Minute - 1)
 		l.since(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		l.since(t, "silent timed_out idle after 30m0s")
 		time.Sleep(10 * time.Minute)
 		l.since(t, "spoke timed_out idle after 40m0s")
