@@ -252,7 +252,7 @@ func TestSignal(t *testing.T) {
 	}
 	lines := bufio.NewReader(log)
 	proxy, other := "http://"+addressLogged(t, lines, "name=fire-briefing"), "http://"+addressLogged(t, lines, "name=noisy")
-	admin := "http://" + addressLogged(t, lines, "Listening on")
+	admin := "http://" + addressLogged(t, lines, `msg="Listening on" server=admin`)
 
 	if said := fetch(t, other); said != "ok" {
 		t.Errorf("the noisy agent says %q", said)
