@@ -88,16 +88,18 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			return nil, d.err
 		}
 		frame, err := d.reader.Next()
-		var tooLarge *sse.TooLargeError
 		switch {
-		case errors.As(err, &tooLarge) && len(d.held) > 0:
-			d.hold(heldFrame{sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge})
-		case errors.As(err, &tooLarge):
-			return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
 		case errors.Is(err, sse.ErrComment):
 			return nil, err
 		case err != nil:
-			d.settle(err)
+			var tooLarge *sse.TooLargeError
+			if !errors.As(err, &tooLarge) {
+				d.settle(err)
+			} else if len(d.held) > 0 {
+				d.hold(heldFrame{sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge})
+			} else {
+				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
+			}
 		case d.decoder != nil:
 			return d.decode(frame, d.input.Arrival()), nil
 		case d.input.Sure:
@@ -112,6 +114,9 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		}
 	}
 }
+
+// Ready says whether Next returns without waiting for the stream.
+func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d.reader.Ready() }
 
 // Offset is how many bytes of the stream the frames and comments returned so far took.
 func (d *Decoding) Offset() int64 { return d.reader.Offset() }

@@ -20,8 +20,12 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	if layer := layerOf(result); layer.Exists() {
 		return readLayer(layer, lim), true
 	}
+	text := jsonText(result, lim.Text)
+	if text == nil {
+		return Findings{}, false
+	}
 	var inner strictjson.Doc
-	if text := jsonText(result, lim.Text); text == nil || inner.Parse(text, maxDepth) != nil {
+	if inner.Parse(text, maxDepth) != nil {
 		return Findings{}, false
 	}
 	layer := layerOf(inner.Root())

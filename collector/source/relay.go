@@ -68,6 +68,10 @@ func (r *relayed) Read(p []byte) (int, error) {
 		} else {
 			r.step()
 		}
+		// What is at hand goes out together: the reader of this writes and flushes after each Read.
+		for !r.long && r.err == nil && r.passing == nil && len(r.out) > 0 && len(r.out) < len(p) && r.decoding.Ready() {
+			r.step()
+		}
 	}
 	n := copy(p, r.out[r.sent:])
 	r.sent += n

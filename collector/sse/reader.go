@@ -226,6 +226,23 @@ func (r *Reader) more() error {
 	return r.fill(r.limit)
 }
 
+// Ready says whether Next surely has a frame without reading from its source.
+func (r *Reader) Ready() bool {
+	rest, data := r.buf[r.line:r.end], false
+	for {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return false
+		}
+		line := bytes.TrimSuffix(rest[:i], []byte("\r"))
+		if len(line) == 0 && data {
+			return true
+		}
+		data = data || string(line) == "data" || bytes.HasPrefix(line, []byte("data:"))
+		rest = rest[i+1:]
+	}
+}
+
 func (r *Reader) field(line []byte) {
 	name, value := line, line[len(line):]
 	if i := bytes.IndexByte(line, ':'); i >= 0 {

@@ -79,9 +79,14 @@ func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	nodes, end := v.doc.nodes, v.node().next
+	nodes, data, end := v.doc.nodes, v.doc.data, v.node().next
 	for i := v.index + 1; i < end; i = nodes[i+1].next {
-		if v.doc.is(i, name) {
+		n := &nodes[i]
+		if n.escaped() {
+			if decodesTo(v.doc.sent(i), name) {
+				return Value{v.doc, i + 1}
+			}
+		} else if int(n.end-n.start) == len(name)+2 && string(data[n.start+1:n.end-1]) == name {
 			return Value{v.doc, i + 1}
 		}
 	}

@@ -56,9 +56,15 @@ func (f *family[T]) with(values ...string) T {
 	if ok {
 		return s
 	}
+	return f.add(k)
+}
+
+// add makes the series of a label set that is new. By itself, so that only new ones take the heap.
+func (f *family[T]) add(k key) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s, ok = f.series[k]; ok {
+	s, ok := f.series[k]
+	if ok {
 		return s
 	}
 	if f.capped {

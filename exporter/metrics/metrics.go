@@ -4,6 +4,8 @@ package metrics
 import (
 	"encoding/hex"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,6 +44,9 @@ type Metrics struct {
 
 	runsOpen, sourceUp *family[prometheus.Gauge]
 
+	mu        sync.RWMutex
+	perSource map[[2]string]*framed // by source and dialect
+
 	reloadSuccessful, reloadTime prometheus.Gauge
 }
 
@@ -54,7 +59,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		c.overflow.WithLabelValues(class)
 	}
 	m := &Metrics{
-		caps: c, reg: reg,
+		caps: c, reg: reg, perSource: map[[2]string]*framed{},
 		agentDuration:     agentDuration.histogram(reg, c, agentBuckets),
 		toolDuration:      toolDuration.histogram(reg, c, callBuckets),
 		chatDuration:      chatDuration.histogram(reg, c, callBuckets),
@@ -166,21 +171,54 @@ func (m *Metrics) Reloaded(ok bool, at time.Time) {
 // unknownDialect is the label of frames whose stream is not known yet, or nobody's.
 const unknownDialect = "unknown"
 
+// framed is the series that every frame of a source in a dialect counts in.
+type framed struct {
+	frames, bytes prometheus.Counter
+	events        [64]atomic.Pointer[prometheus.Counter] // by kind
+}
+
+func (m *Metrics) framed(source, dialect string) *framed {
+	key := [2]string{source, dialect}
+	m.mu.RLock()
+	f, ok := m.perSource[key]
+	m.mu.RUnlock()
+	if ok {
+		return f
+	}
+	f = &framed{frames: m.frames.with(source), bytes: m.frameBytes.with(source)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.perSource) < m.caps.maxSets {
+		m.perSource[key] = f
+	}
+	return f
+}
+
+func (m *Metrics) event(f *framed, source, dialect string, k event.Kind) prometheus.Counter {
+	if c := f.events[k].Load(); c != nil {
+		return *c
+	}
+	c := m.events.with(source, dialect, k.String())
+	f.events[k].Store(&c)
+	return c
+}
+
 // Consume counts a frame and its facts.
 func (m *Metrics) Consume(b *event.Batch) {
 	source, dialect := b.Stream.Source, b.Stream.Dialect
 	if dialect == "" {
 		dialect = unknownDialect
 	}
+	f := m.framed(source, dialect)
 	if b.Rejected != event.ReasonTruncated {
-		m.frames.with(source).Inc()
-		m.frameBytes.with(source).Add(float64(b.Frame.Size))
+		f.frames.Inc()
+		f.bytes.Add(float64(b.Frame.Size))
 	}
 	if b.Rejected != "" {
 		m.parseErrors.with(source, dialect, string(b.Rejected)).Inc()
 	}
 	for i := range b.Events {
-		m.events.with(source, dialect, b.Events[i].Kind.String()).Inc()
+		m.event(f, source, dialect, b.Events[i].Kind).Inc()
 	}
 	if b.Internal {
 		kind := event.KindOther

@@ -37,8 +37,8 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	_, span := o.tracer.Start(parent(r, op), name(op),
 		trace.WithTimestamp(started),
 		trace.WithSpanKind(kind(op)),
-		trace.WithAttributes(attributes(r, op)...),
 		trace.WithLinks(links(r, op)...))
+	span.SetAttributes(attributes(r, op)...)
 	// Where there are too many events, the SDK lets the first go and counts them: a citation before a confidence.
 	for _, c := range op.Citations {
 		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
@@ -118,7 +118,7 @@ func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
 }
 
 func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
-	a := known{}
+	a := make(known, 0, 20)
 	a.text(operationName, string(op.Kind))
 	a.text(agentName, op.Agent)
 	a.text(conversationID, r.Session)

@@ -161,6 +161,19 @@ completed
 invoke_agent app ok 0-5
   execute_tool transfer_to_agent ok 1-2
   invoke_agent a ok 3-4`},
+		{"and is another outside of it", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", final)), `
+completed
+invoke_agent app ok 0-5
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a ok 3-3
+  invoke_agent a ok 4-4`},
+		{"an agent that arrives in a branch owes its answer there", proxied(),
+			append(to("app", "a"), says("a", branch("app.a"), partial, text), says("b", branch("app.b"), final)), `
+incomplete, stream_ended
+invoke_agent app unfinished 0-5
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent a unfinished 3-3
+  invoke_agent b ok 4-4`},
 		{"an agent arrives once", proxied(), append(to("app", "a"), says("a", text), says("a", branch("app.a"), final)), `
 completed
 invoke_agent app ok 0-5

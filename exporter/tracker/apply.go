@@ -229,7 +229,7 @@ func (r *openRun) pause(id string) {
 // addProof keeps what an answer says of its own worth, at the run and at the operation that gave the answer.
 func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	op := caller
-	if call := r.calls[e.CallID]; e.CallID != "" && call != nil {
+	if call := r.calls[e.CallID]; call != nil {
 		op = call
 	}
 	limit := r.tracker.settings.MaxFacts

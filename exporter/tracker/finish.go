@@ -123,9 +123,8 @@ func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
 func (r *openRun) endAgents() {
 	r.markUndone()
 	for _, op := range slices.Backward(r.Operations) {
-		if op.Kind == InvokeAgent && op != r.Root && op.open {
+		if op.Kind == InvokeAgent && op != r.Root {
 			r.endAs(op, r.agentVerdict)
-			r.tellEnded()
 		}
 	}
 }
@@ -141,7 +140,7 @@ func (r *openRun) markUndone() {
 		}
 	}
 	for _, op := range r.Operations {
-		if op.Kind != InvokeAgent && op.Status == Unfinished {
+		if op.Status == Unfinished { // a call or a response: no agent has ended
 			op.parent.owes = true
 		}
 	}
@@ -163,7 +162,6 @@ func (r *openRun) agentVerdict(op *Operation) (OperationStatus, event.Failure) {
 // last frame where we let go of it before; of anything else, from its first frame to its last.
 func (r *openRun) endRoot(why StatusReason) {
 	root := r.Root
-	root.open = false
 	switch r.Status {
 	case Completed:
 		root.Status = OK

@@ -3,7 +3,6 @@ package tracker
 import (
 	"crypto/sha256"
 	"strconv"
-	"strings"
 )
 
 // Ids are derived, so that a stream that is read again makes the same spans and not others.
@@ -20,19 +19,28 @@ func runKey(r *openRun) string {
 }
 
 func derive(key string, parts ...string) [sha256.Size]byte {
-	return sha256.Sum256([]byte(key + "\x01" + join(parts...)))
+	var stack [512]byte
+	b := append(append(stack[:0], key...), 1)
+	return sha256.Sum256(appendJoined(b, parts))
 }
 
-// join keeps parts apart that hold the separators themselves: names come from the wire.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
+func join(parts ...string) string { return string(appendJoined(nil, parts)) }
+
+// appendJoined keeps parts apart that hold the separators themselves: names come from the wire.
+func appendJoined(dst []byte, parts []string) []byte {
 	for i, part := range parts {
-		escaped[i] = separators.Replace(part)
+		if i > 0 {
+			dst = append(dst, 0)
+		}
+		for _, c := range []byte(part) {
+			if c <= 2 {
+				dst = append(dst, 2)
+			}
+			dst = append(dst, c)
+		}
 	}
-	return strings.Join(escaped, "\x00")
+	return dst
 }
-
-var separators = strings.NewReplacer("\x00", "\x02\x00", "\x01", "\x02\x01", "\x02", "\x02\x02")
 
 func traceID(key string) (id [16]byte) {
 	sum := derive(key, "trace")
@@ -40,8 +48,8 @@ func traceID(key string) (id [16]byte) {
 	return id
 }
 
-func spanID(key string, kind OperationKind, parts ...string) (id SpanID) {
-	sum := derive(key, append([]string{string(kind)}, parts...)...)
+func spanID(key string, parts ...string) (id SpanID) {
+	sum := derive(key, parts...)
 	copy(id[:], sum[:])
 	return id
 }
@@ -53,9 +61,9 @@ func (r *openRun) identify(op *Operation) SpanID {
 	case op == r.Root:
 		return spanID(r.key, "run")
 	case op.Kind == InvokeAgent:
-		return spanID(r.key, InvokeAgent, op.Name, op.Branch)
+		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch)
 	case op.CallID != "":
-		return spanID(r.key, ExecuteTool, op.CallID, strconv.Itoa(op.repeat))
+		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(op.repeat))
 	}
-	return spanID(r.key, op.Kind, "", strconv.Itoa(op.ordinal))
+	return spanID(r.key, string(op.Kind), "", strconv.Itoa(op.ordinal))
 }

@@ -106,8 +106,25 @@ func TestTooManyOperations(t *testing.T) {
 		got = append(got, op.Name)
 	}
 	equal(t, lines(got...), lines("app", "open", "c4", "c5", "c6", "c7"))
+	if op := s.ops[8]; op.Name != "open" || !op.Started.At.Equal(second(1)) {
+		t.Errorf("the call that was open all the time: %+v", op)
+	}
 	if n := count(s.lost, "evicted report"); n != 4 || n != len(s.lost) || len(s.ops) != 10 || r.Status != tracker.Completed {
 		t.Errorf("lost %q, told of %d, %s", s.lost, len(s.ops), r.Status)
+	}
+}
+
+// TestAForgottenCall is unknown when it is answered again, but not the open call that took its id.
+func TestAForgottenCall(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
+	use := func(id string) []*event.Batch {
+		return []*event.Batch{says("app", calls(id, id)), says("app", returns(id, id))}
+	}
+	s.feed(stream, slices.Concat(use("c1"), use("c2"))...).feed(stream, says("app", calls("c1", "c1"), calls("c3", "c3"), calls("c4", "c4")))
+	s.feed(stream, says("app", returns("c2", "c2"), returns("c1", "c1"), settles), says("app", final))
+	s.ops = s.ops[2:]
+	if len(s.ops) != 2 || s.ops[0].Name != "c2" || !s.ops[0].Started.At.IsZero() || s.ops[1].Name != "c1" || !s.ops[1].Started.At.Equal(second(5)) {
+		t.Errorf("%+v", s.ops)
 	}
 }
 

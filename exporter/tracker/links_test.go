@@ -24,6 +24,7 @@ func in(s *event.Stream, source, session string) *event.Stream {
 func TestLinks(t *testing.T) {
 	waits := func() []*event.Batch {
 		return []*event.Batch{
+			says("app", of("e-1"), calls("over", "tool")), says("app", of("e-1"), returns("over", "tool"), pauses("over")),
 			says("app", of("e-1"), calls("c1", "delete")), says("app", of("e-1"), pauses("c1"), returns("c1", "delete")),
 			says("app", of("e-1"), asks("q1", event.InputConfirmation), asks("", event.InputData), callsOutside("c2", "approve"), final),
 		}
@@ -40,7 +41,7 @@ func TestLinks(t *testing.T) {
 		{"by the response to a long-running call", proxied(), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), final)}, "resumes e-1"},
 		{"by the answer to an input", proxied(), []*event.Batch{says("app", of("e-2"), answers("q1"), final)}, "resumes e-1"},
 		{"once", answering("q1", "c1", "q1"), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), answers("q1"), final)}, "resumes e-1"},
-		{"not for what nobody asked", answering("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("", "delete"), answers(""), final)}, ""},
+		{"not for what nobody asked", answering("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("over", "tool"), returns("", "delete"), answers(""), final)}, ""},
 		{"not for what it asks itself", proxied(), []*event.Batch{
 			says("app", of("e-2"), asks("q1", event.InputData), callsOutside("c1", "delete")), says("app", of("e-2"), answers("q1"), returns("c1", "delete"), final)}, ""},
 		{"not for what another session asked", in(answering("q1"), "briefing", "other"), nil, ""},

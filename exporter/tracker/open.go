@@ -91,7 +91,7 @@ func (r *openRun) apply(b *event.Batch) {
 	if agent != nil {
 		r.speaking = agent
 		agent.touch(r.now)
-		if r.owed[b.Branch] != nil && !b.Partial {
+		if !b.Partial {
 			delete(r.owed, b.Branch)
 		}
 	}
@@ -274,6 +274,7 @@ func (r *openRun) makeRoom() bool {
 			return false
 		}
 		excess--
+		r.forgot = true
 		if r.calls[op.CallID] == op {
 			delete(r.calls, op.CallID)
 		}
@@ -282,9 +283,7 @@ func (r *openRun) makeRoom() bool {
 	for range before - len(r.Operations) {
 		r.tracker.losses.Evicted(LostReport)
 	}
-	forgot := len(r.Operations) < before
-	r.forgot = r.forgot || forgot
-	return forgot
+	return len(r.Operations) < before
 }
 
 // end closes an operation at the frame at hand.
@@ -346,9 +345,6 @@ func (r *openRun) seal(op *Operation) {
 
 // touch stretches an operation to a frame that belongs to it.
 func (op *Operation) touch(m Moment) {
-	if op.shown.Frame == 0 {
-		op.shown = m
-	}
 	if op.Started.At.IsZero() || m.At.Before(op.Started.At) && !m.At.IsZero() {
 		if op.Started.At = m.At; op.Started.Frame == 0 {
 			op.Started.Frame = m.Frame

@@ -65,6 +65,9 @@ a 0.9`},
 a 0
 app 0
 app 0`},
+		{"nor by words", []*event.Batch{says("a", rates("a", 0)), says("app", rates("app", 0, inWords), final)}, `
+a 0
+app 0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string

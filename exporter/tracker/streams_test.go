@@ -78,6 +78,9 @@ func TestWhoARunIs(t *testing.T) {
 	r := s.feed(stream, says("", of("e-1")), says("a"), says("b")).end(stream, event.EndOfStream).only(t)
 	got := lines(r.ID, r.Source, r.Dialect, r.Session, r.App, r.Agent, fmt.Sprint(r.Live, r.Parent == stream.Parent))
 	equal(t, got, lines("e-1", "briefing", "adk", "session", "app", "a", "true true"))
+	if root := follow(t, file(), says("a"), says("b")).Root; root.Agent != "a" {
+		t.Errorf("the run's own operation is of %q", root.Agent)
+	}
 }
 
 // TestLateFrames come after their run was ended by us.
@@ -202,7 +205,9 @@ func TestOrderOfTelling(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.feed(stream,
 		says("a", begins("open")), says("b", calls("c1", "done"), calls("c2", "open")), says("b", returns("c1", "done"), handsOver("", "c")),
-		says("c", responds("whole"), text)).end(stream, event.EndOfStream)
+		says("c", responds("whole"), text))
+	equal(t, lines(s.told...), lines("begins briefing", "execute_tool done", "chat whole"))
+	s.end(stream, event.EndOfStream)
 	equal(t, lines(s.told...), `
 begins briefing
 execute_tool done

@@ -172,13 +172,12 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	if b.Stream.Answer {
 		id = ""
 	}
-	r := state.runs[id]
-	if r == nil && id != "" && len(state.order) == 1 && state.runs[""] != nil {
+	if first := state.runs[""]; first != nil && len(state.order) == 1 {
 		// Frames without an id came first: they are of the run whose id is now known.
-		r = state.runs[""]
 		delete(state.runs, "")
-		state.runs[id] = r
+		state.runs[id] = first
 	}
+	r := state.runs[id]
 	switch {
 	case r == nil && (b.Stream.Answer || t.gone.Contains(place{b.Stream, id})):
 		t.losses.Late(b.Stream.Source)

@@ -36,6 +36,7 @@ const maxSpeakers = 1024
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
+	m := readMembers(v)
 	if b.Type = typeEvent; v != f.JSON {
 		b.Type = typeWrapped
 	}
@@ -48,37 +49,25 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 	case isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
-		b.Time = reportedTime(v.First("errorDetails", "error_details").Get("timestamp"))
+		b.Time = reportedTime(m.details.Get("timestamp"))
 		b.Add(event.KindError).Error = event.AgentError
-	case !isEvent(v):
+	case !m.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
-		d.decodeEvent(v, b)
+		d.decodeEvent(m, b)
 	}
 }
 
-// isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.
-func isEvent(v strictjson.Value) bool {
-	if v.Kind() != strictjson.Object {
-		return false
-	}
-	return v.Get("author").Kind() == strictjson.String ||
-		v.First("invocationId", "invocation_id").Kind() == strictjson.String ||
-		v.Get("content").Kind() == strictjson.Object ||
-		v.Get("actions").Kind() == strictjson.Object
-}
-
-func (d *decoder) decodeEvent(v strictjson.Value, b *event.Batch) {
-	b.Run = d.runID(v.First("invocationId", "invocation_id"))
-	author := v.Get("author")
-	user := author.Is("user")
+func (d *decoder) decodeEvent(m members, b *event.Batch) {
+	b.Run = d.runID(m.invocation)
+	user := m.author.Is("user")
 	if !user {
-		b.Agent = d.name(author)
+		b.Agent = d.name(m.author)
 	}
-	b.Branch = d.name(v.Get("branch"))
-	b.Time = reportedTime(v.Get("timestamp"))
-	b.Partial, _ = v.Get("partial").Bool()
-	fr := readFrame(v)
+	b.Branch = d.name(m.branch)
+	b.Time = reportedTime(m.timestamp)
+	b.Partial, _ = m.partial.Bool()
+	fr := readFrame(m)
 	if user {
 		d.addResponses(fr, b)
 		return
@@ -224,14 +213,15 @@ func (d *decoder) addActions(fr frame, b *event.Batch) {
 }
 
 func addText(p part, b *event.Batch) {
-	if len(p.text) == 0 {
+	text := p.text.Text()
+	if len(text) == 0 {
 		return
 	}
 	kind := event.KindText
 	if p.kind == partThought {
 		kind = event.KindThought
 	}
-	b.Add(kind).Text = p.text
+	b.Add(kind).Text = text
 }
 
 func addErrorCode(failure event.Failure, b *event.Batch) {

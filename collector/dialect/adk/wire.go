@@ -23,20 +23,77 @@ type frame struct {
 	notPartial   bool // says so; a frame of a run without streaming says neither
 }
 
-func readFrame(v strictjson.Value) frame {
-	usage := v.First("usageMetadata", "usage_metadata")
-	partial, said := v.Get("partial").Bool()
+// members are those of an event that anything is read of, found in one pass.
+type members struct {
+	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
+	model, finish, code, long, usage, details                            strictjson.Value
+}
+
+func readMembers(v strictjson.Value) (m members) {
+	for name, value := range v.Members() {
+		if value.Kind() <= strictjson.Null {
+			continue
+		}
+		switch string(name.Text()) {
+		case "id":
+			m.id = value
+		case "invocationId":
+			m.invocation = value
+		case "invocation_id":
+			m.invocation = first(m.invocation, value)
+		case "author":
+			m.author = value
+		case "branch":
+			m.branch = value
+		case "timestamp":
+			m.timestamp = value
+		case "partial":
+			m.partial = value
+		case "content":
+			m.content = value
+		case "actions":
+			m.actions = value
+		case "modelVersion":
+			m.model = value
+		case "model_version":
+			m.model = first(m.model, value)
+		case "finishReason":
+			m.finish = value
+		case "finish_reason":
+			m.finish = first(m.finish, value)
+		case "errorCode":
+			m.code = value
+		case "error_code":
+			m.code = first(m.code, value)
+		case "longRunningToolIds":
+			m.long = value
+		case "long_running_tool_ids":
+			m.long = first(m.long, value)
+		case "usageMetadata":
+			m.usage = value
+		case "usage_metadata":
+			m.usage = first(m.usage, value)
+		case "errorDetails":
+			m.details = value
+		case "error_details":
+			m.details = first(m.details, value)
+		}
+	}
+	return m
+}
+
+// isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.
+func (m members) isEvent() bool {
+	return m.author.Kind() == strictjson.String || m.invocation.Kind() == strictjson.String ||
+		m.content.Kind() == strictjson.Object || m.actions.Kind() == strictjson.Object
+}
+
+func readFrame(m members) frame {
+	partial, said := m.partial.Bool()
 	return frame{
-		ID:           v.Get("id"),
-		Parts:        v.Get("content").Get("parts"),
-		Actions:      v.Get("actions"),
-		Model:        v.First("modelVersion", "model_version"),
-		FinishReason: v.First("finishReason", "finish_reason"),
-		ErrorCode:    v.First("errorCode", "error_code"),
-		LongRunning:  v.First("longRunningToolIds", "long_running_tool_ids"),
-		Usage:        readUsage(usage),
-		hasUsage:     usage.Len() > 0,
-		notPartial:   said && !partial,
+		notPartial: said && !partial,
+		ID:         m.id, Parts: m.content.Get("parts"), Actions: m.actions, Model: m.model, FinishReason: m.finish,
+		ErrorCode: m.code, LongRunning: m.long, Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
@@ -165,7 +222,7 @@ const (
 // part is one element of content.parts.
 type part struct {
 	kind       partKind
-	text       []byte
+	text       strictjson.Value
 	id, name   strictjson.Value
 	body       strictjson.Value // arguments or response
 	codeResult bool
@@ -184,10 +241,10 @@ func readPart(v strictjson.Value) part {
 		if thought, _ := v.Get("thought").Bool(); thought {
 			kind = partThought
 		}
-		return part{kind: kind, text: t.Text()}
+		return part{kind: kind, text: t}
 	}
 	if t := v.Get("thinking"); t.Kind() == strictjson.String { // Rust
-		return part{kind: partThought, text: t.Text()}
+		return part{kind: partThought, text: t}
 	}
 	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
 		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
@@ -221,15 +278,27 @@ func failed(response strictjson.Value) bool {
 // readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.
 // Go leaves a count of 0 out, so where the total stands, it says what the missing ones are.
 func readUsage(v strictjson.Value) event.Usage {
-	prompt := count(v.First("promptTokenCount", "prompt_token_count"))
-	tools := count(v.First("toolUsePromptTokenCount", "tool_use_prompt_token_count"))
-	answer := count(v.First("candidatesTokenCount", "candidates_token_count"))
-	thoughts := count(v.First("thoughtsTokenCount", "thoughts_token_count"))
-	total := count(v.First("totalTokenCount", "total_token_count"))
+	var prompt, tools, answer, thoughts, total, cached event.Count
+	for name, n := range v.Members() {
+		switch string(name.Text()) {
+		case "promptTokenCount", "prompt_token_count":
+			prompt = count(n)
+		case "toolUsePromptTokenCount", "tool_use_prompt_token_count":
+			tools = count(n)
+		case "candidatesTokenCount", "candidates_token_count":
+			answer = count(n)
+		case "thoughtsTokenCount", "thoughts_token_count":
+			thoughts = count(n)
+		case "totalTokenCount", "total_token_count":
+			total = count(n)
+		case "cachedContentTokenCount", "cached_content_token_count":
+			cached = count(n)
+		}
+	}
 	usage := event.Usage{
 		Input:     prompt.Add(tools),
 		Output:    answer.Add(thoughts),
-		CacheRead: count(v.First("cachedContentTokenCount", "cached_content_token_count")),
+		CacheRead: cached,
 		Reasoning: thoughts,
 	}
 	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {

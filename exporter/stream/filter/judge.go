@@ -76,6 +76,9 @@ func among(name []byte, names []string) bool {
 		name = canonical(name)
 	}
 	for _, n := range names {
+		if plain && len(n) != len(name) {
+			continue
+		}
 		if bytes.EqualFold(name, []byte(n)) {
 			return true
 		}
