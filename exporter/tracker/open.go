@@ -31,6 +31,7 @@ type openRun struct {
 	speaking *Operation             // the agent in control: of the last frame that had one, unless that handed over
 	ended    []*Operation           // by the frame at hand, told of once it is read whole
 
+	kept                 int // operations that ended and are still in the report
 	lastFinal, lastError int // ordinals of frames
 	lastReason           StatusReason
 	forgot               bool // ended operations, and so how often call ids were used
@@ -267,6 +268,9 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 
 // makeRoom forgets the older half of what has ended: its spans are out, only the report loses it.
 func (r *openRun) makeRoom() bool {
+	if r.kept < r.tracker.settings.MaxOperations/16 {
+		return false // else each new operation would look through all that are open
+	}
 	excess := len(r.Operations) / 2
 	before := len(r.Operations)
 	r.Operations = slices.DeleteFunc(r.Operations, func(op *Operation) bool {
@@ -280,6 +284,7 @@ func (r *openRun) makeRoom() bool {
 		}
 		return true
 	})
+	r.kept -= before - len(r.Operations)
 	for range before - len(r.Operations) {
 		r.tracker.losses.Evicted(LostReport)
 	}
@@ -289,6 +294,7 @@ func (r *openRun) makeRoom() bool {
 // end closes an operation at the frame at hand.
 func (r *openRun) end(op *Operation, status OperationStatus, failure event.Failure) {
 	op.open, op.Status, op.Error = false, status, failure
+	r.kept++
 	if op.Kind != InvokeAgent {
 		op.Ended = r.now
 	}
