@@ -78,6 +78,7 @@ func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 		Anonymous:          !named, // where the stream can be reached from elsewhere, CheckListen refuses it
 		AnonymousAnywhere:  a.Anonymous == config.AnonymousAnywhere,
 		WebConfigFile:      c.WebConfigFile,
+		MaxTickets:         c.MaxTickets,
 		Report:             func(err error) { logger.Error("the tokens are those from before", "err", err) },
 	}
 }

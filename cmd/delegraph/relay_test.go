@@ -100,13 +100,27 @@ func TestFilteredRelay(t *testing.T) {
 	}
 }
 
+// TestFilteredRelayOfContentTypes spells the type of a stream as only a generous reader would take it.
+func TestFilteredRelayOfContentTypes(t *testing.T) {
+	for _, media := range []string{"Text/Event-Stream", "text/plain, text/event-stream", "text/event-stream,", "text/event-stream; charset=x"} {
+		agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", media)
+			_, _ = io.WriteString(w, "event: internal:x\ndata: "+adkFrame+"\n\n")
+		}))
+		if got := ask200(t, startSidecar(t, agent.URL), []byte(`{}`)); len(got) > 0 {
+			t.Errorf("%s: the client got %q", media, got)
+		}
+		agent.Close()
+	}
+}
+
 // TestFilteredRelayOfEncodings compresses the agent's stream.
 func TestFilteredRelayOfEncodings(t *testing.T) {
 	for _, test := range []struct {
-		encoding, path string
-		status         int
+		encoding, path, asked string
+		status                int
 	}{
-		{"gzip", "/run_sse", 200}, {"br", "/run_sse", 502}, {"br", "/news", 200},
+		{"gzip", "/run_sse", "identity", 200}, {"br", "/run_sse", "identity", 502}, {"br", "/news", "gzip", 200},
 	} {
 		t.Run(fmt.Sprint(test.encoding, test.path), func(t *testing.T) {
 			var asked string
@@ -128,7 +142,7 @@ func TestFilteredRelayOfEncodings(t *testing.T) {
 			}
 			defer resp.Body.Close()
 			got, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != test.status || asked != "gzip" {
+			if err != nil || resp.StatusCode != test.status || asked != test.asked {
 				t.Fatalf("%d, %v, asked for %q: %q", resp.StatusCode, err, asked, got)
 			}
 			if test.encoding == "gzip" && string(got) != "data: "+adkFrame+"\n\n" {

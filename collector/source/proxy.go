@@ -168,14 +168,15 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // also what does not parse: it is the agent's
 	r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
 	r.SetXForwarded()
+	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
 	if encodings := r.Out.Header.Get("Accept-Encoding"); p.settings.Judge != nil && encodings != "" {
-		// What cannot be read cannot be judged.
-		r.Out.Header.Set("Accept-Encoding", "gzip")
-		if !strings.Contains(encodings, "gzip") {
-			r.Out.Header.Set("Accept-Encoding", "identity")
+		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
+		r.Out.Header.Set("Accept-Encoding", "identity")
+		if run == nil && strings.Contains(encodings, "gzip") {
+			r.Out.Header.Set("Accept-Encoding", "gzip")
 		}
 	}
-	if _, ok := r.In.Context().Value(exchangeKey{}).(*exchange); ok {
+	if run != nil {
 		p.tracing.Propagator.Inject(r.In.Context(), propagation.HeaderCarrier(r.Out.Header))
 	}
 }

@@ -211,7 +211,7 @@ func (p *passing) upTo(offset int64) []byte {
 
 // isStream says whether an answer is a stream of events, as the most generous of its readers would take it.
 func isStream(h http.Header) bool {
-	for _, value := range h.Values("Content-Type") {
+	for value := range strings.SplitSeq(strings.Join(h.Values("Content-Type"), ","), ",") {
 		media, _, _ := strings.Cut(value, ";")
 		if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
 			return true

@@ -219,6 +219,12 @@ func TestTransferFacts(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without a call id, alone in its frame", func(t *testing.T) {
+		r := follow(t, proxied(), says("app", calls("", "transfer_to_agent")), says("app", returns("", "transfer_to_agent"), handsOver("", "a")), says("a", final))
+		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(named(t, r, tracker.InvokeAgent, "a").Links, []tracker.SpanID{call.ID}) {
+			t.Error("the target does not link to the call")
+		}
+	})
 	t.Run("nobody knows which call it was", func(t *testing.T) {
 		r := follow(t, proxied(),
 			says("app", calls("", "transfer_to_agent"), calls("", "tool")),

@@ -114,6 +114,36 @@ func TestTooManyOperations(t *testing.T) {
 	}
 }
 
+// TestRoom is made once it is worth a look through all operations: where a sixteenth of what may be kept has ended.
+func TestRoom(t *testing.T) {
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 32 }), proxied()
+	n := 0
+	call := func(times int) (refused int) {
+		before := count(s.lost, "evicted execute_tool")
+		for range times {
+			n++
+			s.feed(stream, says("app", calls(fmt.Sprint(n), "tool")))
+		}
+		return count(s.lost, "evicted execute_tool") - before
+	}
+	answer := func(n int) { s.feed(stream, says("app", returns(fmt.Sprint(n), "tool"))) }
+	if refused := call(31); refused != 0 {
+		t.Fatalf("%d calls are refused before there are too many", refused)
+	}
+	answer(1)
+	if refused := call(1); refused != 1 {
+		t.Error("room was made for the sake of one operation")
+	}
+	answer(2)
+	if refused := call(3); refused != 1 {
+		t.Errorf("%d of 3 calls are refused where two have ended", refused)
+	}
+	answer(3)
+	if refused := call(1); refused != 1 {
+		t.Error("what was forgotten made room again")
+	}
+}
+
 // TestAForgottenCall is unknown when it is answered again, but not the open call that took its id.
 func TestAForgottenCall(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()

@@ -68,6 +68,10 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
 	fr := readFrame(m)
+	if fr.tooMuch() {
+		b.Rejected = event.ReasonShape
+		return
+	}
 	if user {
 		d.addResponses(fr, b)
 		return

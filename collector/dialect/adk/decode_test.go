@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // said is what frames say, each given by its data: a line for each, its facts parted by semicolons.
@@ -317,4 +319,24 @@ func TestCallsAndActions(t *testing.T) {
 		{"parts that are nothing", []string{by(parts(`{}`, `{"text":""}`, `null`, `7`, `{"inlineData":{"data":"AA=="}}`, `{"name":"not a call"}`))}, []string{"other; other; other; other; other; final"}},
 		{"no parts", []string{by(`"content":null`), by(`"content":{"parts":null}`), by(`"content":{"parts":{"text":"hi"}}`)}, []string{"final", "final", "final"}},
 	})
+}
+
+// TestFrameThatStatesTooMuch costs what it is long, and nothing more: it is refused before it is taken apart.
+func TestFrameThatStatesTooMuch(t *testing.T) {
+	ids := strings.Repeat(`"a",`, 20_000) + `"a"`
+	parts := strings.Repeat(`{"functionCall":{"id":"x","name":"t"}},`, 20_000) + `{}`
+	for _, frame := range []string{
+		`{"author":"a","invocationId":"e-1","longRunningToolIds":[` + ids + `],"content":{"parts":[` + parts + `]}}`,
+		`{"author":"a","invocationId":"e-1","content":{"parts":[` + strings.Repeat(`{},`, 100_000) + `{}]}}`,
+	} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(frame), 64); err != nil {
+			t.Fatal(err)
+		}
+		b := &event.Batch{}
+		Dialect{}.New(&event.Stream{}).Decode(dialect.Frame{JSON: doc.Root()}, b)
+		if b.Rejected != event.ReasonShape || len(b.Events) > 0 {
+			t.Errorf("%s, %d events", b.Rejected, len(b.Events))
+		}
+	}
 }

@@ -12,7 +12,7 @@ const (
 var table = event.Table{
 	// An ADK event has neither; one that has is something else.
 	Discriminators: []string{"kind", "type"},
-	Envelopes:      []string{"event", "result", "rawEvent", "customMetadata"},
+	Envelopes:      []string{"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata"},
 	Events:         []string{"message", "error"}, // Go names its error frames
 	Failure:        `{"error":"the run failed"}`,
 	Types: map[string]event.Type{

@@ -19,6 +19,7 @@ type frame struct {
 	ErrorCode    strictjson.Value
 	LongRunning  strictjson.Value
 	Usage        event.Usage
+	long         map[string]bool // of LongRunning
 	hasUsage     bool
 	notPartial   bool // says so; a frame of a run without streaming says neither
 }
@@ -93,7 +94,7 @@ func readFrame(m members) frame {
 	return frame{
 		notPartial: said && !partial,
 		ID:         m.id, Parts: m.content.Get("parts"), Actions: m.actions, Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, LongRunning: m.long, Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
@@ -191,12 +192,37 @@ func (f frame) flag(camel, snake string) bool {
 }
 
 func (f frame) isLongRunning(call strictjson.Value) bool {
-	for id := range f.LongRunning.Elements() {
-		if call.Exists() && id.Is(call.String()) {
-			return true
+	return call.Exists() && f.long[call.String()]
+}
+
+// maxParts bounds how much one frame can state: each part and name costs hundreds of bytes beyond its own.
+const maxParts = 4096
+
+// tooMuch says whether a frame states more than any agent does.
+func (f frame) tooMuch() bool {
+	stated := f.Parts.Len() + f.LongRunning.Len()
+	for _, list := range []strictjson.Value{
+		f.Actions.First("artifactDelta", "artifact_delta"),
+		f.Actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
+		f.Actions.First("requestedAuthConfigs", "requested_auth_configs"),
+	} {
+		stated += list.Len()
+	}
+	return stated > maxParts
+}
+
+// longSet makes the look-up of each call as cheap as it is for one.
+func longSet(ids strictjson.Value) map[string]bool {
+	if ids.Len() == 0 || ids.Len() > maxParts {
+		return nil
+	}
+	set := make(map[string]bool, ids.Len())
+	for id := range ids.Elements() {
+		if id.Kind() == strictjson.String {
+			set[id.String()] = true
 		}
 	}
-	return false
+	return set
 }
 
 // transferCall is the id of the call that a transfer answers.

@@ -20,6 +20,7 @@ type Settings struct {
 	Anonymous          bool             // anyone may who asks for a loopback host
 	AnonymousAnywhere  bool             // anyone may, at any address
 	WebConfigFile      string           // of the exporter toolkit, which Serve is given too; "" for none
+	MaxTickets         int              // given out and not yet used; at least one
 	Report             func(error)      // told once, by any goroutine, of each change of the tokens file that is refused; nil: nobody
 	Now                func() time.Time // nil: time.Now
 }
@@ -51,7 +52,7 @@ func New(s Settings) (*Gate, error) {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.tickets = newTickets(g.now)
+	g.tickets = newTickets(g.now, s.MaxTickets)
 	if s.TokensFile == "" {
 		return g, nil
 	}

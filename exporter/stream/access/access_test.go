@@ -52,7 +52,10 @@ func tokensAt(t *testing.T, content string) string {
 	return path
 }
 
+const maxTickets = 10_000
+
 func newGate(t *testing.T, s Settings) *Gate {
+	s.MaxTickets = maxTickets
 	t.Helper()
 	g, err := New(s)
 	if err != nil {

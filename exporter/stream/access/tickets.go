@@ -15,7 +15,6 @@ import (
 // Limits of tickets. The oldest makes room, since it is the one most likely forgotten.
 const (
 	ticketLife        = 60 * time.Second
-	maxTickets        = 10_000
 	maxTicketsOfToken = 100
 )
 
@@ -34,10 +33,10 @@ type ticket struct {
 	expires time.Time
 }
 
-func newTickets(now func() time.Time) *tickets {
+func newTickets(now func() time.Time, limit int) *tickets {
 	t := &tickets{now: now, byToken: make(map[digest][]digest)}
 	// The only error is a size below one.
-	t.unused, _ = simplelru.NewLRU(maxTickets, t.forget)
+	t.unused, _ = simplelru.NewLRU(max(limit, 1), t.forget)
 	return t
 }
 

@@ -103,7 +103,8 @@ func internal(name []byte) bool {
 // canonical decomposes compatibility forms and removes blanks, controls, format characters and marks.
 func canonical(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		if unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me) {
+		const blankBraille = '\u2800'
+		if r == blankBraille || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point) {
 			return -1
 		}
 		return r
