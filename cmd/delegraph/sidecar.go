@@ -28,6 +28,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/web"
@@ -257,6 +258,9 @@ func (s *sidecar) configure(c config.Config) error {
 		return errors.New("the section stream cannot be changed by a reload, except for what is in its files: restart delegraph")
 	}
 	if s.external != nil {
+		if err := access.CheckListen(c.Stream.Listen, accessSettings(c.Stream, s.logger)); err != nil {
+			return err // the toolkit reads its file at each connection, and would say nothing
+		}
 		if err := s.external.gate.Reload(); err != nil {
 			return err
 		}
