@@ -123,7 +123,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.working.Add(1)
 		defer p.working.Done()
 		ctx, span := p.startSpan(r)
-		defer span.End()
+		// By our clock: the SDK's own counts from the start and so parts from what else is timed when the clock is set.
+		defer func() { span.End(trace.WithTimestamp(p.now())) }()
 		body.limit = p.settings.BodyLimit
 		x := &exchange{dialects: dialects, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
@@ -156,6 +157,7 @@ func (p *Proxy) startSpan(r *http.Request) (context.Context, trace.Span) {
 	ctx := p.tracing.Propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	return p.tracing.Tracer.Start(ctx, r.Method+" "+r.URL.Path,
 		trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithTimestamp(p.now()),
 		trace.WithAttributes(
 			attribute.String("http.request.method", r.Method),
 			attribute.String("url.path", r.URL.Path),
