@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
@@ -109,6 +110,7 @@ func tokens(n *int64) string {
 // TestCutAnywhere cuts every capture at random bytes, hands it over in reads of random sizes, and holds every run to its
 // promises: it ends, each of its operations ends once, and a parent is known and ends no earlier than its children.
 func TestCutAnywhere(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	const cuts = 12
 	random := rand.New(rand.NewPCG(1, 2))
 	settings := config.Default()
