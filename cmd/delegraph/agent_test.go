@@ -180,7 +180,7 @@ func record(t *testing.T, agent string) *recording {
 		t.Fatal(err)
 	}
 	r := &recording{sent: &bytes.Buffer{}}
-	r.Server = httptest.NewServer(&httputil.ReverseProxy{
+	forward := &httputil.ReverseProxy{
 		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
 		FlushInterval: -1,
 		ModifyResponse: func(resp *http.Response) error {
@@ -193,7 +193,11 @@ func record(t *testing.T, agent string) *recording {
 			}{io.TeeReader(resp.Body, r.sent), resp.Body}
 			return nil
 		},
-	})
+	}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // else it cuts a stream now and then, as any such proxy does
+		forward.ServeHTTP(w, req)
+	}))
 	t.Cleanup(r.Close)
 	return r
 }

@@ -176,7 +176,7 @@ func TestPartialSuccess(t *testing.T) {
 		p := NewProcessor(b, 10_000)
 		for _, want := range []struct{ exported, rejected uint64 }{{8, 2}, {18, 2}, {18, 12}, {28, 12}} {
 			hand(p, 0, 10)
-			time.Sleep(2 * batchDelay)
+			time.Sleep(5 * batchDelay / 2) // between two looks at the queue
 			check(t, p, want.exported, 0, 0, want.rejected, 0)
 		}
 		shut(t, p, time.Second)
