@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -39,13 +40,14 @@ func library(b *testing.B, subscribers int) func(int) {
 		events.ServeHTTP(flushes{w, &sent}, r)
 	}))
 	b.Cleanup(func() {
-		_ = provider.Shutdown(b.Context())
 		server.CloseClientConnections()
 		server.Close()
 	})
 	startSink(b, server.Listener.Addr().String(), subscribers)
+	// Before its subscribers leave: it writes to those who have left, and panics.
+	b.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(b.Context())) })
 	data, n := corpus(), 0
-	return func(frames int) {
+	deliver := func(frames int) {
 		sent.Store(0)
 		for range frames {
 			message := &gosse.Message{ID: gosse.ID("0123456789abcdef-" + strconv.Itoa(n))}
@@ -59,4 +61,6 @@ func library(b *testing.B, subscribers int) func(int) {
 			runtime.Gosched()
 		}
 	}
+	deliver(2) // its first message flushes twice, and so counts as two
+	return deliver
 }
