@@ -105,10 +105,10 @@ data: {"kind":"internal:%[1]s"}
 }
 
 // hear takes so many frames of a reader's, which must be the next sentences with the next ids.
-func (s *stand) hear(t *testing.T, frames <-chan heard, n int) {
+func (s *stand) hear(t *testing.T, r reader, n int) {
 	t.Helper()
 	for range n {
-		got := next(t, frames)
+		got := r.next(t)
 		var said struct {
 			Content struct{ Parts []struct{ Text string } }
 		}

@@ -10,26 +10,26 @@ import (
 // each gets what may leave, once and in order.
 func TestReaders(t *testing.T) {
 	for name, c := range map[string]struct {
-		read  func(*testing.T, *stand) <-chan heard
+		read  func(*testing.T, *stand) reader
 		named bool // readers have to say who they are
 		reset bool // the wire is torn by an error, not by an end
 	}{
-		"chromium by itself": {read: func(t *testing.T, s *stand) <-chan heard {
-			return open(t, s.page("anonymous.html", s.stream))
+		"chromium by itself": {read: func(t *testing.T, s *stand) reader {
+			return openPage(t, s.page("anonymous.html", s.stream))
 		}},
-		"chromium with tickets": {named: true, read: func(t *testing.T, s *stand) <-chan heard {
-			return open(t, s.page("tickets.html", s.stream))
+		"chromium with tickets": {named: true, read: func(t *testing.T, s *stand) reader {
+			return openPage(t, s.page("tickets.html", s.stream))
 		}},
-		"npm eventsource": {named: true, read: func(t *testing.T, s *stand) <-chan heard {
-			return start(t, scripts(t), program(t, "node"), "eventsource.mjs", s.stream, s.token)
+		"npm eventsource": {named: true, read: func(t *testing.T, s *stand) reader {
+			return startReader(t, readerScripts(t), program(t, "node"), "eventsource.mjs", s.stream, s.token)
 		}},
-		"curl": {named: true, read: func(t *testing.T, s *stand) <-chan heard {
+		"curl": {named: true, read: func(t *testing.T, s *stand) reader {
 			return curl(t, s.stream, s.token)
 		}},
-		// Where the connection ends without an error, it takes a frame that is torn for a whole one (WHATWG HTML 9.2.6 has it
-		// discarded).
-		"tmaxmax/go-sse": {named: true, reset: true, read: func(t *testing.T, s *stand) <-chan heard {
-			return start(t, "", goReader(t), s.stream, s.token)
+		// Where a connection ends without an error it takes what it has of a frame for the whole, and goes on behind it; WHATWG HTML
+		// 9.2.6 has it discarded.
+		"go-sse": {named: true, reset: true, read: func(t *testing.T, s *stand) reader {
+			return startReader(t, "", goReader(t), s.stream, s.token)
 		}},
 	} {
 		s := newStand(t, c.named)
@@ -67,11 +67,11 @@ func TestForeignPage(t *testing.T) {
 	s.say(3)
 	s.published(t)
 	s.stream += "?last_event_id=0" // no id of ours, so that there is something to be had at once
-	if got := next(t, open(t, s.foreign("anonymous.html", s.stream))); got.Event != "refused" {
+	if got := openPage(t, s.foreign("anonymous.html", s.stream)).next(t); got.Event != "refused" {
 		t.Errorf("the foreign page got %+v", got)
 	}
-	frames := open(t, s.page("anonymous.html", s.stream))
-	if got := next(t, frames); got.Event != "delegraph.gap" {
+	frames := openPage(t, s.page("anonymous.html", s.stream))
+	if got := frames.next(t); got.Event != "delegraph.gap" {
 		t.Errorf("the page got %+v and no gap", got)
 	}
 	s.hear(t, frames, 3)
@@ -80,7 +80,7 @@ func TestForeignPage(t *testing.T) {
 // TestForeignPageGetsNoTicket gives a page of an origin that is not allowed a valid token.
 func TestForeignPageGetsNoTicket(t *testing.T) {
 	s := newStand(t, true)
-	if got := next(t, open(t, s.foreign("tickets.html", s.stream))); got.Event != "failed" {
+	if got := openPage(t, s.foreign("tickets.html", s.stream)).next(t); got.Event != "failed" {
 		t.Errorf("the foreign page got %+v", got)
 	}
 }
@@ -89,7 +89,7 @@ func TestForeignPageGetsNoTicket(t *testing.T) {
 // gives up: so tickets.html has to do more.
 func TestTicketServesOneConnection(t *testing.T) {
 	s := newStand(t, true)
-	frames := open(t, s.page("anonymous.html", s.stream+"?ticket="+s.ticket(t)))
+	frames := openPage(t, s.page("anonymous.html", s.stream+"?ticket="+s.ticket(t)))
 	s.subscribed(t)
 	s.say(1)
 	s.hear(t, frames, 1)
@@ -97,7 +97,7 @@ func TestTicketServesOneConnection(t *testing.T) {
 	s.say(1)
 	<-torn
 	s.wire.mend()
-	if got := next(t, frames); got.Event != "refused" {
+	if got := frames.next(t); got.Event != "refused" {
 		t.Errorf("the page got %+v", got)
 	}
 }
