@@ -1,5 +1,3 @@
-//go:build readers
-
 package main
 
 import (
