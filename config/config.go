@@ -22,6 +22,15 @@ const (
 	PolicyPublic = "public"
 )
 
+// The values of Traces.Content.
+const (
+	ContentNone = "none"
+	ContentAll  = "all"
+)
+
+// ProfileGenAI is the value of Traces.Profile: the names of the OpenTelemetry GenAI conventions.
+const ProfileGenAI = "gen_ai"
+
 // The values of Authentication.Anonymous.
 const (
 	AnonymousLoopback = "loopback"
@@ -32,6 +41,7 @@ const (
 type Config struct {
 	Sources []Source `yaml:"sources"` // at least one
 	Runs    Runs     `yaml:"runs"`
+	Traces  Traces   `yaml:"traces"`
 	Metrics Metrics  `yaml:"metrics"`
 	Limits  Limits   `yaml:"limits"`
 	Stream  Stream   `yaml:"stream"`
@@ -60,6 +70,14 @@ type Runs struct {
 	MaxOpen       int           `yaml:"max_open"`       // runs
 	MaxOperations int           `yaml:"max_operations"` // open operations a run
 	MaxEnded      int           `yaml:"max_ended"`      // ended runs kept for the landing page
+}
+
+// Traces says what spans hold; how they are delivered is in the environment, OTEL_*.
+type Traces struct {
+	Content        string `yaml:"content"`          // ContentNone or ContentAll
+	MaxContent     Bytes  `yaml:"max_content"`      // of one operation
+	MaxContentHeld Bytes  `yaml:"max_content_held"` // of all open operations
+	Profile        string `yaml:"profile"`          // ProfileGenAI
 }
 
 // Metrics bounds the number of time series.
@@ -126,6 +144,7 @@ type Replay struct {
 func Default() Config {
 	return Config{
 		Runs:    Runs{IdleTimeout: 30 * time.Minute, MaxOpen: 10_000, MaxOperations: 10_000, MaxEnded: 100},
+		Traces:  Traces{Content: ContentNone, MaxContent: 8 * kibibyte, MaxContentHeld: 64 * mebibyte, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 100, MaxLabelSets: 1_000},
 		Limits: Limits{
 			Frame:          8 * mebibyte,

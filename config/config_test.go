@@ -62,6 +62,7 @@ func TestLoadGood(t *testing.T) {
 			},
 		},
 		Runs:    Runs{IdleTimeout: 90 * time.Minute, MaxOpen: 1, MaxOperations: 2, MaxEnded: 3},
+		Traces:  Traces{Content: ContentAll, MaxContent: 10, MaxContentHeld: 11, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
 		Limits: Limits{
 			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, SpanQueue: 9,
@@ -175,6 +176,8 @@ func TestBounds(t *testing.T) {
 		{"runs.max_open", "1", "1000000", "0", "1000001"},
 		{"runs.max_operations", "1", "1000000", "0", "1000001"},
 		{"runs.max_ended", "1", "10000", "0", "10001"},
+		{"traces.max_content", "1B", "16MiB", "0", "16777217"},
+		{"traces.max_content_held", "1B", "4GiB", "0", "4294967297"},
 		{"metrics.max_label_values", "1", "10000", "0", "10001"},
 		{"metrics.max_label_sets", "1", "100000", "0", "100001"},
 		{"limits.frame", "1B", "1GiB", "0", "1073741825"},

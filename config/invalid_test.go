@@ -189,8 +189,8 @@ var invalid = map[string][]string{
 		`6: runs.max-ended: unknown key; did you mean "max_ended"?`,
 	},
 	"unknown-key-close":  {`5: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`},
-	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, metrics, limits, stream`},
-	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, metrics, limits, stream`},
+	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, traces, metrics, limits, stream`},
+	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, traces, metrics, limits, stream`},
 	"unknown-source-kind": {
 		`2: sources[0].proxy: missing; give a proxy with listen and upstream`,
 		`3: sources[0].tail: unknown key; the keys here are name, proxy, dialect, relay, policy, agents_as_tools`,
@@ -207,6 +207,10 @@ var invalid = map[string][]string{
 	"upstream-scheme":    {`5: sources[0].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`},
 	"upstream-user-info": {`5: sources[0].proxy.upstream: the URL has user info; give the agent's URL, such as "http://127.0.0.1:8000"`},
 	"utf16":              {`1: the text is not UTF-8; save the file as UTF-8`},
+	"traces": {
+		`6: traces.content: "everything" is not a value of this key; use one of none, all`,
+		`6: traces.profile: "genai" is not a value of this key; did you mean "gen_ai"?`,
+	},
 	"zero": {
 		`6: runs.idle_timeout: 0s is out of bounds; give a value from 1ms to 168h0m0s`,
 		`6: runs.max_open: 0 is out of bounds; give a value from 1 to 1000000`,

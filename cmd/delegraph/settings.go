@@ -33,7 +33,12 @@ func collectorSettings(c config.Config) collector.Settings {
 }
 
 func trackerSettings(c config.Config, sample func(*tracker.Run) bool) tracker.Settings {
+	content := 0
+	if c.Traces.Content == config.ContentAll {
+		content = int(c.Traces.MaxContent)
+	}
 	return tracker.Settings{
+		MaxContent: content, MaxContentHeld: int(c.Traces.MaxContentHeld),
 		MaxOpen:       c.Runs.MaxOpen,
 		MaxOperations: c.Runs.MaxOperations,
 		MaxFacts:      facts,

@@ -17,6 +17,9 @@ const (
 	outputTokens   = attribute.Key("gen_ai.usage.output_tokens")
 	cacheTokens    = attribute.Key("gen_ai.usage.cache_read.input_tokens")
 	thoughtTokens  = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	toolArguments  = attribute.Key("gen_ai.tool.call.arguments")
+	toolResult     = attribute.Key("gen_ai.tool.call.result")
+	outputMessages = attribute.Key("gen_ai.output.messages")
 	errorType      = attribute.Key("error.type")
 
 	handoffSource = attribute.Key("gen_ai.agent.handoff.source.name")
@@ -43,11 +46,22 @@ const (
 	// are in OTLP's own dropped_events_count.
 	statementsDropped = attribute.Key("delegraph.statements.dropped")
 
+	// What a link is for: linkTransfer, or one of the tracker's kinds of links to other runs.
+	linkKind = attribute.Key("delegraph.link.kind")
+
+	// Seconds, the least time of receipt less time reported: how far the agent's clock is behind ours, with the shortest delay.
+	clockOffset = attribute.Key("delegraph.clock.offset")
+
+	contentTruncated = attribute.Key("delegraph.content.truncated")
+
 	citationEvent     = "delegraph.citation"
 	citationSource    = attribute.Key("delegraph.citation.source")
 	citationReference = attribute.Key("delegraph.citation.reference")
 	citationURI       = attribute.Key("delegraph.citation.uri")
 )
+
+// linkTransfer is the kind of a link to the call by which control came.
+const linkTransfer = "transfer"
 
 // proofConfidence is the name under which a stated confidence is an evaluation.
 const proofConfidence = "proof.confidence"

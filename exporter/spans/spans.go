@@ -110,11 +110,22 @@ func kind(op *tracker.Operation) trace.SpanKind {
 func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
 	out := make([]trace.Link, 0, len(op.Links))
 	for _, id := range op.Links {
-		out = append(out, trace.Link{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
+		out = append(out, link(linkTransfer, trace.SpanContextConfig{
 			TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled,
-		})})
+		}))
+	}
+	if op == r.Root {
+		for _, l := range r.Links {
+			out = append(out, link(l.Kind, trace.SpanContextConfig{
+				TraceID: l.Trace, SpanID: trace.SpanID(l.Root), TraceFlags: trace.TraceFlags(0).WithSampled(l.Sampled), Remote: true,
+			}))
+		}
 	}
 	return out
+}
+
+func link(kind string, to trace.SpanContextConfig) trace.Link {
+	return trace.Link{SpanContext: trace.NewSpanContext(to), Attributes: []attribute.KeyValue{linkKind.String(kind)}}
 }
 
 func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
@@ -148,9 +159,13 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 			a.text(runStatus, string(r.Status))
 			a.text(runReason, string(r.Reason))
 			a.usage(r.Usage)
+			if r.OffsetKnown {
+				a.add(clockOffset.Float64(r.Offset.Seconds()))
+			}
 		}
 	}
 	a.count(reasoningSteps, op.ReasoningStep)
+	a.content(op)
 	if op.Dropped > 0 {
 		a.add(statementsDropped.Int(op.Dropped))
 	}

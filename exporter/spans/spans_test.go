@@ -89,7 +89,9 @@ func delegation() *tracker.Run {
 		ID: "e-1", Source: "fire-briefing", Dialect: "adk", Session: "ctx-1", App: "coordinator", Agent: "coordinator",
 		Trace: [16]byte{15: 0xAA}, Sampled: true, Live: true, Parent: event.SpanContext{Trace: [16]byte{15: 0xAA}, Span: [8]byte{7: 0xBB}, Sampled: true},
 		Status: tracker.Canceled, Reason: tracker.ClientLeft, Root: root,
-		Usage:      event.Usage{Input: counted(100), Output: counted(20)},
+		Usage:  event.Usage{Input: counted(100), Output: counted(20)},
+		Offset: -20 * time.Millisecond, OffsetKnown: true,
+		Links:      []tracker.Link{{Kind: "resumes", Run: "e-0", Trace: [16]byte{15: 0xCC}, Root: id(8), Sampled: true}},
 		Operations: []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished},
 	}
 }
@@ -129,7 +131,8 @@ func describe(w *strings.Builder, s sdktrace.ReadOnlySpan) {
 		describeAttributes(w, e.Attributes)
 	}
 	for _, l := range s.Links() {
-		fmt.Fprintf(w, "  link to %s/%s\n", l.SpanContext.TraceID(), l.SpanContext.SpanID())
+		fmt.Fprintf(w, "  link to %s/%s, flags %s, remote %t\n", l.SpanContext.TraceID(), l.SpanContext.SpanID(), l.SpanContext.TraceFlags(), l.SpanContext.IsRemote())
+		describeAttributes(w, l.Attributes)
 	}
 }
 

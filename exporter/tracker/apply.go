@@ -66,6 +66,7 @@ func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
 	if e.CallID == "" {
 		r.unnamed = append(r.unnamed, op)
 	}
+	r.given(op, e)
 	if e.LongRunning {
 		op.waits = true
 		r.requestInput(e.CallID, event.InputTool, caller)
@@ -110,6 +111,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if !op.open {
 		return
 	}
+	r.gave(op, e)
 	switch {
 	case paused:
 		r.end(op, OperationInterrupted, event.NoFailure)

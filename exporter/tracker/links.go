@@ -7,8 +7,10 @@ type question struct{ source, session, id string }
 
 // asker is the run that asked.
 type asker struct {
-	run  string
-	root SpanID
+	run     string
+	trace   [16]byte
+	root    SpanID
+	sampled bool
 }
 
 // resumes is the kind of a link to the run whose question a run answers.
@@ -20,7 +22,7 @@ func (r *openRun) ask(id string) {
 		return
 	}
 	r.name()
-	r.tracker.asked.Add(question{r.Source, r.Session, id}, asker{r.ID, r.Root.ID})
+	r.tracker.asked.Add(question{r.Source, r.Session, id}, asker{r.ID, r.Trace, r.Root.ID, r.Sampled})
 }
 
 // resume links a run to the earlier one that asked for what it brings.
@@ -29,7 +31,7 @@ func (r *openRun) resume(id string) {
 		r.name()
 	}
 	by, known := r.tracker.asked.Get(question{r.Source, r.Session, id})
-	link := Link{Kind: resumes, Run: by.run}
+	link := Link{Kind: resumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
 	if !known || by.root == r.Root.ID || slices.Contains(r.Links, link) {
 		return
 	}

@@ -52,6 +52,12 @@ func TestLinks(t *testing.T) {
 			s.feed(asking, waits()...).end(asking, event.EndOfStream)
 			s.feed(c.stream, c.frames...).end(c.stream, event.EndOfStream)
 			equal(t, linksOf(s.runs[1]), c.want)
+			asked := s.runs[0]
+			for _, l := range s.runs[1].Links {
+				if l.Trace != asked.Trace || l.Root != asked.Root.ID || l.Sampled != asked.Sampled {
+					t.Errorf("the link is to span %x of %x, the run that asked is %x of %x", l.Root, l.Trace, asked.Root.ID, asked.Trace)
+				}
+			}
 			if len(s.runs[0].Links) != 0 || s.runs[0].Inputs[0].Status != tracker.InputOpen || s.runs[0].Status != tracker.Interrupted {
 				t.Errorf("the run that asked: %+v, %s, links %v", s.runs[0].Inputs[0], s.runs[0].Status, s.runs[0].Links)
 			}

@@ -87,6 +87,7 @@ func (r *openRun) apply(b *event.Batch) {
 	if r.ID == "" {
 		r.ID = b.Run
 	}
+	r.measureOffset(b)
 	r.Root.touch(r.now)
 	agent := r.agentOf(b)
 	if agent != nil {
@@ -102,6 +103,16 @@ func (r *openRun) apply(b *event.Batch) {
 		r.follow(r.whole, b.Branch)
 	}
 	r.tellEnded()
+}
+
+// measureOffset compares the agent's clock with ours.
+func (r *openRun) measureOffset(b *event.Batch) {
+	if !r.Live || b.Time.IsZero() || b.Received.IsZero() {
+		return
+	}
+	if offset := b.Received.Sub(b.Time); !r.OffsetKnown || offset < r.Offset {
+		r.Offset, r.OffsetKnown = offset, true
+	}
 }
 
 // follow notes that the frame at hand was the last of a place.
@@ -145,12 +156,16 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		if r.FirstText.Frame == 0 {
 			r.FirstText = r.now
 		}
+		r.say(e, b)
+	case event.KindThought:
+		r.say(e, b)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)
 	case event.KindModelEnded:
 		r.modelEnded(e, b, caller)
 	case event.KindToolStarted:
 		r.toolStarted(e, caller)
+		r.say(e, b)
 	case event.KindToolPaused:
 		r.pause(e.CallID)
 	case event.KindToolEnded:
@@ -306,6 +321,7 @@ func (r *openRun) tellEnded() {
 	for _, op := range r.ended {
 		r.seal(op)
 		r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
+		r.release(op)
 	}
 	r.ended = r.ended[:0]
 }

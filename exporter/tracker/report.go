@@ -125,7 +125,7 @@ func (r *Run) Report() Report {
 		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
 		}),
-		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport(l) }),
+		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport{l.Kind, l.Run} }),
 		Usage:       UsageReport{number(r.Usage.Input), number(r.Usage.Output)},
 		Events:      r.Events,
 		Internal:    r.Internal,

@@ -104,7 +104,8 @@ type Operation struct {
 	Confidence    []Statement
 	Citations     []event.Citation
 	ReasoningStep event.Count
-	Dropped       int // statements beyond the limit of one operation
+	Dropped       int      // statements beyond the limit of one operation
+	Content       *Content // nil where none is kept; gone once the observers have seen it
 
 	shown   Moment // the first frame that shows it, which orders the report
 	ordinal int
@@ -179,8 +180,13 @@ type Artifact struct {
 	event.Artifact
 }
 
-// Link names another run that this one continues.
-type Link struct{ Kind, Run string }
+// Link names another run that this one continues, and the span of its own operation.
+type Link struct {
+	Kind, Run string
+	Trace     [16]byte
+	Root      SpanID
+	Sampled   bool
+}
 
 // Run is one invocation of an agent. Observers see it under the tracker's lock and do not keep it.
 type Run struct {
@@ -210,6 +216,11 @@ type Run struct {
 	Links      []Link
 	Usage      event.Usage
 	Unrated    map[string]int // final texts without a confidence, by agent
+
+	// Offset is the least time of receipt less time reported of a frame: what the agent's clock and ours differ by, and the
+	// shortest delay. It is known of live runs whose frames carry times.
+	Offset      time.Duration
+	OffsetKnown bool
 
 	Events      int // frames decoded without error
 	Internal    int

@@ -35,16 +35,20 @@ const (
 	LostReport = "report" // an ended operation, out of the run's report only
 	LostPlace  = "place"  // a branch or an agent whose order of frames is no longer followed
 	LostLink   = "link"
+	// LostContent is content that was not kept because too much is held.
+	LostContent = "content"
 )
 
-// Settings bound the tracker; all must be positive.
+// Settings bound the tracker; all but those of content must be positive.
 type Settings struct {
-	MaxOpen       int           // runs open at once; the one silent for longest goes
-	MaxOperations int           // operations open at once in a run, and kept of it
-	MaxFacts      int           // statements, transfers, inputs, artifacts, links kept of a run, each
-	Idle          time.Duration // a run without a frame for that long has timed out
-	AgentsAsTools func(source, tool string) bool
-	Sample        func(*Run) bool // decides once, when a run's trace id is known, where no parent has decided
+	MaxOpen        int           // runs open at once; the one silent for longest goes
+	MaxOperations  int           // operations open at once in a run, and kept of it
+	MaxFacts       int           // statements, transfers, inputs, artifacts, links kept of a run, each
+	Idle           time.Duration // a run without a frame for that long has timed out
+	MaxContent     int           // bytes of content kept of an operation; 0 for none
+	MaxContentHeld int           // bytes of content held for all open operations
+	AgentsAsTools  func(source, tool string) bool
+	Sample         func(*Run) bool // decides once, when a run's trace id is known, where no parent has decided
 }
 
 // Tracker follows the runs of all streams.
@@ -59,6 +63,7 @@ type Tracker struct {
 	evicted []*openRun
 	gone    *simplelru.LRU[place, struct{}] // runs that ended before their stream, which may hold more: their frames are late
 	asked   *simplelru.LRU[question, asker]
+	held    int // bytes of content
 }
 
 // streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.

@@ -1,0 +1,61 @@
+package spans
+
+import (
+	"encoding/json"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// message is one of gen_ai.output.messages; the convention's JSON schema names the members.
+type message struct {
+	Role         string `json:"role"`
+	Parts        []part `json:"parts"`
+	FinishReason string `json:"finish_reason,omitempty"`
+}
+
+type part struct {
+	Type      string          `json:"type"`
+	Content   *string         `json:"content,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+}
+
+// content adds what the user opted in to: the convention's attributes of content, each JSON in a string.
+func (a *known) content(op *tracker.Operation) {
+	c := op.Content
+	if c == nil {
+		return
+	}
+	if len(c.Arguments) > 0 {
+		a.add(toolArguments.String(string(c.Arguments)))
+	}
+	if len(c.Result) > 0 {
+		a.add(toolResult.String(string(c.Result)))
+	}
+	if len(c.Said) > 0 {
+		// Marshal fails on nothing here: arguments are JSON, and a string of any bytes is text to it.
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: op.FinishReason}})
+		a.add(outputMessages.String(string(encoded)))
+	}
+	if c.Truncated {
+		a.add(contentTruncated.Bool(true))
+	}
+}
+
+func parts(said []tracker.Part) []part {
+	out := make([]part, len(said))
+	for i, p := range said {
+		text := string(p.Text)
+		switch p.Kind {
+		case event.KindThought:
+			out[i] = part{Type: "reasoning", Content: &text}
+		case event.KindToolStarted:
+			out[i] = part{Type: "tool_call", ID: p.CallID, Name: p.Name, Arguments: p.Arguments}
+		default:
+			out[i] = part{Type: "text", Content: &text}
+		}
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package tracker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// keeping has content kept, so many bytes of an operation and so many in all.
+func keeping(each, all int) func(*tracker.Settings) {
+	return func(s *tracker.Settings) { s.MaxContent, s.MaxContentHeld = each, all }
+}
+
+// reader notes the content of operations as they end: it is gone afterwards.
+type reader struct {
+	*scene
+	content []string
+}
+
+func (r *reader) OperationEnded(run *tracker.Run, op *tracker.Operation) {
+	r.scene.OperationEnded(run, op)
+	if op.Content != nil {
+		r.content = append(r.content, describe(op))
+	}
+}
+
+func describe(op *tracker.Operation) string {
+	c := op.Content
+	out := op.Name
+	if len(c.Arguments) > 0 {
+		out += " given " + string(c.Arguments)
+	}
+	if len(c.Result) > 0 {
+		out += " gave " + string(c.Result)
+	}
+	for _, p := range c.Said {
+		out += fmt.Sprintf(" said %s %q", p.Kind, p.Text)
+		if p.Name != "" {
+			out += fmt.Sprintf(" %s %s %s", p.Name, p.CallID, p.Arguments)
+		}
+	}
+	if c.Truncated {
+		out += " …"
+	}
+	return out
+}
+
+// readContent reads a stream of one run with content kept.
+func readContent(t *testing.T, each, all int, frames ...*event.Batch) (content []string, s *scene) {
+	t.Helper()
+	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
+	keeping(each, all)(&settings)
+	r := &reader{scene: watch()}
+	r.Tracker = tracker.New(settings, r.scene, r)
+	stream := proxied()
+	r.feed(stream, frames...).end(stream, event.EndOfStream)
+	for _, op := range r.only(t).Operations {
+		if op.Content != nil {
+			t.Errorf("%s %s still holds its content", op.Kind, op.Name)
+		}
+	}
+	return r.content, r.scene
+}
+
+// with gives the fact before it a payload.
+func with(payload string) fact {
+	return func(b *event.Batch) {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(payload), 100); err != nil {
+			panic(err)
+		}
+		b.Events[len(b.Events)-1].Payload = doc.Root()
+	}
+}
+
+func answer(kind event.Kind, text string) fact {
+	return func(b *event.Batch) { b.Add(kind).Text = []byte(text) }
+}
+
+func TestContent(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		each, all int
+		frames    []*event.Batch
+		want      []string
+	}{
+		{"of a call and a response", 1000, 1000, []*event.Batch{
+			says("app", responds("gemini"), answer(event.KindThought, "hm"), answer(event.KindText, "I "), answer(event.KindText, "look."), calls("c", "search"), with(`{"q":"fire"}`)),
+			says("app", returns("c", "search"), with(`{"hits":3}`), final),
+		}, []string{
+			`gemini said thought "hm" said text "I look." said tool_started "" search c {"q":"fire"}`,
+			`search given {"q":"fire"} gave {"hits":3}`,
+		}},
+		{"of a response whose partial frames a whole one repeats", 1000, 1000, []*event.Batch{
+			says("app", begins("gemini"), answer(event.KindText, "I ")), says("app", begins("gemini"), answer(event.KindText, "look.")),
+			says("app", responds("gemini"), answer(event.KindText, "I look."), final),
+		}, []string{`gemini said text "I look."`}},
+		{"of a response of which only partial frames came", 1000, 1000, []*event.Batch{
+			says("app", begins("gemini"), answer(event.KindText, "I ")), says("app", begins("gemini"), answer(event.KindText, "lo")),
+		}, []string{`gemini said text "I lo"`}},
+		{"not of text without a response", 1000, 1000, []*event.Batch{says("app", answer(event.KindText, "I look."), final)}, nil},
+		{"off", 0, 1000, []*event.Batch{
+			says("app", responds("gemini"), answer(event.KindText, "I look."), calls("c", "search"), with(`{"q":"fire"}`)),
+			says("app", returns("c", "search"), with(`{"hits":3}`), final),
+		}, nil},
+		{"cut at an operation's limit", 100, 1000, []*event.Batch{
+			says("app", responds("gemini"), answer(event.KindText, strings.Repeat("wörd ", 20)), calls("c", "search"), with(`{"q":"`+strings.Repeat("fire ", 10)+`","n":1}`)),
+			says("app", returns("c", "search"), with(`{"hits":["`+strings.Repeat("x", 100)+`"]}`), final),
+		}, []string{
+			`gemini said text "wörd wörd wörd wörd wörd wörd " …`,
+			`search given {"q":"fire fire fire fire fire fire fire fire fire fire ","n":1} gave {"hits":["xxxxxxxxxxxxxxxxxxxxxxx"]} …`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, s := readContent(t, c.each, c.all, c.frames...)
+			equal(t, lines(got...), lines(c.want...))
+			if len(s.lost) > 0 {
+				t.Errorf("lost %v", s.lost)
+			}
+		})
+	}
+}
+
+// TestContentHeldIsBounded has many calls open at once: those beyond what may be held keep none, and what has ended makes room.
+func TestContentHeldIsBounded(t *testing.T) {
+	call := func(id string) *event.Batch { return says("app", calls(id, id), with(`{"q":"0123456789"}`)) } // 18 bytes
+	got, s := readContent(t, 1000, 50, call("a"), call("b"), call("c"), says("app", returns("a", "a")), call("d"))
+	equal(t, lines(got...), lines(
+		`a given {"q":"0123456789"}`,
+		`b given {"q":"0123456789"}`,
+		`c given {"q":"012345"} …`,
+		`d given {"q":"0123456789"}`,
+	))
+	equal(t, lines(s.lost...), "evicted content")
+}
+
+// TestCutContentIsJSON cuts JSON anywhere: what is left is JSON of no more bytes, and says nothing that was not there.
+func TestCutContentIsJSON(t *testing.T) {
+	documents := []string{
+		`{"a":"b\"c\\dé😀","list":[1,true,null,{"x":[]},"ünïcödé"],"😀":12345678901234567890,"":{"deep":{"deeper":["\ud83d\ude00"]}}}`,
+		`["` + strings.Repeat(`\n`, 20) + `",{"k":"v"},-1.5e+10]`,
+		`"` + strings.Repeat("é", 30) + `"`,
+		`123456789`,
+	}
+	for _, document := range documents {
+		for room := range len(document) + 2 {
+			got, _ := readContent(t, room+1, 1<<20, says("app", calls("c", "tool"), with(document)))
+			given, found := strings.CutPrefix(strings.TrimSuffix(lines(got...), " …"), "tool given ")
+			if !found {
+				continue
+			}
+			if !json.Valid([]byte(given)) || !utf8.ValidString(given) || len(given) > room+1 {
+				t.Fatalf("%d bytes of %s: %s", room+1, document, given)
+			}
+			if room+1 >= len(document) && given != document {
+				t.Fatalf("cut for nothing: %s", given)
+			}
+		}
+	}
+}
+
+// TestCutContentIsBounded tries any value and any room.
+func TestCutContentIsBounded(t *testing.T) {
+	try := func(value map[string][]string, room uint8) bool {
+		document, err := json.Marshal(value)
+		if err != nil {
+			return false
+		}
+		got, _ := readContent(t, int(room)+1, 1<<20, says("app", calls("c", "tool"), with(string(document))))
+		given, found := strings.CutPrefix(strings.TrimSuffix(lines(got...), " …"), "tool given ")
+		return !found || json.Valid([]byte(given)) && len(given) <= int(room)+1
+	}
+	if err := quick.Check(try, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOffset compares the agent's clock with ours by the frame that took least.
+func TestOffset(t *testing.T) {
+	frame := func(reported int, facts ...fact) *event.Batch {
+		b := says("app", facts...)
+		b.Time = second(reported)
+		return b
+	}
+	unstamped := says("app", final)
+	for _, c := range []struct {
+		name   string
+		stream *event.Stream
+		frames []*event.Batch
+		want   string
+	}{
+		{"behind", proxied(), []*event.Batch{frame(0), frame(1), frame(0, final)}, "1s true"},
+		{"ahead", proxied(), []*event.Batch{frame(1), frame(5), frame(3, final)}, "-3s true"},
+		{"of frames that have times", proxied(), []*event.Batch{says("app"), frame(0), unstamped}, "2s true"},
+		{"not of a file, which nobody received", file(), []*event.Batch{frame(1), frame(5, final)}, "0s false"},
+		{"not where no frame has a time", proxied(), []*event.Batch{says("app", final)}, "0s false"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := follow(t, c.stream, c.frames...)
+			equal(t, fmt.Sprint(r.Offset, " ", r.OffsetKnown), c.want)
+		})
+	}
+}
