@@ -34,7 +34,7 @@ func TestBriefing(t *testing.T) {
 	}
 	if want := []string{
 		"invoke_agent coordinator ok reported",
-		"chat gemini-2.0-flash ok reported",
+		"chat gemini-2.0-flash ok unknown",
 		"execute_tool burn_analyst ok reported",
 		"execute_tool trail_assessor ok reported",
 		"execute_tool cruising_assistant ok reported",

@@ -39,15 +39,19 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 }
 
 // chat begins a model's response. The request went out when the agent last had something to send: after the last whole
-// frame of its branch, or when control came to it.
+// frame of its branch, or when control came to it. Where a run's request was not seen, when it was sent first nobody knows.
 func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operation {
 	op := r.begin(Chat, model, agent)
 	if op == nil {
 		return nil
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
-	op.Started = r.Root.Started
+	op.Started, op.unseen = r.Root.Started, !r.stream.Answer
 	for _, m := range []Moment{r.whole[b.Branch], r.control[b.Agent]} {
+		if m.Frame == 0 {
+			continue
+		}
+		op.unseen = false
 		if m.Frame > op.Started.Frame {
 			op.Started = m
 		}

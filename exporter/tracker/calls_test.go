@@ -246,6 +246,30 @@ func TestTiming(t *testing.T) {
 	}
 }
 
+// TestTimingOfChats says what the times of a model's response are worth: they are unknown where nothing shows when it was asked.
+func TestTimingOfChats(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream *event.Stream
+		frames []*event.Batch
+		want   tracker.Timing
+	}{
+		"the first of a request":                       {proxied(), []*event.Batch{says("a", responds("m"))}, tracker.Observed},
+		"the first of a file":                          {file(), []*event.Batch{says("a", responds("m"))}, tracker.Unknown},
+		"the first of a file, after partial frames":    {file(), []*event.Batch{says("a", begins("m")), says("a", responds("m"))}, tracker.Unknown},
+		"the first of a stream that goes on":           {tailed(), []*event.Batch{says("a", responds("m"))}, tracker.Unknown},
+		"after a whole frame":                          {file(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Reported},
+		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("x"), text), says("b", branch("y"), responds("m"))}, tracker.Unknown},
+		"after control was handed over":                {file(), []*event.Batch{says("a", handsOver("", "b")), says("b", branch("y"), responds("m"))}, tracker.Reported},
+		"after a whole frame of a stream that goes on": {tailed(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Observed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if op := named(t, follow(t, c.stream, c.frames...), tracker.Chat, "m"); op.Timing != c.want {
+				t.Errorf("%s", op.Timing)
+			}
+		})
+	}
+}
+
 // TestOrdinals gives what has no times a place in the order of frames, inside its parent's.
 func TestOrdinals(t *testing.T) {
 	r := follow(t, file(), says("app", text, undated), says("app", handsOver("", "a"), undated), says("", text, undated), says("app", text, undated))

@@ -353,7 +353,7 @@ func (r *openRun) seal(op *Operation) {
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	switch {
-	case op.Started.At.IsZero() || op.Ended.At.IsZero():
+	case op.unseen || op.Started.At.IsZero() || op.Ended.At.IsZero():
 		op.Timing = Unknown
 	case r.Live:
 		op.Timing = Observed

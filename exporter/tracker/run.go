@@ -113,8 +113,9 @@ type Operation struct {
 	open    bool
 	repeat  int // how often its call id was used before
 	spoke   bool
-	failed  int // ordinal of the last frame that said it failed
-	final   int // ordinal of its last final frame
+	unseen  bool // its beginning, which is put where the run's is
+	failed  int  // ordinal of the last frame that said it failed
+	final   int  // ordinal of its last final frame
 
 	waits  bool // for an answer from outside
 	paused int  // ordinal of the frame that said it waits for a human
