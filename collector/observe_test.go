@@ -16,7 +16,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 var limits = collector.Settings{Frame: 1 << 10, JSONDepth: 32, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}
@@ -24,11 +23,11 @@ var limits = collector.Settings{Frame: 1 << 10, JSONDepth: 32, Proof: proof.Limi
 // fake is a dialect that says of a frame what the frame says of it: {"x":"yes"}.
 type fake string
 
-func (d fake) Name() string                           { return string(d) }
-func (fake) Paths() []string                          { return nil }
-func (fake) Identify(strictjson.Value) event.Identity { return event.Identity{} }
-func (fake) Table() *event.Table                      { return &event.Table{} }
-func (fake) New(*event.Stream) dialect.Decoder        { return fakeDecoder{} }
+func (d fake) Name() string                          { return string(d) }
+func (fake) Paths() []dialect.Path                   { return nil }
+func (fake) Identify(dialect.Request) event.Identity { return event.Identity{} }
+func (fake) Table() *event.Table                     { return &event.Table{} }
+func (fake) New(*event.Stream) dialect.Decoder       { return fakeDecoder{} }
 func (d fake) Detect(f dialect.Frame) (m dialect.Match) {
 	switch f.JSON.Get(string(d)).String() {
 	case "yes":

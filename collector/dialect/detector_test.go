@@ -5,17 +5,16 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // letter is a dialect whose frames are text: a lower-case letter is a Maybe, an upper-case one a Yes.
 type letter byte
 
-func (l letter) Name() string                           { return string(rune(l)) }
-func (letter) Paths() []string                          { return nil }
-func (letter) Identify(strictjson.Value) event.Identity { return event.Identity{} }
-func (letter) Table() *event.Table                      { return nil }
-func (letter) New(*event.Stream) Decoder                { return nil }
+func (l letter) Name() string                  { return string(rune(l)) }
+func (letter) Paths() []Path                   { return nil }
+func (letter) Identify(Request) event.Identity { return event.Identity{} }
+func (letter) Table() *event.Table             { return nil }
+func (letter) New(*event.Stream) Decoder       { return nil }
 
 func (l letter) Detect(f Frame) Match {
 	best := No

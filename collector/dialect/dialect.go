@@ -2,6 +2,9 @@
 package dialect
 
 import (
+	"net/http"
+	"net/url"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -28,11 +31,11 @@ type Frame struct {
 type Dialect interface {
 	Name() string
 
-	// Paths are the globs (path.Match) of the request paths whose answers are this dialect's streams.
-	Paths() []string
+	// Paths are the request paths whose answers are this dialect's streams.
+	Paths() []Path
 
-	// Identify reads what the body of a run request says of the run; absent fields stay empty.
-	Identify(body strictjson.Value) event.Identity
+	// Identify reads what a request says of the run; absent fields stay empty. It keeps nothing of the request.
+	Identify(Request) event.Identity
 
 	// Detect judges a frame by itself; it keeps nothing of it.
 	Detect(Frame) Match
@@ -48,6 +51,21 @@ type Dialect interface {
 type Decoder interface {
 	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame.
 	Decode(Frame, *event.Batch)
+}
+
+// Path is where a dialect's streams are served.
+type Path struct {
+	Glob      string // path.Match
+	Continues bool   // the stream goes on from run to run; else it answers one run request, and its end is the run's end
+}
+
+// Request asks an agent for a stream. Its URL and its headers may hold secrets: nothing of them is kept but ids.
+type Request struct {
+	Method string
+	Path   string
+	Query  url.Values
+	Header http.Header
+	Body   strictjson.Value // does not exist where the body is not strict JSON
 }
 
 // Detector finds out, frame by frame, whose stream it is.

@@ -31,13 +31,22 @@ const (
 	KindConfidence                 // Confidence, said by Name
 	KindCitation                   // Citation, said by Name
 	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
+	KindToolProgress               // a call goes on: CallID
+	KindAgentStarted               // the batch's agent begins, in its branch
+	KindAgentEnded                 // the batch's agent has ended: Error, Took
+	KindRunStarted                 // the run begins by the protocol's word
+	KindRunEnded                   // the run is over by the protocol's word: Error, Took
+	KindAdopted                    // the run ID turns out to be an agent of the batch's run: Name
+	KindUsage                      // Usage of the batch's agent's last response: Model
+	KindPlan                       // what the run means to do: Plan
 	kinds
 )
 
 var kindNames = [kinds]string{
 	"other", "text", "thought", "model_started", "model_ended", "tool_started", "tool_paused", "tool_ended",
 	"transfer", "input_requested", "input_answered", "artifact", "state", "final", "error",
-	"confidence", "citation", "reasoning",
+	"confidence", "citation", "reasoning", "tool_progress",
+	"agent_started", "agent_ended", "run_started", "run_ended", "adopted", "usage", "plan",
 }
 
 // String is the kind's name in metrics and documents.
@@ -101,6 +110,12 @@ func (c Count) Add(d Count) Count {
 	return Count{N: c.N + d.N, Known: c.Known || d.Known}
 }
 
+// Duration is a time span that the wire may leave out; it is never guessed from clocks.
+type Duration struct {
+	D     time.Duration
+	Known bool
+}
+
 // Usage counts the tokens of model responses as the GenAI conventions do: Output includes Reasoning, Input includes CacheRead.
 type Usage struct {
 	Input, Output, CacheRead, Reasoning Count
@@ -116,17 +131,37 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Artifact is one write of an artifact.
+// Artifact is one write of an artifact: the whole of it, or a chunk.
 type Artifact struct {
 	Kind     ArtifactKind
-	Bytes    Count
-	Complete bool
+	Bytes    Count // of this write
+	Index    Count // of the chunk, from 0; unknown where the write is the whole artifact, or chunks are not numbered
+	Append   bool  // the write goes on where the last one ended
+	Complete bool  // nothing more of it follows
+}
+
+// Plan counts what a run means to do by how far it is.
+type Plan struct{ Pending, InProgress, Completed, Canceled int }
+
+// Routing says who is to answer a request for input.
+type Routing string
+
+// The routings; "" where the wire does not say.
+const (
+	RoutedToUser  Routing = "user"
+	RoutedToAgent Routing = "agent" // an agent further up may answer
+)
+
+// State is what a frame shows of shared state, without a value of it.
+type State struct {
+	Keys  []string // names of its top-level members, bounded by the decoder
+	Bytes Count    // of it as JSON
 }
 
 // Event is one normalised fact. Which fields are set depends on Kind; Text and Payload are borrowed from the frame.
 type Event struct {
 	Kind         Kind
-	ID           string // the frame's own id, where a fact is named by it (KindTransfer)
+	ID           string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, an adopted run's
 	CallID       string // joins a call and its response; "" where the wire has none
 	Name         string // tool, target agent, artifact, or who said it
 	Model        string // as the stream names it, or ""
@@ -136,8 +171,14 @@ type Event struct {
 	FromCode     bool // KindError: an error code inside an ordinary frame, not an error frame
 	LongRunning  bool // KindToolStarted: the answer comes from outside the run
 	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
+	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow
+	Took         Duration
+	Expires      Duration // KindInputRequested: how long an answer is waited for
+	Routing      Routing  // KindInputRequested
 	Steps        int
 	Usage        Usage
+	Plan         Plan
+	State        State
 	Artifact     Artifact
 	Confidence   Confidence
 	Citation     Citation
@@ -175,8 +216,13 @@ type Batch struct {
 	Received time.Time // zero where the source has no clock of its own (a file)
 
 	Run      string    // the run's id on the wire, or ""
+	Orphan   bool      // the run may turn out to be an agent of another (KindAdopted)
+	Session  string    // the conversation as the wire names it, or ""
 	Agent    string    // who speaks, or ""; never the user
-	Branch   string    // the agent's place in a workflow as the wire has it, or ""
+	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
+	Workflow string    // the agent that is the whole run, where the frame says so
+	Within   string    // the id of the tool call in which the agent works, or ""
+	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
 	Time     time.Time // as reported on the wire, UTC; zero where it is not
 	Partial  bool      // repeated whole by a later frame
 	Events   []Event

@@ -1,9 +1,9 @@
 package tracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -228,10 +228,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if r.Agent == "" {
 		r.Agent = b.Agent
 		if r.Root.Name == "" {
-			r.Root.Name = b.Agent
-			if first, _, _ := strings.Cut(b.Branch, "."); first != "" {
-				r.Root.Name = first
-			}
+			r.Root.Name = cmp.Or(b.Workflow, b.Agent)
 			r.Root.Agent = r.Root.Name
 		}
 	}

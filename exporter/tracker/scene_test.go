@@ -130,8 +130,10 @@ func says(agent string, facts ...fact) *event.Batch {
 // fact is one thing that a frame says.
 type fact func(*event.Batch)
 
-func of(run string) fact      { return func(b *event.Batch) { b.Run = run } }
-func branch(name string) fact { return func(b *event.Batch) { b.Branch = name } }
+func of(run string) fact { return func(b *event.Batch) { b.Run = run } }
+func branch(name string) fact {
+	return func(b *event.Batch) { b.Branch, b.Workflow = name, strings.Split(name, ".")[0] }
+}
 func partial(b *event.Batch)  { b.Partial = true }
 func internal(b *event.Batch) { b.Internal = true }
 func unreadable(b *event.Batch) {

@@ -17,7 +17,9 @@ type Dialect struct{}
 func (Dialect) Name() string { return "adk" }
 
 // Paths are the run endpoints: at the root for Python, JavaScript and Java, below /api for Go's web launcher.
-func (Dialect) Paths() []string { return []string{"/run_sse", "/api/run_sse"} }
+func (Dialect) Paths() []dialect.Path {
+	return []dialect.Path{{Glob: "/run_sse"}, {Glob: "/api/run_sse"}}
+}
 
 // Detect knows an event by its author and invocation id. An error frame could be any server's, so it is a Maybe.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
@@ -37,7 +39,8 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 }
 
 // Identify reads the body of POST /run_sse, in the spelling of either Python or the others.
-func (Dialect) Identify(body strictjson.Value) event.Identity {
+func (Dialect) Identify(r dialect.Request) event.Identity {
+	body := r.Body
 	id := event.Identity{
 		App:     cut(body.First("appName", "app_name").String()),
 		User:    cut(body.First("userId", "user_id").String()),

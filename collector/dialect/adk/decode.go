@@ -65,6 +65,7 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 		b.Agent = d.name(m.author)
 	}
 	b.Branch = d.name(m.branch)
+	b.Workflow, _, _ = strings.Cut(b.Branch, ".")
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
 	fr := readFrame(m)

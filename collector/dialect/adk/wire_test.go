@@ -88,7 +88,7 @@ func TestIdentify(t *testing.T) {
 		`{"newMessage":{"parts":[{"functionResponse":{"id":"` + strings.Repeat("é", long) + `"}}]}}`: {Answers: []string{strings.Repeat("é", maxName/2)}},
 		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, maxAnswers)},
 	} {
-		if diff := cmp.Diff(want, Dialect{}.Identify(value(t, body))); diff != "" {
+		if diff := cmp.Diff(want, Dialect{}.Identify(dialect.Request{Body: value(t, body)})); diff != "" {
 			t.Errorf("%.200s: %s", body, diff)
 		}
 	}
@@ -131,7 +131,7 @@ func TestTimes(t *testing.T) {
 func TestHeads(t *testing.T) {
 	for _, c := range []struct{ frame, want string }{
 		{by(`"timestamp":1767081391`), `event run="e-1" agent="a" 2025-12-30T07:56:31Z`},
-		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" partial`},
+		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" workflow="p" partial`},
 		{by(whole + `,"branch":""`), `event run="e-1" agent="a"`},
 		{`{"invocationId":"e-1","author":"user","content":{}}`, `event run="e-1"`},
 		{`{"invocationId":"e-1","actions":{}}`, `event run="e-1"`}, // JavaScript may leave the author out

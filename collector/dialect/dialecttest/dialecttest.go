@@ -15,12 +15,13 @@ import (
 )
 
 // Run checks a dialect on the captures *.sse of its testdata folder. Beside NAME.sse stand NAME.golden, what it is decoded into,
-// which the flag -update writes, and, if it was recorded, NAME.request.json, the body of the request that it answers.
+// which the flag -update writes, and, if they were recorded, NAME.request.json, the body of the request that it answers, and
+// NAME.target, its method, path and query, such as "GET /chats/c1/stream".
 func Run(t *testing.T, d dialect.Dialect, dir string) {
-	captures, bodies := open(t, dir)
+	captures, requests := open(t, dir)
 	t.Run("name", func(t *testing.T) { report(t, named(d, dir)) })
 	t.Run("paths", func(t *testing.T) { report(t, placed(d)) })
-	t.Run("identity", func(t *testing.T) { report(t, identifies(d, bodies)) })
+	t.Run("identity", func(t *testing.T) { report(t, identifies(d, requests)) })
 	t.Run("nothing", func(t *testing.T) { report(t, knowsNothing(d)) })
 	t.Run("goldens", func(t *testing.T) { report(t, paired(dir)) })
 	for _, c := range captures {
@@ -77,11 +78,11 @@ type capture struct {
 	name   string
 	stream []byte
 	frames []sse.Frame
-	body   []byte        // of the request, nil where it was not recorded
+	asked  *request      // nil where it was not recorded
 	source *event.Stream // nil: a file
 }
 
-func open(t testing.TB, dir string) (captures []*capture, bodies [][]byte) {
+func open(t testing.TB, dir string) (captures []*capture, requests []request) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.sse"))
 	if err != nil || len(files) == 0 {
@@ -97,12 +98,12 @@ func open(t testing.TB, dir string) (captures []*capture, bodies [][]byte) {
 		if c.frames, err = frames(stream); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if c.body, err = os.ReadFile(base + ".request.json"); err == nil {
-			bodies = append(bodies, c.body)
+		if c.asked = recorded(t, base); c.asked != nil {
+			requests = append(requests, *c.asked)
 		}
 		captures = append(captures, c)
 	}
-	return captures, bodies
+	return captures, requests
 }
 
 // frames are a stream's, with bytes of their own.

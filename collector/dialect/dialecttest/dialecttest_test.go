@@ -28,7 +28,12 @@ type toy struct {
 
 func (d toy) Name() string { return d.name }
 
-func (d toy) Paths() []string { return d.paths }
+func (d toy) Paths() (paths []dialect.Path) {
+	for _, glob := range d.paths {
+		paths = append(paths, dialect.Path{Glob: glob})
+	}
+	return paths
+}
 
 func (d toy) Table() *event.Table {
 	return &event.Table{Types: map[string]event.Type{"say": {Client: true}}}
@@ -46,7 +51,8 @@ func (d toy) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-func (d toy) Identify(body strictjson.Value) event.Identity {
+func (d toy) Identify(r dialect.Request) event.Identity {
+	body := r.Body
 	if d.identify != nil {
 		return d.identify(body)
 	}
@@ -224,7 +230,7 @@ func TestPanic(t *testing.T) {
 }
 
 func TestBrokenOutside(t *testing.T) {
-	body := [][]byte{[]byte(`{"session":"s","answers":["q"]}`)}
+	body := []request{{body: []byte(`{"session":"s","answers":["q"]}`)}}
 	for name, c := range map[string]struct {
 		got  error
 		want string

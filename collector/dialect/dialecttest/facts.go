@@ -13,7 +13,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -52,8 +51,8 @@ func paired(dir string) error {
 // facts is a capture in words: who asked, then frame by frame.
 func (c *capture) facts(d dialect.Dialect) string {
 	var all strings.Builder
-	if c.body != nil {
-		id, err := identify(d, c.body)
+	if c.asked != nil {
+		id, err := c.asked.identify(d)
 		fmt.Fprintf(&all, "request app=%q user=%q session=%q answers=%q\n", id.App, id.User, id.Session, id.Answers)
 		if err != nil {
 			fmt.Fprintf(&all, "  fault: %v\n", err)
@@ -87,8 +86,13 @@ func write(b *event.Batch) string {
 		w.WriteString(" withheld")
 	}
 	w.put("run", b.Run)
+	w.mark("orphan", b.Orphan)
+	w.put("session", b.Session)
 	w.put("agent", b.Agent)
 	w.put("branch", b.Branch)
+	w.put("workflow", b.Workflow)
+	w.put("within", b.Within)
+	w.put("parent", b.Parent)
 	if !b.Time.IsZero() {
 		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
 	}
@@ -122,6 +126,12 @@ func (w *words) count(name string, c event.Count) {
 	}
 }
 
+func (w *words) duration(name string, d event.Duration) {
+	if d.Known {
+		fmt.Fprintf(w, " %s=%s", name, d.D)
+	}
+}
+
 func (w *words) fact(e *event.Event) {
 	fmt.Fprintf(w, "  %v", e.Kind)
 	w.put("name", e.Name)
@@ -134,6 +144,10 @@ func (w *words) fact(e *event.Event) {
 	w.mark("from_code", e.FromCode)
 	w.mark("long_running", e.LongRunning)
 	w.mark("settled", e.Settled)
+	w.mark("unmetered", e.Unmetered)
+	w.duration("took", e.Took)
+	w.duration("expires", e.Expires)
+	w.put("routing", string(e.Routing))
 	w.count("input", e.Usage.Input)
 	w.count("output", e.Usage.Output)
 	w.count("cached", e.Usage.CacheRead)
@@ -141,8 +155,17 @@ func (w *words) fact(e *event.Event) {
 	if e.Kind == event.KindArtifact {
 		w.mark(string(e.Artifact.Kind), true)
 		w.count("bytes", e.Artifact.Bytes)
+		w.count("index", e.Artifact.Index)
+		w.mark("append", e.Artifact.Append)
 		w.mark("complete", e.Artifact.Complete)
 	}
+	if e.Kind == event.KindPlan {
+		fmt.Fprintf(w, " %+v", e.Plan)
+	}
+	if len(e.State.Keys) > 0 {
+		fmt.Fprintf(w, " keys=%q", e.State.Keys)
+	}
+	w.count("bytes", e.State.Bytes)
 	if e.Kind == event.KindReasoning {
 		fmt.Fprintf(w, " steps=%d", e.Steps)
 	}
@@ -173,22 +196,4 @@ func short(s string) string {
 		return s
 	}
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
-}
-
-// identify reads a request's body, and takes its bytes away.
-func identify(d dialect.Dialect, body []byte) (event.Identity, error) {
-	own := append([]byte(nil), body...)
-	var doc strictjson.Doc
-	if err := doc.Parse(own, maxDepth); err != nil {
-		return event.Identity{}, nil // the proxy does not ask either
-	}
-	id := d.Identify(doc.Root())
-	before := fmt.Sprintf("%q", id)
-	for i := range own {
-		own[i] = '#'
-	}
-	if after := fmt.Sprintf("%q", id); after != before {
-		return id, fmt.Errorf("borrowed from the body: %s became %s", before, after)
-	}
-	return id, nil
 }

@@ -13,6 +13,7 @@ import (
 const (
 	MaxString  = 256 // bytes of a name or an id
 	MaxAnswers = 128 // inputs that a request answers
+	MaxKeys    = 64  // names of state that a frame shows
 )
 
 // maxQuote bounds the strings of a statement about an answer.
@@ -21,6 +22,7 @@ const maxQuote = 512
 var (
 	failures  = []event.Failure{event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure}
 	inputs    = []event.InputKind{event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool}
+	routings  = []event.Routing{"", event.RoutedToUser, event.RoutedToAgent}
 	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
 )
 
@@ -70,22 +72,34 @@ func misplaced(e *event.Event) string {
 		return fmt.Sprintf("error %q is no failure of ours", e.Error)
 	case e.Error == event.NoFailure && kind(event.KindError):
 		return "an error without a class"
-	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded):
+	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded):
 		return "nothing that can fail"
 	case kind(event.KindInputRequested) != slices.Contains(inputs, e.Input):
 		return fmt.Sprintf("input %q", e.Input)
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
-	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded):
+	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
+		e.Unmetered && !kind(event.KindModelEnded), e.Routing != "" && !kind(event.KindInputRequested),
+		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
+		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
+		(len(e.State.Keys) > 0 || e.State.Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"
+	case !slices.Contains(routings, e.Routing):
+		return fmt.Sprintf("routing %q", e.Routing)
+	case len(e.State.Keys) > MaxKeys:
+		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State.Keys), MaxKeys)
+	case e.Took.D < 0 || e.Expires.D < 0 || !e.Took.Known && e.Took.D != 0 || !e.Expires.Known && e.Expires.D != 0:
+		return fmt.Sprintf("took %+v, expires %+v", e.Took, e.Expires)
 	case e.Name == "" && kind(event.KindTransfer):
 		return "to nobody"
-	case e.Usage != (event.Usage{}) && !kind(event.KindModelEnded):
+	case e.ID == "" && kind(event.KindAdopted):
+		return "of nothing"
+	case e.Usage != (event.Usage{}) && !kind(event.KindModelEnded, event.KindUsage, event.KindRunEnded):
 		return "tokens, which count where a response ends"
 	case e.Steps < 0:
 		return "a negative number of steps"
 	}
-	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes} {
+	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State.Bytes} {
 		if c.N < 0 || !c.Known && c.N != 0 {
 			return fmt.Sprintf("count %+v", c)
 		}
@@ -110,6 +124,10 @@ func texts(b *event.Batch, all []text) []text {
 	add("agent", b.Agent, MaxString)
 	add("branch", b.Branch, MaxString)
 	add("type", b.Type, MaxString)
+	add("session", b.Session, MaxString)
+	add("workflow", b.Workflow, MaxString)
+	add("tool call", b.Within, MaxString)
+	add("parent", b.Parent, MaxString)
 	for i := range b.Events {
 		e := &b.Events[i]
 		add("id", e.ID, MaxString)
@@ -117,6 +135,9 @@ func texts(b *event.Batch, all []text) []text {
 		add("name", e.Name, MaxString)
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
+		for _, key := range e.State.Keys {
+			add("key", key, MaxString)
+		}
 		add("scope", e.Confidence.Scope, maxQuote)
 		add("label", e.Confidence.Label, maxQuote)
 		add("topic", e.Confidence.Topic, maxQuote)

@@ -1,0 +1,99 @@
+package dialecttest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// request is what a capture answers.
+type request struct {
+	target string // "METHOD /path?query", or ""
+	body   []byte
+}
+
+// recorded reads what stands beside a capture; nil where nothing does.
+func recorded(t testing.TB, base string) *request {
+	t.Helper()
+	body, noBody := os.ReadFile(base + ".request.json")
+	target, noTarget := os.ReadFile(base + ".target")
+	if noBody != nil && noTarget != nil {
+		return nil
+	}
+	return &request{strings.TrimSpace(string(target)), body}
+}
+
+// asking is the request as a dialect sees it, on bytes of its own.
+func (r request) asking(own []byte) (dialect.Request, error) {
+	asking := dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{}}
+	if r.target != "" {
+		method, target, _ := strings.Cut(r.target, " ")
+		u, err := url.ParseRequestURI(target)
+		if err != nil {
+			return asking, err
+		}
+		asking.Method, asking.Path, asking.Query = method, u.Path, u.Query()
+	}
+	var doc strictjson.Doc
+	if doc.Parse(own, maxDepth) == nil {
+		asking.Body = doc.Root()
+	}
+	return asking, nil
+}
+
+// identify reads a request, and takes its bytes away.
+func (r request) identify(d dialect.Dialect) (event.Identity, error) {
+	own := slices.Clone(r.body)
+	asking, err := r.asking(own)
+	if err != nil {
+		return event.Identity{}, err
+	}
+	id := d.Identify(asking)
+	before := fmt.Sprintf("%q", id)
+	for i := range own {
+		own[i] = '#'
+	}
+	if after := fmt.Sprintf("%q", id); after != before {
+		return id, fmt.Errorf("borrowed from the body: %s became %s", before, after)
+	}
+	return id, nil
+}
+
+// identifies spoils run requests: their bodies, and the parts of their URLs.
+func identifies(d dialect.Dialect, requests []request) error {
+	all := slices.Clone(requests)
+	for _, body := range broken {
+		all = append(all, request{body: []byte(body)})
+	}
+	for _, r := range requests {
+		for _, changed := range rewritten(r.body) {
+			all = append(all, request{r.target, changed})
+		}
+		for _, segment := range strings.FieldsFunc(r.target, func(c rune) bool { return strings.ContainsRune(" /?&=", c) })[min(1, len(r.target)):] {
+			all = append(all, request{strings.Replace(r.target, segment, strings.Repeat("x", 1025), 1), r.body})
+		}
+	}
+	for _, r := range all {
+		id, err := r.identify(d)
+		if err == nil && len(id.Answers) > MaxAnswers {
+			err = fmt.Errorf("%d answers, %d are allowed", len(id.Answers), MaxAnswers)
+		}
+		for _, value := range append([]string{id.App, id.User, id.Session}, id.Answers...) {
+			if err == nil && len(value) > MaxString {
+				err = fmt.Errorf("a name of %d bytes, %d are allowed", len(value), MaxString)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%w, in the request %s %s", err, short(r.target), short(string(r.body)))
+		}
+	}
+	return nil
+}
