@@ -21,6 +21,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	key := speaker{b.Agent, b.Branch}
+	r.settle(key)
 	op := r.partial[key]
 	if op == nil {
 		op = r.chat(e.Model, b, agent)
@@ -35,6 +36,11 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if e.Error != event.NoFailure {
 		status = Error
 	}
+	if e.Unmetered {
+		op.Status, op.Error, op.Ended = status, e.Error, r.now
+		r.settling[key] = op
+		return
+	}
 	r.end(op, status, e.Error)
 }
 
@@ -46,7 +52,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 		return nil
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
-	op.Started, op.unseen = r.Root.Started, !r.stream.Answer
+	op.Started, op.unseen = r.Root.Started, !r.answers
 	for _, m := range []Moment{r.whole[b.Branch], r.control[b.Agent]} {
 		if m.Frame == 0 {
 			continue
@@ -73,7 +79,7 @@ func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
 	r.given(op, e)
 	if e.LongRunning {
 		op.waits = true
-		r.requestInput(e.CallID, event.InputTool, caller)
+		r.requestInput(&event.Event{CallID: e.CallID, Input: event.InputTool}, caller)
 	}
 }
 
@@ -89,11 +95,7 @@ func (r *openRun) beginTool(e *event.Event, caller *Operation) *Operation {
 	if e.CallID == "" {
 		return op
 	}
-	if last := r.calls[e.CallID]; last != nil {
-		op.repeat = last.repeat + 1
-	} else if r.forgot {
-		op.repeat = op.ordinal // no less than how often the id was used, which is forgotten
-	}
+	r.number(op, r.calls[e.CallID])
 	r.calls[e.CallID] = op
 	return op
 }
@@ -116,6 +118,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		return
 	}
 	r.gave(op, e)
+	op.took = e.Took
+	r.endWithin(op)
 	switch {
 	case paused:
 		r.end(op, OperationInterrupted, event.NoFailure)
@@ -195,27 +199,29 @@ func (r *openRun) target(name, branch string, from *Operation) *Operation {
 		return r.Root
 	}
 	key := speaker{name, branch}
-	if op := r.agents[key]; op != nil {
-		return op
+	last := r.agents[key]
+	if last != nil && last.open {
+		return last
 	}
 	op := r.begin(InvokeAgent, name, from)
 	if op == nil {
 		return nil
 	}
 	op.Agent, op.Branch = name, branch
+	r.number(op, last)
 	r.agents[key], r.arriving[name] = op, op
 	return op
 }
 
-func (r *openRun) requestInput(id string, kind event.InputKind, owner *Operation) {
-	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
+func (r *openRun) requestInput(e *event.Event, owner *Operation) {
+	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
 		return
 	}
 	r.keepFact(len(r.Inputs), LostInput, func() {
-		in := &Input{ID: id, Kind: kind, Status: InputOpen, Requested: r.now, owner: owner}
-		r.inputs[id] = in
+		in := &Input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.Expires, owner: owner}
+		r.inputs[e.CallID] = in
 		r.Inputs = append(r.Inputs, in)
-		r.ask(id)
+		r.ask(e.CallID)
 	})
 }
 

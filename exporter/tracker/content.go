@@ -102,6 +102,9 @@ func (r *openRun) response(b *event.Batch) *Operation {
 	if op := r.partial[speaker{b.Agent, b.Branch}]; op != nil {
 		return op
 	}
+	if op := r.settling[speaker{b.Agent, b.Branch}]; op != nil {
+		return op
+	}
 	for _, op := range r.ended {
 		if op.Kind == Chat {
 			return op

@@ -24,6 +24,8 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	if r.Live {
 		r.now.At = at
 	}
+	r.announce()
+	r.settleAll()
 	r.Status, r.Reason = r.verdict(why)
 	t.open.Remove(r)
 	t.count(r, why)
@@ -73,7 +75,7 @@ func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
 		return Interrupted, AwaitingInput
 	case why != StreamEnded:
 		return Incomplete, why
-	case r.lastFinal == 0 || r.pending():
+	case r.lastFinal == 0 || r.pending() && !r.over:
 		return Incomplete, StreamEnded
 	}
 	return Completed, NoReason
@@ -91,12 +93,12 @@ func (r *openRun) endCalls() {
 		r.endAs(op, r.cutShort)
 	}
 	for _, op := range r.Operations {
-		if op.Kind != InvokeAgent && op.open {
+		if op.Kind != InvokeAgent && op.open && op.openBelow == 0 {
 			r.endAs(op, r.cutShort)
 		}
 	}
 	for _, in := range r.Inputs {
-		if in.Status == InputOpen && r.Status == TimedOut {
+		if in.Status == InputOpen && (r.Status == TimedOut || in.isLate(r.now.At)) {
 			in.Status = InputExpired
 		}
 	}
@@ -119,12 +121,18 @@ func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
 	return Unfinished, event.NoFailure
 }
 
-// endAgents ends the agents below the root, the last begun first: a parent begins before its children.
+// endAgents ends the agents below the root, and the calls in which some worked, the last begun first: a parent begins before
+// its children.
 func (r *openRun) endAgents() {
 	r.markUndone()
 	for _, op := range slices.Backward(r.Operations) {
-		if op.Kind == InvokeAgent && op != r.Root {
+		switch {
+		case !op.open || op == r.Root:
+		case op.Kind == InvokeAgent:
 			r.endAs(op, r.agentVerdict)
+		default:
+			op.parent.owes = true
+			r.endAs(op, r.cutShort)
 		}
 	}
 }
@@ -177,7 +185,7 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.Status = Unfinished
 	}
 	letGo := why == Idle || why == Evicted
-	if r.stream.Answer && (!letGo || root.Ended.At.IsZero()) {
+	if r.answers && (!letGo || root.Ended.At.IsZero()) {
 		root.touch(r.now)
 	}
 	r.seal(root)

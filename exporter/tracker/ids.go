@@ -15,6 +15,9 @@ func runKey(r *openRun) string {
 	if r.ID == "" || r.stream.Answer {
 		nonce = r.stream.Nonce
 	}
+	if r.again > 0 {
+		nonce += "#" + strconv.Itoa(r.again)
+	}
 	return join(r.Source, r.Session, r.ID, nonce)
 }
 
@@ -60,6 +63,8 @@ func (r *openRun) identify(op *Operation) SpanID {
 	switch {
 	case op == r.Root:
 		return spanID(r.key, "run")
+	case op.Kind == InvokeAgent && op.repeat > 0:
+		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(op.repeat))
 	case op.Kind == InvokeAgent:
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch)
 	case op.CallID != "":

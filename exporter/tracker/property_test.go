@@ -112,10 +112,19 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 	if d.IntN(20) == 0 {
 		b.Rejected = event.ReasonShape
 	}
+	if d.IntN(3) == 0 {
+		b.Within, b.Parent, b.Orphan, b.Session = d.id(), one(d, "", "p.x", "p.y"), d.IntN(2) == 0, one(d, "", "s1")
+	}
 	for range d.IntN(5) {
 		e := b.Add(one(d, event.Kinds()...))
 		e.CallID, e.Name, e.Model = d.id(), d.name(), one(d, "", "m")
 		e.Error = one(d, event.NoFailure, event.NoFailure, event.ToolError, event.FailureCanceled)
+		e.ID, e.Unmetered = one(d, "", "e-1", "e-2", "e-3"), d.IntN(3) == 0
+		e.Artifact = event.Artifact{Index: event.Count{N: int64(d.IntN(4)), Known: d.IntN(2) == 0}, Append: d.IntN(2) == 0}
+		if d.IntN(3) == 0 {
+			e.Took = event.Duration{D: time.Duration(d.IntN(5000)) * time.Millisecond, Known: true}
+			e.Expires = e.Took
+		}
 		e.LongRunning, e.Settled, e.FromCode = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0
 		e.Input, e.Confidence.Origin = event.InputData, one(d, event.OriginText, event.OriginThought)
 		e.Confidence.Value, e.Confidence.Known = 0.9, d.IntN(2) == 0
@@ -169,7 +178,7 @@ func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.Unknown) && op.Kind != tracker.Chat,
 		(op.Started.At.IsZero() || op.Ended.At.IsZero()) && op.Timing != tracker.Unknown:
 		w.Errorf("%s %q from %s to %s is %s", op.Kind, op.Name, op.Started.At, op.Ended.At, op.Timing)
-	case op.Timing == tracker.Observed && !r.Live || op.Timing == tracker.Reported && r.Live:
+	case op.Timing == tracker.Observed && !r.Live || op.Timing == tracker.Reported && r.Live && op.Kind == tracker.Chat:
 		w.Errorf("%s %q is %s", op.Kind, op.Name, op.Timing)
 	}
 	a.byID[op.ID] = op
@@ -215,7 +224,7 @@ func (w *auditor) auditTimes(a *account, op, root *tracker.Operation) {
 	}
 	parent := a.byID[op.Parent]
 	switch {
-	case parent == nil || parent.Kind != tracker.InvokeAgent || parent == op:
+	case parent == nil || parent.Kind == tracker.Chat || parent == op:
 		w.Errorf("%s %q is below %+v", op.Kind, op.Name, parent)
 	case early(op.Started, parent.Started) || early(parent.Ended, op.Ended) ||
 		op.Started.Frame < parent.Started.Frame || parent.Ended.Frame < op.Ended.Frame:

@@ -104,8 +104,9 @@ type Operation struct {
 	Confidence    []Statement
 	Citations     []event.Citation
 	ReasoningStep event.Count
-	Dropped       int      // statements beyond the limit of one operation
-	Content       *Content // nil where none is kept; gone once the observers have seen it
+	State         event.State // of an agent: the last that it showed
+	Dropped       int         // statements beyond the limit of one operation
+	Content       *Content    // nil where none is kept; gone once the observers have seen it
 
 	shown   Moment // the first frame that shows it, which orders the report
 	ordinal int
@@ -116,6 +117,12 @@ type Operation struct {
 	unseen  bool // its beginning, which is put where the run's is
 	failed  int  // ordinal of the last frame that said it failed
 	final   int  // ordinal of its last final frame
+
+	openBelow int            // operations that are part of it and open
+	over      bool           // by the protocol's word
+	fault     event.Failure  // then what it says of it
+	took      event.Duration // by the protocol's word
+	from, to  time.Time      // of what is part of it and has ended
 
 	waits  bool // for an answer from outside
 	paused int  // ordinal of the frame that said it waits for a human
@@ -162,9 +169,16 @@ type Input struct {
 	ID        string
 	Kind      event.InputKind
 	Status    InputStatus
+	Routing   event.Routing
 	Requested Moment
 	Answered  Moment
+	expires   event.Duration
 	owner     *Operation
+}
+
+// isLate says whether nobody answered for as long as an answer was waited for.
+func (i Input) isLate(now time.Time) bool {
+	return i.expires.Known && !i.Requested.At.IsZero() && now.Sub(i.Requested.At) >= i.expires.D
 }
 
 // Wait is how long the answer took; unknown while it is open or where a time is.
@@ -175,10 +189,21 @@ func (i Input) Wait() (time.Duration, bool) {
 	return i.Answered.At.Sub(i.Requested.At), true
 }
 
-// Artifact is something that a run wrote.
+// Artifact is something that a run wrote. Its Bytes are those of all its chunks.
 type Artifact struct {
+	ID   string // "" where each write stands for itself
 	Name string
 	event.Artifact
+	Gaps       int // chunks that did not come, by their numbers
+	Duplicates int // chunks that came again
+
+	next int64 // number of the next chunk
+}
+
+// Metered is token usage of a run that the protocol ties to no response.
+type Metered struct {
+	Model string
+	event.Usage
 }
 
 // Link names another run that this one continues, and the span of its own operation.
@@ -216,6 +241,8 @@ type Run struct {
 	Artifacts  []Artifact
 	Links      []Link
 	Usage      event.Usage
+	Metered    []Metered
+	Plan       event.Plan
 	Unrated    map[string]int // final texts without a confidence, by agent
 
 	// Offset is the least time of receipt less time reported of a frame: what the agent's clock and ours differ by, and the

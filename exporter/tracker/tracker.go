@@ -35,6 +35,7 @@ const (
 	LostReport = "report" // an ended operation, out of the run's report only
 	LostPlace  = "place"  // a branch or an agent whose order of frames is no longer followed
 	LostLink   = "link"
+	LostOrphan = "orphan" // a run whose parent was waited for in vain, because too much of it is held
 	// LostContent is content that was not kept because too much is held.
 	LostContent = "content"
 )
@@ -61,7 +62,7 @@ type Tracker struct {
 	streams map[*event.Stream]*streamState
 	open    *simplelru.LRU[*openRun, struct{}]
 	evicted []*openRun
-	gone    *simplelru.LRU[place, struct{}] // runs that ended before their stream, which may hold more: their frames are late
+	gone    *simplelru.LRU[place, past] // runs that ended before their stream, which may hold more: their frames are late
 	asked   *simplelru.LRU[question, asker]
 	held    int // bytes of content
 }
@@ -79,6 +80,12 @@ type place struct {
 	run    string
 }
 
+// past is what is remembered of the runs of one id that a stream had.
+type past struct {
+	runs int
+	over bool // the last of them by the protocol's word, which may be said twice
+}
+
 // New follows nothing yet.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState)}
@@ -89,7 +96,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 			t.evicted = append(t.evicted, r)
 		}
 	})
-	t.gone, _ = simplelru.NewLRU[place, struct{}](size, nil)
+	t.gone, _ = simplelru.NewLRU[place, past](size, nil)
 	t.asked, _ = simplelru.NewLRU[question, asker](size, nil)
 	return t
 }
@@ -108,7 +115,10 @@ func (t *Tracker) Open(s *event.Stream) {
 	state := &streamState{runs: make(map[string]*openRun)}
 	t.streams[s] = state
 	if s.Answer {
-		t.start(s, state, "")
+		r := newRun(t, s)
+		r.answers = true
+		r.Root.Started = Moment{At: s.Opened}
+		t.start(r, state, "", true)
 	}
 }
 
@@ -126,6 +136,9 @@ func (t *Tracker) Consume(b *event.Batch) {
 	}
 	t.open.Get(r)
 	r.apply(b)
+	if r.over && !b.Stream.Answer && r.Status == Running {
+		t.finish(r, StreamEnded, b.Received)
+	}
 }
 
 // Close ends a stream and every run on it.
@@ -183,9 +196,18 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		state.runs[id] = first
 	}
 	r := state.runs[id]
+	another := states(b, event.KindRunStarted)
+	if r != nil && r.over && another && r.ID != b.Run {
+		t.finish(r, StreamEnded, r.touched)
+		r = newRun(t, b.Stream)
+		t.start(r, state, id, !b.Orphan)
+	}
+	before, gone := t.gone.Get(place{b.Stream, id})
 	switch {
-	case r == nil && (b.Stream.Answer || t.gone.Contains(place{b.Stream, id})):
-		t.losses.Late(b.Stream.Source)
+	case r == nil && (b.Stream.Answer || gone) && !another:
+		if !before.over || len(b.Events) > 0 {
+			t.losses.Late(b.Stream.Source)
+		}
 		return nil
 	case r == nil && b.Rejected != "" && len(b.Events) == 0:
 		// A frame that cannot be read belongs to whatever went on last, and begins nothing.
@@ -194,23 +216,26 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		}
 		return nil
 	case r == nil:
-		r = t.start(b.Stream, state, id)
+		r = newRun(t, b.Stream)
+		r.again = before.runs
+		t.start(r, state, id, !b.Orphan)
 	}
 	state.last = r
 	return r
 }
 
-func (t *Tracker) start(s *event.Stream, state *streamState, id string) *openRun {
-	r := newRun(t, s)
+// start adds a run to a stream, and tells of it where it is known to be one.
+func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
 	state.runs[id] = r
 	state.order = append(state.order, r)
 	t.open.Add(r, struct{}{})
-	for _, answered := range s.Answers {
+	for _, answered := range r.stream.Answers {
 		r.resume(answered)
 	}
-	t.each(func(o Observer) { o.RunStarted(&r.Run) })
+	if known {
+		r.announce()
+	}
 	t.endEvicted()
-	return r
 }
 
 // leave takes a run from a stream that goes on.
@@ -228,7 +253,11 @@ func (t *Tracker) leave(r *openRun) {
 		return
 	}
 	delete(state.runs, r.ID)
-	t.gone.Add(place{r.stream, r.ID}, struct{}{})
+	for _, alias := range r.aliases {
+		delete(state.runs, alias)
+	}
+	before, _ := t.gone.Get(place{r.stream, r.ID})
+	t.gone.Add(place{r.stream, r.ID}, past{before.runs + 1, r.over})
 }
 
 // endEvicted ends the runs that the bound on open runs pushed out; the eviction callback itself must not touch the list.

@@ -1,0 +1,143 @@
+package tracker
+
+import (
+	"maps"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// announce tells of a run's beginning, once it is known to be a run and no agent of another.
+func (r *openRun) announce() {
+	if !r.announced {
+		r.announced = true
+		r.tracker.each(func(o Observer) { o.RunStarted(&r.Run) })
+	}
+}
+
+// adopt makes another run of the stream, of which nothing was told yet, an agent of this one.
+func (r *openRun) adopt(e *event.Event, caller *Operation) {
+	state := r.tracker.streams[r.stream]
+	child := state.runs[e.ID]
+	switch {
+	case child == nil || child == r || child.announced || e.ID == "":
+		return
+	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations:
+		r.tracker.losses.Evicted(LostOrphan)
+		return
+	}
+	r.tracker.disown(child, state)
+	state.runs[e.ID] = r
+	r.aliases = append(append(r.aliases, e.ID), child.aliases...)
+	for _, alias := range child.aliases {
+		state.runs[alias] = r
+	}
+	parent := caller.firstOpen()
+	if call := r.calls[e.CallID]; call != nil && e.CallID != "" && call.open {
+		parent = call
+	}
+	r.takeAgent(child.Root, parent, e)
+	r.takeOperations(child)
+	r.takeFacts(child)
+	parent.hold(child.Root)
+}
+
+// disown lets a run go without a word.
+func (t *Tracker) disown(child *openRun, state *streamState) {
+	child.Status = adopted // before the list of open runs drops it
+	t.open.Remove(child)
+	t.leave(child)
+	t.gone.Remove(place{child.stream, child.ID})
+}
+
+// adopted is the status of what was a run.
+const adopted Status = "adopted"
+
+// takeAgent makes the child's own operation an agent of this run.
+func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
+	if e.Name != "" {
+		root.Name, root.Agent = e.Name, e.Name
+	}
+	root.Branch, root.parent, root.spoke = e.ID, parent, true
+	parent.openBelow++
+	r.number(root, r.agents[speaker{root.Name, e.ID}])
+	r.agents[speaker{root.Name, e.ID}] = root
+	r.places[e.ID] = root
+}
+
+func (r *openRun) takeOperations(child *openRun) {
+	for _, op := range child.Operations {
+		op.ordinal = r.count[op.Kind]
+		r.count[op.Kind]++
+		r.rename(op)
+	}
+	r.Operations = append(r.Operations, child.Operations...)
+	r.ended = append(child.ended, r.ended...)
+	r.unnamed = append(r.unnamed, child.unnamed...)
+	r.kept += child.kept
+	r.forgot = r.forgot || child.forgot
+	child.Root.over = child.over
+	missing(r.agents, child.agents)
+	missing(r.places, child.places)
+	missing(r.calls, child.calls)
+	missing(r.partial, child.partial)
+	missing(r.settling, child.settling)
+	missing(r.whole, child.whole)
+	r.endOver(child.Root)
+}
+
+// rename tells an operation from one of this run that has the same name and place, or the same call id, by a number that none
+// has yet.
+func (r *openRun) rename(op *Operation) {
+	key := speaker{op.Name, op.Branch}
+	switch {
+	case op.Kind == InvokeAgent && r.agents[key] != nil && r.agents[key] != op:
+		op.repeat, r.agents[key] = op.ordinal, op
+	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
+		op.repeat, r.calls[op.CallID] = op.ordinal, op
+	case r.forgot:
+		op.repeat = op.ordinal
+	}
+}
+
+func (r *openRun) takeFacts(child *openRun) {
+	r.Events, r.Internal, r.ParseErrors = r.Events+child.Events, r.Internal+child.Internal, r.ParseErrors+child.ParseErrors
+	r.Usage = r.Usage.Add(child.Usage)
+	for id, at := range child.artifacts {
+		if at += len(r.Artifacts); at < r.tracker.settings.MaxFacts {
+			r.artifacts[id] = at
+		}
+	}
+	r.Transfers = joined(r, event.KindTransfer.String(), r.Transfers, child.Transfers)
+	r.Confidence = joined(r, event.KindConfidence.String(), r.Confidence, child.Confidence)
+	r.Citations = joined(r, event.KindCitation.String(), r.Citations, child.Citations)
+	r.Reasoning = joined(r, event.KindReasoning.String(), r.Reasoning, child.Reasoning)
+	r.Links = joined(r, LostLink, r.Links, child.Links)
+	r.Metered = joined(r, event.KindUsage.String(), r.Metered, child.Metered)
+	r.Artifacts = joined(r, event.KindArtifact.String(), r.Artifacts, child.Artifacts)
+	r.Inputs = joined(r, LostInput, r.Inputs, child.Inputs)
+	missing(r.inputs, child.inputs)
+	for _, in := range child.Inputs {
+		r.ask(in.ID)
+	}
+	if r.FirstText.Frame == 0 {
+		r.FirstText = child.FirstText
+	}
+}
+
+// joined appends facts as far as there is room.
+func joined[T any](r *openRun, kind string, to, from []T) []T {
+	room := max(r.tracker.settings.MaxFacts-len(to), 0)
+	for range len(from) - room {
+		r.tracker.losses.Evicted(kind)
+	}
+	return append(to, from[:min(room, len(from))]...)
+}
+
+// missing adds what is not there.
+func missing[K comparable, V any](to, from map[K]V) {
+	for k, v := range maps.All(from) {
+		if _, there := to[k]; !there {
+			to[k] = v
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package tracker
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// agentOf finds or begins the operation of the frame's author. The first author names the run where its request did not.
+func (r *openRun) agentOf(b *event.Batch) *Operation {
+	if b.Agent == "" {
+		return nil
+	}
+	if r.Agent == "" {
+		r.Agent = b.Agent
+		if r.Root.Name == "" {
+			r.Root.Name = cmp.Or(b.Workflow, b.Agent)
+			r.Root.Agent = r.Root.Name
+		}
+	}
+	if b.Agent == r.Root.Name && b.Within == "" && b.Parent == "" {
+		return r.Root
+	}
+	op := r.agents[speaker{b.Agent, b.Branch}]
+	switch {
+	case op != nil && op.open:
+	case r.arriving[b.Agent] != nil && r.arriving[b.Agent].open:
+		op = r.arriving[b.Agent]
+		r.arrive(op, b.Branch)
+	default:
+		op = r.beginAgent(b, op)
+	}
+	if op == nil {
+		return nil
+	}
+	delete(r.arriving, b.Agent)
+	if !op.spoke {
+		op.spoke, op.Started = true, r.now // a transfer shows an agent before its own first frame does
+	}
+	return op
+}
+
+// beginAgent begins an author's operation; last is an earlier one of the same name and place, which has ended.
+func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
+	op := r.begin(InvokeAgent, b.Agent, r.above(b))
+	if op == nil {
+		return nil
+	}
+	op.Agent, op.Branch = b.Agent, b.Branch
+	r.number(op, last)
+	r.agents[speaker{b.Agent, b.Branch}] = op
+	if b.Branch != "" {
+		r.places[b.Branch] = op
+	}
+	return op
+}
+
+// number tells an operation from the last one of the same name, which may have been forgotten.
+func (r *openRun) number(op, last *Operation) {
+	switch {
+	case last != nil && last != op:
+		op.repeat = last.repeat + 1
+	case r.forgot:
+		op.repeat = op.ordinal // no less than how often the name was used
+	}
+}
+
+// above is what an author's operation belongs to: the tool call in which it works, the agent for which it works, else the run.
+func (r *openRun) above(b *event.Batch) *Operation {
+	if call := r.calls[b.Within]; call != nil && b.Within != "" {
+		if call.open {
+			return call
+		}
+		return call.parent
+	}
+	if agent := r.places[b.Parent]; agent != nil && agent.open {
+		return agent
+	}
+	return r.Root
+}
+
+// arrive gives an agent that control was handed to the branch in which it speaks.
+func (r *openRun) arrive(op *Operation, branch string) {
+	delete(r.agents, speaker{op.Name, op.Branch})
+	if r.owed[op.Branch] == op {
+		delete(r.owed, op.Branch)
+		r.owe(branch, op)
+	}
+	op.Branch = branch
+	r.number(op, r.agents[speaker{op.Name, branch}])
+	r.agents[speaker{op.Name, branch}] = op
+}
+
+// agentEnded ends an agent by the protocol's word: at once, or with the last of what it has open.
+func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
+	if agent == nil || agent == r.Root || agent.over {
+		return
+	}
+	agent.over, agent.fault, agent.took = true, e.Error, e.Took
+	r.endOver(agent)
+}
+
+// endOver ends an agent that is over and has nothing open.
+func (r *openRun) endOver(agent *Operation) {
+	switch {
+	case !agent.over || !agent.open || agent.openBelow > 0:
+	case agent.fault != event.NoFailure:
+		r.end(agent, Error, agent.fault)
+	default:
+		r.end(agent, OK, event.NoFailure)
+	}
+}
+
+// endWithin ends what goes on within a call whose response has come: the last begun first, since a parent begins before its
+// children.
+func (r *openRun) endWithin(call *Operation) {
+	if call.openBelow == 0 {
+		return
+	}
+	r.settleAll()
+	r.markUndone()
+	for _, op := range slices.Backward(r.Operations) {
+		switch {
+		case !op.open || !op.isBelow(call):
+		case op.Kind == InvokeAgent:
+			r.endAs(op, r.agentVerdict)
+		default:
+			op.parent.owes = true
+			r.endAs(op, r.cutShort)
+		}
+	}
+	maps.DeleteFunc(r.partial, func(_ speaker, op *Operation) bool { return !op.open })
+	r.unnamed = slices.DeleteFunc(r.unnamed, func(op *Operation) bool { return !op.open })
+}
+
+// isBelow says whether an operation is part of another.
+func (op *Operation) isBelow(above *Operation) bool {
+	for up := op.parent; up != nil; up = up.parent {
+		if up == above {
+			return true
+		}
+	}
+	return false
+}

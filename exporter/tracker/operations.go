@@ -1,0 +1,192 @@
+package tracker
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// begin opens an operation below a parent; nil where the run has too many open.
+func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Operation {
+	if len(r.Operations) >= r.tracker.settings.MaxOperations && !r.makeRoom() {
+		r.tracker.losses.Evicted(string(kind))
+		return nil
+	}
+	parent = parent.firstOpen()
+	op := &Operation{Kind: kind, Name: name, parent: parent, Started: r.now, shown: r.now, open: true, ordinal: r.count[kind]}
+	r.count[kind]++
+	parent.openBelow++
+	r.Operations = append(r.Operations, op)
+	return op
+}
+
+// firstOpen is an operation, or the first above it that is open, as the run's own always is: a frame may end what it speaks of.
+func (op *Operation) firstOpen() *Operation {
+	for !op.open {
+		op = op.parent
+	}
+	return op
+}
+
+// makeRoom forgets the older half of what has ended: its spans are out, only the report loses it.
+func (r *openRun) makeRoom() bool {
+	if r.kept < r.tracker.settings.MaxOperations/16 {
+		return false // else each new operation would look through all that are open
+	}
+	excess := len(r.Operations) / 2
+	before := len(r.Operations)
+	r.Operations = slices.DeleteFunc(r.Operations, func(op *Operation) bool {
+		if op.open || excess == 0 {
+			return false
+		}
+		excess--
+		r.forgot = true
+		r.forget(op)
+		return true
+	})
+	r.kept -= before - len(r.Operations)
+	for range before - len(r.Operations) {
+		r.tracker.losses.Evicted(LostReport)
+	}
+	return len(r.Operations) < before
+}
+
+// forget lets go of what an ended operation is found by.
+func (r *openRun) forget(op *Operation) {
+	if r.calls[op.CallID] == op {
+		delete(r.calls, op.CallID)
+	}
+	if key := (speaker{op.Name, op.Branch}); r.agents[key] == op {
+		delete(r.agents, key)
+	}
+	if r.places[op.Branch] == op {
+		delete(r.places, op.Branch)
+	}
+}
+
+// end closes an operation at the frame at hand.
+func (r *openRun) end(op *Operation, status OperationStatus, failure event.Failure) {
+	op.open, op.Status, op.Error = false, status, failure
+	r.kept++
+	if op.Kind != InvokeAgent {
+		op.Ended = r.now
+	}
+	r.ended = append(r.ended, op)
+	if op.parent != nil {
+		op.parent.openBelow--
+		r.endOver(op.parent)
+	}
+}
+
+// tellEnded hands over what the frame ended, children before parents since only tools and responses end before their run does.
+func (r *openRun) tellEnded() {
+	if !r.announced {
+		if len(r.ended) < r.tracker.settings.MaxOperations {
+			return
+		}
+		r.tracker.losses.Evicted(LostOrphan)
+		r.announce()
+	}
+	for _, op := range r.ended {
+		r.seal(op)
+		r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
+		r.release(op)
+	}
+	r.ended = r.ended[:0]
+}
+
+// name fixes the run's trace and its root's id at the first need, when the run's id is as known as it will be.
+func (r *openRun) name() {
+	if r.key != "" {
+		return
+	}
+	r.key = runKey(r)
+	r.Trace = r.Parent.Trace
+	r.Sampled = r.Parent.Sampled
+	if !r.Parent.Valid() {
+		r.Trace = traceID(r.key)
+		r.Sampled = r.tracker.settings.Sample == nil || r.tracker.settings.Sample(&r.Run)
+	}
+	r.Root.ID = r.identify(r.Root)
+}
+
+// seal gives an operation its ids and the worth of its times, and stretches its agent to hold it.
+func (r *openRun) seal(op *Operation) {
+	r.name()
+	op.ID = r.identify(op)
+	if op.parent != nil {
+		op.Parent = r.identify(op.parent)
+	}
+	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
+		op.Ended.At = op.Started.At
+	}
+	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
+	fitted := op.took.Known && r.fit(op)
+	switch {
+	case fitted:
+		op.Timing = Reported
+	case op.unseen || op.Started.At.IsZero() || op.Ended.At.IsZero():
+		op.Timing = Unknown
+	case r.Live:
+		op.Timing = Observed
+	default:
+		op.Timing = Reported
+	}
+	if op.parent != nil {
+		op.parent.hold(op)
+	}
+}
+
+// fit gives an operation the duration that the protocol says it took. Its beginning stands where that is known; it ends no later
+// than we heard of it, begins no earlier than its run, and holds what is part of it.
+func (r *openRun) fit(op *Operation) bool {
+	if op.Ended.At.IsZero() {
+		return false
+	}
+	if !op.Started.At.IsZero() {
+		if end := op.Started.At.Add(op.took.D); end.Before(op.Ended.At) {
+			op.Ended.At = end
+		}
+	}
+	op.Started.At = op.Ended.At.Add(-op.took.D)
+	if first := r.Root.Started.At; op.Started.At.Before(first) && !first.After(op.Ended.At) {
+		op.Started.At = first
+	}
+	if !op.from.IsZero() && op.from.Before(op.Started.At) {
+		op.Started.At = op.from
+	}
+	if op.to.After(op.Ended.At) {
+		op.Ended.At = op.to
+	}
+	return true
+}
+
+// touch stretches an operation to a frame that belongs to it.
+func (op *Operation) touch(m Moment) {
+	if op.Started.At.IsZero() || m.At.Before(op.Started.At) && !m.At.IsZero() {
+		if op.Started.At = m.At; op.Started.Frame == 0 {
+			op.Started.Frame = m.Frame
+		}
+	}
+	if op.Ended.Frame = m.Frame; m.At.After(op.Ended.At) {
+		op.Ended.At = m.At
+	}
+}
+
+// hold stretches an operation around a child's.
+func (op *Operation) hold(child *Operation) {
+	if at := child.Started.At; !at.IsZero() && (op.from.IsZero() || at.Before(op.from)) {
+		op.from = at
+	}
+	if child.Ended.At.After(op.to) {
+		op.to = child.Ended.At
+	}
+	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
+		op.Started.At = at
+	}
+	if child.Ended.At.After(op.Ended.At) {
+		op.Ended.At = child.Ended.At
+	}
+	op.Started.Frame = min(op.Started.Frame, child.Started.Frame)
+	op.Ended.Frame = max(op.Ended.Frame, child.Ended.Frame)
+}
