@@ -155,7 +155,10 @@ func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collect
 		Proxy:    proxy,
 		listener: listener,
 		// No write timeout: an answer lasts as long as its agent speaks.
-		server: &http.Server{Handler: proxy, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)},
+		server: &http.Server{
+			Handler: proxy, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+			DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
+		},
 	})
 	s.logger.Info("listening", "name", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
 	return nil

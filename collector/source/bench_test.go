@@ -186,7 +186,7 @@ func (r *rig) add(b *testing.B, name string, h http.Handler, wait func()) {
 }
 
 func plain(b *testing.B, target *url.URL) http.Handler {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // as ours has it
+	transport := http.DefaultTransport.(*http.Transport).Clone() // as ours has it, but that its connections serve one run after another
 	transport.Proxy, transport.DisableCompression, transport.MaxIdleConnsPerHost = nil, true, 100
 	b.Cleanup(transport.CloseIdleConnections)
 	p := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport, FlushInterval: -1}

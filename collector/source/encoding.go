@@ -4,14 +4,42 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 )
+
+// contentEncoding is how an answer is encoded, "" where it is not. Several are a name that no encoding has.
+func contentEncoding(h http.Header) string {
+	var named []string
+	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" {
+			named = append(named, name)
+		}
+	}
+	return strings.Join(named, ", ")
+}
+
+// acceptsGzip reads a client's Accept-Encoding: RFC 9110, 12.5.3.
+func acceptsGzip(values []string) (accepted bool) {
+	for coding := range strings.SplitSeq(strings.ToLower(strings.Join(values, ",")), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		_, weight, weighted := strings.Cut(parameters, "q=")
+		wanted := !weighted || strings.Trim(weight, "0. \t") != ""
+		switch strings.TrimSpace(name) {
+		case "gzip", "x-gzip":
+			return wanted
+		case "*":
+			accepted = wanted
+		}
+	}
+	return accepted
+}
 
 // decompress reads the copy of a stream that the agent compressed; the client's own bytes stay as they are. The header is
 // read at the first byte, since a stream may begin long after its answer did.
 func decompress(r io.Reader, encoding string) io.Reader {
-	switch strings.ToLower(encoding) {
-	case "", "identity":
+	switch encoding {
+	case "":
 		return r
 	case "gzip", "x-gzip":
 		return &lazyGzip{source: r}

@@ -3,12 +3,10 @@ package source
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -31,7 +29,8 @@ import (
 
 // Counters are told of what a proxy could not do.
 type Counters interface {
-	Up(source string, up bool)           // whether a request reached the agent, or its answer broke off
+	Up(source string, up bool)           // whether a request reached the agent
+	BrokeOff(source string)              // an answer of the agent
 	Unobserved(source string, bytes int) // bytes that passed unseen
 	Unread(source, reason string)        // a run request that names nobody
 	Panicked(source string)              // an observation that a fault of ours ended
@@ -68,6 +67,7 @@ type Proxy struct {
 	counters  Counters
 	logger    *slog.Logger
 	now       func() time.Time
+	linger    time.Duration
 	forward   *httputil.ReverseProxy
 	working   sync.WaitGroup // run requests and observations
 	stopping  atomic.Bool
@@ -75,14 +75,10 @@ type Proxy struct {
 
 // NewProxy prepares a proxy; Handler serves it.
 func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialect, t Tracing, counters Counters, logger *slog.Logger, now func() time.Time) *Proxy {
-	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	transport.DisableCompression = true // else the transport asks for gzip by itself, and the bytes change
-	transport.MaxIdleConnsPerHost = 100
+	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now, linger: linger}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
-		Transport:      transport,
+		Transport:      newUpstream(),
 		FlushInterval:  -1,
 		ModifyResponse: p.observe,
 		ErrorHandler:   p.fail,
@@ -111,14 +107,16 @@ type exchangeKey struct{}
 
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect || r.URL.Host != "" {
+	if r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/") {
 		http.Error(w, "delegraph forwards to one agent and is no open proxy", http.StatusBadRequest)
 		return
 	}
 	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()
-	body := &requestBody{ReadCloser: r.Body}
+	body := newRequestBody(r)
+	r, done := p.lingering(r)
+	defer done()
 	if dialects := p.runPath(r); dialects != nil {
 		p.working.Add(1)
 		defer p.working.Done()
@@ -130,9 +128,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 	}
 	if r.Body != http.NoBody {
-		r.Body, w = body, &duplexWriter{w, body}
+		r.Body = body
 	}
-	p.forward.ServeHTTP(w, r)
+	p.forward.ServeHTTP(&answerWriter{w, body}, r)
 }
 
 // runPath returns the dialects whose runs a path may answer.
@@ -143,7 +141,9 @@ func (p *Proxy) runPath(r *http.Request) (found []dialect.Dialect) {
 		}
 		globs := p.settings.Paths
 		if globs == nil {
-			globs = d.Paths()
+			for _, path := range d.Paths() {
+				globs = append(globs, path.Glob)
+			}
 		}
 		if slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, r.URL.Path); return ok }) {
 			found = append(found, d)
@@ -164,25 +164,6 @@ func (p *Proxy) startSpan(r *http.Request) (context.Context, trace.Span) {
 			attribute.String("delegraph.source", p.settings.Name)))
 }
 
-func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
-	r.SetURL(p.settings.Upstream)
-	r.Out.Host = r.In.Host
-	r.Out.URL.RawQuery = r.In.URL.RawQuery // also what does not parse: it is the agent's
-	r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
-	r.SetXForwarded()
-	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if encodings := r.Out.Header.Get("Accept-Encoding"); p.settings.Judge != nil && encodings != "" {
-		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
-		r.Out.Header.Set("Accept-Encoding", "identity")
-		if run == nil && strings.Contains(encodings, "gzip") {
-			r.Out.Header.Set("Accept-Encoding", "gzip")
-		}
-	}
-	if run != nil {
-		p.tracing.Propagator.Inject(r.In.Context(), propagation.HeaderCarrier(r.Out.Header))
-	}
-}
-
 // observe begins the observation of an answer that is a stream.
 func (p *Proxy) observe(resp *http.Response) error {
 	p.counters.Up(p.settings.Name, true)
@@ -197,7 +178,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 		return nil
 	}
 	s, names := p.stream(x)
-	encoding := resp.Header.Get("Content-Encoding")
+	encoding := contentEncoding(resp.Header)
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, tap: newTap(p.settings.QueueLimit, p.now), gone: resp.Request.Context()}
 	resp.Body = body
 	if p.settings.Judge != nil {
@@ -211,7 +192,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 
 // relay puts the judge into the path of an answer, which then goes out in no encoding.
 func (p *Proxy) relay(resp *http.Response, body *observedBody, s event.Stream, names []string, open bool) error {
-	encoding := resp.Header.Get("Content-Encoding")
+	encoding := contentEncoding(resp.Header)
 	plain := decompress(body, encoding)
 	if _, cannot := plain.(unreadable); cannot {
 		if open {
@@ -276,6 +257,10 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(http.StatusBadGateway) // nobody is there to read it
 		return
 	}
+	if w.(*answerWriter).request.isBroken() {
+		http.Error(w, "delegraph: the request is malformed or broke off", http.StatusBadRequest)
+		return
+	}
 	var encoding unjudgeable
 	if errors.As(err, &encoding) {
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
@@ -287,18 +272,12 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		x.span.SetAttributes(attribute.Int("http.response.status_code", http.StatusBadGateway))
 		x.span.SetStatus(codes.Error, "agent unreachable")
 	}
-	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", unquoted(err))
-	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q did not answer; is it running at %s?", p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
-}
-
-// unquoted is an error without anything that the agent sent: of an answer that it cannot read, net/http quotes a part.
-func unquoted(err error) error {
-	var network net.Error
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &network) || errors.As(err, &certificate) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
+	happened := "did not answer; is it running at %s?"
+	if errors.Is(err, errNoHTTP) {
+		happened = "answered, but not in HTTP; is it what listens at %s, and is the scheme of its URL right?"
 	}
-	return errors.New("its answer is no HTTP")
+	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
 }
 
 // observedBody is the agent's answer on its way to the client, with a copy going aside.
@@ -319,7 +298,7 @@ func (b *observedBody) Read(p []byte) (int, error) {
 		brokeOff := !errors.Is(err, io.EOF)
 		clientLeft := brokeOff && b.gone.Err() != nil
 		if brokeOff && !clientLeft {
-			b.proxy.counters.Up(b.proxy.settings.Name, false)
+			b.proxy.counters.BrokeOff(b.proxy.settings.Name)
 		}
 		b.finish(clientLeft)
 	}

@@ -2,10 +2,12 @@ package source_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const frame = `data: {"author":"a","invocationId":"e-1","content":{"role":"model","parts":[{"text":"t%d"}]},"finishReason":"STOP"}` + "\n\n"
 
-// seen is a sink and the counters of a proxy.
+// seen is a sink, the counters and the log of a proxy.
 type seen struct {
 	mu         sync.Mutex
 	batches    int
@@ -38,9 +40,11 @@ type seen struct {
 	streams    []event.Stream
 	ends       []event.End
 	down       int
+	brokeOff   int
 	unobserved int
 	unread     []string
 	panics     int
+	log        bytes.Buffer
 	consume    func()
 }
 
@@ -68,29 +72,68 @@ func (s *seen) Up(_ string, up bool) {
 		s.locked(func() { s.down++ })
 	}
 }
+func (s *seen) BrokeOff(string)            { s.locked(func() { s.brokeOff++ }) }
 func (s *seen) Unobserved(_ string, n int) { s.locked(func() { s.unobserved += n }) }
 func (s *seen) Unread(_, reason string)    { s.locked(func() { s.unread = append(s.unread, reason) }) }
 func (s *seen) Panicked(string)            { s.locked(func() { s.panics++ }) }
+
+// Write keeps what is logged.
+func (s *seen) Write(line []byte) (int, error) {
+	s.locked(func() { s.log.Write(line) })
+	return len(line), nil
+}
 
 // startProxy puts a proxy in front of an agent. The function returned waits for all observation to be over.
 func startProxy(t *testing.T, s *seen, agent http.Handler, queue int, dialects ...dialect.Dialect) (string, func()) {
 	t.Helper()
 	upstream := httptest.NewServer(agent)
 	t.Cleanup(upstream.Close)
-	target, err := url.Parse(upstream.URL)
+	p := newProxy(t, s, upstream.URL, source.ProxySettings{QueueLimit: queue}, dialects...)
+	return front(t, p, p), p.Wait
+}
+
+// newProxy makes one with settings that say only what is particular.
+func newProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
+	t.Helper()
+	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if dialects == nil {
 		dialects = collector.Dialects()
 	}
+	settings.Name, settings.Upstream, settings.BodyLimit, settings.JSONDepth, settings.FrameLimit = "test", target, 1<<10, 64, 1<<20
+	settings.QueueLimit = cmp.Or(settings.QueueLimit, 1<<20)
 	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, s)
-	p := source.NewProxy(source.ProxySettings{Name: "test", Upstream: target, BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: queue},
-		c, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
-		s, slog.New(slog.DiscardHandler), time.Now)
-	front := httptest.NewServer(p)
-	t.Cleanup(func() { front.Close(); p.Wait(); http.DefaultClient.CloseIdleConnections() })
-	return front.URL, func() { p.Wait() }
+	return source.NewProxy(settings, c, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
+		s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
+}
+
+// front serves a proxy, through a handler.
+func front(t *testing.T, p *source.Proxy, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(func() { server.Close(); p.Wait(); http.DefaultClient.CloseIdleConnections() })
+	return server.URL
+}
+
+// say sends bytes over a connection of their own, and no more after them if they are half of it; it returns the answer's.
+func say(t *testing.T, address, sent string, half bool) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, sent)
+	if half {
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Errorf("after %q: %v", answer, err)
+	}
+	return string(answer)
 }
 
 func post(t *testing.T, address, body string) *http.Response {

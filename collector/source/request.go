@@ -2,6 +2,7 @@ package source
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 
@@ -20,12 +21,23 @@ const (
 // requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
 type requestBody struct {
 	io.ReadCloser
-	limit int
+	limit   int
+	request *http.Request // as the server has it, which sets its trailers at the end of the body
+	trailer http.Header   // to the agent; whoever reads the body may read it
 
-	mu    sync.Mutex
-	copy  []byte
-	whole bool
-	over  bool
+	mu     sync.Mutex
+	copy   []byte
+	whole  bool
+	over   bool
+	broken bool // the client's doing
+}
+
+func newRequestBody(r *http.Request) *requestBody {
+	b := &requestBody{ReadCloser: r.Body, request: r, trailer: r.Trailer.Clone(), whole: r.Body == http.NoBody}
+	if b.trailer == nil {
+		b.trailer = http.Header{} // some come unannounced
+	}
+	return b
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
@@ -37,8 +49,13 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	} else if !b.over {
 		b.copy = append(b.copy, p[:n]...)
 	}
-	if err == io.EOF {
+	switch err {
+	case nil:
+	case io.EOF:
 		b.whole = true
+		maps.Copy(b.trailer, b.request.Trailer)
+	default:
+		b.broken = true
 	}
 	return n, err
 }
@@ -49,22 +66,10 @@ func (b *requestBody) isWhole() bool {
 	return b.whole
 }
 
-// duplexWriter closes the connection after an answer that began before its request was over. The server would read the rest of
-// the request by itself and then panic at the next one: golang/go#68560.
-type duplexWriter struct {
-	http.ResponseWriter
-	request *requestBody
-}
-
-// Unwrap is for http.ResponseController.
-func (w *duplexWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// WriteHeader passes informational answers as they are.
-func (w *duplexWriter) WriteHeader(status int) {
-	if status >= http.StatusOK && !w.request.isWhole() {
-		w.Header().Set("Connection", "close")
-	}
-	w.ResponseWriter.WriteHeader(status)
+func (b *requestBody) isBroken() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.broken
 }
 
 // identify reads session, user and app out of the request, as the first of the dialects that finds any. The reason is why it
@@ -79,11 +84,14 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		return event.Identity{}, UnreadIncomplete
 	}
 	var doc strictjson.Doc
-	if doc.Parse(b.copy, depth) != nil {
+	if len(b.copy) > 0 && doc.Parse(b.copy, depth) != nil {
 		return event.Identity{}, UnreadMalformed
 	}
+	request := dialect.Request{
+		Method: b.request.Method, Path: b.request.URL.Path, Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
+	}
 	for _, d := range dialects {
-		if id := d.Identify(doc.Root()); id.App != "" || id.User != "" || id.Session != "" {
+		if id := d.Identify(request); id.App != "" || id.User != "" || id.Session != "" {
 			return id, ""
 		}
 	}

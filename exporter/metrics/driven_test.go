@@ -234,10 +234,16 @@ var driven = map[string]struct {
 		[]string{`source="s" 2 of 4`},
 	},
 	"delegraph_source_up": {
-		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.Up("gone", true); m.Up("gone", false) }, []string{`source="gone" 0`, `source="s" 1`},
+		func(m *Metrics) {
+			m.Up("s", false)
+			m.Up("s", true)
+			m.BrokeOff("s")
+			m.Up("gone", true)
+			m.Up("gone", false)
+		}, []string{`source="gone" 0`, `source="s" 1`},
 	},
 	"delegraph_source_upstream_errors_total": {
-		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.Up("s", false) }, []string{`source="s" 2`},
+		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.BrokeOff("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_source_unobserved_bytes_total": {
 		func(m *Metrics) { m.Unobserved("s", 7); m.Unobserved("s", 3) }, []string{`source="s" 10`},

@@ -341,6 +341,9 @@ func (m *Metrics) Up(source string, up bool) {
 	m.sourceUp.with(source).Set(1)
 }
 
+// BrokeOff counts an answer that did, of an agent that was reached.
+func (m *Metrics) BrokeOff(source string) { m.upstreamErrors.with(source).Inc() }
+
 // Unobserved counts bytes that went to the client unseen.
 func (m *Metrics) Unobserved(source string, bytes int) {
 	m.unobservedBytes.with(source).Add(float64(bytes))

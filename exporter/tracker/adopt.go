@@ -82,6 +82,9 @@ func (r *openRun) takeOperations(child *openRun) {
 	missing(r.partial, child.partial)
 	missing(r.settling, child.settling)
 	missing(r.whole, child.whole)
+	if last, spoke := child.whole[""]; spoke {
+		r.whole[child.Root.Branch] = last
+	}
 	r.endOver(child.Root)
 }
 

@@ -1,0 +1,90 @@
+package source_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/source"
+)
+
+// TestNoContentType has an agent that does not say what its answer is, and often: the server guesses only where it has some of
+// the answer by the time it sends the header.
+func TestNoContentType(t *testing.T) {
+	page := strings.Repeat("<html>", 20_000)
+	for name, hint := range map[string]bool{"at once": false, "after an early hint": true} {
+		t.Run(name, func(t *testing.T) {
+			address, _ := startProxy(t, &seen{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if hint {
+					w.WriteHeader(http.StatusEarlyHints)
+				}
+				w.Header()["Content-Type"] = nil
+				_, _ = io.WriteString(w, page)
+			}), 0)
+			for _, path := range slices.Repeat([]string{"/", "/run_sse"}, 20) {
+				got := say(t, address, "POST "+path+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", false)
+				if !strings.HasPrefix(got, "HTTP/1.1 ") || strings.Contains(got, "Content-Type") {
+					t.Errorf("%s: the client gets %.300q", path, got)
+				}
+			}
+		})
+	}
+}
+
+// TestClientClosesItsHalf has a client that says it has nothing more to send, and an agent that answers when that is known.
+func TestClientClosesItsHalf(t *testing.T) {
+	known := make(chan struct{})
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-known
+		_, _ = io.WriteString(w, "ready")
+	}))
+	defer agent.Close()
+	p := newProxy(t, &seen{}, agent.URL, source.ProxySettings{})
+	p.Linger(time.Hour)
+	address := front(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { close(known) })
+		p.ServeHTTP(w, r)
+	}))
+	if got := say(t, address, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", true); !strings.HasSuffix(got, "\r\n\r\nready") {
+		t.Errorf("the client gets %q", got)
+	}
+}
+
+// rawAnswer posts a run and returns the answer's bytes in whatever encoding they are.
+func rawAnswer(t *testing.T, address string) string {
+	t.Helper()
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/run_sse", strings.NewReader(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+func zipped(t *testing.T, plain string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, plain)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

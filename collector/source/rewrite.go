@@ -1,0 +1,62 @@
+package source
+
+import (
+	"net/http/httputil"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+)
+
+// rewrite makes the request to the agent. It stays what the client sent, but for the way that it came, the trace that it is of
+// and the encodings that can be judged.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	r.SetURL(p.settings.Upstream)
+	r.Out.Host = r.In.Host
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // also what does not parse: it is the agent's
+	if target := p.target(r.In.RequestURI); !strings.HasPrefix(target, "//") {
+		r.Out.URL.Opaque = target // net/url takes two slashes for a host, and would escape what it finds odd in any other path
+	}
+	if body, ok := r.In.Body.(*requestBody); ok {
+		r.Out.Trailer = body.trailer
+	}
+	forwarded(r)
+	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
+	if accepted := r.In.Header.Values("Accept-Encoding"); p.settings.Judge != nil && len(accepted) > 0 {
+		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
+		r.Out.Header.Set("Accept-Encoding", "identity")
+		if run == nil && acceptsGzip(accepted) {
+			r.Out.Header.Set("Accept-Encoding", "gzip")
+		}
+	}
+	if run != nil {
+		p.tracing.Propagator.Inject(r.In.Context(), propagation.HeaderCarrier(r.Out.Header))
+	}
+}
+
+// target is the path that the client asked for, byte for byte, below the agent's own.
+func (p *Proxy) target(requested string) string {
+	path, _, _ := strings.Cut(requested, "?")
+	if path == "*" {
+		return path
+	}
+	return strings.TrimSuffix(p.settings.Upstream.EscapedPath(), "/") + path
+}
+
+// forwarded adds the client to those that a request came from. What a proxy in front of us says of the outside stays: the agent
+// makes its own links of it.
+func forwarded(r *httputil.ProxyRequest) {
+	outer := r.In.Header
+	r.Out.Header["X-Forwarded-For"] = outer["X-Forwarded-For"]
+	r.SetXForwarded()
+	standard, saidSo := outer["Forwarded"]
+	if saidSo {
+		r.Out.Header["Forwarded"] = standard
+	}
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := outer[name]; ok {
+			r.Out.Header[name] = values
+		} else if saidSo {
+			r.Out.Header.Del(name) // ours would contradict it
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func orphan(b *event.Batch) { b.Orphan = true }
+
+func adopts(run, name, call string) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindAdopted)
+		e.ID, e.Name, e.CallID = run, name, call
+	}
+}
+
+// TestAdoption has a run turn out to be an agent of another: nothing was told of it before.
+func TestAdoption(t *testing.T) {
+	s, stream := watch(), tailed()
+	s.feed(stream,
+		says("app", of("t1"), calls("c1", "ask_analyst")),
+		says("analyst", of("t2"), orphan, calls("c2", "search")),
+		says("analyst", of("t2"), orphan, returns("c2", "search")),
+		says("analyst", of("t2"), orphan, asks("q", event.InputData)))
+	if len(s.ops) != 0 || len(s.told) != 1 {
+		t.Fatalf("of a run whose parent is waited for: %q", s.told)
+	}
+	s.feed(stream,
+		says("app", of("t1"), adopts("t2", "", "c1")),
+		says("analyst", of("t1"), at("t2", "c1", ""), responds("m"), answers("q")),
+		says("analyst", of("t1"), at("t2", "c1", ""), ends),
+		says("app", of("t1"), returns("c1", "ask_analyst"), settles),
+		says("app", of("t1"), runOver))
+	equal(t, outline(s.only(t)), `
+completed
+invoke_agent app ok 1-9
+  execute_tool ask_analyst ok 1-8
+    invoke_agent analyst ok 2-7
+      execute_tool search ok 2-3
+      chat m ok 4-6`)
+	if in := s.runs[0].Inputs; len(in) != 1 || in[0].Status != tracker.InputAnswered {
+		t.Errorf("inputs %+v", in)
+	}
+	equal(t, lines(s.told...), `
+begins support
+execute_tool search
+chat m
+invoke_agent analyst
+execute_tool ask_analyst
+invoke_agent app
+ends support`)
+}
+
+// TestNotAdopted has runs that nobody adopts, that were told of, or that are too large.
+func TestNotAdopted(t *testing.T) {
+	for name, c := range map[string]struct {
+		most   int
+		frames []*event.Batch
+		want   string
+		lost   string
+	}{
+		"by nobody": {100, []*event.Batch{says("b", of("t2"), orphan, calls("c", "tool")), says("b", of("t2"), orphan, returns("c", "tool"), settles, runOver)},
+			"completed\ninvoke_agent b ok 1-2\n  execute_tool tool ok 1-2", ""},
+		"after it was told of": {100, []*event.Batch{says("b", of("t2"), final), says("a", of("t1"), adopts("t2", "b", ""), final)},
+			"completed\ninvoke_agent b ok 1-1", ""},
+		"by itself": {100, []*event.Batch{says("b", of("t2"), orphan, adopts("t2", "b", ""), final)},
+			"completed\ninvoke_agent b ok 1-1", ""},
+		"what is unknown": {100, []*event.Batch{says("b", of("t2"), orphan, adopts("t3", "c", ""), final)},
+			"completed\ninvoke_agent b ok 1-1", ""},
+		"what is too large": {2, []*event.Batch{says("b", of("t2"), orphan, calls("c", "tool"), final), says("a", of("t1"), adopts("t2", "b", ""), final)},
+			"incomplete, stream_ended\ninvoke_agent b unfinished 1-3\n  execute_tool tool unfinished 1-3", "evicted orphan"},
+		"what holds too much": {2, []*event.Batch{
+			says("b", of("t2"), orphan, calls("c1", "tool"), returns("c1", "tool"), settles), says("b", of("t2"), orphan, calls("c2", "tool"), returns("c2", "tool"), settles, final)},
+			"completed\ninvoke_agent b ok 1-2\n  execute_tool tool ok 2-2", "evicted report\nevicted orphan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = c.most }), tailed()
+			s.feed(stream, c.frames...).end(stream, event.EndOfStream)
+			equal(t, outline(s.runs[0]), c.want)
+			equal(t, lines(s.lost...), c.lost)
+		})
+	}
+}
+
+// TestAdoptionOfTheSameNames has the adopted run use the names and ids of the other: no two spans have one id.
+func TestAdoptionOfTheSameNames(t *testing.T) {
+	s, stream := watch(), tailed()
+	s.feed(stream,
+		says("app", of("t1"), calls("c", "tool")), says("helper", of("t1"), at("h", "", ""), text),
+		says("app", of("t2"), orphan, calls("c", "tool"), returns("c", "tool")), says("helper", of("t2"), orphan, at("h", "", ""), text),
+		says("app", of("t1"), adopts("t2", "", "")), says("helper", of("t1"), at("h", "", ""), text), says("app", of("t1"), runOver))
+	ids := map[tracker.SpanID]bool{}
+	for _, op := range s.only(t).Operations {
+		if ids[op.ID] {
+			t.Errorf("%s %s has the id of another", op.Kind, op.Name)
+		}
+		ids[op.ID] = true
+	}
+	if len(ids) != 6 {
+		t.Errorf("%d operations", len(ids))
+	}
+}

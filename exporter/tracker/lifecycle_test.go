@@ -1,0 +1,261 @@
+package tracker_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func fresh(kind event.Kind) fact { return func(b *event.Batch) { b.Add(kind) } }
+
+// took gives the fact before it a duration.
+func took(seconds float64) fact {
+	return func(b *event.Batch) {
+		b.Events[len(b.Events)-1].Took = event.Duration{D: time.Duration(seconds * float64(time.Second)), Known: true}
+	}
+}
+
+// at names which of the agents of a name speaks, and for whom it works: a call, or an agent at a place.
+func at(place, call, parent string) fact {
+	return func(b *event.Batch) { b.Branch, b.Within, b.Parent = place, call, parent }
+}
+
+var (
+	ends    = fresh(event.KindAgentEnded)
+	runOver = fresh(event.KindRunEnded)
+)
+
+func unmetered(b *event.Batch) { b.Events[len(b.Events)-1].Unmetered = true }
+
+func uses(model string, tokens int64) fact {
+	return func(b *event.Batch) {
+		e := b.Add(event.KindUsage)
+		e.Model, e.Usage.Input = model, event.Count{N: tokens, Known: true}
+	}
+}
+
+// TestAgentsWithin has agents work within calls and for each other.
+func TestAgentsWithin(t *testing.T) {
+	tell(t, []story{
+		{"an agent within a call", proxied(), []*event.Batch{
+			says("app", calls("t1", "task")), says("sub", at("s1", "t1", ""), fresh(event.KindAgentStarted)),
+			says("sub", at("s1", "t1", ""), calls("t2", "search")), says("sub", at("s1", "t1", ""), returns("t2", "search")),
+			says("sub", at("s1", "t1", ""), ends), says("app", returns("t1", "task"), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-8
+  execute_tool task ok 1-6
+    invoke_agent sub ok 2-5
+      execute_tool search ok 3-4`},
+		{"two of one name at once", proxied(), []*event.Batch{
+			says("app", calls("t1", "task"), calls("t2", "task")), says("sub", at("s1", "t1", "")), says("sub", at("s2", "t2", "")),
+			says("sub", at("s1", "t1", ""), ends), says("app", returns("t1", "task")), says("app", returns("t2", "task"), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-8
+  execute_tool task ok 1-5
+    invoke_agent sub ok 2-4
+  execute_tool task ok 1-6
+    invoke_agent sub ok 3-3`},
+		{"an agent for another", proxied(), []*event.Batch{
+			says("a", at("1", "", ""), text), says("b", at("2", "", "1"), text), says("app", final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-2
+    invoke_agent b ok 2-2`},
+		{"a response ends what goes on within its call", proxied(), []*event.Batch{
+			says("app", calls("t1", "task")), says("sub", at("s1", "t1", ""), calls("t2", "search")),
+			says("app", returns("t1", "task"), settles), says("sub", at("s1", "t1", ""), text), says("app", final)}, `
+completed
+invoke_agent app ok 0-6
+  execute_tool task ok 1-3
+    invoke_agent sub unfinished 2-3
+      execute_tool search unfinished 2-3
+  invoke_agent sub ok 4-4`},
+		{"an agent that fails fails by itself", proxied(), []*event.Batch{
+			says("sub", at("s1", "", ""), ends, wrong(event.AgentError)), says("app", final)}, `
+completed
+invoke_agent app ok 0-3
+  invoke_agent sub error agent_error 1-1`},
+		{"an agent ends with the last of what it has open", proxied(), []*event.Batch{
+			says("node", at("1", "", ""), calls("", "search")), says("node", at("1", "", ""), ends), says("app", returns("", "search"), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent node ok 1-3
+    execute_tool search ok 1-3`},
+		{"the same agent again", proxied(), []*event.Batch{
+			says("node", at("1", "", ""), ends), says("node", at("1", "", ""), ends), says("app", final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent node ok 1-1
+  invoke_agent node ok 2-2`},
+	})
+}
+
+// TestTook prefers the duration that the protocol states to what the clock shows.
+func TestTook(t *testing.T) {
+	tell(t, []story{
+		{"shorter than seen: it ended before we heard of it", proxied(), []*event.Batch{
+			says("app", calls("c", "tool")), says("app"), says("app", returns("c", "tool"), took(0.5), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool tool ok 1-1.5`},
+		{"longer than seen: it began before we heard of it", proxied(), []*event.Batch{
+			says("app"), says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(1.5), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool tool ok 1.5-3`},
+		{"longer than the run: no longer than that", proxied(), []*event.Batch{
+			says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(100), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-4
+  execute_tool tool ok 0-2`},
+		{"of a call that nobody saw", proxied(), []*event.Batch{
+			says("app"), says("app"), says("app", returns("c", "tool"), took(0.5), settles), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  execute_tool tool ok 2.5-3`},
+		{"shorter than what went on in it", proxied(), []*event.Batch{
+			says("node", at("1", "", ""), calls("c", "tool")), says("node", at("1", "", ""), returns("c", "tool"), settles),
+			says("node", at("1", "", ""), ends, took(0.1)), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent node ok 1-2
+    execute_tool tool ok 1-2`},
+		{"of a file without times says when nothing was", file(), []*event.Batch{
+			says("app", calls("c", "tool"), undated), says("app", returns("c", "tool"), took(0.5), settles, undated), says("app", final, undated)}, `
+completed
+invoke_agent app ok ?-?
+  execute_tool tool ok ?-?`},
+	})
+	r := follow(t, proxied(), says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(0.5), settles), says("app", final))
+	if op := named(t, r, tracker.ExecuteTool, "tool"); op.Timing != tracker.Reported {
+		t.Errorf("the timing of a stated duration is %s", op.Timing)
+	}
+}
+
+// TestRunsThatAreOver takes the protocol's word for the end of a run.
+func TestRunsThatAreOver(t *testing.T) {
+	tell(t, []story{
+		{"completes a run, whatever is open", proxied(), []*event.Batch{says("app", calls("c", "tool")), says("app", runOver)}, `
+completed
+invoke_agent app ok 0-3
+  execute_tool tool unfinished 1-3`},
+		{"not where it waits", proxied(), []*event.Batch{says("app", asks("q", event.InputData)), says("app", runOver)}, `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-3`},
+		{"not where it failed", proxied(), []*event.Batch{says("app", fails), says("app", runOver, wrong(event.AgentError))}, `
+failed, error_frame
+invoke_agent app error agent_error 0-3`},
+	})
+	t.Run("ends a run at once on a stream that goes on", func(t *testing.T) {
+		s, stream := watch(), tailed()
+		s.feed(stream, says("app", of("e-1"), text), says("app", of("e-1"), runOver))
+		if len(s.runs) != 1 || s.runs[0].Status != tracker.Completed || s.runs[0].Root.Ended.At != second(2) {
+			t.Fatalf("%d runs ended", len(s.runs))
+		}
+		s.feed(stream, says("app", of("e-1")))
+		equal(t, lines(s.lost...), "")
+		s.feed(stream, says("app", of("e-1"), text))
+		equal(t, lines(s.lost...), "late support")
+		s.feed(stream, says("app", of("e-1"), fresh(event.KindRunStarted), runOver))
+		if len(s.runs) != 2 || s.runs[0].Trace == s.runs[1].Trace {
+			t.Errorf("%d runs, the second in trace %x", len(s.runs), s.runs[len(s.runs)-1].Trace)
+		}
+	})
+	t.Run("and lets another begin on the answer to a request", func(t *testing.T) {
+		s, stream := watch(), proxied()
+		s.feed(stream, says("app", of("r1"), fresh(event.KindRunStarted)), says("app", of("r1"), runOver),
+			says("app", of("r2"), fresh(event.KindRunStarted)), says("app", of("r2"), runOver)).end(stream, event.EndOfStream)
+		if len(s.runs) != 2 {
+			t.Fatalf("%d runs", len(s.runs))
+		}
+		equal(t, outline(s.runs[0]), `
+completed
+invoke_agent app ok 0-2`)
+		equal(t, outline(s.runs[1]), `
+completed
+invoke_agent app ok 3-4`)
+	})
+}
+
+// TestUsageThatFollows gives tokens to the response before them.
+func TestUsageThatFollows(t *testing.T) {
+	told := func(frames ...*event.Batch) string {
+		r := follow(t, proxied(), frames...)
+		out := outline(r)
+		for _, op := range r.Operations {
+			if op.Kind == tracker.Chat {
+				out += fmt.Sprintf("\n%s %+v", op.Name, op.Usage.Input)
+			}
+		}
+		return out + fmt.Sprintf("\nall %+v, %d metered", r.Usage.Input, len(r.Metered))
+	}
+	equal(t, told(says("app", responds(""), unmetered), says("app", uses("m", 7)), says("app", final)), `
+completed
+invoke_agent app ok 0-4
+  chat m ok 0-1
+m {N:7 Known:true}
+all {N:7 Known:true}, 0 metered`)
+	equal(t, told(says("app", responds("m"), unmetered), says("app", responds("m"), unmetered), says("app", uses("", 7)), says("app", final)), `
+completed
+invoke_agent app ok 0-5
+  chat m ok 0-1
+  chat m ok 1-2
+m {N:0 Known:false}
+m {N:7 Known:true}
+all {N:7 Known:true}, 0 metered`)
+	equal(t, told(says("app", responds("m"), unmetered), says("app", final), says("app", uses("m", 7))), `
+completed
+invoke_agent app ok 0-4
+  chat m ok 0-1
+m {N:0 Known:false}
+all {N:7 Known:true}, 1 metered`)
+	equal(t, told(says("app", responds("m"), unmetered, final)), `
+completed
+invoke_agent app ok 0-2
+  chat m ok 0-1
+m {N:0 Known:false}
+all {N:0 Known:false}, 0 metered`)
+}
+
+// TestArtifactsByChunk joins the chunks of an artifact.
+func TestArtifactsByChunk(t *testing.T) {
+	chunk := func(id string, index, size int64, last bool) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindArtifact)
+			e.ID, e.Name = id, "name of "+id
+			e.Artifact = event.Artifact{Kind: event.ArtifactFile, Bytes: event.Count{N: size, Known: true}, Complete: last}
+			if index >= 0 {
+				e.Artifact.Index = event.Count{N: index, Known: true}
+			}
+		}
+	}
+	r := follow(t, proxied(), says("app", chunk("a", 0, 10, false), chunk("b", 0, 1, true)), says("app", chunk("a", 1, 10, false)),
+		says("app", chunk("a", 1, 10, false)), says("app", chunk("a", 3, 10, true)), says("app", chunk("c", -1, 5, false), chunk("c", -1, 6, true), final))
+	var got []string
+	for _, a := range r.Artifacts {
+		got = append(got, fmt.Sprintf("%s %d bytes, complete %v, %d gaps, %d duplicates", a.Name, a.Bytes.N, a.Complete, a.Gaps, a.Duplicates))
+	}
+	equal(t, lines(got...), `
+name of a 30 bytes, complete true, 1 gaps, 1 duplicates
+name of b 1 bytes, complete true, 0 gaps, 0 duplicates
+name of c 6 bytes, complete true, 0 gaps, 0 duplicates`)
+}
+
+// TestInputsThatExpire has requests for input that wait for so long and no longer.
+func TestInputsThatExpire(t *testing.T) {
+	within := func(seconds int) fact {
+		return func(b *event.Batch) {
+			b.Events[len(b.Events)-1].Expires = event.Duration{D: time.Duration(seconds) * time.Second, Known: true}
+		}
+	}
+	r := follow(t, proxied(), says("app", asks("q1", event.InputData), within(3), asks("q2", event.InputData), within(4), asks("q3", event.InputData)),
+		says("app"), says("app"))
+	var got []string
+	for _, in := range r.Inputs {
+		got = append(got, in.ID+" "+string(in.Status))
+	}
+	equal(t, lines(got...), "q1 expired\nq2 open\nq3 open")
+}
