@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type Decoding struct {
 	table    *event.Table
 	doc      strictjson.Doc
 	batch    event.Batch
+	session  string
 
 	held     []heldFrame // wait for their dialect to be known
 	released int         // how many of them are to be decoded, or given up, before anything else
@@ -190,6 +192,10 @@ func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	f := d.parse(frame)
 	b.Table, b.JSON = d.table, f.JSON
 	d.decodeSafely(f, b)
+	if d.stream.Answer { // one conversation, whether each frame names it or not
+		d.session = cmp.Or(b.Session, d.session)
+		b.Session = d.session
+	}
 	return b
 }
 

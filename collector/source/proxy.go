@@ -95,12 +95,12 @@ func (p *Proxy) Stop() { p.stopping.Store(true) }
 
 // exchange is a request on a run path, from its forwarding to the end of its answer.
 type exchange struct {
-	dialects []dialect.Dialect // that the path selects
-	opened   time.Time
-	body     *requestBody
-	length   int64
-	span     trace.Span
-	parent   event.SpanContext
+	route
+	opened time.Time
+	body   *requestBody
+	length int64
+	span   trace.Span
+	parent event.SpanContext
 }
 
 type exchangeKey struct{}
@@ -117,14 +117,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := newRequestBody(r)
 	r, done := p.lingering(r)
 	defer done()
-	if dialects := p.runPath(r); dialects != nil {
+	if route := p.route(r); route.dialects != nil {
 		p.working.Add(1)
 		defer p.working.Done()
 		ctx, span := p.startSpan(r)
 		// By our clock: the SDK's own counts from the start and so parts from what else is timed when the clock is set.
 		defer func() { span.End(trace.WithTimestamp(p.now())) }()
 		body.limit = p.settings.BodyLimit
-		x := &exchange{dialects: dialects, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
+		x := &exchange{route: route, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 	}
 	if r.Body != http.NoBody {
@@ -133,23 +133,31 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(&answerWriter{w, body}, r)
 }
 
-// runPath returns the dialects whose runs a path may answer.
-func (p *Proxy) runPath(r *http.Request) (found []dialect.Dialect) {
+// route is what a request's path says of its answer.
+type route struct {
+	dialects  []dialect.Dialect // whose streams it may be; nil where it is no path of agents' streams
+	continues bool              // the stream goes on from run to run
+}
+
+// route finds the dialects that a path selects. A path that only the configuration knows answers one run request.
+func (p *Proxy) route(r *http.Request) (found route) {
+	configured := slices.ContainsFunc(p.settings.Paths, func(glob string) bool { return matches(glob, r) })
 	for _, d := range p.dialects {
 		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
 			continue
 		}
-		globs := p.settings.Paths
-		if globs == nil {
-			for _, path := range d.Paths() {
-				globs = append(globs, path.Glob)
-			}
-		}
-		if slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, r.URL.Path); return ok }) {
-			found = append(found, d)
+		own := slices.IndexFunc(d.Paths(), func(at dialect.Path) bool { return matches(at.Glob, r) })
+		if configured || p.settings.Paths == nil && own >= 0 {
+			found.dialects = append(found.dialects, d)
+			found.continues = found.continues || own >= 0 && d.Paths()[own].Continues
 		}
 	}
 	return found
+}
+
+func matches(glob string, r *http.Request) bool {
+	ok, _ := path.Match(glob, r.URL.Path)
+	return ok
 }
 
 // startSpan continues the caller's trace, or begins one.
@@ -215,7 +223,9 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}
-	s.Answer, s.Opened, s.Parent = true, x.opened, x.parent
+	if s.Opened = x.opened; !x.continues {
+		s.Answer, s.Parent = true, x.parent // what goes on for hours is no part of one request's trace
+	}
 	var names []string
 	for _, d := range x.dialects {
 		names = append(names, d.Name())

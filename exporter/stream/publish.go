@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ func (p *Publisher) Consume(b *event.Batch) {
 		return
 	}
 	p.publish(replay.Entry{
-		Source: b.Stream.Source, Run: b.Run, Session: b.Stream.Session,
+		Source: b.Stream.Source, Run: b.Run, Session: cmp.Or(b.Session, b.Stream.Session),
 		Kinds: replay.Kinds(frame.Kinds), Name: frame.Name, Data: frame.Data,
 	})
 }
