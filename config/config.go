@@ -51,6 +51,7 @@ type Config struct {
 type Source struct {
 	Name          string   `yaml:"name"` // the metrics label `source`; unique, [a-zA-Z0-9_.-]{1,64}
 	Proxy         *Proxy   `yaml:"proxy,omitempty"`
+	Tail          *Tail    `yaml:"tail,omitempty"`
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
 	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
@@ -62,6 +63,23 @@ type Proxy struct {
 	Listen   string   `yaml:"listen"`          // host:port; an empty host is every address, port 0 any free port
 	Upstream string   `yaml:"upstream"`        // an http or https URL: host, and optionally port and path
 	Paths    []string `yaml:"paths,omitempty"` // path.Match globs of the agent's streams; nil for the dialects' own
+}
+
+// Tail reads the stream of an agent that takes a second subscriber.
+type Tail struct {
+	URL         string            `yaml:"url"`               // an http or https URL, in which TailSession may stand
+	Headers     map[string]Header `yaml:"headers,omitempty"` // of the request, by name
+	MaxSessions int               `yaml:"max_sessions"`      // streams open at once, where the URL has TailSession
+	IdleTimeout time.Duration     `yaml:"idle_timeout"`      // of a session's stream, without a frame or a request that names the session
+}
+
+// TailSession stands in Tail.URL for each session that a proxied request names.
+const TailSession = "{session}"
+
+// Header is the value of a header, or the file that holds it; exactly one of the two is given.
+type Header struct {
+	Value string `yaml:"value,omitempty"`
+	File  string `yaml:"file,omitempty"`
 }
 
 // Runs bounds what is remembered of runs.
@@ -177,6 +195,8 @@ func Default() Config {
 func defaultSource() Source {
 	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentsAsTools: []string{}}
 }
+
+func defaultTail() Tail { return Tail{MaxSessions: 100, IdleTimeout: 10 * time.Minute} }
 
 // String prints a valid configuration as YAML that loads back to the same value.
 func (c Config) String() string {

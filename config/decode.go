@@ -59,8 +59,13 @@ func (d decoder) container(node *yaml.Node, key string, into reflect.Value) {
 	switch into.Kind() {
 	case reflect.Pointer:
 		target := reflect.New(into.Type().Elem())
+		if tail, ok := target.Interface().(*Tail); ok {
+			*tail = defaultTail()
+		}
 		d.value(node, key, target.Elem())
 		into.Set(target)
+	case reflect.Map:
+		d.entries(node, key, into)
 	case reflect.Slice:
 		d.list(node, key, into)
 	case reflect.Struct:
@@ -111,6 +116,29 @@ func (d decoder) fields(node *yaml.Node, key string, into reflect.Value) {
 		default:
 			d.value(value, path, field)
 		}
+	}
+}
+
+// entries reads a map whose keys are the user's own.
+func (d decoder) entries(node *yaml.Node, key string, into reflect.Value) {
+	if node.Kind != yaml.MappingNode {
+		d.mismatch(node, key, aMap)
+		return
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	given := make(map[string]int)
+	for pair := range slices.Chunk(node.Content, 2) {
+		name, value := pair[0], pair[1]
+		path := join(key, name.Value)
+		d.report.lines[path] = name.Line
+		if problem, remedy := unusableKey(name, given); problem != "" {
+			d.report.unreadable(path, problem, remedy)
+			continue
+		}
+		given[name.Value] = name.Line
+		element := reflect.New(into.Type().Elem())
+		d.value(value, path, element.Elem())
+		into.SetMapIndex(reflect.ValueOf(name.Value), element.Elem())
 	}
 }
 

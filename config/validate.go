@@ -65,7 +65,7 @@ type checker struct {
 
 func (c *checker) sources(sources []Source) {
 	if len(sources) == 0 {
-		c.report.wrong("sources", "there is no source", "give at least one, with a name and a proxy")
+		c.report.wrong("sources", "there is no source", "give at least one, with a name and a proxy or a tail")
 	}
 	if !c.within("sources", len(sources), maxSources) {
 		return
@@ -77,13 +77,18 @@ func (c *checker) sources(sources []Source) {
 		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
-		if source.Proxy == nil {
-			c.report.wrong(key+".proxy", "missing", "give a proxy with listen and upstream")
-			continue
+		switch {
+		case source.Proxy == nil && source.Tail == nil:
+			c.report.wrong(key+".proxy", "missing", "give a proxy with listen and upstream, or a tail with url")
+		case source.Proxy != nil && source.Tail != nil:
+			c.report.wrong(key+".tail", "there is a proxy too", "give a source one of the two, and the other to a source of its own")
+		case source.Tail != nil:
+			c.tail(*source.Tail, key+".tail")
+		default:
+			listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
+			c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
+			c.paths(source.Proxy.Paths, key+".proxy.paths")
 		}
-		listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
-		c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
-		c.paths(source.Proxy.Paths, key+".proxy.paths")
 	}
 }
 
