@@ -18,11 +18,11 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		{"valid", agent(nil), ""},
-		{"default", Default(), "sources: there is no source; give at least one, with a name and a proxy"},
+		{"default", Default(), "sources: there is no source; give at least one, with a name and a proxy or a tail"},
 		{
 			"empty source", agent(func(c *Config) { c.Sources[0] = defaultSource() }),
 			`sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"` + "\n" +
-				"sources[0].proxy: missing; give a proxy with listen and upstream",
+				"sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url",
 		},
 		{
 			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
