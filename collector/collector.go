@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/sse"
 )
 
 // Settings bound what one stream may cost; all must be positive.
@@ -37,7 +38,52 @@ type Input struct {
 	End      func() event.End // asked at the end of the bytes; nil means that they came to their own end
 	Sure     bool             // until a dialect says Yes, each frame is unrecognised at once, and none is held
 	Comments bool             // comments are told of, as sse.ErrComment
+
+	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
+	Known func(sse.Frame) bool
 }
+
+// Position is where a stream was interrupted.
+type Position struct {
+	LastEventID string
+	Retry       time.Duration // that the stream asked for, where Asked
+	Asked       bool
+	Frames      int // that the connection brought
+}
+
+// Follow reads a stream over many connections as one, from Sink.Open to Sink.Close. It asks connect for the first and after each
+// interruption; the error of connect ends the stream, and is returned unless it is io.EOF. The names are as for Decode.
+func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(Position) (Input, error), names ...string) error {
+	d := c.Decode(s, Input{Reader: eof{}, Arrival: now}, names...)
+	c.sink.Open(s)
+	end := event.EndUnobserved // unless we get to the end
+	defer func() { c.sink.Close(s, end, now()) }()
+	var at Position
+	for {
+		in, err := connect(at)
+		switch {
+		case errors.Is(err, io.EOF):
+			end = event.EndOfStream
+			return nil
+		case err != nil:
+			end = event.EndShutdown
+			return err
+		}
+		in.End = func() event.End { return event.EndShutdown } // a frame that is cut will come again
+		d.resume(in)
+		at.Frames = 0
+		for b, err := d.Next(); err == nil; b, err = d.Next() {
+			at.Frames++
+			c.sink.Consume(b)
+		}
+		at = d.position(at)
+	}
+}
+
+// eof is the bytes before the first connection.
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Observe reads a stream to its end, from Sink.Open to Sink.Close. The error is the reader's own, if it is not io.EOF.
 // The names are as for Decode.

@@ -102,6 +102,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			} else {
 				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
 			}
+		case d.input.Known != nil && d.input.Known(frame):
 		case d.decoder != nil:
 			return d.decode(frame, d.input.Arrival()), nil
 		case d.input.Sure:
@@ -125,6 +126,22 @@ func (d *Decoding) Offset() int64 { return d.reader.Offset() }
 
 // Retry is how long the stream asked its readers to wait before they come back, and whether it did.
 func (d *Decoding) Retry() (time.Duration, bool) { return d.reader.Retry() }
+
+// resume goes on with the bytes of another connection.
+func (d *Decoding) resume(in Input) {
+	d.input, d.reader, d.err, d.cut = in, sse.NewReader(in, d.settings.Frame), nil, false
+}
+
+// position is where the reading stands, after what was known before this connection.
+func (d *Decoding) position(before Position) Position {
+	if id := d.reader.LastEventID(); id != "" {
+		before.LastEventID = id
+	}
+	if retry, asked := d.reader.Retry(); asked {
+		before.Retry, before.Asked = retry, true
+	}
+	return before
+}
 
 // hold keeps a frame of a yet unknown stream until a dialect is sure of it, or it has waited too long.
 func (d *Decoding) hold(h heldFrame) {

@@ -1,0 +1,134 @@
+package source
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TailCounters are told how a subscription fares.
+type TailCounters interface {
+	Up(source string, up bool)  // whether the last attempt brought a stream
+	Reconnected(source string)  // after an interruption
+	Repeated(source string)     // a frame that had been read before the interruption
+	SessionEvicted(name string) // a session's stream, to make room for another's
+	Panicked(source string)     // an observation that a fault of ours ended
+}
+
+// TailSettings are one subscription's.
+type TailSettings struct {
+	Name        string
+	URL         string                            // in which Session may stand
+	Session     string                            // the placeholder of a session's name
+	Headers     map[string]func() (string, error) // asked at each connection: secrets change
+	Dialect     string                            // "" to find out
+	MaxSessions int
+	Idle        time.Duration // of a session's stream
+}
+
+// Tail subscribes to the stream of an agent that takes a second subscriber, and comes back after each interruption.
+type Tail struct {
+	settings  TailSettings
+	collector *collector.Collector
+	client    *http.Client
+	counters  TailCounters
+	logger    *slog.Logger
+	now       func() time.Time
+	pause     func(context.Context, time.Duration) error
+}
+
+// NewTail prepares a subscription; Run makes it.
+func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = headerTimeout
+	return &Tail{
+		settings: s, collector: c, counters: counters, logger: logger.With("name", s.Name), now: now, pause: pause,
+		client: &http.Client{Transport: transport, CheckRedirect: sameHost},
+	}
+}
+
+const (
+	headerTimeout = 30 * time.Second // a stream may be silent for hours, but begins at once
+	maxRedirects  = 10
+)
+
+var errElsewhere = errors.New("redirected to another host, which would get our credentials")
+
+// sameHost follows redirects on the host that was named.
+func sameHost(r *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	switch {
+	case len(via) >= maxRedirects:
+		return fmt.Errorf("redirected %d times", len(via))
+	case r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https":
+		return errElsewhere
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// PerSession says whether there is a stream for each session.
+func (t *Tail) PerSession() bool {
+	return t.settings.Session != "" && strings.Contains(t.settings.URL, t.settings.Session)
+}
+
+// Run reads the stream, of one session where there is one for each, until the context is done or the agent says that there is no
+// more. heard is called for each piece that arrives.
+func (t *Tail) Run(ctx context.Context, session string, heard func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			t.counters.Panicked(t.settings.Name)
+			t.logger.Error("observation of a stream failed", "fault", fmt.Sprint(fault))
+		}
+	}()
+	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, heard: heard, known: newRepeats()}
+	if t.PerSession() {
+		s.url = strings.ReplaceAll(s.url, t.settings.Session, url.PathEscape(session))
+	}
+	defer s.close()
+	stream := &event.Stream{
+		Source: t.settings.Name, Dialect: t.settings.Dialect, Nonce: rand.Text(), Live: true, Opened: t.now(),
+		Identity: event.Identity{Session: session},
+	}
+	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)
+	if err == nil {
+		t.logger.Info("the agent says that its stream has ended")
+	}
+}
+
+// arrivals notes when bytes arrived.
+type arrivals struct {
+	io.Reader
+	now   func() time.Time
+	heard func()
+	at    time.Time
+}
+
+func (a *arrivals) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	a.at = a.now()
+	if n > 0 {
+		a.heard()
+	}
+	return n, err
+}

@@ -1,0 +1,315 @@
+package source
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+)
+
+// audience is the sink, the counters, the log and the clock of a tail.
+type audience struct {
+	mu     sync.Mutex
+	got    []string        // frames, streams and counts in order
+	waited []time.Duration // most that each pause can last
+	log    bytes.Buffer
+	stop   context.CancelFunc
+	limit  int // pauses after which the test is over
+}
+
+func (a *audience) note(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.got = append(a.got, fmt.Sprintf(format, args...))
+}
+
+func (a *audience) Open(s *event.Stream)   { a.note("open %s", s.Session) }
+func (a *audience) Consume(b *event.Batch) { a.note("%s %s%s", b.Frame.ID, b.Agent, b.Rejected) }
+func (a *audience) Reconnected(string)     { a.note("again") }
+func (a *audience) Repeated(string)        { a.note("repeated") }
+func (a *audience) SessionEvicted(string)  { a.note("evicted") }
+func (a *audience) Panicked(string)        { a.note("panicked") }
+func (a *audience) Up(_ string, up bool)   { a.note("up %v", up) }
+func (a *audience) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.log.Write(p)
+}
+
+func (a *audience) Close(_ *event.Stream, end event.End, _ time.Time) {
+	a.note("close %s", map[event.End]string{event.EndOfStream: "ended", event.EndShutdown: "stopped"}[end])
+}
+
+func (a *audience) pause(ctx context.Context, d time.Duration) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waited = append(a.waited, d); len(a.waited) > a.limit {
+		a.stop()
+	}
+	return ctx.Err()
+}
+
+// tailing reads what a server answers until it pauses more often than the limit, and returns what was noted.
+func tailing(t *testing.T, limit int, change func(*TailSettings), answers ...http.HandlerFunc) *audience {
+	t.Helper()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := answers[min(asked, len(answers)-1)]
+		asked++
+		answer(w, r)
+	}))
+	defer server.Close()
+	a := &audience{limit: limit}
+	settings := TailSettings{Name: "support", URL: server.URL + "/events/ctx", Dialect: "adk"}
+	if change != nil {
+		change(&settings)
+	}
+	tail := newTail(settings, a)
+	defer tail.client.CloseIdleConnections()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	a.stop = stop
+	tail.Run(ctx, "ctx", func() {})
+	return a
+}
+
+func newTail(s TailSettings, a *audience) *Tail {
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 16, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, a)
+	tail := NewTail(s, c, a, slog.New(slog.NewTextHandler(a, nil)), time.Now)
+	tail.pause = a.pause
+	return tail
+}
+
+func says(id, agent string) string {
+	return fmt.Sprintf("id: %s\ndata: {\"author\":%q,\"invocationId\":\"e-1\"}\n\n", id, agent)
+}
+
+func streams(frames ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, strings.Join(frames, ""))
+	}
+}
+
+func answers(status int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for pair := range slices.Chunk(header, 2) {
+			w.Header().Set(pair[0], pair[1])
+		}
+		w.WriteHeader(status)
+	}
+}
+
+// TestTail reads one stream over many connections.
+func TestTail(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []http.HandlerFunc
+		want    string
+	}{
+		"an end": {[]http.HandlerFunc{streams(says("1", "a")), answers(204)},
+			"open ctx, up true, 1 a, again, close ended"},
+		"interruptions": {[]http.HandlerFunc{streams(says("1", "a"), "data: {"), streams(says("2", "b")), answers(204)},
+			"open ctx, up true, 1 a, again, up true, 2 b, again, close ended"},
+		"frames that come again": {[]http.HandlerFunc{streams(says("1", "a"), says("2", "b"), says("2", "b")), streams(says("2", "b"), says("1", "c"), says("3", "c")), answers(204)},
+			"open ctx, up true, 1 a, 2 b, 2 b, again, up true, repeated, 1 c, 3 c, again, close ended"},
+		"no agent": {[]http.HandlerFunc{answers(503), streams(says("1", "a")), answers(204)},
+			"open ctx, up false, again, up true, 1 a, again, close ended"},
+		"nobody's stream": {[]http.HandlerFunc{answers(200, "Content-Type", "text/html"), answers(401), streams(says("1", "a")), answers(204)},
+			"open ctx, up false, again, up false, again, up true, 1 a, again, close ended"},
+		"a redirect on the host": {[]http.HandlerFunc{answers(307, "Location", "/elsewhere"), streams(says("1", "a")), answers(204)},
+			"open ctx, up true, 1 a, again, close ended"},
+		"a redirect elsewhere": {[]http.HandlerFunc{answers(307, "Location", "http://192.0.2.1/"), answers(204)},
+			"open ctx, up false, again, close ended"},
+		"redirects without end": {[]http.HandlerFunc{answers(307, "Location", "/1"), answers(307, "Location", "/2"), answers(307, "Location", "/3"),
+			answers(307, "Location", "/4"), answers(307, "Location", "/5"), answers(307, "Location", "/6"), answers(307, "Location", "/7"),
+			answers(307, "Location", "/8"), answers(307, "Location", "/9"), answers(307, "Location", "/10"), answers(204)},
+			"open ctx, up false, again, close ended"},
+		"a stop": {[]http.HandlerFunc{answers(503)},
+			"open ctx, up false, again, up false, again, up false, again, up false, again, up false, again, up false, close stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := tailing(t, 5, nil, c.answers...)
+			if got := strings.Join(a.got, ", "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPauses waits longer each time that no frame comes, as long as it is asked to, and long where asking again will not help.
+func TestPauses(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []http.HandlerFunc
+		want    []time.Duration // each pause is between half of it and it
+	}{
+		"no agent": {[]http.HandlerFunc{answers(503)},
+			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute}},
+		"an empty stream is no better": {[]http.HandlerFunc{streams()},
+			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
+		"a frame begins anew": {[]http.HandlerFunc{answers(503), answers(503), streams(says("1", "a")), answers(503), answers(503)},
+			[]time.Duration{time.Second, 2 * time.Second, time.Second, time.Second, 2 * time.Second}},
+		"as the stream asks":          {[]http.HandlerFunc{streams("retry: 200\n", says("1", "a"))}, []time.Duration{200 * time.Millisecond, 200 * time.Millisecond}},
+		"not at once":                 {[]http.HandlerFunc{streams("retry: 0\n", says("1", "a"))}, []time.Duration{100 * time.Millisecond}},
+		"not for days":                {[]http.HandlerFunc{streams("retry: 86400000\n", says("1", "a"))}, []time.Duration{5 * time.Minute}},
+		"as the answer asks":          {[]http.HandlerFunc{answers(429, "Retry-After", "90")}, []time.Duration{90 * time.Second}},
+		"not for days either":         {[]http.HandlerFunc{answers(429, "Retry-After", "86400")}, []time.Duration{5 * time.Minute}},
+		"whoever is refused":          {[]http.HandlerFunc{answers(401)}, []time.Duration{time.Minute, time.Minute}},
+		"whoever asks the wrong page": {[]http.HandlerFunc{answers(200, "Content-Type", "text/html")}, []time.Duration{time.Minute}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := tailing(t, len(c.want), nil, c.answers...)
+			for i, want := range c.want {
+				if got := a.waited[i]; got < want/2 || got > want {
+					t.Errorf("pause %d lasts %s, not up to %s", i+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatTailSends asks with the id of the last frame and with the secrets as they are now.
+func TestWhatTailSends(t *testing.T) {
+	var got []string
+	secret := 0
+	look := func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			got = append(got, fmt.Sprintf("%s %s %q %s %s", r.Method, r.URL.RequestURI(), r.Header.Get("Last-Event-ID"), r.Header.Get("Authorization"), r.Header.Get("Accept")))
+			next(w, r)
+		}
+	}
+	tailing(t, 5, func(s *TailSettings) {
+		s.URL = strings.Replace(s.URL, "/events/ctx", "/events/{session}?filterInternal=false", 1)
+		s.Session = "{session}"
+		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { secret++; return fmt.Sprint("token ", secret), nil }}
+	}, look(streams(says("ctx-1", "a"), "data: no id\n\n")), look(streams()), look(answers(204)))
+	want := []string{
+		`GET /events/ctx?filterInternal=false "" token 1 text/event-stream`,
+		`GET /events/ctx?filterInternal=false "ctx-1" token 2 text/event-stream`,
+		`GET /events/ctx?filterInternal=false "ctx-1" token 3 text/event-stream`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTailReadsGzip has a server compress, and flush after each frame.
+func TestTailReadsGzip(t *testing.T) {
+	a := tailing(t, 5, nil, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		w.Header().Set("Content-Encoding", "gzip")
+		pack := gzip.NewWriter(w)
+		_, _ = io.WriteString(pack, says("1", "a"))
+		_ = pack.Flush()
+		_, _ = io.WriteString(pack, says("2", "b"))
+		_ = pack.Close()
+	}, answers(204))
+	if got := strings.Join(a.got, ", "); got != "open ctx, up true, 1 a, 2 b, again, close ended" {
+		t.Error(got)
+	}
+}
+
+// TestTailKeepsSecrets reads the log: it names neither the URL's query nor a header, and a reason once.
+func TestTailKeepsSecrets(t *testing.T) {
+	a := tailing(t, 5, func(s *TailSettings) {
+		s.URL = "http://127.0.0.1:1/events?key=s3cr3t"
+		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "s3cr3t", nil }}
+	}, answers(204))
+	if log := a.log.String(); strings.Contains(log, "s3cr3t") || strings.Count(log, "no stream from the agent") != 1 {
+		t.Error(log)
+	}
+	a = tailing(t, 5, func(s *TailSettings) {
+		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "", errors.New("no such file") }}
+	}, answers(204))
+	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") || a.waited[0] < 30*time.Second {
+		t.Error(log, a.waited)
+	}
+}
+
+// TestSessions reads a stream for each session, as many as there may be, until they are silent or the end.
+func TestSessions(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	begun := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, says("1", strings.TrimPrefix(r.URL.Path, "/events/")))
+		_ = http.NewResponseController(w).Flush()
+		begun <- r.URL.EscapedPath()
+		<-r.Context().Done()
+		begun <- "left " + r.URL.EscapedPath()
+	}))
+	defer server.Close()
+	a := &audience{limit: 100, stop: func() {}}
+	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/events/{session}", Session: "{session}", Dialect: "adk", MaxSessions: 2, Idle: time.Hour}, a)
+	defer tail.client.CloseIdleConnections()
+	if !tail.PerSession() {
+		t.Error("there is one stream for all sessions")
+	}
+	s := NewSessions(tail)
+	expect := func(want ...string) {
+		t.Helper()
+		got := map[string]bool{}
+		for range want {
+			got[<-begun] = true
+		}
+		for _, w := range want {
+			if !got[w] {
+				t.Errorf("%v, want %s", got, w)
+			}
+		}
+	}
+	s.Open("")
+	s.Open("a")
+	expect("/events/a")
+	s.Open("a")
+	s.Open("b/../c")
+	expect("/events/b%2F..%2Fc")
+	s.Open("a") // b is the longest silent
+	s.Open("d")
+	expect("/events/d", "left /events/b%2F..%2Fc")
+	s.Close()
+	expect("left /events/a", "left /events/d")
+	s.Open("e")
+	if got := strings.Join(a.got, ", "); strings.Count(got, "evicted") != 1 || strings.Count(got, "close stopped") != 3 {
+		t.Error(got)
+	}
+}
+
+// TestIdleSessions ends what is silent for too long.
+func TestIdleSessions(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	a := &audience{limit: 100, stop: func() {}}
+	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/{session}", Session: "{session}", Dialect: "adk", MaxSessions: 2, Idle: time.Millisecond}, a)
+	defer tail.client.CloseIdleConnections()
+	s := NewSessions(tail)
+	s.Open("a")
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open.Len() != 0 {
+		t.Error("it is remembered")
+	}
+}
