@@ -47,6 +47,10 @@ type ProxySettings struct {
 	QueueLimit int // bytes of one stream that may wait to be observed
 	FrameLimit int // bytes of a block of a stream that may be an agent's
 
+	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
+	// more than once. Nil where nobody asks.
+	Named func(session string)
+
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
 }
@@ -126,6 +130,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body.limit = p.settings.BodyLimit
 		x := &exchange{route: route, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
 		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
+		if p.settings.Named != nil {
+			body.over = func() { p.working.Go(func() { p.name(x) }) }
+		}
 	}
 	if r.Body != http.NoBody {
 		r.Body = body
@@ -181,6 +188,9 @@ func (p *Proxy) observe(resp *http.Response) error {
 		if resp.StatusCode >= http.StatusInternalServerError {
 			x.span.SetStatus(codes.Error, "")
 		}
+	}
+	if x != nil && x.body.over != nil {
+		x.body.over() // where the transport did not read to the end of a body whose length it knows
 	}
 	if !isStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
 		return nil
@@ -239,6 +249,13 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 		p.counters.Unread(p.settings.Name, reason)
 	}
 	return s, names
+}
+
+// name tells of the session that a request names.
+func (p *Proxy) name(x *exchange) {
+	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
+		p.settings.Named(identity.Session)
+	}
 }
 
 // follow reads the copy of a stream to its end. A fault of ours ends the observation and nothing else.

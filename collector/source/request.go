@@ -24,11 +24,12 @@ type requestBody struct {
 	limit   int
 	request *http.Request // as the server has it, which sets its trailers at the end of the body
 	trailer http.Header   // to the agent; whoever reads the body may read it
+	over    func()        // is told when the body is; nil where nobody asks
 
 	mu     sync.Mutex
 	copy   []byte
 	whole  bool
-	over   bool
+	long   bool // over the limit
 	broken bool // the client's doing
 }
 
@@ -42,12 +43,20 @@ func newRequestBody(r *http.Request) *requestBody {
 
 func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.note(p[:n], err)
+	if err == io.EOF && b.over != nil {
+		b.over()
+	}
+	return n, err
+}
+
+func (b *requestBody) note(p []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if room := b.limit - len(b.copy); n > room {
-		b.over, b.copy = true, nil
-	} else if !b.over {
-		b.copy = append(b.copy, p[:n]...)
+	if room := b.limit - len(b.copy); len(p) > room {
+		b.long, b.copy = true, nil
+	} else if !b.long {
+		b.copy = append(b.copy, p...)
 	}
 	switch err {
 	case nil:
@@ -57,7 +66,6 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	default:
 		b.broken = true
 	}
-	return n, err
 }
 
 func (b *requestBody) isWhole() bool {
@@ -78,7 +86,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.over:
+	case b.long:
 		return event.Identity{}, UnreadTooLarge
 	case !b.whole && int64(len(b.copy)) != length:
 		return event.Identity{}, UnreadIncomplete
