@@ -54,6 +54,23 @@ const (
 
 	contentTruncated = attribute.Key("delegraph.content.truncated")
 
+	// What a run means to do: items of its plan by how far they were at last.
+	planPending    = attribute.Key("delegraph.plan.pending")
+	planInProgress = attribute.Key("delegraph.plan.in_progress")
+	planCompleted  = attribute.Key("delegraph.plan.completed")
+	planCanceled   = attribute.Key("delegraph.plan.canceled")
+
+	// Shared state as an agent left it: names of its members and its size, never a value.
+	stateKeys  = attribute.Key("delegraph.state.keys")
+	stateBytes = attribute.Key("delegraph.state.bytes")
+
+	inputEvent   = "delegraph.input"
+	inputID      = attribute.Key("delegraph.input.id")
+	inputKind    = attribute.Key("delegraph.input.kind")
+	inputStatus  = attribute.Key("delegraph.input.status")
+	inputRouting = attribute.Key("delegraph.input.routing")
+	inputWait    = attribute.Key("delegraph.input.wait") // seconds
+
 	citationEvent     = "delegraph.citation"
 	citationSource    = attribute.Key("delegraph.citation.source")
 	citationReference = attribute.Key("delegraph.citation.reference")

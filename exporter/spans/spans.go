@@ -43,6 +43,9 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	for _, c := range op.Citations {
 		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
 	}
+	if op == r.Root {
+		addInputs(span, r, ended)
+	}
 	for _, c := range op.Confidence {
 		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
 	}
@@ -50,6 +53,23 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		span.SetStatus(codes.Error, string(op.Error))
 	}
 	span.End(trace.WithTimestamp(ended))
+}
+
+// addInputs shows what a run asked for, when it asked.
+func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
+	for _, in := range r.Inputs {
+		at := in.Requested.At
+		if at.IsZero() {
+			at = ended
+		}
+		a := known{inputKind.String(string(in.Kind)), inputStatus.String(string(in.Status))}
+		a.text(inputID, in.ID)
+		a.text(inputRouting, string(in.Routing))
+		if wait, ok := in.Wait(); ok {
+			a.add(inputWait.Float64(wait.Seconds()))
+		}
+		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a...))
+	}
 }
 
 // base dates a capture that has no times: a millisecond a frame from here on, marked by delegraph.timing=unknown.
@@ -159,17 +179,30 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 			a.text(runStatus, string(r.Status))
 			a.text(runReason, string(r.Reason))
 			a.usage(r.Usage)
-			if r.OffsetKnown {
-				a.add(clockOffset.Float64(r.Offset.Seconds()))
-			}
+			a.run(r)
 		}
 	}
+	a.list(stateKeys, op.State.Keys)
+	a.count(stateBytes, op.State.Bytes)
 	a.count(reasoningSteps, op.ReasoningStep)
 	a.content(op)
 	if op.Dropped > 0 {
 		a.add(statementsDropped.Int(op.Dropped))
 	}
 	return a
+}
+
+// run is what only the run's own span says.
+func (a *known) run(r *tracker.Run) {
+	if r.OffsetKnown {
+		a.add(clockOffset.Float64(r.Offset.Seconds()))
+	}
+	if p := r.Plan; p != (event.Plan{}) {
+		a.add(planPending.Int(p.Pending))
+		a.add(planInProgress.Int(p.InProgress))
+		a.add(planCompleted.Int(p.Completed))
+		a.add(planCanceled.Int(p.Canceled))
+	}
 }
 
 func evaluation(s tracker.Statement) []attribute.KeyValue {
@@ -212,6 +245,21 @@ func (a *known) add(kv attribute.KeyValue) { *a = append(*a, kv) }
 func (a *known) text(key attribute.Key, value string) {
 	if value != "" {
 		a.add(key.String(bounded(value)))
+	}
+}
+
+// list adds texts as long as all of them are no longer than one may be.
+func (a *known) list(key attribute.Key, values []string) {
+	out, size := []string{}, 0
+	for _, v := range values {
+		v = bounded(v)
+		if size += len(v); size > longestText {
+			break
+		}
+		out = append(out, v)
+	}
+	if len(out) > 0 {
+		a.add(key.StringSlice(out))
 	}
 }
 

@@ -76,6 +76,7 @@ func delegation() *tracker.Run {
 	target := &tracker.Operation{
 		ID: id(5), Parent: id(1), Kind: tracker.InvokeAgent, Name: "nepa_advisor", Agent: "nepa_advisor", Status: tracker.OperationInterrupted,
 		Started: at(4), Ended: at(9), Timing: tracker.Observed, Links: []tracker.SpanID{id(4)},
+		State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)},
 	}
 	failed := &tracker.Operation{
 		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError,
@@ -91,6 +92,11 @@ func delegation() *tracker.Run {
 		Status: tracker.Canceled, Reason: tracker.ClientLeft, Root: root,
 		Usage:  event.Usage{Input: counted(100), Output: counted(20)},
 		Offset: -20 * time.Millisecond, OffsetKnown: true,
+		Plan: event.Plan{Pending: 1, InProgress: 2, Completed: 3, Canceled: 4},
+		Inputs: []*tracker.Input{
+			{ID: "q-1", Kind: event.InputConfirmation, Routing: event.RoutedToUser, Status: tracker.InputAnswered, Requested: at(2), Answered: at(5)},
+			{Kind: event.InputData, Status: tracker.InputOpen},
+		},
 		Links:      []tracker.Link{{Kind: "resumes", Run: "e-0", Trace: [16]byte{15: 0xCC}, Root: id(8), Sampled: true}},
 		Operations: []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished},
 	}

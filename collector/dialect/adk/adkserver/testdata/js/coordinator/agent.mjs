@@ -5,18 +5,30 @@ const model = 'gemini-2.5-flash';
 
 const schema = (name, type) => ({type: 'OBJECT', properties: {[name]: {type}}, required: [name]});
 
+// Waits until TOOL_GATE, where the environment has one, answers for the tool.
+const gate = async (tool) => {
+  const url = process.env.TOOL_GATE;
+  if (url) await fetch(`${url}/${tool}`);
+};
+
 const getWeather = new FunctionTool({
   name: 'get_weather',
   description: 'Tells the weather of a city.',
   parameters: schema('city', 'STRING'),
-  execute: ({city}) => ({city, weather: 'sunny', celsius: 21}),
+  execute: async ({city}) => {
+    await gate('get_weather');
+    return {city, weather: 'sunny', celsius: 21};
+  },
 });
 
 const getTime = new FunctionTool({
   name: 'get_time',
   description: 'Tells the time of a city.',
   parameters: schema('city', 'STRING'),
-  execute: ({city}) => ({city, time: '10:30'}),
+  execute: async ({city}) => {
+    await gate('get_time');
+    return {city, time: '10:30'};
+  },
 });
 
 const failingTool = new FunctionTool({

@@ -1,5 +1,9 @@
 """The agents that the tests drive. The scripted model knows which of them asks by the word agent:NAME in its instruction."""
 
+import asyncio
+import os
+import urllib.request
+
 from google.adk.agents import Agent
 from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool, ToolContext
 from google.genai import types
@@ -7,13 +11,21 @@ from google.genai import types
 MODEL = "gemini-2.5-flash"
 
 
-def get_weather(city: str) -> dict:
+async def gate(tool: str) -> None:
+    """Waits until TOOL_GATE, where the environment has one, answers for the tool."""
+    if url := os.environ.get("TOOL_GATE"):
+        await asyncio.to_thread(urllib.request.urlopen, f"{url}/{tool}")
+
+
+async def get_weather(city: str) -> dict:
     """Tells the weather of a city."""
+    await gate("get_weather")
     return {"city": city, "weather": "sunny", "celsius": 21}
 
 
-def get_time(city: str) -> dict:
+async def get_time(city: str) -> dict:
     """Tells the time of a city."""
+    await gate("get_time")
     return {"city": city, "time": "10:30"}
 
 
