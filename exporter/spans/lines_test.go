@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 		if i > 0 && hexID(t, s.ParentSpanId) != hex.EncodeToString(op.Parent[:]) {
 			t.Errorf("%s is below %s", s.Name, hexID(t, s.ParentSpanId))
 		}
-		if s.StartTimeUnixNano != uint64(op.Started.At.UnixNano()) || s.EndTimeUnixNano != uint64(op.Ended.At.UnixNano()) {
+		if s.StartTimeUnixNano != uint64(op.Started.At.UnixNano()) || s.EndTimeUnixNano != uint64(op.Ended.At.UnixNano()+1) {
 			t.Errorf("%s lasts from %d to %d", s.Name, s.StartTimeUnixNano, s.EndTimeUnixNano)
 		}
 		if got := s.Flags; got != uint32(1|otlp.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK) {

@@ -75,9 +75,18 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 // base dates a capture that has no times: a millisecond a frame from here on, marked by delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// times are those of an operation's span. Only a capture without any times is dated from base: elsewhere an end that is not
-// known, as that of an answer whose call nobody saw, is put beside what is, so that no span lasts from base until now.
+// times are those of an operation's span, which ends a nanosecond after the moment that ended it: Jaeger takes a span that ends
+// when it begins for a fault, puts the end later by as much, and warns.
 func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
+	if started, ended = moments(r, op); ended.IsZero() {
+		return started, ended
+	}
+	return started, ended.Add(time.Nanosecond)
+}
+
+// moments are when an operation began and ended. Only a capture without any times is dated from base: elsewhere an end that is not
+// known, as that of an answer whose call nobody saw, is put beside what is, so that no span lasts from base until now.
+func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended = op.Started.At, op.Ended.At
 	switch {
 	case !started.IsZero() && !ended.IsZero():

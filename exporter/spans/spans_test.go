@@ -202,7 +202,7 @@ func TestTimes(t *testing.T) {
 			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown}
 			root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: c.root, Ended: c.root}
 			span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: c.live, Root: root, Operations: []*tracker.Operation{op}})[0]
-			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to) {
+			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to.Add(time.Nanosecond)) {
 				t.Errorf("from %s to %s; want from %s to %s", span.StartTime().UTC(), span.EndTime().UTC(), c.from, c.to)
 			}
 		})
