@@ -55,7 +55,7 @@ type Type struct {
 type Rule struct {
 	Members map[string]*Rule // of an object, by exact name; nothing else of it leaves
 	Each    *Rule            // of every element of an array
-	Names   *Rule            // of every member of an object whose names are data
+	Names   *Rule            // of every member of an object whose names are data; a scalar beside one leaves only as an integer
 	Instead string           // JSON that takes the value's place, whatever it is
 	Values  []string         // strings that leave as they are all the same, and then state no fact
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -51,6 +52,9 @@ var kinded = event.Table{
 			"kind": {}, "delta": {Fact: event.KindText},
 		}}},
 		"tool-start": {Client: true},
+		"thought-stream": {Client: true, Public: &event.Rule{Thought: []string{"thought"}, Members: map[string]*event.Rule{
+			"kind": {}, "thought": {Fact: event.KindThought},
+		}}},
 	},
 }
 
@@ -65,57 +69,81 @@ func decode(f sse.Frame, table *event.Table, doc *strictjson.Doc) *event.Batch {
 	if b.Type = b.JSON.Get("kind").String(); b.Type == "" {
 		b.Type = string(f.Event)
 	}
-	if b.Type == "content-delta" {
+	switch b.Type {
+	case "content-delta":
 		b.Add(event.KindText).Text = b.JSON.Get("delta").Text()
+	case "thought-stream":
+		b.Add(event.KindThought).Text = b.JSON.Get("thought").Text()
+		for c := range b.JSON.Get("confidence").Elements() {
+			value, known := c.Float()
+			b.Add(event.KindConfidence).Confidence = event.Confidence{Value: value, Known: known, Origin: event.OriginThought}
+		}
 	}
 	return b
 }
 
-// sent is what a reader of everything that leaves would get, and how many frames of the wire were judged.
-func sent(t *testing.T, wire io.Reader, f *filter.Filter) (out []byte, verdicts []string) {
-	t.Helper()
-	frames := sse.NewReader(wire, frameLimit)
-	var doc strictjson.Doc
-	for {
-		frame, err := frames.Next()
-		if err == io.EOF {
-			return out, verdicts
-		}
-		if err != nil {
-			verdicts = append(verdicts, "too large")
-			continue
-		}
-		leaves, why := f.Apply(decode(frame, &kinded, &doc))
-		if why != filter.Passed {
-			verdicts = append(verdicts, string(why))
-			continue
-		}
-		verdicts = append(verdicts, "passed")
-		out, err = sse.AppendFrame(out, sse.Frame{Event: []byte(leaves.Name), Data: leaves.Data})
-		if err != nil {
-			t.Fatal(err)
+// kindedBatches are the frames of a stream of that protocol.
+func kindedBatches(wire io.Reader) iter.Seq[*event.Batch] {
+	return func(yield func(*event.Batch) bool) {
+		frames := sse.NewReader(wire, frameLimit)
+		var doc strictjson.Doc
+		for {
+			frame, err := frames.Next()
+			if err == io.EOF {
+				return
+			}
+			b := &event.Batch{Stream: &event.Stream{Source: "test"}, Table: &kinded, Rejected: event.ReasonTooLarge}
+			if err == nil {
+				b = decode(frame, &kinded, &doc)
+			}
+			if !yield(b) {
+				return
+			}
 		}
 	}
 }
+
+// sent is what a reader of everything that leaves would get, and how each frame was judged.
+func sent(t *testing.T, batches iter.Seq[*event.Batch], f *filter.Filter) (out []byte, verdicts string) {
+	t.Helper()
+	var all []string
+	for b := range batches {
+		leaves, why := f.Apply(b)
+		if why != filter.Passed {
+			all = append(all, string(why))
+			continue
+		}
+		all = append(all, passed)
+		var err error
+		if out, err = sse.AppendFrame(out, sse.Frame{Event: []byte(leaves.Name), Data: leaves.Data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out, strings.Join(all, ", ")
+}
+
+const passed = "passed"
+
+// readSizes are the sizes of the reads in which streams come; 0 is all at once.
+var readSizes = []int{0, 1, 2, 3, 5, 7}
 
 // TestCatalogue tries every attempt, in reads of six sizes, under both policies. Under public no canary leaves and nothing
 // harmless is lost; under client the verdict of each attempt stands in the golden file.
 func TestCatalogue(t *testing.T) {
 	var golden strings.Builder
 	for _, a := range readCatalogue(t) {
-		for _, size := range []int{0, 1, 2, 3, 5, 7} {
-			out, verdicts := sent(t, chunked(a.Wire, size), filter.New(filter.Settings{Policy: event.PolicyPublic}))
-			passed := strings.Contains(fmt.Sprint(verdicts), "passed")
-			if bytes.Contains(out, []byte(canary)) || passed != (a.Want == "pass-clean") {
-				t.Errorf("%s in reads of %d: %v, want %s\n%.300s", a.Name, size, verdicts, a.Want, out)
+		for _, size := range readSizes {
+			out, verdicts := sent(t, kindedBatches(chunked(a.Wire, size)), filter.New(filter.Settings{Policy: event.PolicyPublic}))
+			if bytes.Contains(out, []byte(canary)) || strings.Contains(verdicts, passed) != (a.Want == "pass-clean") {
+				t.Errorf("%s in reads of %d: %s, want %s\n%.300s", a.Name, size, verdicts, a.Want, out)
 			}
 		}
 		var first []byte
-		for _, size := range []int{0, 1, 2, 3, 5, 7} {
-			out, verdicts := sent(t, chunked(a.Wire, size), filter.New(filter.Settings{Policy: event.PolicyClient}))
+		for _, size := range readSizes {
+			out, verdicts := sent(t, kindedBatches(chunked(a.Wire, size)), filter.New(filter.Settings{Policy: event.PolicyClient}))
 			if size == 0 {
 				first = out
-				fmt.Fprintf(&golden, "%s: %s\n", a.Name, strings.Join(verdicts, ", "))
+				fmt.Fprintf(&golden, "%s: %s\n", a.Name, verdicts)
 			}
 			if !bytes.Equal(out, first) {
 				t.Errorf("%s in reads of %d differs", a.Name, size)
@@ -186,9 +214,10 @@ func compare(t *testing.T, golden, got string) {
 func TestDeepEnvelopes(t *testing.T) {
 	for _, member := range []string{`"result":`, `"kind":`, `"metadata":`} {
 		inner := strings.Repeat("{"+member, depthLimit-2) + `{"kind":"internal:x"}` + strings.Repeat("}", depthLimit-2)
-		_, verdicts := sent(t, strings.NewReader(`data: {"kind":"content-delta","delta":"a","result":`+inner+"}\n\n"), filter.New(filter.Settings{Policy: event.PolicyPublic}))
-		if fmt.Sprint(verdicts) != "[internal]" {
-			t.Errorf("%s: %v", member, verdicts)
+		wire := `data: {"kind":"content-delta","delta":"a","result":` + inner + "}\n\n"
+		_, verdicts := sent(t, kindedBatches(strings.NewReader(wire)), filter.New(filter.Settings{Policy: event.PolicyPublic}))
+		if verdicts != string(filter.Internal) {
+			t.Errorf("%s: %s", member, verdicts)
 		}
 	}
 }

@@ -12,70 +12,115 @@ import (
 // encoder writes what a rule lets out of a value, anew: no byte of the source is copied but those of numbers, which strict
 // reading has checked.
 type encoder struct {
-	filter  *Filter
-	batch   *event.Batch
-	buf     []byte
-	kinds   uint64
-	emptied bool // a list or an object lost all that it had
+	stateKeys []string
+	buf       []byte
+	stated    uint64 // facts, by the frame's decoder
+	hidden    uint64 // facts that may not leave: set before each frame
+	kinds     uint64 // facts that leave
+	thinking  bool   // within a thought
+	emptied   bool   // a list or an object lost all that it had
 }
 
 func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
-	e.batch, e.kinds, e.emptied = b, 0, false
-	if cap(e.buf) > maxKept {
-		e.buf = nil
-	}
-	var kept bool
-	e.buf, kept = e.value(e.buf[:0], b.JSON, rule)
+	kept := e.apply(b, rule)
 	if !kept || e.emptied && e.kinds == 0 {
 		return Frame{}, Empty
 	}
-	if e.kinds == 0 {
-		if e.filter.hidden[event.KindOther] {
-			return Frame{}, Setting
-		}
-		e.kinds = 1 << event.KindOther
+	if e.kinds == 0 && e.hidden&bit(event.KindOther) != 0 {
+		return Frame{}, Setting
 	}
-	return Frame{Data: e.buf, Kinds: e.kinds}, Passed
+	return Frame{Data: e.buf, Kinds: orOther(e.kinds)}, Passed
+}
+
+// find returns the facts that a rule finds in a frame.
+func (e *encoder) find(b *event.Batch, rule *event.Rule) uint64 {
+	e.hidden = 0
+	e.apply(b, rule)
+	return e.kinds
 }
 
 // maxKept is the size up to which the buffer of one frame is kept for the next.
 const maxKept = 64 << 10
+
+func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
+	e.stated, e.kinds, e.thinking, e.emptied = stated(b), 0, false, false
+	if cap(e.buf) > maxKept {
+		e.buf = nil
+	}
+	e.buf, kept = e.value(e.buf[:0], b.JSON, rule)
+	return kept
+}
 
 // value appends what the rule lets out of v; false says that nothing of it may, and dst is as it was.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	if v.Kind() == strictjson.String && slices.Contains(rule.Values, v.String()) {
 		return quote(dst, v), true
 	}
-	if rule.Fact != event.KindOther && (e.filter.hidden[rule.Fact] || rule.Fact == event.KindText && !e.filter.author(e.batch.Agent)) {
+	facts := e.facts(v, rule)
+	if facts&e.hidden != 0 {
 		e.emptied = true
 		return dst, false
 	}
 	out, kept := e.shape(dst, v, rule)
-	if kept && rule.Fact != event.KindOther {
-		e.kinds |= 1 << rule.Fact
+	if kept {
+		e.kinds |= facts
 	}
 	return out, kept
 }
 
+// closer names facts of which a table cannot tell whether they are the more ordinary ones: only the decoder can.
+var closer = map[event.Kind]event.Kind{
+	event.KindToolStarted: event.KindInputRequested,
+	event.KindToolEnded:   event.KindInputAnswered,
+}
+
+// facts are those that a value may state by its rule: none where there is nothing to it, more than one where the decoder found
+// several of the sort in the frame.
+func (e *encoder) facts(v strictjson.Value, rule *event.Rule) uint64 {
+	fact := rule.Fact
+	if fact == event.KindOther || v.Kind() == strictjson.Null || rule.Instead == "" && blank(v) {
+		return 0
+	}
+	if fact == event.KindText && e.thinking {
+		fact = event.KindThought
+	}
+	if other, ok := closer[fact]; ok && e.stated&bit(other) != 0 {
+		return bit(other) | e.stated&bit(fact)
+	}
+	return bit(fact)
+}
+
+func blank(v strictjson.Value) bool {
+	switch v.Kind() {
+	case strictjson.String:
+		return len(v.Raw()) == len(`""`)
+	case strictjson.Object, strictjson.Array:
+		return v.Len() == 0
+	}
+	return v.Kind() == strictjson.Null
+}
+
 func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	switch {
-	case rule.Instead != "":
+	case rule.Instead != "" && v.Kind() != strictjson.Null:
 		return append(dst, rule.Instead...), true
 	case rule.Whole:
 		return e.whole(dst, v)
 	case rule.Each != nil:
 		return e.array(dst, v, rule.Each)
 	case rule.Members != nil:
-		if e.thought(v, rule) {
-			e.emptied = true
-			return dst, false
-		}
-		return e.object(dst, v, func(name strictjson.Value) *event.Rule { return rule.Members[name.String()] })
+		return e.members(dst, v, rule)
 	case rule.Names != nil:
-		return e.object(dst, v, func(strictjson.Value) *event.Rule { return rule.Names })
+		return e.object(dst, v, func(_, value strictjson.Value) *event.Rule {
+			// Where the name is what there is to know, words beside it are contents; a number is a version or a count.
+			if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
+				return nil
+			}
+			return rule.Names
+		})
 	case rule.State:
-		return e.object(dst, v, func(name strictjson.Value) *event.Rule {
-			if slices.Contains(e.filter.settings.StateKeys, name.String()) {
+		return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
+			if slices.Contains(e.stateKeys, name.String()) {
 				return &whole
 			}
 			return nil
@@ -84,32 +129,53 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	return scalar(dst, v)
 }
 
+// members writes an object's members. In a thought, text is a thought too.
+func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[name.String()] }
+	if e.thinking || !thought(v, rule) {
+		return e.object(dst, v, byName)
+	}
+	if e.hidden&bit(event.KindThought) != 0 {
+		e.emptied = true
+		return dst, false
+	}
+	e.thinking = true
+	dst, kept := e.object(dst, v, byName)
+	e.thinking = false
+	if kept {
+		e.kinds |= bit(event.KindThought)
+	}
+	return dst, kept
+}
+
+// thought says whether any reader might take an object for a thought.
+func thought(v strictjson.Value, rule *event.Rule) bool {
+	if len(rule.Thought) == 0 {
+		return false
+	}
+	for name, sign := range v.Members() {
+		yes, isBool := sign.Bool()
+		if (yes || !isBool && sign.Kind() != strictjson.Null) && among(name.Text(), rule.Thought) {
+			return true
+		}
+	}
+	return false
+}
+
 var whole = event.Rule{Whole: true}
 
 // whole writes a value anew, with all that is in it.
 func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.Object:
-		return e.object(dst, v, func(strictjson.Value) *event.Rule { return &whole })
+		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &whole })
 	case strictjson.Array:
 		return e.array(dst, v, &whole)
 	}
 	return scalar(dst, v)
 }
 
-// thought says whether an object is a thought that may not leave.
-func (e *encoder) thought(v strictjson.Value, rule *event.Rule) bool {
-	for _, name := range rule.Thought {
-		sign := v.Get(name)
-		no, isBool := sign.Bool()
-		if sign.Exists() && sign.Kind() != strictjson.Null && !(isBool && !no) {
-			return !e.filter.thought(e.batch)
-		}
-	}
-	return false
-}
-
-func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name strictjson.Value) *event.Rule) ([]byte, bool) {
+func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value strictjson.Value) *event.Rule) ([]byte, bool) {
 	if v.Kind() != strictjson.Object {
 		return dst, false
 	}
@@ -117,7 +183,7 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name strict
 	dst = append(dst, '{')
 	kept := false
 	for name, value := range v.Members() {
-		rule := ruleOf(name)
+		rule := ruleOf(name, value)
 		if rule == nil {
 			continue
 		}

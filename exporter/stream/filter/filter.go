@@ -29,12 +29,14 @@ func Reasons() []Reason {
 	return []Reason{Internal, Unreadable, Undecided, Unknown, Policy, Setting, Empty, Panic}
 }
 
-// Settings narrow what a policy lets out; only StateKeys and Thoughts can widen it, by what they name.
+// Settings narrow what a policy lets out; only StateKeys, Thoughts and the name "user" among Authors can widen it, by what they
+// name. A fact that may not leave keeps a whole frame in under the policy client. Under public it keeps in the value that states
+// it; a fact that no value states, such as KindFinal, is nothing that could stay in.
 type Settings struct {
 	Policy    event.Policy
 	In        []event.Kind // facts that may leave; nil: all
 	Out       []event.Kind // facts that may not
-	Authors   []string     // whose text may leave; nil: everybody's
+	Authors   []string     // agents whose text and thoughts may leave, and "user"; nil: all agents, and under the policy client the user
 	Thoughts  event.Verbosity
 	Floor     float64  // a thought leaves only if it states a confidence of at least this; 0: any thought
 	StateKeys []string // of session state, which may leave under the policy public
@@ -50,7 +52,7 @@ type Frame struct {
 // Filter applies one policy. It is for one goroutine at a time.
 type Filter struct {
 	settings Settings
-	hidden   [64]bool // by event.Kind
+	hidden   uint64 // a bit for each event.Kind that the settings keep in
 	encoder  encoder
 }
 
@@ -58,9 +60,11 @@ type Filter struct {
 func New(s Settings) *Filter {
 	f := &Filter{settings: s}
 	for _, k := range event.Kinds() {
-		f.hidden[k] = s.In != nil && !slices.Contains(s.In, k) || slices.Contains(s.Out, k)
+		if s.In != nil && !slices.Contains(s.In, k) || slices.Contains(s.Out, k) {
+			f.hidden |= bit(k)
+		}
 	}
-	f.encoder.filter = f
+	f.encoder.stateKeys = s.StateKeys
 	return f
 }
 
@@ -117,44 +121,66 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if !rules.Client {
 			return Frame{}, Policy
 		}
-		if !f.allows(b) {
-			return Frame{}, Setting
+		if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
+			return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
 		}
 		return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
 	case event.PolicyPublic:
 		if rules.Public == nil {
 			return Frame{}, Policy
 		}
+		f.encoder.hidden = f.withheld(b)
 		return f.encoder.encode(b, rules.Public)
 	}
 	return Frame{}, Policy
 }
 
-// allows says whether the settings let every fact of a frame out: a frame that leaves as it came leaves whole or not at all.
-func (f *Filter) allows(b *event.Batch) bool {
-	for i := range b.Events {
-		switch e := &b.Events[i]; {
-		case f.hidden[e.Kind]:
-			return false
-		case e.Kind == event.KindText && !f.author(b.Agent):
-			return false
-		case e.Kind == event.KindThought && !f.thought(b):
-			return false
-		}
+// withheld are the facts that may not leave in this frame: those that the settings keep in, and text and thoughts where these
+// may not.
+func (f *Filter) withheld(b *event.Batch) uint64 {
+	hidden := f.hidden
+	if !f.text(b) {
+		hidden |= bit(event.KindText)
 	}
-	return true
+	if !f.thought(b) {
+		hidden |= bit(event.KindThought)
+	}
+	return hidden
 }
 
-func (f *Filter) author(name string) bool {
-	return f.settings.Authors == nil || slices.Contains(f.settings.Authors, name)
+// shown are the facts that a frame shows: those that its decoder states, and those that the table finds in it, as a reader might
+// who is more generous than the decoder.
+func (f *Filter) shown(b *event.Batch, rules event.Type) uint64 {
+	shown := stated(b)
+	if rules.Public != nil {
+		shown |= f.encoder.find(b, rules.Public)
+	}
+	return orOther(shown)
+}
+
+// user is the name of the human among the authors of Settings.
+const user = "user"
+
+// text says whether the text of a frame may leave. A decoder states text only where it belongs to an answer: what else there is
+// may be the user's own words, and those of nobody else where no agent is named.
+func (f *Filter) text(b *event.Batch) bool {
+	answer, client := stated(b)&bit(event.KindText) != 0, f.settings.Policy == event.PolicyClient
+	if f.settings.Authors == nil {
+		return answer || client
+	}
+	if b.Agent == "" && !answer {
+		return slices.Contains(f.settings.Authors, user)
+	}
+	return slices.Contains(f.settings.Authors, b.Agent) && (answer || client)
 }
 
 // thought says whether the thoughts of a frame may leave. Where a floor is set, none does that states no confidence.
 func (f *Filter) thought(b *event.Batch) bool {
-	if f.settings.Thoughts < event.ThoughtsDetailed {
+	authors := f.settings.Authors
+	if f.settings.Thoughts < event.ThoughtsDetailed || authors != nil && !slices.Contains(authors, b.Agent) {
 		return false
 	}
-	stated := f.settings.Floor == 0
+	sure := f.settings.Floor == 0
 	for i := range b.Events {
 		e := &b.Events[i]
 		if e.Kind != event.KindConfidence || e.Confidence.Origin != event.OriginThought || !e.Confidence.Known {
@@ -163,19 +189,28 @@ func (f *Filter) thought(b *event.Batch) bool {
 		if e.Confidence.Value < f.settings.Floor {
 			return false
 		}
-		stated = true
+		sure = true
 	}
-	return stated
+	return sure
 }
 
-// kinds marks the facts of a frame that leaves whole.
-func kinds(b *event.Batch) uint64 {
-	set := uint64(0)
+func bit(k event.Kind) uint64 { return 1 << k }
+
+// stated are the facts that a frame's decoder states.
+func stated(b *event.Batch) (facts uint64) {
 	for i := range b.Events {
-		set |= 1 << b.Events[i].Kind
+		facts |= bit(b.Events[i].Kind)
 	}
-	if set == 0 {
-		set = 1 << event.KindOther
+	return facts
+}
+
+// kinds are the facts of a frame that leaves whole.
+func kinds(b *event.Batch) uint64 { return orOther(stated(b)) }
+
+// orOther is for frames without a fact.
+func orOther(facts uint64) uint64 {
+	if facts == 0 {
+		return bit(event.KindOther)
 	}
-	return set
+	return facts
 }

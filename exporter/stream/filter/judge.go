@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -66,7 +65,7 @@ func holdsInternal(v strictjson.Value) bool {
 	return internal(v.Text())
 }
 
-// among says whether a name is one of the discriminators as the most generous of readers would take it.
+// among says whether a name is one of those given as the most generous of readers would take it.
 func among(name []byte, names []string) bool {
 	plain := true
 	for _, c := range name {
@@ -86,25 +85,22 @@ func among(name []byte, names []string) bool {
 	return false
 }
 
-// internal says whether a name is "internal", alone or before anything that is no letter or digit, as the most generous of
-// readers would take it: in any case, in compatibility forms, with blanks or invisible characters in it.
+// internal says whether a name begins with "internal", whatever comes after it, as the most generous of readers would take it:
+// in any case, in compatibility forms, with blanks or invisible characters in it.
 func internal(name []byte) bool {
-	if len(name) < len("internal") {
-		return false
-	}
-	rest, found := strings.CutPrefix(strings.ToLower(string(canonical(name))), "internal")
-	if !found {
-		return false
-	}
-	next, _ := utf8.DecodeRuneInString(rest)
-	return rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next)
+	return len(name) >= len("internal") && strings.HasPrefix(strings.ToLower(string(canonical(name))), "internal")
 }
 
 // canonical decomposes compatibility forms and removes blanks, controls, format characters and marks.
 func canonical(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		const blankBraille = '\u2800'
-		if r == blankBraille || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point) {
+		switch {
+		case r == 'ı':
+			// No JSON decoder that ignores case takes it for an i, but the upper case of both is I: to JavaScript's toUpperCase
+			// and Java's equalsIgnoreCase they are the same. It is the only letter that needs this beyond folding.
+			return 'i'
+		case r == blankBraille || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
 			return -1
 		}
 		return r

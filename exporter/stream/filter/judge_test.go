@@ -1,0 +1,134 @@
+package filter_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// judged is what becomes of an ADK stream by the policy client, which lets out most.
+func judged(t *testing.T, wire string) string {
+	t.Helper()
+	_, verdicts := sent(t, adkBatches(t, strings.NewReader(wire)), filter.New(filter.Settings{Policy: event.PolicyClient}))
+	return verdicts
+}
+
+// TestReasons makes frames that no decoder of these tests does: each of them stays in, and it is said why.
+func TestReasons(t *testing.T) {
+	table := event.Table{Discriminators: []string{"kind"}, Types: map[string]event.Type{
+		"": {Client: true, Public: &event.Rule{Whole: true}}, "public": {Public: &event.Rule{Whole: true}}, "client": {Client: true},
+	}}
+	const every = event.Policy("every")
+	for _, test := range []struct {
+		name   string
+		policy event.Policy
+		data   string
+		change func(*event.Batch)
+		want   filter.Reason
+	}{
+		{"nothing is wrong", event.PolicyPublic, `{}`, func(*event.Batch) {}, filter.Passed},
+		{"internal by its decoder", event.PolicyPublic, `{}`, func(b *event.Batch) { b.Internal = true }, filter.Internal},
+		{"of no dialect", event.PolicyClient, `{}`, func(b *event.Batch) { b.Rejected = event.ReasonUnrecognised }, filter.Undecided},
+		{"without a table", event.PolicyClient, `{}`, func(b *event.Batch) { b.Table = nil }, filter.Undecided},
+		{"rejected, though it can be read", event.PolicyClient, `{}`, func(b *event.Batch) { b.Rejected = event.ReasonShape }, filter.Unreadable},
+		{"no object, though it is not rejected", event.PolicyClient, `[]`, func(*event.Batch) {}, filter.Unreadable},
+		{"of a type that is not in the table", event.PolicyClient, `{}`, func(b *event.Batch) { b.Type = "x" }, filter.Unknown},
+		{"of a kind that is no string", event.PolicyClient, `{"kind":7}`, func(*event.Batch) {}, filter.Unknown},
+		{"not for the client", event.PolicyClient, `{}`, func(b *event.Batch) { b.Type = "public" }, filter.Policy},
+		{"not for the public", event.PolicyPublic, `{}`, func(b *event.Batch) { b.Type = "client" }, filter.Policy},
+		{"for nobody", every, `{}`, func(*event.Batch) {}, filter.Policy},
+	} {
+		var doc strictjson.Doc
+		b := decode(sse.Frame{Data: []byte(test.data)}, &table, &doc)
+		test.change(b)
+		if frame, why := filter.New(filter.Settings{Policy: test.policy}).Apply(b); why != test.want || why != filter.Passed && frame.Data != nil {
+			t.Errorf("%s: %q, want %q: %s", test.name, why, test.want, frame.Data)
+		}
+	}
+	if _, why := filter.New(filter.Settings{Policy: event.PolicyPublic}).Apply(nil); why != filter.Panic {
+		t.Errorf("a fault of ours: %q", why)
+	}
+}
+
+// TestInternal has the same name stand in each of the places where one can be internal.
+func TestInternal(t *testing.T) {
+	for name, want := range map[string]bool{
+		"internal": true, "internal:": true, "internal:x": true, "internal_x": true, "internal-x": true, "internal.x": true, "internal/x": true, "internal x": true,
+		"internalEvent": true, "internals": true, "internal1": true, "internalx": true, "Internal": true, "iNtErNaL:x": true,
+		"\u2060internal": true, "in\u00adternal": true, "i\u0301nternal:x": true, "ℹnternal:x": true, "ｉｎｔｅｒｎａｌ": true, "ınternal": true, "İNTERNAL": true,
+		"interna": false, "intern:x": false, "international": false, "x-internal": false, "eternal": false, "external:internal": false, "": false,
+	} {
+		lineOfAnother := unknown
+		if name == "" {
+			lineOfAnother = passed // a line without a name names nothing
+		}
+		for place, test := range map[string]struct{ wire, otherwise string }{
+			"event line":       {"event:" + name + "\n" + data(adkEvent(hello)), lineOfAnother},
+			"kind":             {data(adkEvent(`"kind":"`+name+`"`, hello)), unknown},
+			"type":             {data(adkEvent(`"type":"`+name+`"`, hello)), unknown},
+			"kind, in a list":  {data(adkEvent(`"kind":["a",{"b":"`+name+`"}]`, hello)), unknown},
+			"kind, as a name":  {data(adkEvent(`"kind":{"`+name+`":1}`, hello)), unknown},
+			"envelope":         {data(adkEvent(hello, `"result":{"kind":"`+name+`"}`)), passed},
+			"envelopes":        {data(adkEvent(hello, `"customMetadata":[{"event":{"type":"`+name+`"}}]`)), passed},
+			"envelope, a list": {data(adkEvent(hello, `"result":{"kind":[["`+name+`"]]}`)), passed},
+		} {
+			verdict := test.otherwise
+			if want {
+				verdict = internal
+			}
+			if got := judged(t, test.wire); got != verdict {
+				t.Errorf("%q, %s: %s, want %s", name, place, got, verdict)
+			}
+		}
+		for place, wire := range map[string]string{
+			"no envelope": data(adkEvent(hello, `"debug":{"kind":"`+name+`"}`)),
+			"arguments":   data(adkEvent(adkParts(`{"functionCall":{"args":{"kind":"` + name + `","result":{"type":"` + name + `"}}}}`))),
+		} {
+			if got := judged(t, wire); got != passed {
+				t.Errorf("%q, %s: %s", name, place, got)
+			}
+		}
+	}
+}
+
+// TestFoldedNames spells the name of a discriminator and of an envelope with every letter that is one of theirs in some case:
+// by folding, or since one is the upper or the lower case of the other.
+func TestFoldedNames(t *testing.T) {
+	spelled := 0
+	for r := rune(unicode.MaxASCII + 1); r <= unicode.MaxRune; r++ {
+		for other := range cases(r) {
+			if other > unicode.MaxASCII {
+				continue
+			}
+			for _, member := range []string{`"kind":"internal:x"`, `"type":"internal:x"`, `"result":{"kind":"internal:x"}`, `"customMetadata":{"type":"internal:x"}`} {
+				name, value, _ := strings.Cut(member, ":")
+				for _, old := range []rune{other, unicode.ToLower(other)} {
+					if odd := strings.Replace(name, string(old), string(r), 1); odd != name {
+						spelled++
+						if got := judged(t, data(adkEvent(hello, odd+":"+value))); got != internal {
+							t.Errorf("%s (%U): %s", odd, r, got)
+						}
+					}
+				}
+			}
+		}
+	}
+	// K for k (Kelvin), ſ for s, ı and İ for i.
+	if spelled < 6 {
+		t.Errorf("%d spellings: none of these is what it should be", spelled)
+	}
+}
+
+// cases are the letters that some comparison without regard to case takes for this one.
+func cases(r rune) map[rune]bool {
+	all := map[rune]bool{unicode.ToUpper(r): true, unicode.ToLower(r): true}
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		all[other] = true
+	}
+	return all
+}

@@ -1,0 +1,186 @@
+package filter_test
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// leaves is the data of the last frame as it leaves, or the reason why it does not.
+func leaves(s filter.Settings, batches iter.Seq[*event.Batch]) (last string) {
+	f := filter.New(s)
+	for b := range batches {
+		frame, why := f.Apply(b)
+		if last = string(frame.Data); why != filter.Passed {
+			last = string(why)
+		}
+	}
+	return last
+}
+
+// leavesADK is the same of events of the ADK.
+func leavesADK(t *testing.T, s filter.Settings, events ...string) string {
+	t.Helper()
+	wire := ""
+	for _, e := range events {
+		wire += data(e)
+	}
+	return leaves(s, adkBatches(t, strings.NewReader(wire)))
+}
+
+const setting = "setting"
+
+// Parts of events.
+const (
+	hi       = `{"text":"hi"}`
+	thinking = `{"text":"hm","thought":true}`
+	call     = `{"functionCall":{"id":"c1","name":"f"}}`
+	answer   = `{"functionResponse":{"id":"c1","name":"f"}}`
+	ask      = `{"functionCall":{"id":"c2","name":"adk_request_confirmation"}}`
+	approve  = `{"functionResponse":{"id":"c2","name":"adk_request_confirmation"}}`
+)
+
+// TestKinds keeps each kind of fact in, by naming it and by naming all others. By the policy client a frame that states the fact
+// stays in. By public the value that states it does; where no value does, the setting has nothing to keep in.
+func TestKinds(t *testing.T) {
+	tests := map[event.Kind]struct{ sent, public string }{
+		event.KindOther:          {sent: `{"invocationId":"e-1","author":"user","branch":"b"}`, public: setting},
+		event.KindText:           {sent: adkEvent(adkParts(hi, call)), public: adkEvent(adkParts(call))},
+		event.KindThought:        {sent: adkEvent(adkParts(hi, thinking)), public: adkEvent(adkParts(hi))},
+		event.KindToolStarted:    {sent: adkEvent(adkParts(hi, call)), public: adkEvent(adkParts(hi))},
+		event.KindToolEnded:      {sent: adkEvent(adkParts(hi, answer)), public: adkEvent(adkParts(hi))},
+		event.KindTransfer:       {sent: adkEvent(adkParts(hi), `"actions":{"transferToAgent":"b"}`), public: adkEvent(adkParts(hi))},
+		event.KindInputRequested: {sent: adkEvent(adkParts(hi, ask)), public: adkEvent(adkParts(hi))},
+		event.KindInputAnswered:  {sent: adkEvent(adkParts(hi, approve)), public: adkEvent(adkParts(hi))},
+		event.KindArtifact:       {sent: adkEvent(adkParts(hi), `"actions":{"artifactDelta":{"a.txt":0}}`), public: adkEvent(adkParts(hi))},
+		event.KindState:          {sent: adkEvent(adkParts(hi), `"actions":{"stateDelta":{"k":1}}`), public: adkEvent(adkParts(hi))},
+		event.KindError:          {sent: adkEvent(adkParts(hi), `"errorCode":"ERROR"`), public: adkEvent(adkParts(hi))},
+		event.KindModelStarted:   {sent: adkEvent(adkParts(hi), `"partial":true`)},
+		event.KindModelEnded:     {sent: adkEvent(adkParts(hi), `"finishReason":"STOP"`)},
+		event.KindToolPaused:     {sent: adkEvent(adkParts(hi), `"actions":{"requestedToolConfirmations":{"c1":{"hint":"Go on?"}}}`)},
+		event.KindFinal:          {sent: adkEvent(adkParts(hi))},
+		event.KindConfidence:     {sent: adkEvent(adkParts(`{"text":"**Confidence:** 92%"}`))},
+		event.KindCitation:       {sent: adkEvent(adkParts(`{"text":"**Source:** MTBS"}`))},
+		event.KindReasoning:      {sent: adkEvent(adkParts(`{"functionResponse":{"name":"f","response":{"proof_layer":{"reasoning_chain":["a"]}}}}`)), public: adkEvent(adkParts(`{"functionResponse":{"name":"f"}}`))},
+	}
+	for kind, test := range tests {
+		if test.public == "" {
+			test.public = test.sent
+		}
+		others := slices.DeleteFunc(event.Kinds(), func(k event.Kind) bool { return k == kind })
+		for policy, want := range map[event.Policy]string{event.PolicyClient: setting, event.PolicyPublic: test.public} {
+			all := filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed, StateKeys: []string{"k"}}
+			if got := leavesADK(t, all, test.sent); got != test.sent && kind != event.KindReasoning {
+				t.Errorf("%s, %s, without the setting: %s", kind, policy, got)
+			}
+			out, in := all, all
+			out.Out, in.In = []event.Kind{kind}, others
+			if got := leavesADK(t, out, test.sent); got != want {
+				t.Errorf("%s out, %s: %s, want %s", kind, policy, got, want)
+			}
+			if got := leavesADK(t, in, test.sent); got != want {
+				t.Errorf("all but %s in, %s: %s, want %s", kind, policy, got, want)
+			}
+		}
+	}
+}
+
+// TestKindsOfDecoders has a decoder state each kind there is beside a text, of which the table finds nothing.
+func TestKindsOfDecoders(t *testing.T) {
+	for _, kind := range event.Kinds() {
+		others := slices.DeleteFunc(event.Kinds(), func(k event.Kind) bool { return k == kind })
+		for _, test := range []struct {
+			what    string
+			in, out []event.Kind
+			want    string
+		}{
+			{"out", nil, []event.Kind{kind}, setting},
+			{"all others in", others, nil, setting},
+			{"in, with text", []event.Kind{event.KindText, kind}, nil, `{"kind":"content-delta","delta":"hi"}`},
+		} {
+			settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, In: test.in, Out: test.out}
+			got := leaves(settings, func(yield func(*event.Batch) bool) {
+				for b := range kindedBatches(strings.NewReader(data(`{"kind":"content-delta","delta":"hi"}`))) {
+					b.Add(kind)
+					yield(b)
+				}
+			})
+			if got != test.want {
+				t.Errorf("%s %s: %s, want %s", kind, test.what, got, test.want)
+			}
+		}
+	}
+}
+
+// TestKindsTogether has settings of kinds meet frames with several facts, with none, and with some that only the table finds.
+func TestKindsTogether(t *testing.T) {
+	full := adkEvent(`"id":"f1"`, adkParts(hi, call, answer), `"finishReason":"STOP"`, `"actions":{"artifactDelta":{"a.txt":0},"transferToAgent":"b"}`)
+	for _, test := range []struct {
+		name           string
+		in, out        []event.Kind
+		sent           string
+		public, client string
+	}{
+		{"only text", []event.Kind{event.KindText}, nil, full, adkEvent(`"id":"f1"`, adkParts(hi), `"finishReason":"STOP"`), setting},
+		{"in and out", []event.Kind{event.KindText}, []event.Kind{event.KindText}, full, empty, setting},
+		{"nothing", []event.Kind{}, nil, full, empty, setting},
+		{"nothing, of a frame without facts", []event.Kind{}, nil, `{"invocationId":"e-1","author":"user"}`, setting, setting},
+		{"all that a frame has", []event.Kind{event.KindText, event.KindFinal}, nil, adkEvent(adkParts(hi)), adkEvent(adkParts(hi)), adkEvent(adkParts(hi))},
+		{"what is empty is no fact", nil, []event.Kind{event.KindState, event.KindArtifact, event.KindError, event.KindTransfer},
+			adkEvent(adkParts(hi), `"errorCode":"","actions":{"stateDelta":{},"artifactDelta":{},"transferToAgent":""}`),
+			adkEvent(adkParts(hi), `"errorCode":"","actions":{"stateDelta":{},"artifactDelta":{},"transferToAgent":""}`),
+			adkEvent(adkParts(hi), `"errorCode":"","actions":{"stateDelta":{},"artifactDelta":{},"transferToAgent":""}`)},
+		{"what is null is no fact", nil, []event.Kind{event.KindError, event.KindTransfer},
+			adkEvent(adkParts(hi), `"errorCode":null,"actions":{"transferToAgent":null}`),
+			adkEvent(adkParts(hi), `"errorCode":null,"actions":{"transferToAgent":null}`),
+			adkEvent(adkParts(hi), `"errorCode":null,"actions":{"transferToAgent":null}`)},
+		{"no calls, and a preview of one", nil, []event.Kind{event.KindToolStarted}, adkEvent(`"partial":true`, adkParts(hi, call)), adkEvent(`"partial":true`, adkParts(hi)), setting},
+		{"no calls, and a request", nil, []event.Kind{event.KindToolStarted}, adkEvent(adkParts(ask)), adkEvent(adkParts(ask)), adkEvent(adkParts(ask))},
+		{"no calls, and a request with one", nil, []event.Kind{event.KindToolStarted}, adkEvent(adkParts(hi, ask, call)), adkEvent(adkParts(hi)), setting},
+		{"no requests, and one with a call", nil, []event.Kind{event.KindInputRequested}, adkEvent(adkParts(hi, ask, call)), adkEvent(adkParts(hi)), setting},
+		{"no requests, and a hint", nil, []event.Kind{event.KindInputRequested}, adkEvent(adkParts(hi), `"actions":{"requestedToolConfirmations":{"c1":{"hint":"Go on?"}}}`), adkEvent(adkParts(hi)), setting},
+		{"no errors, and an error frame", nil, []event.Kind{event.KindError}, `{"error":"the run failed"}`, empty, setting},
+		{"no errors, and an error frame without words", nil, []event.Kind{event.KindError}, `{"error":""}`, empty, setting},
+		{"no text, and the user's", nil, []event.Kind{event.KindText}, `{"invocationId":"e-1","author":"user",` + adkParts(hi) + `}`, empty, setting},
+	} {
+		for policy, want := range map[event.Policy]string{event.PolicyPublic: test.public, event.PolicyClient: test.client} {
+			if got := leavesADK(t, filter.Settings{Policy: policy, In: test.in, Out: test.out}, test.sent); got != want {
+				t.Errorf("%s, %s: %s, want %s", test.name, policy, got, want)
+			}
+		}
+	}
+}
+
+// TestFactsOfFrames has the facts told that a frame shows, by which subscribers choose.
+func TestFactsOfFrames(t *testing.T) {
+	for _, test := range []struct {
+		sent string
+		want []event.Kind
+	}{
+		{adkEvent(adkParts(hi, call), `"actions":{"stateDelta":{"k":1},"artifactDelta":{}}`), []event.Kind{event.KindText, event.KindToolStarted}},
+		{adkEvent(adkParts(hi, thinking)), []event.Kind{event.KindText}},
+		{adkEvent(adkParts(ask), `"actions":{"transferToAgent":null,"artifactDelta":{"a.txt":0}}`), []event.Kind{event.KindInputRequested, event.KindArtifact}},
+		{`{"invocationId":"e-1","author":"user",` + adkParts(approve) + `}`, []event.Kind{event.KindInputAnswered}},
+		{`{"error":"quota"}`, []event.Kind{event.KindError}},
+		{`{"error":""}`, []event.Kind{event.KindError}},
+		{adkEvent(`"errorCode":null`), []event.Kind{event.KindOther}},
+	} {
+		f := filter.New(filter.Settings{Policy: event.PolicyPublic})
+		for b := range adkBatches(t, strings.NewReader(data(test.sent))) {
+			frame, why := f.Apply(b)
+			var got []event.Kind
+			for _, k := range event.Kinds() {
+				if frame.Kinds&(1<<k) != 0 {
+					got = append(got, k)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s: %v (%s), want %v", test.sent, got, why, test.want)
+			}
+		}
+	}
+}
