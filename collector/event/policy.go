@@ -49,6 +49,9 @@ const (
 type Type struct {
 	Client bool // the whole frame may leave to the protocol's own client
 	Public *Rule
+
+	// Text is set where the frame's data is text and no JSON. Then of Public only Fact counts, and Instead, which is text too.
+	Text bool
 }
 
 // Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a string, number, boolean or null.

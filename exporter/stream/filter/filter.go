@@ -3,6 +3,7 @@ package filter
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -96,14 +97,21 @@ func (f *Filter) admit(b *event.Batch) Reason {
 		return Internal
 	case b.Rejected == event.ReasonUnrecognised:
 		return Undecided
-	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object:
+	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isText(b):
 		return Unreadable
 	case b.Table == nil:
 		return Undecided
 	case !namedRight(b):
 		return Unknown
+	case isText(b):
+		return Passed // what text says is text, whatever it looks like
 	}
 	return judge(b.Table, b.JSON)
+}
+
+// isText says whether a frame's data is text, of a type that has text.
+func isText(b *event.Batch) bool {
+	return b.Table != nil && b.Table.Types[b.Type].Text && utf8.Valid(b.Frame.Data)
 }
 
 // namedRight says whether the SSE event name is one that the protocol has for this frame.
@@ -116,6 +124,12 @@ func namedRight(b *event.Batch) bool {
 }
 
 func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
+	switch {
+	case rules.Text != isText(b):
+		return Frame{}, Unreadable
+	case rules.Text:
+		return f.leaveText(b, rules)
+	}
 	switch f.settings.Policy {
 	case event.PolicyClient:
 		if !rules.Client {
@@ -133,6 +147,33 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		return f.encoder.encode(b, rules.Public)
 	}
 	return Frame{}, Policy
+}
+
+// leaveText lets text out as it came, or what is to stand in its place.
+func (f *Filter) leaveText(b *event.Batch, rules event.Type) (Frame, Reason) {
+	data, facts := b.Frame.Data, stated(b)
+	if rules.Public != nil {
+		facts |= bit(rules.Public.Fact)
+	}
+	switch f.settings.Policy {
+	case event.PolicyClient:
+		if !rules.Client {
+			return Frame{}, Policy
+		}
+	case event.PolicyPublic:
+		if rules.Public == nil {
+			return Frame{}, Policy
+		}
+		if rules.Public.Instead != "" {
+			data = []byte(rules.Public.Instead)
+		}
+	default:
+		return Frame{}, Policy
+	}
+	if f.withheld(b)&facts != 0 {
+		return Frame{}, Setting
+	}
+	return Frame{Data: data, Kinds: kinds(b)}, Passed
 }
 
 // withheld are the facts that may not leave in this frame: those that the settings keep in, and text and thoughts where these
