@@ -111,7 +111,7 @@ func TestCutCaptures(t *testing.T) {
 func replayed(t *testing.T, file string) (reports []tracker.Report) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if err := run(t.Context(), []string{"replay", file}, &out, &errs); err != nil {
+	if err := run(t.Context(), []string{"replay", "--format=json", file}, &out, &errs); err != nil {
 		return nil
 	}
 	for line := range strings.Lines(out.String()) {

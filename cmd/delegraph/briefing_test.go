@@ -14,7 +14,7 @@ import (
 // said of its own answer.
 func TestBriefing(t *testing.T) {
 	var out, errs bytes.Buffer
-	if err := run(t.Context(), []string{"replay", "demo/fire-briefing.sse"}, &out, &errs); err != nil {
+	if err := run(t.Context(), []string{"replay", "--format=json", "demo/fire-briefing.sse"}, &out, &errs); err != nil {
 		t.Fatal(err)
 	}
 	line, rest, _ := strings.Cut(out.String(), "\n")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -38,7 +39,7 @@ func addReplay(app *kingpin.Application, commands map[string]func() error, ctx c
 	r := &replayCommand{out: out}
 	c := app.Command("replay", "Send captures through the pipeline and print what comes out of it.")
 	c.Flag("dialect", "The captures' dialect, or auto to find out.").Default(config.DialectAuto).EnumVar(&r.dialect, append([]string{config.DialectAuto}, dialectNames()...)...)
-	c.Flag("format", "json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("json").EnumVar(&r.format, "json", "otlp", "metrics", "stream")
+	c.Flag("format", "text: a waterfall for people; json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("text").EnumVar(&r.format, "text", "json", "otlp", "metrics", "stream")
 	c.Flag("policy", "Whom --format=stream is for: public, or client for the protocol's own client.").Default(config.PolicyPublic).EnumVar(&r.policy, config.PolicyPublic, config.PolicyClient)
 	c.Arg("file", "Captures of SSE streams; - is standard input.").Required().StringsVar(&r.files)
 	commands[c.FullCommand()] = func() error { return r.run(ctx) }
@@ -52,6 +53,10 @@ func (r *replayCommand) run(ctx context.Context) error {
 	sum := &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.format != "json"}
 	sum.lines.SetEscapeHTML(false)
 	observers := []tracker.Observer{sum}
+	people := newTexts(r.out, out)
+	if r.format == "text" {
+		observers = append(observers, people)
+	}
 
 	var lines *spans.Lines
 	if r.format == "otlp" {
@@ -92,6 +97,8 @@ func (r *replayCommand) run(ctx context.Context) error {
 		}
 	}
 	switch r.format {
+	case "text":
+		failures = append(failures, people.err, sum.tell(out))
 	case "json":
 		failures = append(failures, sum.print())
 	case "metrics":
@@ -171,6 +178,19 @@ func (s *summary) print() error {
 	return errors.Join(s.err, s.lines.Encode(struct {
 		Summary sums `json:"summary"`
 	}{sums{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
+}
+
+// tell says the sums to people.
+func (s *summary) tell(out io.Writer) error {
+	line := counts(s.Runs, "run") + " in " + counts(s.Frames, "frame")
+	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
+		line += fmt.Sprintf(", %d unreadable (%s)", s.Reasons[reason], reason)
+	}
+	if s.Internal > 0 {
+		line += fmt.Sprintf(", %d internal", s.Internal)
+	}
+	_, err := fmt.Fprintln(out, line)
+	return err
 }
 
 // counted lets the summary see each batch.
