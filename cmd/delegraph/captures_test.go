@@ -27,6 +27,7 @@ var captures = map[string]string{
 	"adk-go":     "testdata/adk-go",
 	"adk-python": "../../collector/dialect/adk/adkserver/testdata/captures/python",
 	"adk-js":     "../../collector/dialect/adk/adkserver/testdata/captures/js",
+	"looopy":     "../../collector/dialect/looopy/testdata",
 }
 
 // TestCaptures replays every capture and holds what is made of it against the golden file.

@@ -173,8 +173,9 @@ type Event struct {
 	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
 	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow
 	Took         Duration
-	Expires      Duration // KindInputRequested: how long an answer is waited for
-	Routing      Routing  // KindInputRequested
+	Expires      Duration  // KindInputRequested: how long an answer is waited for
+	Routing      Routing   // KindInputRequested
+	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
 	Steps        int
 	Usage        Usage
 	Plan         Plan
@@ -224,7 +225,7 @@ type Batch struct {
 	Within   string    // the id of the tool call in which the agent works, or ""
 	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
 	Time     time.Time // as reported on the wire, UTC; zero where it is not
-	Partial  bool      // repeated whole by a later frame
+	Partial  bool      // its text stands whole in another frame
 	Events   []Event
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal

@@ -10,7 +10,7 @@ func Annotate(b *event.Batch, lim Limits) {
 		case e.Kind == event.KindToolEnded:
 			found, structured := Structured(e.Payload, lim)
 			if !structured {
-				found = Text(e.Payload.Get("result").Text(), lim)
+				found = Text(resultOf(e.Payload).Text(), lim)
 			}
 			found.addTo(b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:

@@ -11,12 +11,12 @@ import (
 // maxDepth bounds the nesting of JSON that stands in a string.
 const maxDepth = 128
 
-// Structured reads the proof layer of a tool's response or an event's metadata: its own member proof_layer (or proofLayer, which wins), that of its member result, or that of JSON that stands in result as a string of at most Limits.Text bytes. It reports whether there is one. What has another type than it should is left out.
+// Structured reads the proof layer of a tool's response or an event's metadata: its own member proof_layer (or proofLayer, which wins), that of its member result, or that of JSON that stands in result, or is the response, as a string of at most Limits.Text bytes. It reports whether there is one. What has another type than it should is left out.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	if layer := layerOf(response); layer.Exists() {
 		return readLayer(layer, lim), true
 	}
-	result := response.Get("result")
+	result := resultOf(response)
 	if layer := layerOf(result); layer.Exists() {
 		return readLayer(layer, lim), true
 	}
@@ -33,6 +33,14 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 		return Findings{}, false
 	}
 	return readLayer(layer, lim), true
+}
+
+// resultOf is what a tool's response says: its member result, or the response itself where it is a string.
+func resultOf(response strictjson.Value) strictjson.Value {
+	if response.Kind() == strictjson.String {
+		return response
+	}
+	return response.Get("result")
 }
 
 func layerOf(v strictjson.Value) strictjson.Value {

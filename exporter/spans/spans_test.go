@@ -148,11 +148,16 @@ func describeAttributes(w *strings.Builder, attributes []attribute.KeyValue) {
 	}
 }
 
-// TestRoot has runs that nobody began, and of which nobody is known; the golden file has one below somebody's span.
+// TestRoot has a run that somebody began, one that nobody did, and one of which nobody is known.
 func TestRoot(t *testing.T) {
 	r := delegation()
-	r.Parent = event.SpanContext{}
 	root := observe(t, r)[0]
+	if parent := root.Parent(); parent.SpanID() != r.Parent.Span || parent.TraceID() != r.Trace || root.SpanContext().TraceID() != r.Trace {
+		t.Errorf("with a parent: below %v, in trace %s", parent, root.SpanContext().TraceID())
+	}
+	r = delegation()
+	r.Parent = event.SpanContext{}
+	root = observe(t, r)[0]
 	if root.Parent().IsValid() || root.SpanContext().TraceID() != r.Trace {
 		t.Errorf("without a parent: below %v, in trace %s", root.Parent(), root.SpanContext().TraceID())
 	}

@@ -79,6 +79,12 @@ func (r *openRun) takeOperations(child *openRun) {
 	missing(r.agents, child.agents)
 	missing(r.places, child.places)
 	missing(r.calls, child.calls)
+	for at, op := range child.here {
+		if at.branch == "" {
+			op.Branch, at.branch = child.Root.Branch, child.Root.Branch
+		}
+		r.here[at] = op
+	}
 	missing(r.partial, child.partial)
 	missing(r.settling, child.settling)
 	missing(r.whole, child.whole)

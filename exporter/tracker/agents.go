@@ -10,17 +10,14 @@ import (
 
 // agentOf finds or begins the operation of the frame's author. The first author names the run where its request did not.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
-	if b.Agent == "" {
-		return nil
-	}
-	if r.Agent == "" {
-		r.Agent = b.Agent
-		if r.Root.Name == "" {
-			r.Root.Name = cmp.Or(b.Workflow, b.Agent)
-			r.Root.Agent = r.Root.Name
+	part := b.Within != "" || b.Parent != ""
+	if b.Agent == "" && !part && !states(b, event.KindAgentStarted) {
+		if known := r.places[b.Branch]; known == nil || known.Name != "" {
+			return nil
 		}
 	}
-	if b.Agent == r.Root.Name && b.Within == "" && b.Parent == "" {
+	r.nameBy(b)
+	if b.Agent == r.Root.Name && b.Agent != "" && !part {
 		return r.Root
 	}
 	op := r.agents[speaker{b.Agent, b.Branch}]
@@ -40,6 +37,17 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		op.spoke, op.Started = true, r.now // a transfer shows an agent before its own first frame does
 	}
 	return op
+}
+
+// nameBy names the run by its first author, who is not one of those that work for it.
+func (r *openRun) nameBy(b *event.Batch) {
+	if r.Agent != "" || b.Branch != "" && b.Workflow == "" {
+		return
+	}
+	if r.Agent = b.Agent; r.Root.Name == "" {
+		r.Root.Name = cmp.Or(b.Workflow, b.Agent)
+		r.Root.Agent = r.Root.Name
+	}
 }
 
 // beginAgent begins an author's operation; last is an earlier one of the same name and place, which has ended.
@@ -67,9 +75,17 @@ func (r *openRun) number(op, last *Operation) {
 	}
 }
 
+// call is the last call of an id: that of a branch, else of any.
+func (r *openRun) call(branch, id string) *Operation {
+	if op := r.here[callKey{branch, id}]; op != nil {
+		return op
+	}
+	return r.calls[id]
+}
+
 // above is what an author's operation belongs to: the tool call in which it works, the agent for which it works, else the run.
 func (r *openRun) above(b *event.Batch) *Operation {
-	if call := r.calls[b.Within]; call != nil && b.Within != "" {
+	if call := r.call(b.Parent, b.Within); call != nil && b.Within != "" {
 		if call.open {
 			return call
 		}

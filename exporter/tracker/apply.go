@@ -65,11 +65,11 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	return op
 }
 
-func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
-	if last := r.calls[e.CallID]; last != nil && last.open {
+func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {
+	if last := r.here[callKey{b.Branch, e.CallID}]; last != nil && last.open && e.CallID != "" {
 		return // the same call again
 	}
-	op := r.beginTool(e, caller)
+	op := r.beginTool(e, b, caller)
 	if op == nil {
 		return
 	}
@@ -83,12 +83,12 @@ func (r *openRun) toolStarted(e *event.Event, caller *Operation) {
 	}
 }
 
-func (r *openRun) beginTool(e *event.Event, caller *Operation) *Operation {
+func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *Operation {
 	op := r.begin(ExecuteTool, e.Name, caller)
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.CallID = caller.Name, e.CallID
+	op.Agent, op.CallID, op.Branch = caller.Name, e.CallID, b.Branch
 	if known := r.tracker.settings.AgentsAsTools; known != nil {
 		op.AgentTool = known(r.Source, e.Name)
 	}
@@ -96,12 +96,12 @@ func (r *openRun) beginTool(e *event.Event, caller *Operation) *Operation {
 		return op
 	}
 	r.number(op, r.calls[e.CallID])
-	r.calls[e.CallID] = op
+	r.calls[e.CallID], r.here[callKey{b.Branch, e.CallID}] = op, op
 	return op
 }
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
-	op := r.callOf(e)
+	op := r.callOf(e, b)
 	paused := op != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
 	if !paused {
 		r.answerInput(e.CallID)
@@ -109,7 +109,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if op == nil {
 		// Its call stood in an earlier run that was paused: when it was made is not known here.
 		r.resume(e.CallID)
-		if op = r.beginTool(e, caller); op == nil {
+		if op = r.beginTool(e, b, caller); op == nil {
 			return
 		}
 		op.Started.At = time.Time{}
@@ -146,9 +146,9 @@ func (r *openRun) owe(branch string, agent *Operation) {
 }
 
 // callOf joins a response to its call, by id, or by name in order where the wire has no ids.
-func (r *openRun) callOf(e *event.Event) *Operation {
+func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
-		return r.calls[e.CallID]
+		return r.call(b.Branch, e.CallID)
 	}
 	for i, op := range r.unnamed {
 		if op.Name == e.Name {

@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -224,24 +225,23 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestTiming says what times are worth.
+// TestTiming says what an operation's times are, and what they are worth.
 func TestTiming(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream *event.Stream
 		frames []*event.Batch
-		want   tracker.Timing
+		want   string // timing, from and to
 	}{
-		"a live stream's are observed":             {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"))}, tracker.Observed},
-		"even where others stand on the wire":      {tailed(), []*event.Batch{says("a", calls("c", "tool"), reported(7)), says("a", returns("c", "tool"), reported(8))}, tracker.Observed},
-		"a file's are reported":                    {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"))}, tracker.Reported},
-		"a file's without a start are unknown":     {file(), []*event.Batch{says("a", calls("c", "tool"), undated), says("a", returns("c", "tool"))}, tracker.Unknown},
-		"a file's without an end are unknown":      {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"), undated)}, tracker.Unknown},
-		"an answer's whose call was not seen, too": {tailed(), []*event.Batch{says("a", returns("c", "tool"))}, tracker.Unknown},
+		"a live stream's are observed":             {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"))}, "observed 1-2"},
+		"even where others stand on the wire":      {tailed(), []*event.Batch{says("a", calls("c", "tool"), reported(7)), says("a", returns("c", "tool"), reported(9))}, "observed 1-2"},
+		"a file's are reported":                    {file(), []*event.Batch{says("a", calls("c", "tool"), reported(7)), says("a", returns("c", "tool"), reported(9))}, "reported 7-9"},
+		"a file's without a start are unknown":     {file(), []*event.Batch{says("a", calls("c", "tool"), undated), says("a", returns("c", "tool"))}, "unknown ?-2"},
+		"a file's without an end are unknown":      {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"), undated)}, "unknown 1-?"},
+		"an answer's whose call was not seen, too": {tailed(), []*event.Batch{says("a", returns("c", "tool"))}, "unknown ?-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if op := named(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool"); op.Timing != c.want {
-				t.Errorf("%s", op.Timing)
-			}
+			op := named(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool")
+			equal(t, fmt.Sprintf("%s %s-%s", op.Timing, seconds(op.Started), seconds(op.Ended)), c.want)
 		})
 	}
 }

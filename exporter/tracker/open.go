@@ -19,10 +19,11 @@ type openRun struct {
 	now       Moment // of the frame at hand
 	count     map[OperationKind]int
 	agents    map[speaker]*Operation
-	places    map[string]*Operation // the last agent of each branch
-	arriving  map[string]*Operation // agents that control was handed to and that have not spoken
-	calls     map[string]*Operation // the last call of each id
-	unnamed   []*Operation          // open calls without an id, first in, first out by name
+	places    map[string]*Operation  // the last agent of each branch
+	arriving  map[string]*Operation  // agents that control was handed to and that have not spoken
+	here      map[callKey]*Operation // the last call of each id in each branch
+	calls     map[string]*Operation  // the last call of each id
+	unnamed   []*Operation           // open calls without an id, first in, first out by name
 	inputs    map[string]*Input
 	partial   map[speaker]*Operation // responses of which only partial frames came
 	whole     map[string]Moment      // the last whole frame of each branch; of the run under ""
@@ -44,6 +45,9 @@ type openRun struct {
 	forgot               bool // ended operations, and so how often call ids were used
 }
 
+// callKey is a call at its place: agents that work side by side may count their calls alike.
+type callKey struct{ branch, id string }
+
 // speaker is an agent at its place in a workflow.
 type speaker struct{ agent, branch string }
 
@@ -59,6 +63,7 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		places:    map[string]*Operation{},
 		arriving:  map[string]*Operation{},
 		calls:     map[string]*Operation{},
+		here:      map[callKey]*Operation{},
 		inputs:    map[string]*Input{},
 		partial:   map[speaker]*Operation{},
 		settling:  map[speaker]*Operation{},
@@ -109,6 +114,8 @@ func (r *openRun) apply(b *event.Batch) {
 		if !b.Partial {
 			delete(r.owed, b.Branch)
 		}
+	} else if states(b, event.KindModelEnded) || states(b, event.KindText) && !b.Partial {
+		delete(r.owed, b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
 	if !states(b, event.KindModelEnded) {
@@ -187,7 +194,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindModelEnded:
 		r.modelEnded(e, b, caller)
 	case event.KindToolStarted:
-		r.toolStarted(e, caller)
+		r.toolStarted(e, b, caller)
 		r.say(e, b)
 	case event.KindToolPaused:
 		r.pause(e.CallID)

@@ -56,6 +56,9 @@ func (r *openRun) forget(op *Operation) {
 	if r.calls[op.CallID] == op {
 		delete(r.calls, op.CallID)
 	}
+	if at := (callKey{op.Branch, op.CallID}); r.here[at] == op {
+		delete(r.here, at)
+	}
 	if key := (speaker{op.Name, op.Branch}); r.agents[key] == op {
 		delete(r.agents, key)
 	}

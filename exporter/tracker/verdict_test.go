@@ -59,6 +59,9 @@ func TestVerdicts(t *testing.T) {
 			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
 		{"not finished", func() []*event.Batch { return []*event.Batch{says("a", text)} }, nil},
 		{"finished with a call open", func() []*event.Batch { return []*event.Batch{says("a", calls("c1", "tool")), says("a", final)} }, nil},
+		{"finished with a result that nobody took up", func() []*event.Batch {
+			return []*event.Batch{says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final)}
+		}, nil},
 		{"an error and a final frame after it", func() []*event.Batch { return []*event.Batch{says("", fails), says("a", final)} },
 			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
 		{"waiting", func() []*event.Batch { return []*event.Batch{says("a", asks("q", event.InputData), final)} },

@@ -148,6 +148,7 @@ func (w *words) fact(e *event.Event) {
 	w.duration("took", e.Took)
 	w.duration("expires", e.Expires)
 	w.put("routing", string(e.Routing))
+	w.mark(fmt.Sprintf("verbosity=%d", e.Verbosity), e.Verbosity != event.ThoughtsNone)
 	w.count("input", e.Usage.Input)
 	w.count("output", e.Usage.Output)
 	w.count("cached", e.Usage.CacheRead)

@@ -81,6 +81,7 @@ func misplaced(e *event.Event) string {
 	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
 		e.Unmetered && !kind(event.KindModelEnded), e.Routing != "" && !kind(event.KindInputRequested),
 		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
+		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
 		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
 		(len(e.State.Keys) > 0 || e.State.Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"

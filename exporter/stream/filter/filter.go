@@ -218,7 +218,7 @@ func (f *Filter) text(b *event.Batch) bool {
 // thought says whether the thoughts of a frame may leave. Where a floor is set, none does that states no confidence.
 func (f *Filter) thought(b *event.Batch) bool {
 	authors := f.settings.Authors
-	if f.settings.Thoughts < event.ThoughtsDetailed || authors != nil && !slices.Contains(authors, b.Agent) {
+	if f.settings.Thoughts < detail(b) || authors != nil && !slices.Contains(authors, b.Agent) {
 		return false
 	}
 	sure := f.settings.Floor == 0
@@ -233,6 +233,23 @@ func (f *Filter) thought(b *event.Batch) bool {
 		sure = true
 	}
 	return sure
+}
+
+// detail is how detailed the thoughts of a frame are: the most, where one does not say.
+func detail(b *event.Batch) event.Verbosity {
+	most := event.ThoughtsNone
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Kind == event.KindThought {
+			if e.Verbosity == event.ThoughtsNone {
+				return event.ThoughtsDetailed
+			}
+			most = max(most, e.Verbosity)
+		}
+	}
+	if most == event.ThoughtsNone {
+		return event.ThoughtsDetailed // a thought that only a more generous reader finds
+	}
+	return most
 }
 
 func bit(k event.Kind) uint64 { return 1 << k }

@@ -1,0 +1,86 @@
+package looopy
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// encoding is how a file's chunks are written.
+type encoding uint8
+
+const (
+	unknownEncoding encoding = iota
+	plainText
+	base64Text
+)
+
+func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
+	e := d.write(event.ArtifactFile, fr, b)
+	data := fr.data.Get("data")
+	if data.Kind() != strictjson.String {
+		return
+	}
+	switch text := data.Text(); d.encodingOf(e.ID, e.Artifact.Index, fr) {
+	case plainText:
+		e.Artifact.Bytes = event.Count{N: int64(len(text)), Known: true}
+	case base64Text:
+		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
+	}
+}
+
+// encodingOf is the encoding of a file, which the design document has in the first chunk only, today's servers in the metadata of
+// each. A file that begins without one is text.
+func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
+	said := fr.data.Get("encoding")
+	if !said.Exists() {
+		said = fr.metadata.Get("encoding")
+	}
+	known, _ := d.encodings.Get(id)
+	switch {
+	case said.Is("base64"):
+		known = base64Text
+	case said.Is("utf-8"), index.N == 0:
+		known = plainText
+	}
+	d.encodings.Add(id, known)
+	return known
+}
+
+// decodedLength is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
+func decodedLength(text []byte) (n int64) {
+	for _, c := range text {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if letter || digit || c == '+' || c == '/' || c == '-' || c == '_' {
+			n++
+		}
+	}
+	return n * 6 / 8
+}
+
+// dataWrite writes the whole of it, each time.
+func (d *decoder) dataWrite(_ *task, fr frame, b *event.Batch) {
+	e := d.write(event.ArtifactData, fr, b)
+	e.Artifact.Complete = true
+	if data := fr.data.Get("data"); data.Exists() {
+		e.Artifact.Bytes = event.Count{N: int64(len(data.Raw())), Known: true}
+	}
+}
+
+func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
+	e := d.write(event.ArtifactDataset, fr, b)
+	rows := fr.data.Get("rows")
+	e.Artifact.Bytes.Known = rows.Kind() == strictjson.Array
+	for row := range rows.Elements() {
+		e.Artifact.Bytes.N += int64(len(row.Raw()))
+	}
+}
+
+func (d *decoder) write(kind event.ArtifactKind, fr frame, b *event.Batch) *event.Event {
+	e := b.Add(event.KindArtifact)
+	e.ID, e.Name = d.member(fr, "artifactId"), d.member(fr, "name")
+	e.Artifact = event.Artifact{Kind: kind, Index: count(fr.data.Get("index"))}
+	e.Artifact.Append = e.Artifact.Index.N > 0
+	e.Artifact.Complete, _ = fr.data.Get("complete").Bool()
+	return e
+}

@@ -1,0 +1,74 @@
+package looopy_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/looopy"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// benchmarked are the frames of real captures that agents send most.
+var benchmarked = []struct {
+	name, capture string
+	frame         int // of the capture, from 0
+}{
+	{"delta", "subagent.sse", 11},
+	{"delta2025", "2025-text.sse", 3},
+	{"call", "subagent.sse", 9},
+	{"result", "subagent.sse", 10},
+	{"response", "subagent.sse", 13},
+	{"thought", "thought-stream.sse", 4},
+	{"chunk", "artifacts.sse", 9},
+	{"internal", "internal-loop.sse", 3},
+}
+
+// BenchmarkDecode gives the cost of a frame's facts once its JSON has been read.
+func BenchmarkDecode(b *testing.B) {
+	for _, c := range benchmarked {
+		b.Run(c.name, func(b *testing.B) {
+			f := captured(b, c.capture, c.frame)
+			var doc strictjson.Doc
+			if err := doc.Parse(f.Data, 128); err != nil {
+				b.Fatal(err)
+			}
+			frame := dialect.Frame{Frame: f, JSON: doc.Root()}
+			stream := &event.Stream{}
+			decoder := looopy.Dialect{}.New(stream)
+			batch := event.Batch{Stream: stream}
+			b.SetBytes(int64(len(f.Data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				batch = event.Batch{Stream: stream, Events: batch.Events[:0]}
+				decoder.Decode(frame, &batch)
+				if batch.Rejected != "" || len(batch.Events) == 0 {
+					b.Fatal("not decoded:", batch.Rejected)
+				}
+			}
+		})
+	}
+}
+
+// captured is one frame of a capture.
+func captured(b *testing.B, name string, index int) sse.Frame {
+	b.Helper()
+	content, err := os.Open("testdata/" + name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer content.Close()
+	frames := sse.NewReader(content, 0)
+	for {
+		f, err := frames.Next()
+		if err != nil {
+			b.Fatalf("%s has no frame %d: %v", name, index, err)
+		}
+		if index--; index < 0 {
+			return sse.Frame{ID: bytes.Clone(f.ID), Event: bytes.Clone(f.Event), Data: bytes.Clone(f.Data)}
+		}
+	}
+}

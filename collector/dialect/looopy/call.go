@@ -1,0 +1,136 @@
+package looopy
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// call is a tool call on its way.
+type call struct {
+	id, tool, provider string
+	taken              bool          // by the task of an agent
+	paused             bool          // that task waits
+	failure            event.Failure // how it ended
+}
+
+func (t *task) call(id string) *call {
+	for i := range t.calls {
+		if t.calls[i].id == id {
+			return &t.calls[i]
+		}
+	}
+	return nil
+}
+
+// callOf is the open call that started an agent: the one that can have. Where calls of the same agent run side by side, nothing
+// says which of them a task is of.
+func (t *task) callOf(agent string) *call {
+	var all, free []*call
+	for i := range t.calls {
+		if c := &t.calls[i]; c.starts(agent) {
+			all = append(all, c)
+			if !c.taken {
+				free = append(free, c)
+			}
+		}
+	}
+	switch {
+	case len(free) == 1:
+		return free[0]
+	case len(all) == 1:
+		return all[0]
+	}
+	return nil
+}
+
+// starts says whether a call is that of an agent: today's tool for it is named agent__NAME__invoke, with a name made safe.
+func (c *call) starts(agent string) bool {
+	if c.tool == agent || c.provider == agent {
+		return true
+	}
+	name, prefixed := strings.CutPrefix(c.tool, "agent__")
+	name, suffixed := strings.CutSuffix(name, "__invoke")
+	return prefixed && suffixed && name == safe(agent)
+}
+
+// safe writes a name as the servers do in names of tools: each run of other characters than letters, digits and dashes is one dash.
+func safe(name string) string {
+	var s strings.Builder
+	inside := false
+	for _, c := range name {
+		plain := c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if plain {
+			s.WriteRune(c)
+		} else if !inside {
+			s.WriteByte('-')
+		}
+		inside = !plain
+	}
+	return strings.ToLower(s.String())
+}
+
+func (d *decoder) toolStart(t *task, fr frame, b *event.Batch) {
+	id, tool := d.member(fr, "toolCallId"), d.member(fr, "toolName")
+	t.called = max(t.called-1, 0)
+	d.resume(t, id, b)
+	if id != "" && t.call(id) == nil {
+		if len(t.calls) == maxCalls {
+			t.calls = t.calls[1:]
+		}
+		t.calls = append(t.calls, call{id: id, tool: tool, provider: d.name(fr.metadata.Get("provider").Text())})
+	}
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name, e.Payload = id, tool, fr.data.Get("arguments")
+}
+
+func (d *decoder) toolProgress(_ *task, fr frame, b *event.Batch) {
+	b.Add(event.KindToolProgress).CallID = d.member(fr, "toolCallId")
+}
+
+func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
+	id, tool := d.member(fr, "toolCallId"), d.member(fr, "toolName")
+	t.mayRespond()
+	answered := d.resume(t, id, b)
+	c := t.call(id)
+	if c == nil && tool == requestInput {
+		if !answered {
+			b.Add(event.KindInputAnswered).CallID = id
+		}
+		return
+	}
+	var ended call
+	if c != nil {
+		ended = *c
+		t.forget(id)
+	}
+	if ended.paused {
+		b.Add(event.KindToolPaused).CallID = id
+	}
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.Name, e.Payload = id, tool, fr.data.Get("result")
+	e.Took = fr.took()
+	switch {
+	case failed(fr.data):
+		e.Error = event.ToolError
+	case ended.failure == event.AgentError:
+		e.Error = event.ToolError
+	default:
+		e.Error = ended.failure
+	}
+}
+
+func failed(data strictjson.Value) bool {
+	success, said := data.Get("success").Bool()
+	return said && !success || !said && len(data.Get("error").Text()) > 0
+}
+
+func (t *task) forget(id string) {
+	for i := range t.calls {
+		if t.calls[i].id == id {
+			t.calls = append(t.calls[:i], t.calls[i+1:]...)
+			return
+		}
+	}
+}

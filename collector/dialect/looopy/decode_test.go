@@ -1,0 +1,394 @@
+package looopy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// sent is a frame as today's servers send it: the kind is its name.
+func sent(kind, members string) string {
+	return "event: " + kind + "\ndata: {" + members + "}\n\n"
+}
+
+// of is a frame of a task.
+func of(task, kind, members string) string {
+	if members != "" {
+		members = "," + members
+	}
+	return sent(kind, `"taskId":"`+task+`"`+members)
+}
+
+// by is a frame of task t.
+func by(kind, members string) string { return of("t", kind, members) }
+
+// lines are what frames say: one for each, its facts after its head.
+func lines(s *event.Stream, frames ...string) string {
+	var all []string
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, strings.Join(frames, ""))) {
+		line = strings.TrimSuffix(line, "\n")
+		if fact, isFact := strings.CutPrefix(line, "  "); isFact {
+			all[len(all)-1] += "; " + fact
+			continue
+		}
+		_, head, _ := strings.Cut(line, " ") // its number
+		all = append(all, head)
+	}
+	return strings.Join(all, "\n")
+}
+
+type decodeCase struct {
+	name   string
+	frames []string
+	want   []string // a line for each frame
+}
+
+func runDecode(t *testing.T, cases []decodeCase) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), lines(&event.Stream{}, c.frames...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+const (
+	created = `"initiator":"user"`
+	working = `"status":"working"`
+)
+
+// TestShapes decodes one event as the design document has it, as the servers of November 2025 sent it, and as today's do.
+func TestShapes(t *testing.T) {
+	const (
+		want = `tool-start run="t" orphan session="ctx-1" 2025-11-06T10:30:05Z; tool_started name="look" call="c1" {"q":"x"}`
+		data = `"taskId":"t","toolCallId":"c1","toolName":"look","arguments":{"q":"x"},"timestamp":"2025-11-06T10:30:05Z"`
+		full = `data: {"kind":"tool-start","contextId":"ctx-1",` + data + "}\n\n"
+	)
+	for name, frame := range map[string]string{
+		"kind and name":             "event: tool-start\n" + full,
+		"kind, name and id":         "id: ctx-1-7\nevent: tool-start\n" + full,
+		"name, and context in id":   "id: ctx-1-7\nevent: tool-start\ndata: {" + data + "}\n\n",
+		"time in id":                "id: ctx-1-1795229586762\nevent: tool-start\ndata: {" + data + "}\n\n",
+		"kind alone":                full,
+		"the data's context counts": "id: other-7\nevent: tool-start\n" + full,
+	} {
+		if got := lines(&event.Stream{}, frame); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// TestKinds decodes each kind by itself.
+func TestKinds(t *testing.T) {
+	const head, call = ` run="t" orphan`, `"toolCallId":"c1","toolName":"look"`
+	for _, c := range []struct{ kind, members, want string }{
+		{"task-created", `"initiator":"agent"`, head + `; run_started`},
+		{"task-created", `"initiator":"user"`, ` run="t"; run_started`},
+		{"task-created", `"initiator":"agent","metadata":{"agentId":"a","model":"m"}`, head + ` agent="a"; run_started`},
+		{"task-status", `"status":"working"`, head + `; other`},
+		{"task-status", `"status":"waiting-input"`, head + `; other`},
+		{"task-status", `"status":"waiting-auth"`, head + `; other`},
+		{"task-status", `"status":"waiting-subtask"`, head + `; other`},
+		{"task-status", `"status":"completed"`, head + `; final; run_ended`},
+		{"task-status", `"status":"failed","message":"x","metadata":{"error":"x"}`, head + `; error agent_error; run_ended agent_error`},
+		{"task-status", `"status":"canceled"`, head + `; error canceled; run_ended canceled`},
+		{"task-status", `"status":7`, head + `; other`},
+		{"task-complete", `"content":"hi","artifacts":["a"],"metadata":{"duration":44250,"iterations":3,"tokensUsed":1547}`,
+			head + `; text "hi"; final; run_ended took=44.25s`},
+		{"task-complete", ``, head + `; final; run_ended`},
+		{"content-delta", `"delta":"hi","index":0`, head + ` partial; model_started; text "hi"`},
+		{"content-delta", `"delta":"","index":0`, head + ` partial; model_started`},
+		{"content-complete", `"content":"hi"`, head + `; model_ended unmetered; text "hi"`},
+		{"content-complete", `"content":"hi","finishReason":"stop"`, head + `; model_ended finish="stop" unmetered; text "hi"; final`},
+		{"content-complete", `"content":"hi","finishReason":"length"`, head + `; model_ended finish="length" unmetered; text "hi"; final`},
+		{"content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"}]`, head + `; model_ended finish="tool_calls" unmetered`},
+		{"tool-call", call + `,"arguments":{"x":1}`, head + ` partial; model_started`},
+		{"tool-start", call + `,"arguments":{"x":1},"icon":"i","metadata":{"provider":"local"}`, head + `; tool_started name="look" call="c1" {"x":1}`},
+		{"tool-progress", `"toolCallId":"c1","progress":0.5,"message":"x"`, head + `; tool_progress call="c1"`},
+		{"tool-complete", call + `,"success":true,"result":[1],"metadata":{"duration":12}`, head + `; tool_ended name="look" call="c1" took=12ms [1]`},
+		{"tool-complete", call + `,"success":false,"result":null,"error":"x"`, head + `; tool_ended name="look" call="c1" tool_error null`},
+		{"tool-complete", call + `,"error":"x"`, head + `; tool_ended name="look" call="c1" tool_error`},
+		{"tool-complete", call + `,"success":true,"error":"x"`, head + `; tool_ended name="look" call="c1"`},
+		{"tool-complete", call, head + `; tool_ended name="look" call="c1"`},
+		{"tool-input-required", call + `,"inputId":"i1","inputType":"data","prompt":"?","schema":{}`,
+			head + `; tool_paused call="c1"; input_requested call="i1" data routing="agent"`},
+		{"tool-input-required", `"toolCallId":"c1","toolName":"request_input","inputId":"i1","inputType":"selection"`,
+			head + `; input_requested call="i1" selection routing="agent"`},
+		{"input-required", `"inputId":"i1","requireUser":true,"inputType":"confirmation","metadata":{"timeout":300}`,
+			head + `; input_requested call="i1" confirmation expires=5m0s routing="user"`},
+		{"input-required", `"inputId":"i1","requireUser":false,"inputType":"tool-execution","metadata":{"timeout":1.5}`,
+			head + `; input_requested call="i1" tool expires=1.5s routing="agent"`},
+		{"input-required", `"inputId":"i1","inputType":"clarification"`, head + `; input_requested call="i1" clarification routing="agent"`},
+		{"input-required", `"inputId":"i1","inputType":"custom","schema":{}`, head + `; input_requested call="i1" data routing="agent"`},
+		{"input-required", `"inputId":"i1","inputType":"custom"`, head + `; input_requested call="i1" clarification routing="agent"`},
+		{"input-received", `"inputId":"i1","providedBy":"user","userId":"u","metadata":{"duration":900}`, head + `; input_answered call="i1"`},
+		{"auth-required", `"authId":"a1","authType":"oauth2","metadata":{"expiresIn":600}`, head + `; input_requested call="a1" credential expires=10m0s routing="user"`},
+		{"auth-required", `"authId":"a1","metadata":{"toolCallId":"c1"}`, head + `; tool_paused call="c1"; input_requested call="a1" credential routing="user"`},
+		{"auth-required", `"authId":"a1","toolCallId":"c1"`, head + `; tool_paused call="c1"; input_requested call="a1" credential routing="user"`},
+		{"auth-completed", `"authId":"a1","userId":"u"`, head + `; input_answered call="a1"`},
+		{"subtask-created", `"subtaskId":"s","agentId":"a","prompt":"x"`, head + `; other`},
+		{"subtask-created", `"agentId":"a"`, head + `; other`},
+		{"thought-stream", `"thoughtId":"h","content":"hm","metadata":{"confidence":0.9}`,
+			head + `; thought "hm"; confidence {Value:0.9 Known:true Scope: Label: Topic: Overall:false Origin:thought}`},
+		{"thought-stream", `"thoughtId":"h","content":"hm","metadata":{"confidence":90}`, head + `; thought "hm"`},
+		{"thought-stream", `"thoughtId":"h","content":"hm","metadata":{"source":"content-delta"}`, head + `; model_started; thought "hm"`},
+		{"thought-stream", `"thoughtId":"h","content":"hm","metadata":{"source":"tool-call"}`, head + `; thought "hm"`},
+		{"thought-stream", `"thoughtId":"h"`, head + `; other`},
+		{"message", `"message":{"role":"system","content":"x"}`, head + `; other`},
+		{"no-such-kind", ``, ` withheld` + head + `; other`},
+		{"undefined", ``, ` withheld` + head + `; other`},
+		{"error", `"error":"x"`, ` withheld` + head + `; error agent_error`},
+	} {
+		if got := lines(&event.Stream{}, by(c.kind, c.members)); got != c.kind+c.want {
+			t.Errorf("%s {%s}:\n%s\nwant\n%s", c.kind, c.members, got, c.kind+c.want)
+		}
+	}
+}
+
+// TestInternal calls events internal in every way that servers and their filters did.
+func TestInternal(t *testing.T) {
+	const task = `"taskId":"t"`
+	for _, c := range []struct {
+		name, data string
+		internal   bool
+	}{
+		{"internal:llm-call", task, true},
+		{"internal:thought-process", task, true},
+		{"internal:checkpoint", task, true},
+		{"internal:tool-message", task, true},
+		{"internal:tool-start", task + `,"toolCallId":"c1","toolName":"look"`, true},
+		{"internal:tool-complete", task + `,"toolCallId":"c1","success":true`, true},
+		{"Internal:thought-process", task, true},
+		{"INTERNAL:X", task, true},
+		{" internal:x", task, true},
+		{"internalEvent", task, true},
+		{"llm-call", task, true},
+		{"LLM-Call ", task, true},
+		{"checkpoint", task, true},
+		{"thought-process", task, true},
+		{"tool-message", task, true},
+		{"llm-call", `"kind":"internal:llm-call",` + task, true},
+		{"tool-start", `"kind":"internal:tool-start",` + task, true},
+		{"tool-start", `"kind":" Internal:tool-start",` + task, true},
+		{"tool-start", `"kind":"checkpoint",` + task, true},
+		{"internal:x", `"kind":"content-delta","delta":"x",` + task, true},
+		{"llm-call", `"kind":"content-delta","delta":"x",` + task, true},
+		{"", `"kind":"internal:x",` + task, true},
+		{"tool-start", task, false},
+		{"tool-complete", task, false},
+		{"llm-usage", task, false},
+		{"", task, false},
+		{"intern", task, false},
+	} {
+		got := lines(&event.Stream{}, sent(c.name, c.data))
+		if isInternal := strings.Contains(got, " internal;"); isInternal != c.internal || isInternal && !strings.HasSuffix(got, "internal; other") {
+			t.Errorf("event %q, data {%s}: %s", c.name, c.data, got)
+		}
+	}
+}
+
+// TestResponses follows a model's responses by what is shown of them.
+func TestResponses(t *testing.T) {
+	const (
+		head  = ` run="t"`
+		calls = `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"},{"id":"c2"}]`
+		stop  = `"content":"hi","finishReason":"stop"`
+		usage = `"model":"m","prompt_tokens":5,"completion_tokens":2,"total_tokens":7`
+		used  = ` input=5 output=2`
+	)
+	begun := by("task-created", created)
+	started := `task-created` + head + `; run_started`
+	call := func(id string) string { return by("tool-call", `"toolCallId":"`+id+`","toolName":"look"`) }
+	start := func(id string) string { return by("tool-start", `"toolCallId":"`+id+`","toolName":"look"`) }
+	done := func(id string) string {
+		return by("tool-complete", `"toolCallId":"`+id+`","toolName":"look","success":true`)
+	}
+	startedCall := func(id string) string { return `tool-start` + head + `; tool_started name="look" call="` + id + `"` }
+	endedCall := func(id string) string { return `tool-complete` + head + `; tool_ended name="look" call="` + id + `"` }
+	whole := `content-complete` + head + `; model_ended finish="stop" unmetered; text "hi"; final`
+	runDecode(t, []decodeCase{
+		{"usage after the response", []string{begun, by("content-complete", stop), by("llm-usage", usage), by("task-complete", `"content":"hi"`)},
+			[]string{started, whole, `llm-usage` + head + `; usage model="m"` + used, `task-complete` + head + ` partial; text "hi"; run_ended`}},
+		{"usage before the end of the response", []string{begun, by("content-delta", `"delta":"hi"`), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{started, `content-delta` + head + ` partial; model_started; text "hi"`, `llm-usage` + head + `; other`,
+				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
+		{"usage before anything of the response", []string{begun, by("llm-usage", usage), by("content-complete", calls), start("c1"), done("c1"), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{started, `llm-usage` + head + `; model_started model="m"`, `content-complete` + head + `; model_ended model="m" finish="tool_calls"` + used,
+				startedCall("c1"), endedCall("c1"), `llm-usage` + head + `; model_started model="m"`,
+				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
+		{"usage before and after", []string{begun, by("llm-usage", usage), by("content-complete", stop), by("llm-usage", usage)},
+			[]string{started, `llm-usage` + head + `; model_started model="m"`,
+				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`, `llm-usage` + head + `; usage model="m"` + used}},
+		{"calls within the response", []string{begun, call("c1"), call("c2"), by("content-complete", calls), start("c1"), start("c2"), done("c1"), done("c2"), call("c3"), by("content-complete", stop)},
+			[]string{started, `tool-call` + head + ` partial; model_started`, `tool-call` + head + ` partial; other`,
+				`content-complete` + head + `; model_ended finish="tool_calls" unmetered`, startedCall("c1"), startedCall("c2"), endedCall("c1"), endedCall("c2"),
+				`tool-call` + head + ` partial; model_started`, whole}},
+		{"calls of tools that nobody has, after the response", []string{begun, by("content-complete", calls), start("c1"), done("c1"), call("c2"), by("content-complete", stop)},
+			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, startedCall("c1"), endedCall("c1"), `tool-call` + head + `; other`, whole}},
+		{"usage of the response after such a call", []string{begun, by("content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"}]`), by("llm-usage", usage), call("c1"), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `llm-usage` + head + `; usage model="m"` + used, `tool-call` + head + `; other`,
+				`llm-usage` + head + `; model_started model="m"`, `content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
+		{"usage in two", []string{begun, by("llm-usage", usage), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{started, `llm-usage` + head + `; model_started model="m"`, `llm-usage` + head + `; other`,
+				`content-complete` + head + `; model_ended model="m" finish="stop" input=10 output=4; text "hi"; final`}},
+		{"a call that the response does not list", []string{begun, by("content-complete", `"content":"","finishReason":"tool_calls"`), call("c1"), by("content-complete", stop)},
+			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `tool-call` + head + `; other`, whole}},
+		{"the model of the task", []string{by("task-created", created+`,"metadata":{"model":"m0"}`), by("content-delta", `"delta":"hi"`), by("content-complete", stop), by("llm-usage", usage)},
+			[]string{started, `content-delta` + head + ` partial; model_started model="m0"; text "hi"`,
+				`content-complete` + head + `; model_ended model="m0" finish="stop" unmetered; text "hi"; final`, `llm-usage` + head + `; usage model="m"` + used}},
+		{"cut off by a failure", []string{begun, by("content-delta", `"delta":"h"`), by("llm-usage", usage), by("task-status", `"status":"failed"`)},
+			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`, `llm-usage` + head + `; other`,
+				`task-status` + head + `; model_ended model="m" model_error` + used + `; error agent_error; run_ended agent_error`}},
+		{"cut off by somebody", []string{begun, by("content-delta", `"delta":"h"`), by("task-status", `"status":"canceled"`)},
+			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
+				`task-status` + head + `; model_ended canceled; error canceled; run_ended canceled`}},
+		{"ended by the end of the task", []string{begun, by("content-delta", `"delta":"h"`), by("task-complete", `"content":"hi","metadata":{"finishReason":"stop"}`)},
+			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
+				`task-complete` + head + `; model_ended finish="stop"; text "hi"; final; run_ended`}},
+	})
+}
+
+// TestEnds ends tasks once, whatever is said of it.
+func TestEnds(t *testing.T) {
+	const head = ` run="t"`
+	begun, started := by("task-created", created), `task-created`+head+`; run_started`
+	completed, done := by("task-status", `"status":"completed"`), by("task-complete", `"content":"hi","metadata":{"duration":5}`)
+	failed := by("task-status", `"status":"failed"`)
+	answer := by("content-complete", `"content":"hi","finishReason":"stop"`)
+	answered := `content-complete` + head + `; model_ended finish="stop" unmetered; text "hi"; final`
+	runDecode(t, []decodeCase{
+		{"a status, then task-complete", []string{begun, completed, done},
+			[]string{started, `task-status` + head + `; final; run_ended`, `task-complete` + head + `; text "hi"`}},
+		{"task-complete, then a status", []string{begun, done, completed},
+			[]string{started, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `task-status` + head + `; other`}},
+		{"failed, then completed", []string{begun, failed, done, failed},
+			[]string{started, `task-status` + head + `; error agent_error; run_ended agent_error`, `task-complete` + head + `; text "hi"`, `task-status` + head + `; other`}},
+		{"the answer is repeated", []string{begun, answer, done},
+			[]string{started, answered, `task-complete` + head + ` partial; text "hi"; run_ended took=5ms`}},
+		{"another answer", []string{begun, answer, by("task-complete", `"content":"hi there"`)},
+			[]string{started, answered, `task-complete` + head + `; text "hi there"; run_ended`}},
+		{"no end, but the answer", []string{begun, by("task-status", working), answer},
+			[]string{started, `task-status` + head + `; other`, answered}},
+		{"tools after an answer", []string{begun, answer, by("content-complete", `"content":"wait","finishReason":"tool_calls"`), completed},
+			[]string{started, answered, `content-complete` + head + `; model_ended finish="tool_calls" unmetered; text "wait"`, `task-status` + head + `; final; run_ended`}},
+		{"a response after the end", []string{begun, done, by("content-delta", `"delta":"x"`), completed},
+			[]string{started, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `content-delta` + head + ` partial; model_started; text "x"`, `task-status` + head + `; other`}},
+		{"begun twice", []string{begun, begun}, []string{started, `task-created` + head + `; other`}},
+	})
+}
+
+// TestPauses pauses calls and goes on with them: in the same task, in that of another turn, or not.
+func TestPauses(t *testing.T) {
+	const calendar, transfer = `"toolCallId":"c1","toolName":"calendar"`, `"toolCallId":"c1","toolName":"transfer"`
+	start := func(task string) string { return of(task, "tool-start", calendar) }
+	done := func(task string) string { return of(task, "tool-complete", calendar+`,"success":true`) }
+	asks := of("t1", "auth-required", `"authId":"a1","metadata":{"toolCallId":"c1"}`)
+	const (
+		began  = `task-created run="t1"; run_started`
+		began2 = `task-created run="t2"; run_started`
+		called = `tool-start run="t1"; tool_started name="calendar" call="c1"`
+		asked  = `auth-required run="t1"; tool_paused call="c1"; input_requested call="a1" credential routing="user"`
+	)
+	runDecode(t, []decodeCase{
+		{"another turn goes on", []string{of("t1", "task-created", created), start("t1"), asks, start("t2"), done("t2"), of("t2", "task-created", created)},
+			[]string{began, called, asked,
+				`tool-start run="t2" orphan; input_answered call="a1"; tool_started name="calendar" call="c1"`,
+				`tool-complete run="t2" orphan; tool_ended name="calendar" call="c1"`, began2}},
+		{"another turn has a call of that id", []string{of("t1", "task-created", created), start("t1"), asks, of("t2", "task-created", created), start("t2"), done("t2")},
+			[]string{began, called, asked, began2,
+				`tool-start run="t2"; tool_started name="calendar" call="c1"`, `tool-complete run="t2"; tool_ended name="calendar" call="c1"`}},
+		{"the same task goes on", []string{of("t1", "task-created", created), start("t1"), asks, of("t1", "auth-completed", `"authId":"a1"`), done("t1")},
+			[]string{began, called, asked, `auth-completed run="t1"; input_answered call="a1"`,
+				`tool-complete run="t1"; input_answered call="a1"; tool_ended name="calendar" call="c1"`}},
+		{"a tool asks, and its call is run again", []string{of("t1", "tool-start", transfer), of("t1", "tool-input-required", transfer+`,"inputId":"i1","inputType":"confirmation"`), of("t2", "tool-start", transfer)},
+			[]string{`tool-start run="t1" orphan; tool_started name="transfer" call="c1"`,
+				`tool-input-required run="t1" orphan; tool_paused call="c1"; input_requested call="i1" confirmation routing="agent"`,
+				`tool-start run="t2" orphan; input_answered call="i1"; tool_started name="transfer" call="c1"`}},
+		{"the model asks, and its answer is no result", []string{
+			of("t1", "tool-input-required", `"toolCallId":"c1","toolName":"request_input","inputId":"i1","inputType":"selection"`),
+			of("t2", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true,"result":"a"`)},
+			[]string{`tool-input-required run="t1" orphan; input_requested call="i1" selection routing="agent"`,
+				`tool-complete run="t2" orphan; input_answered call="i1"`}},
+		{"the answer to what was asked on another stream", []string{of("t2", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true,"result":"a"`)},
+			[]string{`tool-complete run="t2" orphan; input_answered call="c1"`}},
+		{"a tool of that name", []string{of("t1", "tool-start", `"toolCallId":"c1","toolName":"request_input"`), of("t1", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true`)},
+			[]string{`tool-start run="t1" orphan; tool_started name="request_input" call="c1"`, `tool-complete run="t1" orphan; tool_ended name="request_input" call="c1"`}},
+		{"a client is to run a tool", []string{
+			of("t1", "input-required", `"inputId":"i1","inputType":"tool-execution","metadata":{"toolCall":{"id":"c1"}}`),
+			of("t1", "tool-complete", `"toolCallId":"c1","toolName":"camera","success":true`)},
+			[]string{`input-required run="t1" orphan; input_requested call="i1" tool routing="agent"`,
+				`tool-complete run="t1" orphan; input_answered call="i1"; tool_ended name="camera" call="c1"`}},
+	})
+}
+
+// TestArtifacts counts the bytes of what is written, chunk by chunk.
+func TestArtifacts(t *testing.T) {
+	file := func(members string) string { return by("file-write", `"artifactId":"f",`+members) }
+	runDecode(t, []decodeCase{
+		{"text, its encoding in the first chunk", []string{file(`"data":"ünï","index":0,"complete":false,"name":"a.md","encoding":"utf-8"`), file(`"data":"\u2603\n","index":1,"complete":true`)},
+			[]string{`file-write run="t" orphan; artifact name="a.md" id="f" file bytes=5 index=0`, `file-write run="t" orphan; artifact id="f" file bytes=4 index=1 append complete`}},
+		{"base64, its encoding in the first chunk", []string{file(`"data":"aGVsbG8=","index":0,"encoding":"base64"`), file(`"data":"aGVs\nbG8","index":1,"complete":true`)},
+			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=0`, `file-write run="t" orphan; artifact id="f" file bytes=5 index=1 append complete`}},
+		{"base64, said in each chunk", []string{file(`"data":"aGVsbG8=","index":3,"metadata":{"encoding":"base64"}`)},
+			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=3 append`}},
+		{"the first chunk was missed", []string{file(`"data":"aGVsbG8=","index":3`)}, []string{`file-write run="t" orphan; artifact id="f" file index=3 append`}},
+		{"written anew", []string{file(`"data":"aGVsbG8=","index":0,"encoding":"base64"`), file(`"data":"hello","index":0`)},
+			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=0`, `file-write run="t" orphan; artifact id="f" file bytes=5 index=0`}},
+		{"no data", []string{file(`"data":{"x":1},"index":0`)}, []string{`file-write run="t" orphan; artifact id="f" file index=0`}},
+		{"data", []string{by("data-write", `"artifactId":"d","name":"n","data":{"a": 1},"metadata":{"version":2}`), by("data-write", `"artifactId":"d"`)},
+			[]string{`data-write run="t" orphan; artifact name="n" id="d" data bytes=8 complete`, `data-write run="t" orphan; artifact id="d" data complete`}},
+		{"rows", []string{by("dataset-write", `"artifactId":"s","name":"n","rows":[{"a":1},{"a":22}],"index":0`), by("dataset-write", `"artifactId":"s","rows":[],"index":1,"complete":true`), by("dataset-write", `"artifactId":"s","index":2`)},
+			[]string{`dataset-write run="t" orphan; artifact name="n" id="s" dataset bytes=15 index=0`, `dataset-write run="t" orphan; artifact id="s" dataset bytes=0 index=1 append complete`, `dataset-write run="t" orphan; artifact id="s" dataset index=2 append`}},
+		{"without a task", []string{by("tool-start", `"toolCallId":"c1","toolName":"w"`), sent("file-write", `"artifactId":"f","data":"x","index":0`)},
+			[]string{`tool-start run="t" orphan; tool_started name="w" call="c1"`, `file-write run="t" orphan; artifact id="f" file bytes=1 index=0`}},
+		{"without any task", []string{"id: c-1\n" + sent("file-write", `"artifactId":"f","data":"x","index":0`)}, []string{`file-write session="c"; artifact id="f" file bytes=1 index=0`}},
+		{"without a task, forwarded", []string{of("u", "task-status", working), by("task-status", working), sent("file-write", `"artifactId":"f","parentTaskId":"u","path":["agent:a"],"data":"x","index":0`)},
+			[]string{`task-status run="u" orphan; other`, `task-status run="t" orphan; other`, `file-write run="u" orphan; artifact id="f" file bytes=1 index=0`}},
+	})
+}
+
+// TestRejected refuses what is no event, with whose it is left unsaid.
+func TestRejected(t *testing.T) {
+	for frame, want := range map[string]string{
+		"event: task-created\ndata: {\n\n":                                 `task-created rejected=syntax`,
+		"event: task-created\ndata: []\n\n":                                `task-created rejected=shape`,
+		"event: task-created\ndata: {}\n\n":                                `task-created rejected=shape`,
+		"event: task-created\ndata: {\"taskId\":\"\"}\n\n":                 `task-created rejected=shape`,
+		"event: task-created\ndata: {\"taskId\":7}\n\n":                    `task-created rejected=shape`,
+		"event: file-write\ndata: {\"data\":\"x\"}\n\n":                    `file-write rejected=shape`,
+		"event: tool-start\ndata: {\"kind\":[\"x\"],\"taskId\":\"t\"}\n\n": `- rejected=shape`,
+		"event: internal:x\ndata: {}\n\n":                                  `internal:x withheld internal rejected=shape`,
+		"event: task-created\ndata: {\"taskId\":\"t\",\"TASKID\":1}\n\n":   `task-created rejected=folded_name`,
+	} {
+		if got := lines(&event.Stream{}, frame); got != want {
+			t.Errorf("%q: %s, want %s", frame, got, want)
+		}
+	}
+}
+
+// TestBounds has a stream name more than the decoder remembers.
+func TestBounds(t *testing.T) {
+	var stream strings.Builder
+	stream.WriteString(of("root", "task-created", created))
+	for i := range 3 * maxTasks {
+		stream.WriteString(of(fmt.Sprint("s", i), "tool-start", fmt.Sprintf(`"parentTaskId":"root","path":["agent:a%d"],"toolCallId":"c%d","toolName":"n%d"`, i, i, i)))
+		stream.WriteString(of("root", "tool-start", fmt.Sprintf(`"toolCallId":"r%d","toolName":"m%d"`, i, i)))
+		stream.WriteString(of("root", "auth-required", fmt.Sprintf(`"authId":"i%d","toolCallId":"r%d"`, i, i)))
+		stream.WriteString(of("root", "file-write", fmt.Sprintf(`"artifactId":"f%d","data":"x","index":0`, i)))
+	}
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	decodeAll(t, d, stream.String())
+	root, known := d.tasks.Get("root")
+	if !known || root.orphan || !root.begun || len(root.calls) != maxCalls {
+		t.Errorf("the root is not remembered as it should be: %v %+v", known, root)
+	}
+	if d.tasks.Len() != maxTasks || d.asked.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || len(d.names) != maxNames {
+		t.Errorf("%d tasks, %d questions, %d artifacts, %d names", d.tasks.Len(), d.asked.Len(), d.encodings.Len(), len(d.names))
+	}
+}

@@ -1,0 +1,129 @@
+package looopy
+
+import "github.com/delegraph/delegraph/collector/event"
+
+var table = event.Table{
+	// Where the kind stands in the data; a type would be something of another protocol.
+	Discriminators: []string{"kind", "type"},
+	Deep:           true,
+	Named:          true,
+	Types: map[string]event.Type{
+		// How a task goes. Its words are those of errors too, and of what it waits for.
+		kindTaskCreated: {Client: true, Public: public(rules{
+			"initiator": &scalar,
+			"metadata":  members(rules{"agentId": &scalar}),
+		})},
+		"task-status": {Client: true, Public: public(rules{
+			"status": {Fact: event.KindError, Values: []string{
+				"working", "waiting-input", "waiting-auth", "waiting-subtask", "completed", "canceled",
+			}},
+			"metadata": members(rules{
+				"blockedBy":        &scalar,
+				"pendingInputIds":  {Each: &scalar},
+				"pendingToolNames": {Each: &scalar},
+				"pendingAuths":     {Each: members(rules{"authId": &scalar, "authType": &scalar, "provider": &scalar})},
+			}),
+		})},
+		"task-complete": {Client: true, Public: public(rules{
+			"content":   &answerText,
+			"artifacts": {Each: &scalar},
+			"metadata":  members(rules{"duration": &scalar, "iterations": &scalar, "finishReason": &scalar}),
+		})},
+		"subtask-created": {Client: true, Public: public(rules{"subtaskId": &scalar, "agentId": &scalar})},
+
+		// What the model says. Its thoughts leave where the settings say so; what it costs, and what it was told, never.
+		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &scalar})},
+		"content-complete": {Client: true, Public: public(rules{
+			"content":      &answerText,
+			"finishReason": &scalar,
+			"toolCalls": {Each: members(rules{
+				"id": &scalar, "type": &scalar, "function": members(rules{"name": &scalar}),
+			}), Fact: event.KindToolStarted},
+		})},
+		"thought-stream": {Client: true, Public: &publicThought},
+		"llm-usage":      {Client: true},
+		kindMessage:      {Client: true},
+
+		// Tools: names and ids, no arguments, results, or words about them.
+		"tool-call":     {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
+		"tool-start":    {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
+		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &scalar, "progress": {Fact: event.KindToolProgress}})},
+		"tool-complete": {Client: true, Public: public(rules{
+			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &scalar,
+		})},
+
+		// What somebody is to answer: all that he needs for it, since the protocol wants it to reach him, and no more.
+		"tool-input-required": {Client: true, Public: public(rules{
+			"toolCallId": &scalar, "toolName": &scalar, "inputId": &asked, "requireUser": &scalar, "inputType": &scalar,
+			"prompt": &asked, "schema": &wholly, "options": &wholly, "metadata": &waiting,
+		})},
+		"input-required": {Client: true, Public: public(rules{
+			"inputId": &asked, "requireUser": &scalar, "inputType": &scalar,
+			"prompt": &asked, "schema": &wholly, "options": &wholly, "metadata": &waiting,
+		})},
+		"auth-required": {Client: true, Public: public(rules{
+			"authId": &asked, "authType": &scalar, "provider": &scalar, "scopes": {Each: &scalar}, "prompt": &asked,
+			"authUrl": &asked, "infoUrl": &asked,
+			"authorizationEndpoint": &asked, "clientId": &scalar, "codeChallenge": &scalar, "codeChallengeMethod": &scalar,
+			// With it the user's client encrypts what it sends. Should more of the key stand there, it stays in.
+			"encryptionKey": members(rules{"kty": &scalar, "crv": &scalar, "x": &scalar, "y": &scalar, "kid": &scalar, "alg": &scalar}),
+			"metadata":      &waiting,
+		})},
+		// Who answered is nobody's business.
+		"input-received": {Client: true, Public: public(rules{"inputId": &answered, "providedBy": &scalar})},
+		"auth-completed": {Client: true, Public: public(rules{"authId": &answered})},
+
+		// Artifacts: their names and how far they are, not what is in them.
+		"file-write": {Client: true, Public: public(rules{
+			"artifactId": &written, "name": &written, "mimeType": &scalar, "index": &scalar, "complete": &scalar,
+		})},
+		"data-write": {Client: true, Public: public(rules{
+			"artifactId": &written, "name": &written, "metadata": members(rules{"version": &scalar}),
+		})},
+		"dataset-write": {Client: true, Public: public(rules{
+			"artifactId": &written, "name": &written, "index": &scalar, "complete": &scalar,
+		})},
+	},
+}
+
+// Table is what may leave a Looopy stream.
+func (Dialect) Table() *event.Table { return &table }
+
+type rules = map[string]*event.Rule
+
+var (
+	scalar      = event.Rule{}
+	answerText  = event.Rule{Fact: event.KindText}
+	toolStarted = event.Rule{Fact: event.KindToolStarted}
+	asked       = event.Rule{Fact: event.KindInputRequested}
+	wholly      = event.Rule{Fact: event.KindInputRequested, Whole: true}
+	answered    = event.Rule{Fact: event.KindInputAnswered}
+	written     = event.Rule{Fact: event.KindArtifact}
+
+	// waiting is how urgent an answer is and how long it is waited for, in seconds.
+	waiting = event.Rule{Members: rules{"urgency": &scalar, "timeout": &scalar, "expiresIn": &scalar, "toolCallId": &scalar, "toolName": &scalar}}
+)
+
+// publicThought is a thought without the others that were weighed.
+var publicThought = event.Rule{
+	Thought: []string{"thoughtId", "thoughtType", "content"},
+	Members: with(rules{
+		"thoughtId": &scalar, "thoughtType": &scalar, "verbosity": &scalar, "index": &scalar,
+		"content":  {Fact: event.KindThought},
+		"metadata": members(rules{"confidence": {Fact: event.KindConfidence}}),
+	}),
+}
+
+// public is an event, with what every event says of its place, its own members, and nothing else.
+func public(own rules) *event.Rule { return members(with(own)) }
+
+func members(m rules) *event.Rule { return &event.Rule{Members: m} }
+
+func with(own rules) rules {
+	for name, rule := range (rules{
+		"kind": &scalar, "contextId": &scalar, "taskId": &scalar, "parentTaskId": &scalar, "path": {Each: &scalar}, "timestamp": &scalar,
+	}) {
+		own[name] = rule
+	}
+	return own
+}

@@ -1,0 +1,279 @@
+package looopy_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/looopy"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+var (
+	public = filter.Settings{Policy: event.PolicyPublic}
+	client = filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+)
+
+// leave is what of a stream leaves by a policy: for each frame its name and data, or the reason why it stays in.
+func leave(t *testing.T, s filter.Settings, stream string) (left []string) {
+	t.Helper()
+	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
+	input := collector.Input{Reader: strings.NewReader(stream), Arrival: func() time.Time { return time.Time{} }}
+	decoding := collector.New([]dialect.Dialect{looopy.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "looopy")
+	f := filter.New(s)
+	for {
+		b, err := decoding.Next()
+		if err != nil {
+			return left
+		}
+		frame, why := f.Apply(b)
+		if why != filter.Passed {
+			left = append(left, "stays in: "+string(why))
+			continue
+		}
+		left = append(left, frame.Name+" "+string(frame.Data))
+	}
+}
+
+// policyCase is an event's members besides its task, and what the public gets of them. Nothing that is called secret may be in that.
+type policyCase struct{ kind, sent, public string }
+
+const (
+	stays   = "stays in" // the event
+	nothing = ""         // leaves of the members
+)
+
+var policyCases = []policyCase{
+	// What every event says.
+	{"task-status", `"contextId":"c","parentTaskId":"p","path":["agent:a","tool:b"],"timestamp":"2026-01-01T00:00:00Z"`, `"contextId":"c","parentTaskId":"p","path":["agent:a","tool:b"],"timestamp":"2026-01-01T00:00:00Z"`},
+	{"task-status", `"whatMayCome":"secret"`, nothing},
+	{"task-status", `"path":["tool:b",{"x":"secret"}]`, `"path":["tool:b"]`},
+
+	// How tasks go.
+	{"task-created", `"initiator":"user","metadata":{"agentId":"a","model":"secret","historyLength":"secret","x":"secret"}`, `"initiator":"user","metadata":{"agentId":"a"}`},
+	{"task-created", `"initiator":"user","metadata":{"historyLength":1}`, `"initiator":"user"`},
+	{"task-status", `"status":"working","message":"secret","metadata":{}`, `"status":"working","metadata":{}`},
+	{"task-status", `"status":"failed","message":"secret","metadata":{"error":"secret","reason":"secret","consecutiveToolFailures":3}`, `"status":"failed"`},
+	{"task-status", `"status":"waiting-input","metadata":{"reason":"secret","blockedBy":"user","pendingInputIds":["i1"],"pendingToolNames":["f"],"pendingAuths":[{"authId":"a1","authType":"pat","provider":"p","x":"secret"}]}`,
+		`"status":"waiting-input","metadata":{"blockedBy":"user","pendingInputIds":["i1"],"pendingToolNames":["f"],"pendingAuths":[{"authId":"a1","authType":"pat","provider":"p"}]}`},
+	{"task-complete", `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"tokensUsed":"secret","finishReason":"stop","x":"secret"}`, `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"finishReason":"stop"}`},
+	{"subtask-created", `"subtaskId":"s","agentId":"a","prompt":"secret"`, `"subtaskId":"s","agentId":"a"`},
+
+	// What the model says.
+	{"content-delta", `"delta":"hi","index":0`, `"delta":"hi","index":0`},
+	{"content-complete", `"content":"hi","finishReason":"stop"`, `"content":"hi","finishReason":"stop"`},
+	{"content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"x":"secret"}}}]`,
+		`"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1","type":"function","function":{"name":"f"}}]`},
+	{"thought-stream", `"thoughtId":"secret","thoughtType":"planning","verbosity":"brief","content":"secret","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"],"relatedTo":"secret","source":"secret"}`, stays},
+	{"thought-stream", `"content":"secret"`, stays},
+	{"llm-usage", `"model":"secret","prompt_tokens":1,"completion_tokens":1,"total_tokens":1,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":{"cached_tokens":1},"cache_read_input_tokens":1`, stays},
+	{"message", `"message":{"role":"system","content":"secret"}`, stays},
+
+	// Tools.
+	{"tool-call", `"toolCallId":"c1","toolName":"f","arguments":{"x":"secret"},"metadata":{"x":"secret"}`, `"toolCallId":"c1","toolName":"f"`},
+	{"tool-start", `"toolCallId":"c1","toolName":"f","arguments":{"x":"secret"},"icon":"secret","metadata":{"provider":"secret","concurrent":true}`, `"toolCallId":"c1","toolName":"f"`},
+	{"tool-progress", `"toolCallId":"c1","progress":0.5,"message":"secret","icon":"secret","metadata":{"step":"secret","stepsCompleted":1,"stepsTotal":2}`, `"toolCallId":"c1","progress":0.5`},
+	{"tool-complete", `"toolCallId":"c1","toolName":"f","success":false,"result":{"x":"secret"},"error":"secret","icon":"secret","metadata":{"duration":1,"cached":false,"retries":0}`, `"toolCallId":"c1","toolName":"f","success":false`},
+
+	// What somebody is to answer.
+	{"tool-input-required", `"toolCallId":"c1","toolName":"f","toolArguments":{"x":"secret"},"inputId":"i1","inputType":"data","prompt":"?","schema":{"type":"object"},"options":["a",{"b":1}]`,
+		`"toolCallId":"c1","toolName":"f","inputId":"i1","inputType":"data","prompt":"?","schema":{"type":"object"},"options":["a",{"b":1}]`},
+	{"input-required", `"inputId":"i1","requireUser":true,"inputType":"selection","prompt":"?","schema":{"type":"boolean"},"options":["a"],"metadata":{"toolCall":{"function":{"arguments":"secret"}},"urgency":"high","timeout":300,"x":"secret"}`,
+		`"inputId":"i1","requireUser":true,"inputType":"selection","prompt":"?","schema":{"type":"boolean"},"options":["a"],"metadata":{"urgency":"high","timeout":300}`},
+	{"auth-required", `"authId":"a1","authType":"oauth2","provider":"p","scopes":["s"],"prompt":"?","authUrl":"https://a.test","infoUrl":"https://i.test","authorizationEndpoint":"https://e.test","clientId":"c","codeChallenge":"x","codeChallengeMethod":"S256","codeVerifier":"secret","clientSecret":"secret","encryptionKey":{"kty":"EC","crv":"P-256","x":"X","y":"Y","kid":"k","alg":"ECDH-ES","d":"secret"},"metadata":{"expiresIn":300,"toolCallId":"c1","toolName":"f","toolArguments":{"x":"secret"}}`,
+		`"authId":"a1","authType":"oauth2","provider":"p","scopes":["s"],"prompt":"?","authUrl":"https://a.test","infoUrl":"https://i.test","authorizationEndpoint":"https://e.test","clientId":"c","codeChallenge":"x","codeChallengeMethod":"S256","encryptionKey":{"kty":"EC","crv":"P-256","x":"X","y":"Y","kid":"k","alg":"ECDH-ES"},"metadata":{"expiresIn":300,"toolCallId":"c1","toolName":"f"}`},
+	{"input-received", `"inputId":"i1","providedBy":"user","userId":"secret","agentId":"secret","metadata":{"duration":900}`, `"inputId":"i1","providedBy":"user"`},
+	{"auth-completed", `"authId":"a1","userId":"secret","metadata":{"expiresAt":"secret"}`, `"authId":"a1"`},
+
+	// Artifacts.
+	{"file-write", `"artifactId":"f","data":"secret","index":0,"complete":true,"name":"a.md","description":"secret","mimeType":"text/plain","encoding":"utf-8","metadata":{"encoding":"utf-8","chunkSize":1,"totalChunks":1,"totalSize":1,"toolCallId":"c1"}`,
+		`"artifactId":"f","index":0,"complete":true,"name":"a.md","mimeType":"text/plain"`},
+	{"data-write", `"artifactId":"d","data":{"x":"secret"},"name":"n","description":"secret","metadata":{"version":2,"dataSize":3,"toolCallId":"c1"}`, `"artifactId":"d","name":"n","metadata":{"version":2}`},
+	{"dataset-write", `"artifactId":"s","rows":[{"x":"secret"}],"index":0,"complete":false,"name":"n","description":"secret","schema":{"x":"secret"},"metadata":{"totalRows":1,"batchSize":1,"totalBatches":1}`,
+		`"artifactId":"s","index":0,"complete":false,"name":"n"`},
+}
+
+// shapes are the ways in which servers send an event of task t.
+var shapes = map[string]func(kind, members string) string{
+	"design document": func(kind, members string) string {
+		return "event: " + kind + "\ndata: " + dataOf(`"kind":"`+kind+`",`, members) + "\n\n"
+	},
+	"kind alone": func(kind, members string) string { return "data: " + dataOf(`"kind":"`+kind+`",`, members) + "\n\n" },
+	"name alone": func(kind, members string) string {
+		return "id: c-1\nevent: " + kind + "\ndata: " + dataOf("", members) + "\n\n"
+	},
+}
+
+func dataOf(kind, members string) string {
+	if members != "" {
+		members = "," + members
+	}
+	return "{" + kind + `"taskId":"t"` + members + "}"
+}
+
+// TestPolicies lets each member of each event leave, in each of its shapes: to the public what the table says, to the protocol's
+// own client all of it, under the name of its kind.
+func TestPolicies(t *testing.T) {
+	for _, c := range policyCases {
+		for name, shape := range shapes {
+			stream := shape(c.kind, c.sent)
+			kind := ""
+			if name != "name alone" {
+				kind = `"kind":"` + c.kind + `",`
+			}
+			want := c.kind + " " + dataOf(kind, c.public)
+			if got := leave(t, public, stream)[0]; c.public == stays && !strings.HasPrefix(got, stays) || c.public != stays && got != want || strings.Contains(got, "secret") {
+				t.Errorf("%s: the public gets of\n%s%s\nwant\n%s", name, stream, got, want)
+			}
+			if got, want := leave(t, client, stream)[0], c.kind+" "+dataOf(kind, c.sent); got != want {
+				t.Errorf("%s: the client gets of\n%s%s", name, stream, got)
+			}
+		}
+	}
+}
+
+// TestThoughts lets thoughts out where the settings say so, without what was weighed against them.
+func TestThoughts(t *testing.T) {
+	settings := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
+	stream := shapes["name alone"]("thought-stream", `"thoughtId":"h","thoughtType":"decision","verbosity":"brief","content":"hm","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"]}`)
+	const want = `thought-stream {"taskId":"t","thoughtId":"h","thoughtType":"decision","verbosity":"brief","content":"hm","index":0,"metadata":{"confidence":0.9}}`
+	if got := leave(t, settings, stream)[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	settings.Floor = 0.95
+	if got := leave(t, settings, stream)[0]; !strings.HasPrefix(got, stays) {
+		t.Errorf("less sure than the floor: %s", got)
+	}
+}
+
+// TestRepeatedAnswer lets a task's end leave with the answer, which content-complete has brought before.
+func TestRepeatedAnswer(t *testing.T) {
+	shape := shapes["name alone"]
+	got := leave(t, public, shape("content-complete", `"content":"hi","finishReason":"stop"`)+shape("task-complete", `"content":"hi"`))
+	want := []string{`content-complete {"taskId":"t","content":"hi","finishReason":"stop"}`, `task-complete {"taskId":"t","content":"hi"}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestStaysIn keeps in what the servers' own filters let pass, or what would mean another thing to another reader.
+func TestStaysIn(t *testing.T) {
+	const data = `{"taskId":"t","reasoning":"secret","delta":"secret"}`
+	kind := func(kind string) string { return `{"kind":` + kind + `,"taskId":"t","delta":"secret"}` }
+	nested := `{"taskId":"t","delta":"x","metadata":{"x":[{"kind":"internal:x","y":"secret"}]}}`
+	for _, c := range []struct{ name, data, why string }{
+		{"internal:llm-call", data, "internal"},
+		{"Internal:thought-process", data, "internal"},
+		{"llm-call", data, "internal"},
+		{"Checkpoint", data, "internal"},
+		{"thought-process", data, "internal"},
+		{"tool-message", data, "internal"},
+		{"tool-start", kind(`"internal:tool-start"`), "internal"},
+		{"internal:tool-start", kind(`"tool-start"`), "internal"},
+		{"llm-call", kind(`"content-delta"`), "internal"},
+		{"content-delta", kind(`"checkpoint"`), "internal"},
+		{"content-delta", `{"KIND":"internal:x","taskId":"t","delta":"secret"}`, "internal"},
+		{"content-delta", `{"type":"internal:x","taskId":"t","delta":"secret"}`, "internal"},
+		{"content-delta", nested, "internal"},
+		{"", data, "unknown"},
+		{"undefined", data, "unknown"},
+		{"prompt-error", data, "unknown"},
+		{"error", data, "unknown"},
+		{"content-delta", kind(`"tool-start"`), "unknown"},
+		{"message", kind(`"content-delta"`), "unknown"},
+		{"Content-Delta", data, "unknown"},
+		{"content-delta", kind(`null`), "unknown"},
+		{"content-delta", kind(`["content-delta"]`), "unreadable"},
+		{"content-delta", `{"delta":"secret"}`, "unreadable"},
+		{"content-delta", `{"taskId":"t","delta":"secret"`, "unreadable"},
+	} {
+		stream := "event: " + c.name + "\ndata: " + c.data + "\n\n"
+		for _, s := range []filter.Settings{public, client} {
+			if got := leave(t, s, stream); !slices.Equal(got, []string{"stays in: " + c.why}) {
+				t.Errorf("%s of\n%s%q", s.Policy, stream, got)
+			}
+		}
+	}
+}
+
+// TestPoliciesOfCaptures lets recorded streams leave: nothing internal under either policy, to the client each event that is not,
+// and has a case for every member that any recorded server sends.
+func TestPoliciesOfCaptures(t *testing.T) {
+	tested := map[string]bool{"kind": true, "taskId": true}
+	for _, c := range policyCases {
+		for _, member := range membersOf(t, c.kind, "{"+c.sent+"}") {
+			tested[c.kind+" "+member] = true
+			if c.kind == "task-status" {
+				tested[member] = true // of every event
+			}
+		}
+	}
+	files, _ := filepath.Glob("testdata/*.sse")
+	if len(files) == 0 {
+		t.Fatal("no captures")
+	}
+	frame := regexp.MustCompile(`(?m)^event: ?(.*)\ndata: (.*)$`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		toPublic, toClient := leave(t, public, string(content)), leave(t, client, string(content))
+		for i, sent := range frame.FindAllStringSubmatch(string(content), -1) {
+			kind, data := sent[1], sent[2]
+			if kind == "" || kind == "undefined" || strings.HasPrefix(strings.ToLower(kind), "internal:") {
+				if !strings.HasPrefix(toClient[i], stays) || !strings.HasPrefix(toPublic[i], stays) {
+					t.Errorf("%s, frame %d, %s leaves", file, i+1, kind)
+				}
+				continue
+			}
+			if toClient[i] != kind+" "+data {
+				t.Errorf("%s, frame %d: the client gets of\n%s\n%s", file, i+1, data, toClient[i])
+			}
+			for _, member := range membersOf(t, kind, data) {
+				if !tested[member] && !tested[kind+" "+member] {
+					t.Errorf("%s: no case of %s has %q", file, kind, member)
+					tested[member] = true
+				}
+			}
+		}
+		if all := strings.Join(slices.Concat(toPublic, toClient), "\n"); strings.Contains(all, "CANARY") {
+			t.Errorf("%s: a canary leaves", file)
+		}
+	}
+}
+
+// membersOf are the paths of an event's members, down to those that a tool names.
+func membersOf(t *testing.T, kind, data string) (paths []string) {
+	t.Helper()
+	var root map[string]any
+	if err := json.Unmarshal([]byte(data), &root); err != nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	var walk func(string, any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, value := range v {
+				paths = append(paths, path+name)
+				if !slices.Contains([]string{"arguments", "toolArguments", "result", "schema", "options", "rows", "data", "message"}, name) {
+					walk(path+name+".", value)
+				}
+			}
+		case []any:
+			for _, element := range v {
+				walk(path, element)
+			}
+		}
+	}
+	walk("", root)
+	return paths
+}
