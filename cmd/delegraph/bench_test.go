@@ -109,10 +109,10 @@ type workload struct {
 func workloads(b *testing.B) []workload {
 	b.Helper()
 	all := []workload{{name: "mix", streams: [][]byte{mix(1000)}}, {name: "deltas", streams: [][]byte{deltas(1000)}}}
-	for _, family := range slices.Sorted(maps.Keys(captures)) {
-		files, err := filepath.Glob(filepath.Join(captures[family], "*.sse"))
+	for _, family := range slices.Sorted(maps.Keys(adkCaptures)) {
+		files, err := filepath.Glob(filepath.Join(adkCaptures[family], "*.sse"))
 		if err != nil || len(files) == 0 {
-			b.Fatalf("no captures in %s: %v", captures[family], err)
+			b.Fatalf("no captures in %s: %v", adkCaptures[family], err)
 		}
 		l := workload{name: family}
 		for _, file := range files {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,6 +30,13 @@ var captures = map[string]string{
 	"adk-js":     "../../collector/dialect/adk/adkserver/testdata/captures/js",
 	"looopy":     "../../collector/dialect/looopy/testdata",
 }
+
+// adkCaptures are those of ADK servers.
+var adkCaptures = func() map[string]string {
+	only := maps.Clone(captures)
+	maps.DeleteFunc(only, func(family, _ string) bool { return !strings.HasPrefix(family, "adk-") })
+	return only
+}()
 
 // TestCaptures replays every capture and holds what is made of it against the golden file.
 func TestCaptures(t *testing.T) {

@@ -101,7 +101,7 @@ func branches(r tracker.Report) (all []string) {
 
 // checkReplayed posts every capture's OTLP/JSON line.
 func checkReplayed(t *testing.T, server *jaeger) {
-	for family, folder := range captures {
+	for family, folder := range adkCaptures {
 		for _, file := range sseFiles(t, folder) {
 			reports := replayed(t, file)
 			if len(reports) == 0 {

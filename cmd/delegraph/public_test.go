@@ -68,7 +68,7 @@ func TestPublicStream(t *testing.T) {
 
 // TestClientStream replays every capture as its own client gets it: nothing is lost, nothing changed.
 func TestClientStream(t *testing.T) {
-	for _, folder := range captures {
+	for _, folder := range adkCaptures {
 		for _, file := range sseFiles(t, folder) {
 			if filepath.Base(file) == "no_session.sse" {
 				continue

@@ -25,7 +25,7 @@ func TestFilteredRelayOfCaptures(t *testing.T) {
 	}))
 	defer agent.Close()
 	car := startSidecar(t, agent.URL)
-	for _, folder := range captures {
+	for _, folder := range adkCaptures {
 		for _, file := range sseFiles(t, folder) {
 			var err error
 			if capture, err = os.ReadFile(file); err != nil {

@@ -159,7 +159,7 @@ func newRecordedAgent(t *testing.T) *recordedAgent {
 		}
 	})
 	a := &recordedAgent{recordings: map[string][]byte{}}
-	for family, folder := range captures {
+	for family, folder := range adkCaptures {
 		for _, file := range sseFiles(t, folder) {
 			content, err := os.ReadFile(file)
 			if err != nil {
