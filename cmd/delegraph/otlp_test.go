@@ -74,7 +74,6 @@ func TestTraceContext(t *testing.T) {
 		spans            bool
 		continued        bool // in the client's trace
 		untouched        bool // the agent gets what the client sent
-		exemplars        bool // although the spans are none of ours
 	}{
 		"no caller":              {spans: true},
 		"sampled":                {traceparent: sampled, spans: true, continued: true},
@@ -86,7 +85,8 @@ func TestTraceContext(t *testing.T) {
 		"parentbased_always_off": {traceparent: sampled, env: "OTEL_TRACES_SAMPLER=parentbased_always_off", spans: true, continued: true},
 		"none by its parent":     {env: "OTEL_TRACES_SAMPLER=parentbased_always_off"},
 		"no propagator":          {traceparent: sampled, env: "OTEL_PROPAGATORS=none", spans: true, untouched: true},
-		"disabled":               {traceparent: sampled, env: "OTEL_SDK_DISABLED=true", untouched: true, exemplars: true},
+		"disabled":               {traceparent: sampled, env: "OTEL_SDK_DISABLED=true", untouched: true},
+		"no exporter":            {traceparent: sampled, env: "OTEL_TRACES_EXPORTER=none", untouched: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			agent, receiver := newRecordedAgent(t), newBackend(t)
@@ -105,7 +105,7 @@ func TestTraceContext(t *testing.T) {
 			if ended := car.count(t, "delegraph_runs_ended_total", "status", "completed"); ended != 1 {
 				t.Errorf("%v runs completed", ended)
 			}
-			if pointed := len(car.exemplars(t)) > 0; pointed != (c.spans || c.exemplars) {
+			if pointed := len(car.exemplars(t)) > 0; pointed != c.spans {
 				t.Errorf("exemplars: %v", car.exemplars(t))
 			}
 			forwarded := agent.asked[0].Get("traceparent")

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"syscall"
 	"time"
@@ -122,8 +123,8 @@ func (s *serve) reload(car *sidecar) error {
 
 func sameSources(a, b []config.Source) bool {
 	return slices.EqualFunc(a, b, func(x, y config.Source) bool {
-		return x.Name == y.Name && x.Dialect == y.Dialect && x.Relay == y.Relay && x.Policy == y.Policy &&
-			x.Proxy.Listen == y.Proxy.Listen && x.Proxy.Upstream == y.Proxy.Upstream && slices.Equal(x.Proxy.Paths, y.Proxy.Paths)
+		x.AgentsAsTools, y.AgentsAsTools = nil, nil
+		return reflect.DeepEqual(x, y)
 	})
 }
 

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"reflect"
 	"sync"
@@ -21,7 +19,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
@@ -29,7 +26,6 @@ import (
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/access"
-	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/web"
 )
@@ -48,17 +44,12 @@ type sidecar struct {
 	tracing  source.Tracing
 	shutdown func(context.Context) error // delivers the last spans
 	proxies  []*listeningProxy
-	external *external // nil: there is none
+	tails    []*source.Tail
+	sessions []*source.Sessions // of the tails that read a stream for each session
+	external *external          // nil: there is none
 	sample   func(*tracker.Run) bool
 	ready    atomic.Bool
 	grace    time.Duration
-}
-
-// listeningProxy is a proxy with its port.
-type listeningProxy struct {
-	*source.Proxy
-	server   *http.Server
-	listener net.Listener
 }
 
 // newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs.
@@ -88,7 +79,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
 	pipeline := collector.New(collector.Dialects(), collectorSettings(c), s.exporter)
 	for _, configured := range c.Sources {
-		if err := s.addProxy(configured, pipeline); err != nil {
+		if err := s.addSource(configured, pipeline); err != nil {
 			return nil, errors.Join(err, s.closePorts())
 		}
 	}
@@ -112,6 +103,10 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	if err != nil {
 		return nil, nil, err
 	}
+	settings, err := spans.NewSettings(env, s.config.Limits.SpanQueue, s.logger)
+	if err != nil {
+		return nil, nil, err
+	}
 	delivery, err := spans.NewExporter(ctx, env)
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the trace exporter: %w", err)
@@ -120,7 +115,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	if err != nil {
 		return nil, nil, err
 	}
-	processor := spans.NewProcessor(delivery, s.config.Limits.SpanQueue)
+	processor := spans.NewProcessor(delivery, settings)
 	provider := spans.NewProvider(sampler, processor, described)
 	s.metrics.ObserveSpans(func() (uint64, int, map[string]uint64) {
 		stats := processor.Stats()
@@ -129,52 +124,6 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	s.tracing.Tracer = provider.Tracer("github.com/delegraph/delegraph")
 	s.shutdown = provider.Shutdown
 	return spans.Decide(sampler), provider, nil
-}
-
-func (s *sidecar) addProxy(configured config.Source, pipeline *collector.Collector) error {
-	upstream, err := url.Parse(configured.Proxy.Upstream)
-	if err != nil {
-		return fmt.Errorf("source %s: upstream: %w", configured.Name, err)
-	}
-	listener, err := net.Listen("tcp", configured.Proxy.Listen)
-	if err != nil {
-		return fmt.Errorf("source %s: %w", configured.Name, err)
-	}
-	dialect, dialects := configured.Dialect, []string{configured.Dialect}
-	if dialect == config.DialectAuto {
-		dialect, dialects = "", dialectNames()
-	}
-	s.metrics.Reserve(configured.Name, dialects, configured.AgentsAsTools)
-	proxy := source.NewProxy(source.ProxySettings{
-		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: dialect,
-		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
-		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Judge: s.judge(configured),
-	}, pipeline, collector.Dialects(), s.tracing, s.metrics, s.logger, time.Now)
-	s.proxies = append(s.proxies, &listeningProxy{
-		Proxy:    proxy,
-		listener: listener,
-		// No write timeout: an answer lasts as long as its agent speaks.
-		server: &http.Server{
-			Handler: proxy, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-			DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
-		},
-	})
-	s.logger.Info("listening", "name", configured.Name, "address", listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
-	return nil
-}
-
-// judge makes the judges of a source's relay; nil where every byte is relayed.
-func (s *sidecar) judge(configured config.Source) func() source.Judge {
-	if configured.Relay == config.RelayVerbatim {
-		s.logger.Warn("verbatim relay: clients of this source get its internal events too", "name", configured.Name)
-		return nil
-	}
-	settings := filter.Settings{Policy: event.Policy(configured.Policy)}
-	if configured.Policy == config.PolicyClient {
-		settings.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
-	}
-	return func() source.Judge { return filter.NewRelay(settings, s.metrics) }
 }
 
 // admin is what the admin server shows.
@@ -207,9 +156,15 @@ func (s *sidecar) run(ctx context.Context) error {
 	if s.external != nil {
 		work.Go(func() { failed <- s.external.serve(publishing) })
 	}
+	tailing, stopTailing := context.WithCancel(context.Background())
+	defer stopTailing()
+	for _, t := range s.tails {
+		work.Go(func() { t.Run(tailing, "", func() {}) })
+	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
-	work.Go(func() { s.exporter.Run(sweeping, time.Now) })
+	swept := make(chan struct{})
+	work.Go(func() { defer close(swept); s.exporter.Run(sweeping, time.Now) })
 	s.ready.Store(true)
 	var err error
 	select {
@@ -219,13 +174,18 @@ func (s *sidecar) run(ctx context.Context) error {
 	s.ready.Store(false)
 	within, cancel := context.WithTimeout(context.Background(), s.grace)
 	defer cancel()
+	stopTailing()
 	s.drain(within)
+	for _, t := range s.sessions {
+		t.Close()
+	}
 	stopSweeping()
-	stopPublishing() // after the last frame
-	work.Wait()
+	<-swept          // every run has ended, and made its last spans
+	stopPublishing() // while spans are delivered: neither takes from the other's time
 	if undelivered := s.shutdown(within); undelivered != nil {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
 	}
+	work.Wait()
 	return err
 }
 

@@ -95,10 +95,12 @@ var driven = map[string]struct {
 	"gen_ai_client_token_usage": {
 		func(m *Metrics) {
 			ends(m, chat("m", ""), chat("m", ""), &tracker.Operation{Kind: tracker.Chat, Name: "m"})
+			runEnds(m, func(r *tracker.Run) { r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}} })
 		},
 		[]string{
 			`gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_token_type="input" 2 of 200`,
 			`gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_token_type="output" 2 of 14`,
+			`gen_ai_operation_name="invoke_agent",gen_ai_request_model="m",gen_ai_token_type="input" 1 of 100`,
 		},
 	},
 	"delegraph_runs_started_total": {
@@ -231,7 +233,37 @@ var driven = map[string]struct {
 			file.Time = at(3).At
 			m.Consume(file)
 		},
-		[]string{`source="s" 2 of 4`},
+		[]string{`source="s" 3 of 4`},
+	},
+	"delegraph_source_clock_offset_seconds": {
+		func(m *Metrics) {
+			runEnds(m, func(r *tracker.Run) { r.Offset, r.OffsetKnown = time.Second, true })
+			runEnds(m, func(r *tracker.Run) { r.Offset, r.OffsetKnown = -2*time.Second, true })
+			runEnds(m, func(*tracker.Run) {})
+		},
+		[]string{`source="s" -2`},
+	},
+	"delegraph_source_reconnects_total": {
+		func(m *Metrics) { m.Reconnected("s"); m.Reconnected("s") }, []string{`source="s" 2`},
+	},
+	"delegraph_source_repeated_frames_total": {
+		func(m *Metrics) { m.Repeated("s") }, []string{`source="s" 1`},
+	},
+	"delegraph_source_sessions_evicted_total": {
+		func(m *Metrics) { m.SessionEvicted("s") }, []string{`source="s" 1`},
+	},
+	"delegraph_artifact_chunks_missing_total": {
+		func(m *Metrics) { runEnds(m, addChunks) }, []string{`kind="dataset",source="s" 2`},
+	},
+	"delegraph_artifact_chunks_repeated_total": {
+		func(m *Metrics) { runEnds(m, addChunks) }, []string{`kind="dataset",source="s" 3`},
+	},
+	"delegraph_plan_items_total": {
+		func(m *Metrics) {
+			runEnds(m, func(r *tracker.Run) { r.Plan = event.Plan{Pending: 1, InProgress: 2, Completed: 3} })
+			runEnds(m, func(r *tracker.Run) { r.Plan = event.Plan{Canceled: 4, Completed: 3} })
+		},
+		[]string{`source="s",status="canceled" 4`, `source="s",status="completed" 6`, `source="s",status="in_progress" 2`, `source="s",status="pending" 1`},
 	},
 	"delegraph_source_up": {
 		func(m *Metrics) {
@@ -307,6 +339,10 @@ func addInputs(r *tracker.Run) {
 		{Kind: event.InputConfirmation, Status: tracker.InputAnswered, Answered: at(6)},
 		{Kind: event.InputTool, Status: tracker.InputExpired, Requested: at(1)},
 	}
+}
+
+func addChunks(r *tracker.Run) {
+	r.Artifacts = []tracker.Artifact{{ID: "a", Artifact: event.Artifact{Kind: event.ArtifactDataset}, Gaps: 2, Duplicates: 3}, {ID: "b", Artifact: event.Artifact{Kind: event.ArtifactData}}}
 }
 
 func addArtifacts(r *tracker.Run) {

@@ -41,8 +41,10 @@ type Metrics struct {
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
 	relayWithheld, relayIDsWithheld                                          *family[prometheus.Counter]
+	artifactGaps, artifactAgain, planItems                                   *family[prometheus.Counter]
+	reconnects, repeatedFrames, sessionsEvicted                              *family[prometheus.Counter]
 
-	runsOpen, sourceUp *family[prometheus.Gauge]
+	runsOpen, sourceUp, clockOffset *family[prometheus.Gauge]
 
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
@@ -94,6 +96,13 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		relayIDsWithheld:  relayIDsWithheld.counter(reg, c),
 		operationsExpired: operationsExpired.counter(reg, c),
 		operationsEvicted: operationsEvicted.counter(reg, c),
+		artifactGaps:      artifactGaps.counter(reg, c),
+		artifactAgain:     artifactAgain.counter(reg, c),
+		planItems:         planItems.counter(reg, c),
+		reconnects:        reconnects.counter(reg, c),
+		repeatedFrames:    repeatedFrames.counter(reg, c),
+		sessionsEvicted:   sessionsEvicted.counter(reg, c),
+		clockOffset:       clockOffset.gauge(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
 		sourceUp:          sourceUp.gauge(reg, c),
 	}
@@ -128,6 +137,9 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.unobservedBytes.with(source)
 	m.upstreamErrors.with(source)
 	m.panics.with(source)
+	m.reconnects.with(source)
+	m.repeatedFrames.with(source)
+	m.sessionsEvicted.with(source)
 	for _, why := range filter.Reasons() {
 		m.relayWithheld.with(source, string(why))
 	}
@@ -227,8 +239,8 @@ func (m *Metrics) Consume(b *event.Batch) {
 		}
 		m.internal.with(source, kind.String()).Inc()
 	}
-	if !b.Received.IsZero() && !b.Time.IsZero() && !b.Received.Before(b.Time) {
-		m.eventLag.with(source).Observe(b.Received.Sub(b.Time).Seconds())
+	if !b.Received.IsZero() && !b.Time.IsZero() {
+		m.eventLag.with(source).Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
 	}
 }
 
@@ -251,14 +263,17 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		observe(m.toolDuration, r, op, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
 		observe(m.chatDuration, r, op, string(op.Kind), op.Name, string(op.Error))
-		m.observeTokens(op, "input", op.Usage.Input)
-		m.observeTokens(op, "output", op.Usage.Output)
+		m.observeUsage(string(op.Kind), op.Name, op.Usage)
 	}
 }
 
-func (m *Metrics) observeTokens(op *tracker.Operation, kind string, n event.Count) {
-	if n.Known {
-		m.tokenUsage.with(string(op.Kind), op.Name, kind).Observe(float64(n.N))
+// observeUsage measures the tokens of a response, or of a whole run where the protocol ties them to no response.
+func (m *Metrics) observeUsage(operation, model string, u event.Usage) {
+	if u.Input.Known {
+		m.tokenUsage.with(operation, model, "input").Observe(float64(u.Input.N))
+	}
+	if u.Output.Known {
+		m.tokenUsage.with(operation, model, "output").Observe(float64(u.Output.N))
 	}
 }
 
@@ -305,6 +320,29 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		if a.Bytes.Known {
 			m.artifactBytes.with(r.Source, string(a.Kind)).Add(float64(a.Bytes.N))
 		}
+		if a.Gaps > 0 {
+			m.artifactGaps.with(r.Source, string(a.Kind)).Add(float64(a.Gaps))
+		}
+		if a.Duplicates > 0 {
+			m.artifactAgain.with(r.Source, string(a.Kind)).Add(float64(a.Duplicates))
+		}
+	}
+	m.countPlan(r)
+	for _, used := range r.Metered {
+		m.observeUsage(string(tracker.InvokeAgent), used.Model, used.Usage)
+	}
+	if r.OffsetKnown {
+		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())
+	}
+}
+
+func (m *Metrics) countPlan(r *tracker.Run) {
+	for status, n := range map[string]int{
+		"pending": r.Plan.Pending, "in_progress": r.Plan.InProgress, "completed": r.Plan.Completed, "canceled": r.Plan.Canceled,
+	} {
+		if n > 0 {
+			m.planItems.with(r.Source, status).Add(float64(n))
+		}
 	}
 }
 
@@ -321,44 +359,3 @@ func (m *Metrics) countProof(r *tracker.Run) {
 		m.unratedAnswer.with(agent).Add(float64(n))
 	}
 }
-
-// Evicted counts what a limit took from the tracker.
-func (m *Metrics) Evicted(kind string) { m.operationsEvicted.with(kind).Inc() }
-
-// Expired counts what idleness took from the tracker.
-func (m *Metrics) Expired(kind string) { m.operationsExpired.with(kind).Inc() }
-
-// Late counts a frame that came after its run's end.
-func (m *Metrics) Late(source string) { m.lateFrames.with(source).Inc() }
-
-// Up notes whether a request reached the agent.
-func (m *Metrics) Up(source string, up bool) {
-	if !up {
-		m.sourceUp.with(source).Set(0)
-		m.upstreamErrors.with(source).Inc()
-		return
-	}
-	m.sourceUp.with(source).Set(1)
-}
-
-// BrokeOff counts an answer that did, of an agent that was reached.
-func (m *Metrics) BrokeOff(source string) { m.upstreamErrors.with(source).Inc() }
-
-// Unobserved counts bytes that went to the client unseen.
-func (m *Metrics) Unobserved(source string, bytes int) {
-	m.unobservedBytes.with(source).Add(float64(bytes))
-}
-
-// Unread counts a run request that named nobody because it could not be read.
-func (m *Metrics) Unread(source, reason string) { m.unreadRequests.with(source, reason).Inc() }
-
-// Withheld counts a frame that a filtered relay kept in.
-func (m *Metrics) Withheld(source string, why filter.Reason) {
-	m.relayWithheld.with(source, string(why)).Inc()
-}
-
-// IDWithheld counts a frame that was relayed without its id.
-func (m *Metrics) IDWithheld(source string) { m.relayIDsWithheld.with(source).Inc() }
-
-// Panicked counts a stream whose observation a fault of ours ended.
-func (m *Metrics) Panicked(source string) { m.panics.with(source).Inc() }

@@ -25,6 +25,9 @@ var (
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream.", []string{"source", "kind"}}
 	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that nobody answered before their run timed out.", []string{"source", "kind"}}
 	artifacts     = metric{"delegraph_artifacts_total", "Writes of artifacts.", []string{"source", "kind"}}
+	artifactGaps  = metric{"delegraph_artifact_chunks_missing_total", "Places in artifacts where chunks did not come, by their numbers.", []string{"source", "kind"}}
+	artifactAgain = metric{"delegraph_artifact_chunks_repeated_total", "Chunks of artifacts that came again.", []string{"source", "kind"}}
+	planItems     = metric{"delegraph_plan_items_total", "Items of the plans that runs stated, by how far they were when their run ended.", []string{"source", "status"}}
 	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of the artifacts written, where the stream tells it.", []string{"source", "kind"}}
 
 	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included.", []string{"source"}}
@@ -33,9 +36,14 @@ var (
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
-	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event.", []string{"source"}}
+	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead.", []string{"source"}}
+
+	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Least time of receipt less time reported of the frames of the run that ended last: how far the agent's clock is behind ours, and the shortest delay.", []string{"source"}}
 
 	sourceUp        = metric{"delegraph_source_up", "Whether the last request reached the agent.", []string{"source"}}
+	reconnects      = metric{"delegraph_source_reconnects_total", "Attempts of a tail to get its stream back.", []string{"source"}}
+	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
+	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, because observation had fallen behind.", []string{"source"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}

@@ -1,0 +1,53 @@
+package metrics
+
+import "github.com/delegraph/delegraph/exporter/stream/filter"
+
+// Evicted counts what a limit took from the tracker.
+func (m *Metrics) Evicted(kind string) { m.operationsEvicted.with(kind).Inc() }
+
+// Expired counts what idleness took from the tracker.
+func (m *Metrics) Expired(kind string) { m.operationsExpired.with(kind).Inc() }
+
+// Late counts a frame that came after its run's end.
+func (m *Metrics) Late(source string) { m.lateFrames.with(source).Inc() }
+
+// Up notes whether a request reached the agent.
+func (m *Metrics) Up(source string, up bool) {
+	if !up {
+		m.sourceUp.with(source).Set(0)
+		m.upstreamErrors.with(source).Inc()
+		return
+	}
+	m.sourceUp.with(source).Set(1)
+}
+
+// BrokeOff counts an answer that did, of an agent that was reached.
+func (m *Metrics) BrokeOff(source string) { m.upstreamErrors.with(source).Inc() }
+
+// Reconnected counts an attempt of a tail to get its stream back.
+func (m *Metrics) Reconnected(source string) { m.reconnects.with(source).Inc() }
+
+// Repeated counts a frame that a server sent again.
+func (m *Metrics) Repeated(source string) { m.repeatedFrames.with(source).Inc() }
+
+// SessionEvicted counts a session's stream that made room for another's.
+func (m *Metrics) SessionEvicted(source string) { m.sessionsEvicted.with(source).Inc() }
+
+// Unobserved counts bytes that went to the client unseen.
+func (m *Metrics) Unobserved(source string, bytes int) {
+	m.unobservedBytes.with(source).Add(float64(bytes))
+}
+
+// Unread counts a run request that named nobody because it could not be read.
+func (m *Metrics) Unread(source, reason string) { m.unreadRequests.with(source, reason).Inc() }
+
+// Withheld counts a frame that a filtered relay kept in.
+func (m *Metrics) Withheld(source string, why filter.Reason) {
+	m.relayWithheld.with(source, string(why)).Inc()
+}
+
+// IDWithheld counts a frame that was relayed without its id.
+func (m *Metrics) IDWithheld(source string) { m.relayIDsWithheld.with(source).Inc() }
+
+// Panicked counts a stream whose observation a fault of ours ended.
+func (m *Metrics) Panicked(source string) { m.panics.with(source).Inc() }
