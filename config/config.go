@@ -111,7 +111,7 @@ type Limits struct {
 	RequestBody    Bytes `yaml:"request_body"`    // read of a request for its ids
 	ConfidenceText Bytes `yaml:"confidence_text"` // scanned of a text for confidence
 	ObserveQueue   Bytes `yaml:"observe_queue"`   // of streams waiting to be decoded
-	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported
+	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
 }
 
 // Stream is the external stream: what of all sources may be read by whom.

@@ -158,8 +158,9 @@ func (s *sidecar) run(ctx context.Context) error {
 	}
 	tailing, stopTailing := context.WithCancel(context.Background())
 	defer stopTailing()
+	var tails sync.WaitGroup
 	for _, t := range s.tails {
-		work.Go(func() { t.Run(tailing, "", func() {}) })
+		tails.Go(func() { t.Run(tailing, "", func() {}) })
 	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
@@ -179,6 +180,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	for _, t := range s.sessions {
 		t.Close()
 	}
+	tails.Wait()
 	stopSweeping()
 	<-swept          // every run has ended, and made its last spans
 	stopPublishing() // while spans are delivered: neither takes from the other's time

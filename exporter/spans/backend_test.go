@@ -3,6 +3,7 @@ package spans
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"strconv"
 	"sync"
@@ -66,6 +67,22 @@ func (b *backend) tried() []time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.attempts
+}
+
+// The defaults of what is set for all but a few tests.
+const (
+	batchSize  = 512
+	batchDelay = time.Second
+)
+
+// settings are the defaults with a queue of so many spans, and nobody to read the log.
+func settings(t *testing.T, queue int) Settings {
+	t.Helper()
+	s, err := NewSettings(of(), queue, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // The ways in which a backend fails.

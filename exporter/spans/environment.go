@@ -5,12 +5,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Environment looks a variable of the OTEL_* environment up; os.Getenv is one.
@@ -26,6 +28,60 @@ func (env Environment) word(name string) string { return strings.ToLower(env.tex
 
 // text reads a value as the SDK does.
 func (env Environment) text(name string) string { return strings.TrimSpace(env(name)) }
+
+// The bounds of what OTEL_BSP_* may say; that of the queue is limits.span_queue's too.
+const (
+	longestQueue = 1_000_000
+	longestTime  = int(time.Hour / time.Millisecond)
+)
+
+// NewSettings reads OTEL_BSP_*. The queue's size is the configured one where they say nothing of it: the environment outweighs the
+// file, as it does for all of the delivery.
+func NewSettings(env Environment, queue int, logger *slog.Logger) (s Settings, err error) {
+	read := func(name, unit string, otherwise, least, most int) (n int) {
+		if err == nil {
+			n, err = env.number(name, unit, otherwise, least, most)
+		}
+		return n
+	}
+	s.Queue = read("OTEL_BSP_MAX_QUEUE_SIZE", "spans", queue, 1, longestQueue)
+	s.Batch = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.Queue), 1, s.Queue)
+	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, longestTime)) * time.Millisecond
+	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, longestTime)) * time.Millisecond
+	s.Backend, s.Logger = env.backend(), logger
+	return s, err
+}
+
+func (env Environment) number(name, unit string, otherwise, least, most int) (int, error) {
+	text := env.text(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%s=%s is not supported: use a whole number of %s, from %d to %d", name, text, unit, least, most)
+	}
+	return n, nil
+}
+
+// backend is where spans go, for the log: the host alone, since the rest of a URL may be a secret.
+func (env Environment) backend() string {
+	if env.word("OTEL_TRACES_EXPORTER") == "console" {
+		return "standard output"
+	}
+	for _, prefix := range otlpPrefixes {
+		if endpoint := env.text(prefix + "ENDPOINT"); endpoint != "" {
+			if u, err := url.Parse(endpoint); err == nil && u.Host != "" {
+				return u.Host
+			}
+			return endpoint[strings.LastIndex(endpoint, "@")+1:]
+		}
+	}
+	if protocol, _ := env.protocol(); protocol != "grpc" {
+		return "localhost:4318"
+	}
+	return "localhost:4317"
+}
 
 // otlpPrefixes begin the variables of the OTLP exporter, those of traces first since they outweigh the others.
 var otlpPrefixes = []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"}
@@ -121,10 +177,13 @@ func wrongHeaders(value string) error {
 
 func wrongCertificate(file string) error {
 	content, err := os.ReadFile(file)
-	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(content) {
-		err = errors.New("the file holds no certificate in PEM form")
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: name a file of certificates in PEM form", err)
+	case !x509.NewCertPool().AppendCertsFromPEM(content):
+		return errors.New("the file holds no certificate: name one of certificates in PEM form")
 	}
-	return err
+	return nil
 }
 
 func wrongKeyPair(certificate, key string) error {
@@ -134,6 +193,8 @@ func wrongKeyPair(certificate, key string) error {
 	case certificate == "" || key == "":
 		return errors.New("one is not set: give both files or none")
 	}
-	_, err := tls.LoadX509KeyPair(certificate, key)
-	return err
+	if _, err := tls.LoadX509KeyPair(certificate, key); err != nil {
+		return fmt.Errorf("%w: name a certificate and its own key, both in PEM form", err)
+	}
+	return nil
 }

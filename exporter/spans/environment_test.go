@@ -113,11 +113,11 @@ func TestExporterEnvironment(t *testing.T) {
 		{[]string{"OTEL_EXPORTER_OTLP_HEADERS", "hunter2"}, "OTEL_EXPORTER_OTLP_HEADERS: header 1 " + noHeader},
 		{[]string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "=hunter2"}, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: header 1 " + noHeader},
 		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", certificate}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", noCertificate}, "OTEL_EXPORTER_OTLP_CERTIFICATE: the file holds no certificate in PEM form"},
-		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere"}, "OTEL_EXPORTER_OTLP_CERTIFICATE: open /nowhere: no such file or directory"},
+		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", noCertificate}, "OTEL_EXPORTER_OTLP_CERTIFICATE: the file holds no certificate: name one of certificates in PEM form"},
+		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere"}, "OTEL_EXPORTER_OTLP_CERTIFICATE: open /nowhere: no such file or directory: name a file of certificates in PEM form"},
 		{[]string{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate, "OTEL_EXPORTER_OTLP_CLIENT_KEY", key}, ""},
 		{[]string{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and _CLIENT_KEY: one is not set: give both files or none"},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE", key, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", key}, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE and _CLIENT_KEY: tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched"},
+		{[]string{"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE", key, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", key}, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE and _CLIENT_KEY: tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched: name a certificate and its own key, both in PEM form"},
 	} {
 		t.Run(strings.Join(c.env, ","), func(t *testing.T) {
 			for i := 0; i < len(c.env); i += 2 {
@@ -143,5 +143,67 @@ func TestExporterEnvironment(t *testing.T) {
 func TestHeadersEndInComma(t *testing.T) {
 	if err := of("OTEL_EXPORTER_OTLP_HEADERS", "a=b,").check("grpc"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSettings has the variables of the batch span processor, which outweigh what is configured.
+func TestSettings(t *testing.T) {
+	const number = " is not supported: use a whole number of "
+	defaults := Settings{Queue: 8192, Batch: 512, Delay: time.Second, Timeout: 30 * time.Second, Backend: "localhost:4317"}
+	with := func(change func(*Settings)) Settings {
+		s := defaults
+		change(&s)
+		return s
+	}
+	for _, c := range []struct {
+		env  []string
+		want Settings
+		err  string
+	}{
+		{nil, defaults, ""},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", " 2048 "}, with(func(s *Settings) { s.Queue = 2048 }), ""},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "100"}, with(func(s *Settings) { s.Queue, s.Batch = 100, 100 }), ""},
+		{[]string{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "8192"}, with(func(s *Settings) { s.Batch = 8192 }), ""},
+		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "5000"}, with(func(s *Settings) { s.Delay = 5 * time.Second }), ""},
+		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "0"}, with(func(s *Settings) { s.Delay = 0 }), ""},
+		{[]string{"OTEL_BSP_EXPORT_TIMEOUT", "0"}, with(func(s *Settings) { s.Timeout = 0 }), ""},
+		{[]string{"OTEL_BSP_EXPORT_TIMEOUT", "100"}, with(func(s *Settings) { s.Timeout = time.Second / 10 }), ""},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "many"}, Settings{}, "OTEL_BSP_MAX_QUEUE_SIZE=many" + number + "spans, from 1 to 1000000"},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "0"}, Settings{}, "OTEL_BSP_MAX_QUEUE_SIZE=0" + number + "spans, from 1 to 1000000"},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "1000001"}, Settings{}, "OTEL_BSP_MAX_QUEUE_SIZE=1000001" + number + "spans, from 1 to 1000000"},
+		{[]string{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "0"}, Settings{}, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=0" + number + "spans that the queue can hold, from 1 to 8192"},
+		{[]string{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "512", "OTEL_BSP_MAX_QUEUE_SIZE", "511"}, Settings{}, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=512" + number + "spans that the queue can hold, from 1 to 511"},
+		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "5s"}, Settings{}, "OTEL_BSP_SCHEDULE_DELAY=5s" + number + "milliseconds, from 0 to 3600000"},
+		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "-1"}, Settings{}, "OTEL_BSP_SCHEDULE_DELAY=-1" + number + "milliseconds, from 0 to 3600000"},
+		{[]string{"OTEL_BSP_EXPORT_TIMEOUT", "1e3"}, Settings{}, "OTEL_BSP_EXPORT_TIMEOUT=1e3" + number + "milliseconds, from 0 to 3600000"},
+	} {
+		got, err := NewSettings(of(c.env...), 8192, nil)
+		switch {
+		case c.err == "" && (err != nil || got != c.want):
+			t.Errorf("%v: %+v, %v; want %+v", c.env, got, err, c.want)
+		case c.err != "" && (err == nil || err.Error() != c.err):
+			t.Errorf("%v: error %v; want %s", c.env, err, c.err)
+		}
+	}
+}
+
+// TestBackendName says no more of an endpoint than its host.
+func TestBackendName(t *testing.T) {
+	for _, c := range []struct {
+		env  Environment
+		want string
+	}{
+		{of(), "localhost:4317"},
+		{of("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), "localhost:4318"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "https://hunter2:hunter2@collector/hunter2?hunter2#hunter2"), "collector"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://b:2/v1/traces"), "b:2"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"), "collector:4317"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "hunter2:hunter2@collector:4317"), "collector:4317"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///run/otlp.sock"), "unix:///run/otlp.sock"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_TRACES_EXPORTER", "console"), "standard output"},
+	} {
+		if got := c.env.backend(); got != c.want {
+			t.Errorf("%s, not %s", got, c.want)
+		}
 	}
 }

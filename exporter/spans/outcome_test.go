@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,33 +85,35 @@ func TestJudgeHTTP(t *testing.T) {
 		name     string // of the span
 		want     outcome
 		rejected int
+		cause    string
 	}{
-		"200":                       {says(200, ""), "s", delivered, 0},
-		"200, in part":              {partly(3, "bad"), "s", delivered, 3},
-		"200, in part, no reason":   {partly(3, ""), "s", delivered, 3},
-		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", delivered, 0},
-		"200, not understood":       {speaks([]byte("\xff")), "s", obscure, 0},
-		"400":                       {says(400, "bad\nspan"), "s", refused, 0},
-		"400, which deceives":       {says(400, deceit), "s", refused, 0},
-		"401":                       {says(401, ""), "s", refused, 0},
-		"404":                       {says(404, ""), "s", refused, 0},
-		"413":                       {says(413, ""), "s", tooLarge, 0},
-		"429":                       {says(429, ""), "s", unreachable, 0},
-		"500":                       {says(500, ""), "s", refused, 0},
-		"502":                       {says(502, ""), "s", unreachable, 0},
-		"503":                       {says(503, deceit), "s", unreachable, 0},
-		"504":                       {says(504, ""), "s", unreachable, 0},
-		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", unreachable, 0},
-		"broken off":                {fails(io.EOF), "s", unreachable, 0},
-		"timeout":                   {fails(context.DeadlineExceeded), "s", unreachable, 0},
-		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), tooLarge, 0},
-		"not UTF-8":                 {says(200, ""), "\xff", obscure, 0}, // which the observer never makes
+		"200":                       {says(200, ""), "s", delivered, 0, ""},
+		"200, in part":              {partly(3, "bad"), "s", delivered, 3, "some of a batch"},
+		"200, in part, no reason":   {partly(3, ""), "s", delivered, 3, "some of a batch"},
+		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", delivered, 0, "some of a batch"},
+		"200, not understood":       {speaks([]byte("\xff")), "s", obscure, 0, "an answer that is not understood"},
+		"400":                       {says(400, "bad\nspan"), "s", refused, 0, "HTTP status 400"},
+		"400, which deceives":       {says(400, deceit), "s", refused, 0, "HTTP status 400"},
+		"401":                       {says(401, ""), "s", refused, 0, "HTTP status 401"},
+		"404":                       {says(404, ""), "s", refused, 0, "HTTP status 404"},
+		"413":                       {says(413, ""), "s", tooLarge, 0, "HTTP status 413"},
+		"429":                       {says(429, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"500":                       {says(500, ""), "s", refused, 0, "HTTP status 500"},
+		"502":                       {says(502, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"503":                       {says(503, deceit), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"504":                       {says(504, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", nobody, 0, "connection refused"},
+		"no such host":              {fails(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "timeout", IsNotFound: true}}), "s", nobody, 0, "no such host"},
+		"broken off":                {fails(io.EOF), "s", unreachable, 0, "connection broken"},
+		"timeout":                   {fails(context.DeadlineExceeded), "s", unreachable, 0, "timeout"},
+		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), tooLarge, 0, "too large for the exporter"},
+		"not UTF-8":                 {says(200, ""), "\xff", obscure, 0, "an answer that is not understood"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := httpExporter(t, c.backend)
 			err := e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span(c.name)})
-			if got, rejected := judge(err); got != c.want || rejected != c.rejected {
-				t.Errorf("outcome %d with %d rejected; want %d with %d, of the error %v", got, rejected, c.want, c.rejected, err)
+			if v := judge(err); v.outcome != c.want || v.rejected != c.rejected || v.cause != c.cause {
+				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
 	}
@@ -138,33 +142,34 @@ func TestJudgeGRPC(t *testing.T) {
 		name     string
 		want     outcome
 		rejected int
+		cause    string
 	}{
-		"OK":                        {service{answer: &collector.ExportTraceServiceResponse{}}, "s", delivered, 0},
-		"OK, in part":               {service{answer: partly(3, "bad")}, "s", delivered, 3},
-		"canceled":                  {says(codes.Canceled), "s", unreachable, 0},
-		"unknown":                   {service{err: errors.New("no")}, "s", refused, 0},
-		"invalid argument":          {says(codes.InvalidArgument), "s", refused, 0},
-		"deadline exceeded":         {says(codes.DeadlineExceeded), "s", unreachable, 0},
-		"not found":                 {says(codes.NotFound), "s", refused, 0},
-		"already exists":            {says(codes.AlreadyExists), "s", refused, 0},
-		"permission denied":         {says(codes.PermissionDenied), "s", refused, 0},
-		"resource exhausted":        {says(codes.ResourceExhausted), "s", tooLarge, 0},
-		"resource exhausted, later": {service{err: later.Err()}, "s", unreachable, 0},
-		"failed precondition":       {says(codes.FailedPrecondition), "s", refused, 0},
-		"aborted":                   {says(codes.Aborted), "s", unreachable, 0},
-		"out of range":              {says(codes.OutOfRange), "s", unreachable, 0},
-		"unimplemented":             {says(codes.Unimplemented), "s", refused, 0},
-		"internal":                  {says(codes.Internal), "s", refused, 0},
-		"unavailable":               {says(codes.Unavailable), "s", unreachable, 0},
-		"data loss":                 {says(codes.DataLoss), "s", unreachable, 0},
-		"unauthenticated":           {says(codes.Unauthenticated), "s", refused, 0},
-		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), tooLarge, 0},
-		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", refused, 0}, // which the observer never makes
+		"OK":                        {service{answer: &collector.ExportTraceServiceResponse{}}, "s", delivered, 0, ""},
+		"OK, in part":               {service{answer: partly(3, "bad")}, "s", delivered, 3, "some of a batch"},
+		"canceled":                  {says(codes.Canceled), "s", unreachable, 0, "gRPC status Canceled"},
+		"unknown":                   {service{err: errors.New("no")}, "s", refused, 0, "gRPC status Unknown"},
+		"invalid argument":          {says(codes.InvalidArgument), "s", refused, 0, "gRPC status InvalidArgument"},
+		"deadline exceeded":         {says(codes.DeadlineExceeded), "s", unreachable, 0, "timeout"},
+		"not found":                 {says(codes.NotFound), "s", refused, 0, "gRPC status NotFound"},
+		"already exists":            {says(codes.AlreadyExists), "s", refused, 0, "gRPC status AlreadyExists"},
+		"permission denied":         {says(codes.PermissionDenied), "s", refused, 0, "gRPC status PermissionDenied"},
+		"resource exhausted":        {says(codes.ResourceExhausted), "s", tooLarge, 0, "gRPC status ResourceExhausted"},
+		"resource exhausted, later": {service{err: later.Err()}, "s", unreachable, 0, "gRPC status ResourceExhausted"},
+		"failed precondition":       {says(codes.FailedPrecondition), "s", refused, 0, "gRPC status FailedPrecondition"},
+		"aborted":                   {says(codes.Aborted), "s", unreachable, 0, "gRPC status Aborted"},
+		"out of range":              {says(codes.OutOfRange), "s", unreachable, 0, "gRPC status OutOfRange"},
+		"unimplemented":             {says(codes.Unimplemented), "s", refused, 0, "gRPC status Unimplemented"},
+		"internal":                  {says(codes.Internal), "s", refused, 0, "gRPC status Internal"},
+		"unavailable":               {says(codes.Unavailable), "s", unreachable, 0, "gRPC status Unavailable"},
+		"data loss":                 {says(codes.DataLoss), "s", unreachable, 0, "gRPC status DataLoss"},
+		"unauthenticated":           {says(codes.Unauthenticated), "s", refused, 0, "gRPC status Unauthenticated"},
+		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), tooLarge, 0, "gRPC status ResourceExhausted"},
+		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", refused, 0, "gRPC status Internal"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := exportGRPC(t, c.backend, c.name)
-			if got, rejected := judge(err); got != c.want || rejected != c.rejected {
-				t.Errorf("outcome %d with %d rejected; want %d with %d, of the error %v", got, rejected, c.want, c.rejected, err)
+			if v := judge(err); v.outcome != c.want || v.rejected != c.rejected || v.cause != c.cause {
+				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
 	}
@@ -197,6 +202,85 @@ func exportGRPC(t *testing.T, backend service, name string) error {
 	return e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span(name)})
 }
 
+// TestJudgeConnection has ends at which there is nobody to take spans, by the exporters that look for one.
+func TestJudgeConnection(t *testing.T) {
+	quiet := slog.NewLogLogger(slog.DiscardHandler, 0)
+	listen := func(t *testing.T) net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	closed := func(t *testing.T) string {
+		l := listen(t)
+		defer l.Close()
+		return "http://" + l.Addr().String()
+	}
+	slamming := func(t *testing.T) string {
+		l := listen(t)
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				conn.Close()
+			}
+		}()
+		return "http://" + l.Addr().String()
+	}
+	untrusted := func(t *testing.T) string {
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.EnableHTTP2, server.Config.ErrorLog = true, quiet
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	web := func(t *testing.T) string {
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.Config.ErrorLog = quiet
+		server.Start()
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	secure := func(server func(*testing.T) string) func(*testing.T) string {
+		return func(t *testing.T) string { return strings.Replace(server(t), "http:", "https:", 1) }
+	}
+	const overGRPC, overHTTP = "grpc", "http/protobuf"
+	for name, c := range map[string]struct {
+		protocol string
+		end      func(*testing.T) string
+		want     outcome
+		cause    string
+	}{
+		"nobody listens":              {overGRPC, closed, nobody, "connection refused"},
+		"nobody listens, HTTP":        {overHTTP, closed, nobody, "connection refused"},
+		"nobody made the socket":      {overGRPC, func(*testing.T) string { return "unix:///nowhere/otlp.sock" }, nobody, "no connection"},
+		"closed at once, HTTP":        {overHTTP, slamming, unreachable, "connection broken"},
+		"certificate of nobody":       {overGRPC, untrusted, nobody, "TLS handshake failed"},
+		"certificate of nobody, HTTP": {overHTTP, untrusted, nobody, "TLS handshake failed"},
+		"no TLS":                      {overGRPC, secure(web), nobody, "TLS handshake failed"},
+		"no TLS, HTTP":                {overHTTP, secure(web), nobody, "TLS handshake failed"},
+		"gRPC to a web server":        {overGRPC, web, nobody, "no gRPC server; see OTEL_EXPORTER_OTLP_PROTOCOL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", c.protocol)
+			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.end(t))
+			e, err := NewExporter(t.Context(), os.Getenv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := e.Shutdown(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}()
+			err = e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})
+			if v := judge(err); v.outcome != c.want || v.cause != c.cause {
+				t.Errorf("%+v; want %d and the cause %q, of the error %v", v, c.want, c.cause, err)
+			}
+		})
+	}
+}
+
 // TestPoison lets an HTTP backend refuse every batch that holds one certain span. It used to be tried for ever, and all that
 // came after it waited until the queue was full.
 func TestPoison(t *testing.T) {
@@ -218,7 +302,7 @@ func TestPoison(t *testing.T) {
 					if strings.Contains(string(body), "poison") {
 						w.WriteHeader(c.code)
 					}
-				})), 10_000)
+				})), settings(t, 10_000))
 				hand(p, 0, 100)
 				p.OnEnd(span("poison"))
 				hand(p, 101, 1000)

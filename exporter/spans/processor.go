@@ -2,8 +2,8 @@ package spans
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -15,51 +15,61 @@ import (
 const (
 	DroppedQueueFull = "queue_full" // the newest go, since the older ones complete the traces already begun
 	DroppedRejected  = "rejected"   // the backend refused them for good
-	DroppedShutdown  = "shutdown"   // the backend did not take them within the grace period
+	DroppedShutdown  = "shutdown"   // the backend did not take them before we were gone
 )
 
 // DropReasons lists the reasons.
 func DropReasons() []string { return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown} }
 
 const (
-	batchSize   = 512
-	batchDelay  = time.Second      // how long a span waits for company
-	exportLimit = 30 * time.Second // one attempt, where OTEL_EXPORTER_OTLP_TIMEOUT does not end it before
-	firstPause  = time.Second
-	longestWait = 30 * time.Second
-	lastPause   = firstPause / 4 // between attempts while there is a grace period to be kept
-	guesses     = 5              // attempts at a batch whose failure says nothing
+	shortestPause = time.Second / 4 // between attempts; while there is a grace period to be kept, every one
+	longestPause  = 30 * time.Second
+	absence       = 2 * time.Second // of a backend, after which a stop waits for it no more
+	guesses       = 5               // attempts at a batch whose failure says nothing
 )
+
+// Settings say how spans are delivered; NewSettings reads them.
+type Settings struct {
+	Queue   int           // spans that wait at most
+	Batch   int           // spans of one attempt at most
+	Delay   time.Duration // how long a span waits for company, and the first pause after a failure
+	Timeout time.Duration // of one attempt; 0 for that of the exporter alone
+	Backend string        // its host, for the log
+	Logger  *slog.Logger
+}
 
 // Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
 // batch processor drops what an attempt fails on, without a word; this one drops only where it must, and counts.
 type Processor struct {
 	exporter sdktrace.SpanExporter
-	limit    int
-	wake     chan struct{}
+	settings Settings
+	wake     chan struct{} // a span came
+	full     chan struct{} // a batch is whole
 	stop     chan struct{}
 	done     chan struct{}
 	halt     context.CancelFunc // ends the attempt on its way
 
 	// Of the delivering goroutine alone.
-	size    int // of the next batch
-	guessed int // attempts at the oldest batch whose failure said nothing
+	size     int       // of the next batch
+	guessed  int       // attempts at the oldest batch whose failure said nothing
+	rejected time.Time // when spans last were, which is told once an episode
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
 	stopped  bool
-	ended    bool  // the grace period is over: what an attempt still brings counts no more
-	failure  error // of the last attempt
+	ended    bool   // the stop is over: what an attempt still brings counts no more
+	cause    string // of the last failure
+	outage   outage
 	exported uint64
 	dropped  map[string]uint64
 }
 
-// NewProcessor queues at most limit spans. It runs until Shutdown.
-func NewProcessor(exporter sdktrace.SpanExporter, limit int) *Processor {
+// NewProcessor delivers until Shutdown.
+func NewProcessor(exporter sdktrace.SpanExporter, settings Settings) *Processor {
 	ctx, halt := context.WithCancel(context.Background())
 	p := &Processor{
-		exporter: exporter, limit: limit, halt: halt, size: batchSize,
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		exporter: exporter, settings: settings, halt: halt, size: settings.Batch,
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		dropped: map[string]uint64{},
 	}
 	go p.run(ctx)
@@ -96,14 +106,22 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 	switch {
 	case p.stopped:
 		p.dropped[DroppedShutdown]++
-	case len(p.queue) >= p.limit:
+	case len(p.queue) >= p.settings.Queue:
 		p.dropped[DroppedQueueFull]++
 	default:
 		p.queue = append(p.queue, span)
 	}
+	whole := len(p.queue) >= p.settings.Batch
 	p.mu.Unlock()
+	signal(p.wake)
+	if whole {
+		signal(p.full)
+	}
+}
+
+func signal(c chan<- struct{}) {
 	select {
-	case p.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -111,8 +129,8 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 // ForceFlush is the SDK's; delivery goes on by itself, and Shutdown flushes.
 func (p *Processor) ForceFlush(context.Context) error { return nil }
 
-// Shutdown delivers what is queued until the context ends, then drops and counts the rest, which is its error. An attempt on
-// its way is not cut short before: the backend may have taken its spans, and would get them twice.
+// Shutdown delivers what is queued until the context ends or nobody is there to take it, then drops and counts the rest, which is
+// its error. An attempt on its way is not cut short before: the backend may have taken its spans, and would get them twice.
 func (p *Processor) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	first := !p.stopped
@@ -130,9 +148,13 @@ func (p *Processor) Shutdown(ctx context.Context) error {
 	case <-p.done:
 	case <-ctx.Done():
 	}
+	lost := p.end()
 	// An exporter that does not heed its context is left behind: the grace period is the process's.
 	p.halt()
-	return errors.Join(p.end(), p.exporter.Shutdown(ctx))
+	if err := p.exporter.Shutdown(ctx); lost == nil {
+		return err
+	}
+	return lost
 }
 
 // end drops what is left.
@@ -140,10 +162,11 @@ func (p *Processor) end() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.queue); n > 0 {
-		err = fmt.Errorf("%d spans were not delivered before the end of the grace period", n)
-		if p.failure != nil {
-			err = fmt.Errorf("%w: %w", err, p.failure)
+		cause := p.cause
+		if cause == "" {
+			cause = "no answer within the grace period"
 		}
+		err = fmt.Errorf("%d spans were not delivered to %s: %s", n, p.settings.Backend, cause)
 		p.dropped[DroppedShutdown] += uint64(n)
 	}
 	p.ended, p.queue = true, nil
@@ -152,53 +175,91 @@ func (p *Processor) end() (err error) {
 
 func (p *Processor) run(ctx context.Context) {
 	defer close(p.done)
-	for p.wait(p.wake, 0) && p.wait(nil, batchDelay) && p.deliverAll(ctx) {
+	for {
+		least, more := p.gather()
+		if !more || !p.deliverAll(ctx, least) {
+			break
+		}
 	}
-	for p.pending() > 0 && ctx.Err() == nil {
-		if p.deliver(ctx) == nil {
-			continue
-		}
-		timer := time.NewTimer(lastPause)
+	p.deliverLast(ctx)
+}
+
+// gather waits until a batch is whole or the first of its spans has waited long enough. The least that is then worth an attempt is
+// a whole batch, or any span. It returns false when it is time to stop.
+func (p *Processor) gather() (least int, more bool) {
+	if p.pending() == 0 {
 		select {
-		case <-ctx.Done():
-		case <-timer.C:
+		case <-p.stop:
+			return 0, false
+		case <-p.wake:
 		}
-		timer.Stop()
+	}
+	delay := time.NewTimer(p.settings.Delay)
+	defer delay.Stop()
+	select {
+	case <-p.stop:
+		return 0, false
+	case <-p.full:
+		return p.settings.Batch, true
+	case <-delay.C:
+		return 1, true
 	}
 }
 
-// deliverAll empties the queue. It returns false when it is time to stop.
-func (p *Processor) deliverAll(ctx context.Context) bool {
-	pause := firstPause
-	for p.pending() > 0 {
-		if p.deliver(ctx) == nil {
-			pause = firstPause
+// deliverAll goes on until fewer spans than the least are queued. It returns false when it is time to stop.
+func (p *Processor) deliverAll(ctx context.Context, least int) bool {
+	first := min(max(p.settings.Delay, shortestPause), longestPause)
+	pause := first
+	for p.pending() >= least {
+		if p.deliver(ctx) == delivered {
+			pause = first
 			continue
 		}
 		// Jitter, so that the sidecars of many agents do not come back at one moment.
-		if !p.wait(nil, pause/2+rand.N(pause/2)) {
+		if !pauseFor(pause/2+rand.N(pause/2), p.stop) {
 			return false
 		}
-		pause = min(2*pause, longestWait)
+		pause = min(2*pause, longestPause)
 	}
 	return true
 }
 
-// wait returns false when it is time to stop.
-func (p *Processor) wait(wake <-chan struct{}, d time.Duration) bool {
-	var timer <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		timer = t.C
+// deliverLast uses the grace period. A backend that is slow, overloaded or restarting behind a proxy gets all of it. One where
+// nobody takes a connection, time and again for as long as an absence, is given up: it will hardly be there before we are gone,
+// and until then the agent's pod would wait for us.
+func (p *Processor) deliverLast(ctx context.Context) {
+	var absent time.Time // since when
+	for p.pending() > 0 {
+		switch p.deliver(ctx) {
+		case delivered:
+			absent = time.Time{}
+			continue
+		case nobody:
+			if absent.IsZero() {
+				absent = time.Now()
+			}
+			if time.Since(absent) >= absence {
+				return
+			}
+		default:
+			absent = time.Time{}
+		}
+		if !pauseFor(shortestPause, ctx.Done()) {
+			return
+		}
 	}
+}
+
+// pauseFor returns false where the pause was cut short.
+func pauseFor(d time.Duration, cut <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
-	case <-p.stop:
+	case <-cut:
 		return false
-	case <-wake:
-	case <-timer:
+	case <-timer.C:
+		return true
 	}
-	return true
 }
 
 func (p *Processor) pending() int {
@@ -207,53 +268,46 @@ func (p *Processor) pending() int {
 	return len(p.queue)
 }
 
-// deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. An
-// error asks for a pause.
-func (p *Processor) deliver(ctx context.Context) error {
-	p.mu.Lock()
-	batch := p.queue[:min(len(p.queue), p.size)]
-	p.mu.Unlock()
-	attempt, cancel := context.WithTimeout(ctx, exportLimit)
-	err := p.exporter.ExportSpans(attempt, batch)
-	cancel()
-	outcome, rejected := judge(err)
+// deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. What it
+// returns is not delivered where a pause is needed.
+func (p *Processor) deliver(ctx context.Context) outcome {
+	batch := p.oldest()
+	v := p.attempt(ctx, batch)
 	switch {
-	case outcome == tooLarge && len(batch) > 1:
+	case v.outcome == tooLarge && len(batch) > 1:
 		p.size = len(batch) / 2
-		return nil
-	case outcome == unreachable:
-		return p.fail(err)
-	case outcome == obscure:
-		if p.guessed++; p.guessed < guesses {
-			return p.fail(err)
-		}
-		rejected = len(batch)
-	case outcome != delivered:
-		rejected = len(batch)
+		return delivered
+	case v.outcome == obscure && p.guessed+1 < guesses:
+		p.guessed++
+		p.fail(v)
+		return obscure
+	case v.outcome == nobody, v.outcome == unreachable:
+		p.fail(v)
+		return v.outcome
+	case v.outcome != delivered:
+		v.rejected = len(batch)
 	}
-	p.size, p.guessed = min(2*p.size, batchSize), 0
-	p.settle(len(batch), min(rejected, len(batch)))
-	return nil
+	p.size, p.guessed = min(2*p.size, p.settings.Batch), 0
+	v.rejected = min(v.rejected, len(batch))
+	p.settle(len(batch), v)
+	return delivered
 }
 
-func (p *Processor) fail(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failure = err
-	return err
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) verdict {
+	if p.settings.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)
+		defer cancel()
+	}
+	return judge(p.exporter.ExportSpans(ctx, batch))
 }
 
-// settle takes the oldest n spans, of which some were rejected, out of the queue.
-func (p *Processor) settle(n, rejected int) {
+// oldest is the next batch. Should the attempt with it fail, an outage may have begun.
+func (p *Processor) oldest() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended {
-		return
+	if !p.outage.told {
+		p.outage = outage{began: time.Now(), dropped: p.lost()}
 	}
-	clear(p.queue[:n]) // let the spans go before the queue's array does
-	if p.queue = p.queue[n:]; len(p.queue) == 0 {
-		p.queue = nil
-	}
-	p.exported += uint64(n - rejected)
-	p.dropped[DroppedRejected] += uint64(rejected)
+	return p.queue[:min(len(p.queue), p.size)]
 }

@@ -3,7 +3,6 @@ package spans
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,13 +13,15 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
+// TestBatches sends whole batches at once, and the rest when it has waited for company.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		began := time.Now()
 		hand(p, 0, 1300)
-		check(t, p, 0, 1300, 0, 0, 0)
+		synctest.Wait()
+		check(t, p, 1024, 276, 0, 0, 0)
 		time.Sleep(batchDelay)
 		synctest.Wait()
 		check(t, p, 1300, 0, 0, 0, 0)
@@ -31,18 +32,51 @@ func TestBatches(t *testing.T) {
 		if diff := cmp.Diff([]int{512, 512, 276}, sizes); diff != "" {
 			t.Errorf("sizes of batches (-want +got):\n%s", diff)
 		}
-		if waited := b.tried()[0].Sub(began); waited != batchDelay {
-			t.Errorf("the first batch went after %s", waited)
+		for i, want := range []time.Duration{0, 0, batchDelay} {
+			if waited := b.tried()[i].Sub(began); waited != want {
+				t.Errorf("batch %d went after %s", i, waited)
+			}
 		}
 		shut(t, p, time.Second)
 		checkTaken(t, b, 0, 1300)
 	})
 }
 
+// TestSettingsAreHeeded has delays and timeouts, and none.
+func TestSettingsAreHeeded(t *testing.T) {
+	for _, c := range []struct{ delay, timeout time.Duration }{{0, 0}, {5 * time.Second, time.Second / 10}, {time.Hour, time.Hour}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &backend{answer: func(ctx context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
+				switch deadline, ends := ctx.Deadline(); {
+				case ends != (c.timeout > 0), ends && time.Until(deadline) != c.timeout:
+					t.Errorf("with the timeout %s, an attempt ends %t, in %s", c.timeout, ends, time.Until(deadline))
+				}
+				return []error{errDown, nil}[attempt]
+			}}
+			s := settings(t, 10)
+			s.Delay, s.Timeout = c.delay, c.timeout
+			p := NewProcessor(b, s)
+			began := time.Now()
+			hand(p, 0, 5)
+			time.Sleep(c.delay)
+			synctest.Wait()
+			check(t, p, 0, 5, 0, 0, 0)
+			time.Sleep(longestPause)
+			synctest.Wait()
+			check(t, p, 5, 0, 0, 0, 0)
+			tried, most := b.tried(), min(max(c.delay, shortestPause), longestPause)
+			if waited, pause := tried[0].Sub(began), tried[1].Sub(tried[0]); waited != c.delay || pause < most/2 || pause > most {
+				t.Errorf("with the delay %s, the first attempt is after %s, the second after %s more", c.delay, waited, pause)
+			}
+			shut(t, p, time.Second)
+		})
+	}
+}
+
 func TestUnsampledSpansAreNotQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
-		p := NewProcessor(b, 10)
+		p := NewProcessor(b, settings(t, 10))
 		p.OnEnd(tracetest.SpanStub{Name: "unsampled"}.Snapshot())
 		shut(t, p, time.Second)
 		check(t, p, 0, 0, 0, 0, 0)
@@ -59,7 +93,7 @@ func TestOutage(t *testing.T) {
 			errs[i] = errDown
 		}
 		b := &backend{answer: inTurn(errs...)}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, 600)
 		time.Sleep(10 * time.Second)
 		hand(p, 600, 700)
@@ -81,11 +115,11 @@ func TestOutage(t *testing.T) {
 func TestPausesBeginAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errDown, errDown, errDown, nil, errDown, nil)}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, 2*batchSize)
 		time.Sleep(time.Minute)
 		tried := b.tried()
-		if pause := tried[5].Sub(tried[4]); pause > firstPause {
+		if pause := tried[5].Sub(tried[4]); pause > batchDelay {
 			t.Errorf("the first pause of the second outage is %s", pause)
 		}
 		shut(t, p, time.Second)
@@ -97,7 +131,7 @@ func TestPausesBeginAnew(t *testing.T) {
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errRefuse)}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, 600)
 		time.Sleep(batchDelay)
 		synctest.Wait()
@@ -118,7 +152,7 @@ func TestTooLarge(t *testing.T) {
 			}
 			return nil
 		}}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, 5000)
 		time.Sleep(batchDelay)
 		synctest.Wait()
@@ -142,7 +176,7 @@ func TestObscure(t *testing.T) {
 			}
 			return nil
 		}}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, 600)
 		time.Sleep(time.Minute)
 		check(t, p, 88, 0, 0, 512, 0)
@@ -157,7 +191,7 @@ func TestObscure(t *testing.T) {
 func TestObscureIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errOdd, errDown, errOdd, errDown, errOdd, errOdd, nil, errOdd, errOdd, errOdd, errOdd)}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		hand(p, 0, batchSize+1)
 		time.Sleep(time.Hour)
 		check(t, p, batchSize+1, 0, 0, 0, 0)
@@ -173,7 +207,7 @@ func TestPartialSuccess(t *testing.T) {
 			errors.New("traces export: OTLP partial success: a warning (0 spans rejected)"),
 			errors.New("traces export: OTLP partial success: nonsense (99999999999999999999 spans rejected)"),
 			errors.New("traces export: OTLP partial success: nonsense (-3 spans rejected)"))}
-		p := NewProcessor(b, 10_000)
+		p := NewProcessor(b, settings(t, 10_000))
 		for _, want := range []struct{ exported, rejected uint64 }{{8, 2}, {18, 2}, {18, 12}, {28, 12}} {
 			hand(p, 0, 10)
 			time.Sleep(5 * batchDelay / 2) // between two looks at the queue
@@ -190,7 +224,7 @@ func TestPartialSuccess(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: hang}
-		p := NewProcessor(b, 100)
+		p := NewProcessor(b, settings(t, 100))
 		hand(p, 0, 50)
 		time.Sleep(batchDelay)
 		synctest.Wait() // the attempt hangs
@@ -210,114 +244,10 @@ func TestQueueFull(t *testing.T) {
 	})
 }
 
-// TestShutdown delivers what waits for company, closes the exporter once, and counts what comes after.
-func TestShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &backend{}
-		p := NewProcessor(b, 10_000)
-		hand(p, 0, 600)
-		shut(t, p, time.Second)
-		check(t, p, 600, 0, 0, 0, 0)
-		checkTaken(t, b, 0, 600)
-		hand(p, 600, 603)
-		check(t, p, 600, 0, 0, 0, 3)
-		shut(t, p, time.Second)
-		if b.closed != 1 {
-			t.Errorf("the exporter was closed %d times", b.closed)
-		}
-	})
-}
-
-// TestShutdownRetries uses the grace period.
-func TestShutdownRetries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &backend{answer: inTurn(errDown, errDown, errDown)}
-		p := NewProcessor(b, 10)
-		hand(p, 0, 5)
-		shut(t, p, time.Second)
-		check(t, p, 5, 0, 0, 0, 0)
-		checkTaken(t, b, 0, 5)
-	})
-}
-
-// TestShutdownDoesNotDouble begins while an attempt is on its way that will succeed.
-func TestShutdownDoesNotDouble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &backend{answer: func(ctx context.Context, _ int, _ []sdktrace.ReadOnlySpan) error {
-			select {
-			case <-time.After(5 * time.Second):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err() // but the backend has them
-			}
-		}}
-		p := NewProcessor(b, 10)
-		hand(p, 0, 5)
-		time.Sleep(2 * batchDelay)
-		shut(t, p, 10*time.Second)
-		if n := len(b.tried()); n != 1 {
-			t.Errorf("%d attempts", n)
-		}
-		check(t, p, 5, 0, 0, 0, 0)
-	})
-}
-
-// TestShutdownEnds has backends that never answer, with and without regard for a context: a shutdown ends with its own.
-func TestShutdownEnds(t *testing.T) {
-	for name, during := range map[string]time.Duration{"before the first attempt": 0, "while an attempt hangs": 2 * batchDelay} {
-		for heed, heeds := range map[string]bool{"heeding": true, "heedless": false} {
-			t.Run(heed+", "+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					release := make(chan struct{})
-					b := &backend{answer: func(ctx context.Context, attempt int, batch []sdktrace.ReadOnlySpan) error {
-						if heeds {
-							return hang(ctx, attempt, batch)
-						}
-						<-release
-						return nil
-					}}
-					p := NewProcessor(b, 10)
-					hand(p, 0, 12)
-					time.Sleep(during)
-					synctest.Wait()
-					ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-					defer cancel()
-					began := time.Now()
-					err := p.Shutdown(ctx)
-					if took := time.Since(began); took != 3*time.Second {
-						t.Errorf("it took %s", took)
-					}
-					if err == nil || !strings.HasPrefix(err.Error(), "10 spans were not delivered before the end of the grace period") {
-						t.Errorf("error %v", err)
-					}
-					check(t, p, 0, 0, 2, 0, 10)
-					close(release)
-					synctest.Wait()
-					check(t, p, 0, 0, 2, 0, 10) // what is taken too late stays counted as dropped
-				})
-			})
-		}
-	}
-}
-
-// TestShutdownSaysWhy has the last failure in its error.
-func TestShutdownSaysWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &backend{answer: func(context.Context, int, []sdktrace.ReadOnlySpan) error { return errDown }}
-		p := NewProcessor(b, 10)
-		hand(p, 0, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := p.Shutdown(ctx); !errors.Is(err, errDown) {
-			t.Errorf("error %v", err)
-		}
-	})
-}
-
 // TestConcurrent hands in, reads and ends from all sides.
 func TestConcurrent(t *testing.T) {
 	b := &backend{answer: inTurn(errBig, nil, errRefuse)}
-	p := NewProcessor(b, 5000)
+	p := NewProcessor(b, settings(t, 5000))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { hand(p, 0, 1000) })

@@ -32,7 +32,7 @@ func driveAtRandom(t *testing.T, random *rand.Rand) {
 		accepted.Add(uint64(took))
 		return err
 	}
-	p := NewProcessor(b, 1+random.IntN(2000))
+	p := NewProcessor(b, settings(t, 1+random.IntN(2000)))
 	handed := 0
 	look := func() {
 		synctest.Wait()

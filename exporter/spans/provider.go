@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -14,6 +15,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -41,7 +44,23 @@ func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, e
 	case "http/json":
 		return newHTTP(ctx, otlptracehttp.EncodingJSON)
 	}
-	return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}))
+	return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
+		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(dialAgain)))
+}
+
+// dialTime is what an attempt over gRPC gives a backend that was away to take a connection.
+const dialTime = time.Second / 4
+
+// dialAgain makes each attempt one at the backend. Left to itself, gRPC dials at intervals of its own, of two minutes in the end,
+// and answers from memory meanwhile: a backend that is back would be found late, and by a stop never.
+func dialAgain(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	if conn.GetState() == connectivity.TransientFailure {
+		conn.ResetConnectBackoff()
+		dialing, cancel := context.WithTimeout(ctx, dialTime)
+		conn.WaitForStateChange(dialing, connectivity.TransientFailure)
+		cancel()
+	}
+	return invoke(ctx, method, request, reply, conn, options...)
 }
 
 func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.SpanExporter, error) {
@@ -111,9 +130,13 @@ func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, des
 		sdktrace.WithSpanProcessor(processor))
 }
 
-// Decide asks a sampler once about a run that no parent has decided for. It is a tracker.Settings.Sample.
+// Decide asks a sampler once about a run that no parent has decided for: a parent is the proxy's own span, of which the sampler was
+// asked. It is a tracker.Settings.Sample.
 func Decide(sampler sdktrace.Sampler) func(*tracker.Run) bool {
 	return func(r *tracker.Run) bool {
+		if r.Parent.Valid() {
+			return r.Parent.Sampled
+		}
 		result := sampler.ShouldSample(sdktrace.SamplingParameters{
 			ParentContext: context.Background(),
 			TraceID:       r.Trace,

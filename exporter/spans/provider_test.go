@@ -112,6 +112,7 @@ func TestSampler(t *testing.T) {
 		}
 		decide := Decide(sampler)
 		r := delegation()
+		r.Parent = event.SpanContext{}
 		for id, want := range map[trace.TraceID]bool{low: c.low, high: c.high} {
 			if r.Trace = id; decide(r) != want {
 				t.Errorf("%s %s decides %t on %s", c.name, c.argument, !want, id)
@@ -120,7 +121,8 @@ func TestSampler(t *testing.T) {
 	}
 }
 
-// TestParentDecides shows that a span without an identity is the sampler's, which heeds a parent.
+// TestParentDecides shows that a span without an identity is the sampler's, which heeds a parent, and that nobody is asked about a
+// run below such a span.
 func TestParentDecides(t *testing.T) {
 	sampler, err := NewSampler(of("OTEL_TRACES_SAMPLER", "parentbased_always_off"))
 	if err != nil {
@@ -136,11 +138,19 @@ func TestParentDecides(t *testing.T) {
 	if sc := below.SpanContext(); !sc.IsSampled() || sc.TraceID() != caller.TraceID() || sc.SpanID() == caller.SpanID() {
 		t.Errorf("a span below a sampled one is %v", sc)
 	}
+	for _, decided := range []bool{true, false} {
+		r, seen := delegation(), sdktrace.SamplingParameters{}
+		r.Parent.Sampled = decided
+		if got := Decide(seeing{&seen})(r); got != decided || seen.Name != "" {
+			t.Errorf("decided %t, inherited %t; asked about %q", decided, got, seen.Name)
+		}
+	}
 }
 
 // TestSamplerSees what a root's span begins with.
 func TestSamplerSees(t *testing.T) {
 	r := delegation()
+	r.Parent = event.SpanContext{}
 	var seen sdktrace.SamplingParameters
 	Decide(seeing{&seen})(r)
 	if seen.Name != "invoke_agent coordinator" || seen.Kind != trace.SpanKindInternal || seen.TraceID != r.Trace {

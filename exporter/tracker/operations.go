@@ -105,11 +105,10 @@ func (r *openRun) name() {
 	}
 	r.key = runKey(r)
 	r.Trace = r.Parent.Trace
-	r.Sampled = r.Parent.Sampled
 	if !r.Parent.Valid() {
 		r.Trace = traceID(r.key)
-		r.Sampled = r.tracker.settings.Sample == nil || r.tracker.settings.Sample(&r.Run)
 	}
+	r.Sampled = r.tracker.settings.Sample == nil || r.tracker.settings.Sample(&r.Run)
 	r.Root.ID = r.identify(r.Root)
 }
 

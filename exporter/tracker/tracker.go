@@ -49,7 +49,7 @@ type Settings struct {
 	MaxContent     int           // bytes of content kept of an operation; 0 for none
 	MaxContentHeld int           // bytes of content held for all open operations
 	AgentsAsTools  func(source, tool string) bool
-	Sample         func(*Run) bool // decides once, when a run's trace id is known, where no parent has decided
+	Sample         func(*Run) bool // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
 }
 
 // Tracker follows the runs of all streams.
