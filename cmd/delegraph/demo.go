@@ -74,7 +74,8 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	proxy := "http://" + car.proxies[0].listener.Addr().String()
-	fmt.Fprintf(d.out, "agent    %s  (recorded: a fire briefing of five agents)\nproxy    %s/run_sse\nmetrics  http://%s/metrics\nruns     http://%s/\n", agent.URL, proxy, admin, admin)
+	fmt.Fprintf(d.out, "agent    %s  (recorded: a fire briefing of five agents)\nproxy    %s/run_sse\nstream   http://%s/events\nmetrics  http://%s/metrics\nruns     http://%s/\n",
+		agent.URL, proxy, car.external.listener.Addr(), admin, admin)
 	if demoEnvironment.Disabled() {
 		fmt.Fprintln(d.out, "traces   nowhere; set OTEL_EXPORTER_OTLP_ENDPOINT to see them in Jaeger")
 	}
