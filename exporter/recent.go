@@ -6,12 +6,16 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
+// maxItems bounds the operations and facts in all reports that are kept, whatever the number of runs: a run may have ten thousand.
+const maxItems = 20_000
+
 // Recent keeps the reports of the runs that ended last. It is a tracker.Observer.
 type Recent struct {
 	limit int
 
-	mu   sync.Mutex
-	runs []tracker.Report
+	mu    sync.Mutex
+	runs  []tracker.Report
+	items int
 }
 
 // NewRecent keeps at most limit reports.
@@ -28,10 +32,18 @@ func (r *Recent) RunEnded(run *tracker.Run) {
 	report := run.Report()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.runs) >= r.limit {
-		r.runs = append(r.runs[:0:0], r.runs[1:]...)
+	r.runs, r.items = append(r.runs, report), r.items+items(report)
+	gone := 0
+	for ; len(r.runs)-gone > 1 && (len(r.runs)-gone > r.limit || r.items > maxItems); gone++ {
+		r.items -= items(r.runs[gone])
 	}
-	r.runs = append(r.runs, report)
+	if gone > 0 {
+		r.runs = append(r.runs[:0:0], r.runs[gone:]...)
+	}
+}
+
+func items(r tracker.Report) int {
+	return 1 + len(r.Operations) + len(r.Transfers) + len(r.Confidence) + len(r.Citations) + len(r.Reasoning) + len(r.Inputs) + len(r.Artifacts) + len(r.Links)
 }
 
 // Runs lists the reports, the newest first.

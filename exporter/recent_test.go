@@ -69,3 +69,30 @@ func TestRecentAtOnce(t *testing.T) {
 		t.Errorf("%d runs are kept", n)
 	}
 }
+
+// TestRecentIsBounded keeps fewer runs where they are large, and the last one whatever its size.
+func TestRecentIsBounded(t *testing.T) {
+	r := exporter.NewRecent(100)
+	large := func(id string, operations int) *tracker.Run {
+		run := endedRun(id)
+		for range operations - 1 {
+			run.Operations = append(run.Operations, run.Root)
+		}
+		return run
+	}
+	for i := range 5 {
+		r.RunEnded(large(fmt.Sprint(i), 9_000))
+	}
+	if runs := r.Runs(); len(runs) != 2 || *runs[0].Run != "4" {
+		t.Errorf("%d runs of 9,000 operations are kept", len(runs))
+	}
+	r.RunEnded(large("5", 50_000))
+	if runs := r.Runs(); len(runs) != 1 || *runs[0].Run != "5" {
+		t.Errorf("%d runs are kept beside one of 50,000 operations", len(runs)-1)
+	}
+	r.RunEnded(endedRun("6"))
+	r.RunEnded(endedRun("7"))
+	if runs := r.Runs(); len(runs) != 2 {
+		t.Errorf("%d runs are kept once it has gone", len(runs))
+	}
+}
