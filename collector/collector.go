@@ -71,12 +71,13 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 		}
 		in.End = func() event.End { return event.EndShutdown } // a frame that is cut will come again
 		d.resume(in)
-		at.Frames = 0
+		at = Position{}
 		for b, err := d.Next(); err == nil; b, err = d.Next() {
 			at.Frames++
 			c.sink.Consume(b)
 		}
-		at = d.position(at)
+		at.LastEventID = d.reader.LastEventID()
+		at.Retry, at.Asked = d.reader.Retry()
 	}
 }
 

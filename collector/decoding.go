@@ -129,18 +129,8 @@ func (d *Decoding) Retry() (time.Duration, bool) { return d.reader.Retry() }
 
 // resume goes on with the bytes of another connection.
 func (d *Decoding) resume(in Input) {
-	d.input, d.reader, d.err, d.cut = in, sse.NewReader(in, d.settings.Frame), nil, false
-}
-
-// position is where the reading stands, after what was known before this connection.
-func (d *Decoding) position(before Position) Position {
-	if id := d.reader.LastEventID(); id != "" {
-		before.LastEventID = id
-	}
-	if retry, asked := d.reader.Retry(); asked {
-		before.Retry, before.Asked = retry, true
-	}
-	return before
+	d.input, d.err, d.cut = in, nil, false
+	d.reader.Resume(in)
 }
 
 // hold keeps a frame of a yet unknown stream until a dialect is sure of it, or it has waited too long.
@@ -209,6 +199,9 @@ func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	f := d.parse(frame)
 	b.Table, b.JSON = d.table, f.JSON
 	d.decodeSafely(f, b)
+	if len(b.Session) > event.MaxSession {
+		b.Session = ""
+	}
 	if d.stream.Answer { // one conversation, whether each frame names it or not
 		d.session = cmp.Or(b.Session, d.session)
 		b.Session = d.session

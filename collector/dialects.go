@@ -3,6 +3,8 @@ package collector
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/adk"
+	"github.com/delegraph/delegraph/collector/dialect/adkstudio"
+	"github.com/delegraph/delegraph/collector/dialect/deepagents"
 	"github.com/delegraph/delegraph/collector/dialect/looopy"
 )
 
@@ -11,5 +13,7 @@ func Dialects() []dialect.Dialect {
 	return []dialect.Dialect{
 		adk.Dialect{},
 		looopy.Dialect{},
+		adkstudio.Dialect{},
+		deepagents.Dialect{},
 	}
 }

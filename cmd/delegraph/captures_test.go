@@ -29,6 +29,8 @@ var captures = map[string]string{
 	"adk-python": "../../collector/dialect/adk/adkserver/testdata/captures/python",
 	"adk-js":     "../../collector/dialect/adk/adkserver/testdata/captures/js",
 	"looopy":     "../../collector/dialect/looopy/testdata",
+	"adkstudio":  "../../collector/dialect/adkstudio/testdata",
+	"deepagents": "../../collector/dialect/deepagents/testdata",
 }
 
 // adkCaptures are those of ADK servers.

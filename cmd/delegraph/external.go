@@ -34,7 +34,7 @@ type external struct {
 const leaving = 2 * time.Second
 
 // recheck is how often an open stream's grant is asked whether it still stands.
-const recheck = time.Minute
+const recheck = 5 * time.Second
 
 // newExternal opens the external stream's port; nil where the configuration wants none.
 func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*external, error) {

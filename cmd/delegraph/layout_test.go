@@ -74,8 +74,8 @@ var rules = []rule{
 		why:      "spans and metrics agree because neither is in the operations that both are made of",
 	},
 	{
-		packages: []string{"./..."}, except: []string{"./collector/dialect/adk/adkserver", "./collector/dialect/dialecttest"},
-		never: []string{"testing/...", "./collector/dialect/adk/adkserver", "./collector/dialect/dialecttest"},
+		packages: []string{"./..."}, except: []string{"./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest"},
+		never: []string{"testing/...", "./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest"},
 		why:   "what tests use stays out of the program",
 	},
 }

@@ -109,3 +109,23 @@ func membersOf(v any, names []string) (found []string) {
 	}
 	return found
 }
+
+// TestPublicStreamKeepsTheUsersWords has servers name the human in ways of their own.
+func TestPublicStreamKeepsTheUsersWords(t *testing.T) {
+	const secret = "s3cr3t"
+	var frames strings.Builder
+	for _, author := range []string{`"user"`, `"User"`, `" user "`, `"USER"`, `""`, `null`, `"bot"`} {
+		fmt.Fprintf(&frames, "data: {\"author\":%s,\"invocationId\":\"e-1\",\"content\":{\"role\":\"user\",\"parts\":[{\"text\":%q}]}}\n\n", author, secret)
+	}
+	for _, author := range []string{`"user"`, `"User"`} {
+		fmt.Fprintf(&frames, "data: {\"author\":%s,\"invocationId\":\"e-1\",\"content\":{\"role\":\"model\",\"parts\":[{\"text\":%q}]}}\n\n", author, secret)
+	}
+	frames.WriteString("data: " + adkFrame + "\n\n")
+	file := filepath.Join(t.TempDir(), "words.sse")
+	if err := os.WriteFile(file, []byte(frames.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(streamed(t, "public", file)); strings.Contains(got, secret) || !strings.Contains(got, "hello") {
+		t.Errorf("what leaves is %s", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -152,5 +153,29 @@ func TestFilteredRelayOfEncodings(t *testing.T) {
 				t.Errorf("says %q", got)
 			}
 		})
+	}
+}
+
+// TestFilteredRelayOfSpellings asks for the run path as other servers than Go's would take it too: it fails closed all the same.
+func TestFilteredRelayOfSpellings(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"kind\":\"internal:x\"}\n\ndata: "+adkFrame+"\n\n")
+	}))
+	defer agent.Close()
+	car := startSidecar(t, agent.URL)
+	for _, path := range []string{
+		"/run_sse", "/RUN_SSE", "/run_sse/", "//run_sse", "/run_sse//", "/x/../run_sse", "/./run_sse", "/run_sse;a=b", "/run_sse%2F", "/%72un_sse", "/run_sse%23f", "/api/Run_SSE", "/\\run_sse",
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(car.address(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", path)
+		got, err := io.ReadAll(conn)
+		conn.Close()
+		if err != nil || bytes.Contains(got, []byte("internal:x")) || !bytes.Contains(got, []byte("coordinator")) {
+			t.Errorf("%s: %v, %q", path, err, got)
+		}
 	}
 }

@@ -30,6 +30,9 @@ type Table struct {
 	// Types holds every type of frame that the protocol has for readers outside; Batch.Type is one of them or the frame stays in.
 	Types map[string]Type
 
+	// FailureType is the type of Failure, by whose name it leaves where Named is set.
+	FailureType string
+
 	// Failure takes the place of a frame that says in a form nobody can read that the run failed, so that a client learns of it.
 	Failure string
 }

@@ -12,6 +12,9 @@ type SpanContext struct {
 // Valid says whether a span is named.
 func (c SpanContext) Valid() bool { return c.Trace != [16]byte{} && c.Span != [8]byte{} }
 
+// MaxSession bounds a session's id, in bytes: a longer one is none. Who may read depends on it, and longer names are cut.
+const MaxSession = 250
+
 // Identity is what the request for a run says of it; streams seldom carry any of this.
 type Identity struct {
 	App, User, Session string

@@ -162,9 +162,21 @@ func (p *Proxy) route(r *http.Request) (found route) {
 	return found
 }
 
+// matches is generous: servers differ in which spellings of a path they serve, and what matches too much is only filtered.
 func matches(glob string, r *http.Request) bool {
-	ok, _ := path.Match(glob, r.URL.Path)
+	ok, _ := path.Match(strings.ToLower(glob), strings.ToLower(canonical(r.URL)))
 	return ok
+}
+
+// canonical is the path that any server may take a request's for: without fragments and parameters of segments, in one spelling
+// of slashes, dots and the end. What is sent on is the path as it came.
+func canonical(u *url.URL) string {
+	plain, _, _ := strings.Cut(strings.ReplaceAll(u.Path, `\`, "/"), "#")
+	segments := strings.Split(plain, "/")
+	for i, s := range segments {
+		segments[i], _, _ = strings.Cut(s, ";")
+	}
+	return path.Clean("/" + strings.Join(segments, "/"))
 }
 
 // startSpan continues the caller's trace, or begins one.

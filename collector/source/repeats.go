@@ -12,20 +12,25 @@ import (
 const remembered = 1000
 
 // repeats knows a stream's last frames again. An id alone does not tell: some servers count from one again with each turn. The
-// same id with the same data does.
+// same id with the same data does, as many times as an earlier connection brought it: within one connection nothing comes again.
 type repeats struct {
-	seed maphash.Seed
-	last *simplelru.LRU[uint64, struct{}]
+	seed       maphash.Seed
+	last       *simplelru.LRU[uint64, tally]
+	connection int
 }
+
+// tally is how often a frame came: most, on a connection that is over, and on that which is numbered.
+type tally struct{ before, now, connection int }
 
 func newRepeats() *repeats {
 	// The only error is a size below one.
-	last, _ := simplelru.NewLRU[uint64, struct{}](remembered, nil)
+	last, _ := simplelru.NewLRU[uint64, tally](remembered, nil)
 	return &repeats{seed: maphash.MakeSeed(), last: last}
 }
 
-// note remembers a connection's frames and, on one that is not the first, knows those that were there before.
-func (r *repeats) note(again bool, repeated func()) func(sse.Frame) bool {
+// note begins a connection: it remembers the frames and knows those that came before it.
+func (r *repeats) note(repeated func()) func(sse.Frame) bool {
+	r.connection++
 	return func(f sse.Frame) bool {
 		if len(f.ID) == 0 {
 			return false
@@ -38,11 +43,16 @@ func (r *repeats) note(again bool, repeated func()) func(sse.Frame) bool {
 		sum.WriteByte(0)
 		sum.Write(f.Data)
 		key := sum.Sum64()
-		known := again && r.last.Contains(key)
-		r.last.Add(key, struct{}{})
-		if known {
-			repeated()
+		t, _ := r.last.Peek(key)
+		if t.connection != r.connection {
+			t = tally{before: max(t.before, t.now), connection: r.connection}
 		}
-		return known
+		t.now++
+		r.last.Add(key, t)
+		if t.now > t.before {
+			return false
+		}
+		repeated()
+		return true
 	}
 }

@@ -16,6 +16,7 @@ const (
 	UnreadTooLarge   = "too_large"
 	UnreadMalformed  = "malformed"
 	UnreadIncomplete = "incomplete" // the answer began before the request was over
+	UnreadSession    = "session"    // its session's id is too long to be one
 )
 
 // requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
@@ -96,10 +97,15 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		return event.Identity{}, UnreadMalformed
 	}
 	request := dialect.Request{
-		Method: b.request.Method, Path: b.request.URL.Path, Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
+		Method: b.request.Method, Path: canonical(b.request.URL), Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
 	}
 	for _, d := range dialects {
-		if id := d.Identify(request); id.App != "" || id.User != "" || id.Session != "" {
+		id := d.Identify(request)
+		if len(id.Session) > event.MaxSession {
+			id.Session = ""
+			return id, UnreadSession
+		}
+		if id.App != "" || id.User != "" || id.Session != "" {
 			return id, ""
 		}
 	}

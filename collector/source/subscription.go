@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"mime"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
@@ -19,6 +22,7 @@ const (
 	firstPause   = time.Second
 	longestPause = time.Minute
 	longestAsked = 5 * time.Minute // that a stream or an answer may ask for
+	healthy      = time.Minute     // after which a connection was a good one, whether it brought a frame or not
 )
 
 // subscription is one stream being read, over one connection after another.
@@ -30,10 +34,11 @@ type subscription struct {
 	known *repeats
 	body  io.Closer
 
-	began   bool     // there was an attempt
-	fails   int      // attempts in a row that brought no frame
-	refused *refusal // of the last attempt
-	lost    string   // why there is no stream, as it was logged
+	began   bool      // there was an attempt
+	since   time.Time // when the last connection was made
+	fails   int       // attempts in a row that brought no frame
+	refused *refusal  // of the last attempt
+	lost    string    // why there is no stream, as it was logged
 }
 
 func (s *subscription) close() {
@@ -54,20 +59,19 @@ func (r *refusal) Error() string { return r.why }
 
 // connect brings the next connection, however long that takes. It is io.EOF where the agent says that there is no more.
 func (s *subscription) connect(at collector.Position) (collector.Input, error) {
-	s.close()
-	if at.Frames > 0 {
+	if at.Frames > 0 || s.body != nil && s.now().Sub(s.since) >= healthy {
 		s.fails = 0
 	}
+	s.close()
 	for {
-		again := s.began
-		if again {
+		if s.began {
 			if err := s.pause(s.ctx, s.wait(at)); err != nil {
 				return collector.Input{}, err
 			}
 			s.counters.Reconnected(s.settings.Name)
 		}
 		s.began = true
-		in, err := s.subscribe(at.LastEventID, again)
+		in, err := s.subscribe(at.LastEventID)
 		s.fails++ // unless it brings a frame
 		s.refused = nil
 		errors.As(err, &s.refused)
@@ -84,7 +88,8 @@ func (s *subscription) connect(at collector.Position) (collector.Input, error) {
 	}
 }
 
-// wait is how long to wait before the next attempt: twice as long each time, and not as long as others do.
+// wait is how long to wait before the next attempt: twice as long each time, never less than was asked for, and some more, so that
+// not all come back at once.
 func (s *subscription) wait(at collector.Position) time.Duration {
 	wait := firstPause
 	if at.Asked {
@@ -102,11 +107,11 @@ func (s *subscription) wait(at collector.Position) time.Duration {
 	default:
 		wait = max(wait, min(s.refused.after, longestAsked))
 	}
-	return wait/2 + rand.N(wait/2+1)
+	return wait + rand.N(wait/2)
 }
 
 // subscribe asks for the stream once.
-func (s *subscription) subscribe(last string, again bool) (collector.Input, error) {
+func (s *subscription) subscribe(last string) (collector.Input, error) {
 	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, s.url, nil)
 	if err != nil {
 		return collector.Input{}, &refusal{why: "its URL is none", lasting: true}
@@ -120,50 +125,70 @@ func (s *subscription) subscribe(last string, again bool) (collector.Input, erro
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Cache-Control", "no-cache")
-	if last != "" {
+	if last != "" && !strings.ContainsFunc(last, unsendable) {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	resp, err := s.client.Do(r)
-	if errors.Is(err, errElsewhere) {
-		return collector.Input{}, &refusal{why: errElsewhere.Error(), lasting: true}
-	}
+	connected := false
+	resp, err := s.client.Do(r.WithContext(httptrace.WithClientTrace(s.ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { connected = false },
+		GotConn: func(httptrace.GotConnInfo) { connected = true },
+	})))
 	if err != nil {
-		return collector.Input{}, unwrapped(err)
+		return collector.Input{}, plain(err, connected)
 	}
-	if err := unfit(resp); err != nil {
+	if err := unfit(resp, s.now()); err != nil {
 		resp.Body.Close()
 		return collector.Input{}, err
 	}
-	s.body = resp.Body
+	s.body, s.since = resp.Body, s.now()
 	read := &arrivals{Reader: resp.Body, now: s.now, heard: s.heard}
 	in := collector.Input{Reader: read, Arrival: func() time.Time { return read.at }}
-	in.Known = s.known.note(again, func() { s.counters.Repeated(s.settings.Name) })
+	in.Known = s.known.note(func() { s.counters.Repeated(s.settings.Name) })
 	return in, nil
 }
 
-// unwrapped is an error of the client without the URL, which may hold a key.
-func unwrapped(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
+// unsendable says of a character of an id that no header may hold it: net/http would refuse the request, at every attempt.
+func unsendable(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
+
+// plain is what may be logged of the client's error: without the URL, which may hold a key, and nothing that it quotes of an answer.
+func plain(err error, connected bool) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
 	}
-	return errors.New("no answer")
+	var own *refusal
+	var network net.Error
+	if connected && !errors.As(err, &own) && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return errNoHTTP
+	}
+	return err
 }
 
-// unfit says why an answer is no stream: io.EOF where it says that there is no more, as WHATWG HTML 9.2 has 204 mean.
-func unfit(resp *http.Response) error {
+// unfit says why an answer is no stream: io.EOF where it says that there is no more, as WHATWG HTML 9.2 has 204 mean. A browser
+// gives up after any other status too; we do not, since nobody is there to load the page again.
+func unfit(resp *http.Response, now time.Time) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusNoContent:
 		return io.EOF
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusNotFound || status >= 500:
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		return &refusal{why: "it answered " + strconv.Itoa(status), after: time.Duration(min(max(seconds, 0), 3600)) * time.Second}
+		return &refusal{why: "it answered " + strconv.Itoa(status), after: retryAfter(resp.Header.Get("Retry-After"), now)}
 	case status != http.StatusOK:
 		return &refusal{why: "it answered " + strconv.Itoa(status), lasting: true}
-	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+	case !isStream(resp.Header):
 		return &refusal{why: "its answer is no text/event-stream", lasting: true}
+	case contentEncoding(resp.Header) != "": // the client has undone gzip, and asked for nothing else
+		return &refusal{why: "its answer is encoded, and not as gzip", lasting: true}
 	}
 	return nil
+}
+
+// retryAfter is what an answer asks for, in seconds or until a date: RFC 9110, 10.2.3.
+func retryAfter(asked string, now time.Time) time.Duration {
+	if date, err := http.ParseTime(asked); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	seconds, _ := strconv.Atoi(asked)
+	return time.Duration(min(max(seconds, 0), 3600)) * time.Second
 }
 
 // miss says that there is no stream: once, until the reason is another.

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,16 +61,20 @@ const (
 	maxRedirects  = 10
 )
 
-var errElsewhere = errors.New("redirected to another host, which would get our credentials")
+// The refusals of redirects.
+var (
+	tooFar    = &refusal{why: fmt.Sprintf("redirected %d times", maxRedirects)}
+	elsewhere = &refusal{why: "redirected to another host, which would get our credentials", lasting: true}
+)
 
 // sameHost follows redirects on the host that was named.
 func sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case len(via) >= maxRedirects:
-		return fmt.Errorf("redirected %d times", len(via))
+		return tooFar
 	case r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https":
-		return errElsewhere
+		return elsewhere
 	}
 	return nil
 }

@@ -60,6 +60,24 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
+// TestSlowReaderOfALargeFrame has a subscriber take a frame that lasts far longer than the write deadline: it gets it, once.
+func TestSlowReaderOfALargeFrame(t *testing.T) {
+	bubble(t, func(set *Settings) { set.WriteDeadline = 5 * time.Second }, func(s *stand) {
+		slow := s.request("GET", "/events")
+		go slow.sip(4<<10, 500*time.Millisecond)
+		s.settle()
+		large := strings.Repeat("x", 400<<10) // 50 seconds
+		s.hub.Publish(say(large))
+		s.hub.Publish(say("and then"))
+		time.Sleep(2 * time.Minute)
+		s.settle()
+		if got := slow.take(); slow.ended() || !strings.Contains(got, "data: "+large+"\n\n") || !strings.Contains(got, "data: and then\n\n") {
+			s.Errorf("the reader has %d bytes, and is gone: %v", len(got), slow.ended())
+		}
+		_ = slow.conn.Close()
+	})
+}
+
 // sip reads n bytes at most, pauses, and so on.
 func (c *client) sip(n int, pause time.Duration) {
 	buf := make([]byte, n)

@@ -108,14 +108,21 @@ func (s *subscriber) advance(opening []byte) Disconnect {
 	return ""
 }
 
-// write is one flush. A subscriber that takes nothing of it until the deadline is let go.
+// piece is how much a subscriber must take until the deadline: one that is slow gets a large frame all the same.
+const piece = 16 << 10
+
+// write is one flush.
 func (s *subscriber) write(parts ...[]byte) Disconnect {
 	s.wrote = time.Now()
 	deadline := s.wrote.Add(s.hub.settings.WriteDeadline)
 	err := s.control.SetWriteDeadline(deadline)
 	for _, part := range parts {
-		if err == nil && len(part) > 0 {
-			_, err = s.out.Write(part)
+		for len(part) > 0 && err == nil {
+			_, err = s.out.Write(part[:min(piece, len(part))])
+			if part = part[min(piece, len(part)):]; len(part) > 0 && err == nil {
+				deadline = time.Now().Add(s.hub.settings.WriteDeadline)
+				err = s.control.SetWriteDeadline(deadline)
+			}
 		}
 	}
 	if err == nil {

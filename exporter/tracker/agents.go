@@ -17,7 +17,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		}
 	}
 	r.nameBy(b)
-	if b.Agent == r.Root.Name && b.Agent != "" && !part {
+	if b.Agent == r.Root.Name && b.Agent != "" && !part && isOwn(b) {
 		return r.Root
 	}
 	op := r.agents[speaker{b.Agent, b.Branch}]
@@ -41,7 +41,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 
 // nameBy names the run by its first author, who is not one of those that work for it.
 func (r *openRun) nameBy(b *event.Batch) {
-	if r.Agent != "" || b.Branch != "" && b.Workflow == "" {
+	if r.Agent != "" || !isOwn(b) {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -50,13 +50,17 @@ func (r *openRun) nameBy(b *event.Batch) {
 	}
 }
 
+// isOwn says whether a frame's author may be the run itself: one that has a place of its own works for it, unless its place is
+// one in a workflow.
+func isOwn(b *event.Batch) bool { return b.Branch == "" || b.Workflow != "" }
+
 // beginAgent begins an author's operation; last is an earlier one of the same name and place, which has ended.
 func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
 	op := r.begin(InvokeAgent, b.Agent, r.above(b))
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = b.Agent, b.Branch
+	op.Agent, op.Branch, op.begun = b.Agent, b.Branch, states(b, event.KindAgentStarted)
 	r.number(op, last)
 	r.agents[speaker{b.Agent, b.Branch}] = op
 	if b.Branch != "" {

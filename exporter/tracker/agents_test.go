@@ -41,6 +41,10 @@ invoke_agent pipeline ok 0-3
 completed
 invoke_agent coordinator ok 1-3
   invoke_agent helper ok 3-3`},
+		{"and never by one that is at work for it", file(), []*event.Batch{says("sub", at("s1", "", ""), text), says("coordinator", final)}, `
+completed
+invoke_agent coordinator ok 1-2
+  invoke_agent sub ok 1-1`},
 		{"is the agent of its name, in any branch", file(), []*event.Batch{
 			says("a", text), says("a", branch("x.a"), final)}, `
 completed

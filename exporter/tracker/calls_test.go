@@ -36,6 +36,16 @@ completed
 invoke_agent app ok 0-6
   execute_tool tool ok 1-2
   execute_tool tool ok 3-4`},
+		{"with one id in two branches are two", proxied(), []*event.Batch{
+			says("a", branch("p.a"), calls("c1", "tool")), says("b", branch("p.b"), calls("c1", "tool")),
+			says("a", branch("p.a"), returns("c1", "tool")), says("b", branch("p.b"), returns("c1", "tool")),
+			says("a", branch("p.a"), final), says("b", branch("p.b"), final)}, `
+completed
+invoke_agent app ok 0-7
+  invoke_agent a ok 1-5
+    execute_tool tool ok 1-3
+  invoke_agent b ok 2-6
+    execute_tool tool ok 2-4`},
 		{"without ids by name, first in, first out", proxied(), []*event.Batch{
 			says("app", calls("", "b"), calls("", "a")), says("app", calls("", "a")),
 			says("app", returns("", "a")), says("app", returns("", "b")), says("app", returns("", "a")), says("app", final)}, `

@@ -160,7 +160,7 @@ func (r *openRun) agentVerdict(op *Operation) (OperationStatus, event.Failure) {
 	switch {
 	case failed && r.Reason != AgentCanceled:
 		return Error, event.AgentError
-	case failed || op.waits || op.owes || !op.spoke:
+	case failed || op.waits || op.owes || !op.spoke || op.begun && !op.over && r.Status != Completed:
 		return r.cutShort(op)
 	}
 	return OK, event.NoFailure

@@ -119,6 +119,7 @@ type Operation struct {
 	final   int  // ordinal of its last final frame
 
 	openBelow int            // operations that are part of it and open
+	begun     bool           // by the protocol's word
 	over      bool           // by the protocol's word
 	fault     event.Failure  // then what it says of it
 	took      event.Duration // by the protocol's word

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -60,7 +61,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 
 func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	b.Run = d.runID(m.invocation)
-	user := m.author.Is("user")
+	user := isUser(m.author)
 	if !user {
 		b.Agent = d.name(m.author)
 	}
@@ -112,7 +113,7 @@ func (d *decoder) addPartial(fr frame, b *event.Batch) {
 	}
 	for part := range fr.Parts.Elements() {
 		if p := readPart(part); p.kind == partText || p.kind == partThought {
-			addText(p, b)
+			addText(p, fr, b)
 		}
 	}
 	addErrorCode(fr.failure(r), b)
@@ -160,7 +161,7 @@ func (d *decoder) addResponses(fr frame, b *event.Batch) {
 func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
 	switch p.kind {
 	case partText, partThought:
-		addText(p, b)
+		addText(p, fr, b)
 	case partCall:
 		d.addCall(p, fr, b)
 	case partResponse:
@@ -217,9 +218,19 @@ func (d *decoder) addActions(fr frame, b *event.Batch) {
 	}
 }
 
-func addText(p part, b *event.Batch) {
+// isUser knows the human as the most generous of readers would.
+func isUser(v strictjson.Value) bool {
+	return bytes.EqualFold(bytes.TrimSpace(v.Text()), []byte("user"))
+}
+
+// addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
+func addText(p part, fr frame, b *event.Batch) {
 	text := p.text.Text()
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
+		return
+	case fr.fromUser:
+		b.Add(event.KindOther)
 		return
 	}
 	kind := event.KindText

@@ -22,6 +22,7 @@ type frame struct {
 	long         map[string]bool // of LongRunning
 	hasUsage     bool
 	notPartial   bool // says so; a frame of a run without streaming says neither
+	fromUser     bool // its content is in the role of the user: responses of tools, or the human's own words
 }
 
 // members are those of an event that anything is read of, found in one pass.
@@ -92,8 +93,8 @@ func (m members) isEvent() bool {
 func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
-		notPartial: said && !partial,
-		ID:         m.id, Parts: m.content.Get("parts"), Actions: m.actions, Model: m.model, FinishReason: m.finish,
+		notPartial: said && !partial, fromUser: isUser(m.content.Get("role")),
+		ID: m.id, Parts: m.content.Get("parts"), Actions: m.actions, Model: m.model, FinishReason: m.finish,
 		ErrorCode: m.code, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // Limits of a tokens file. A line has no limit of its own.
@@ -16,7 +18,7 @@ const (
 	maxFile     = 1 << 20 // bytes
 	maxTokens   = 10_000
 	maxSessions = 100 // a token
-	maxSession  = 512 // bytes of a session's id
+	maxSession  = event.MaxSession
 	minToken    = 22  // characters of base64, which are 128 bits
 	maxToken    = 512 // characters
 )
@@ -48,7 +50,7 @@ var (
 	badHash    = mistake{"sha256: is not followed by 64 hexadecimal digits", "write those of: printf %s TOKEN | sha256sum"}
 	badSetting = mistake{"what follows the token is neither session=ID nor name=LABEL", "write one token a line, and comments behind #"}
 	badSession = mistake{
-		"a session's id is empty, longer than 512 bytes, or has a % without two hexadecimal digits behind it",
+		"a session's id is empty, longer than 250 bytes, or has a % without two hexadecimal digits behind it",
 		"write it as in the path of /events/ID, where a space is %20 and a % is %25",
 	}
 	badName     = mistake{"the name has not 1 to 64 characters from A-Z a-z 0-9 . _ -", "choose such a name"}

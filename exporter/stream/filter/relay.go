@@ -34,6 +34,9 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 			return dst
 		}
 		frame = Frame{Data: []byte(b.Table.Failure)}
+		if b.Table.Named {
+			frame.Name = b.Table.FailureType
+		}
 	}
 	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data}
 	if len(out.ID) > 0 && !plain(string(out.ID)) {

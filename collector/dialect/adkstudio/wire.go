@@ -1,0 +1,133 @@
+package adkstudio
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// The types of trace that the protocol has for its client, and those of its graph library that it lets through.
+const (
+	traceNodeStart   = "node_start"
+	traceNodeEnd     = "node_end"
+	traceState       = "state"
+	traceDone        = "done"
+	traceUpdates     = "updates"
+	traceMessage     = "message"
+	traceInterrupted = "interrupted"
+	traceResumed     = "resumed"
+	traceError       = "error"
+)
+
+// maxDepth bounds the nesting of JSON that stands in a string.
+const maxDepth = 128
+
+// inside is a value that servers of today send as JSON in a string, and documents show as it is. A text that is no JSON, perhaps
+// because the server cut it, is a string.
+func (d *decoder) inside(v strictjson.Value) strictjson.Value {
+	if v.Kind() != strictjson.String {
+		return v
+	}
+	d.text = v.AppendText(d.text[:0])
+	if d.doc.Parse(d.text, maxDepth) != nil {
+		return v
+	}
+	return d.doc.Root()
+}
+
+// failed says whether a tool's result is the convention of ADK for an error: a member `error` that says something.
+func failed(result strictjson.Value) bool {
+	e := result.Get("error")
+	on, isBool := e.Bool()
+	return e.Kind() == strictjson.String && len(e.Text()) > 0 || isBool && on || e.Len() > 0
+}
+
+// toolFailures are the words by which the log of an agent says that a call came to nothing. No result follows then.
+var toolFailures = map[string]event.Failure{
+	"tool_error":                      event.ToolError,
+	"tool execution failed, retrying": event.ToolError,
+	"tool_timeout":                    event.FailureTimeout,
+	"tool timed out, retrying":        event.FailureTimeout,
+}
+
+// readState is what a trace shows of the state: what a node has put out, else what it was given.
+func readState(trace strictjson.Value) (s event.State, shown bool) {
+	snapshot := trace.Get("state_snapshot")
+	var state strictjson.Value
+	for _, candidate := range []strictjson.Value{snapshot.Get("output"), snapshot.Get("input"), trace.Get("state"), trace.Get("updates")} {
+		if candidate.Kind() == strictjson.Object && candidate.Len() > 0 {
+			state = candidate
+			break
+		}
+	}
+	if state.Exists() {
+		s.Bytes = event.Count{N: int64(len(state.Raw())), Known: true}
+	}
+	for key := range state.Members() {
+		s.Keys = appendKey(s.Keys, key)
+	}
+	if !state.Exists() {
+		for key := range trace.Get("state_keys").Elements() {
+			s.Keys = appendKey(s.Keys, key)
+		}
+	}
+	return s, state.Exists() || len(s.Keys) > 0
+}
+
+// maxKeys bounds the names of state that a frame is said to show.
+const maxKeys = 64
+
+func appendKey(keys []string, key strictjson.Value) []string {
+	if name := cut(key.String()); name != "" && len(keys) < maxKeys {
+		return append(keys, name)
+	}
+	return keys
+}
+
+// maxStep bounds a number of a step that is believed.
+const maxStep = 1 << 32
+
+func step(v strictjson.Value) event.Count {
+	n, ok := v.Int()
+	if !ok || n < 0 || n > maxStep {
+		return event.Count{}
+	}
+	return event.Count{N: n, Known: true}
+}
+
+// longest bounds a duration that is believed.
+const longest = 30 * 24 * time.Hour
+
+func milliseconds(v strictjson.Value) event.Duration {
+	n, ok := v.Int()
+	if !ok || n < 0 || n > longest.Milliseconds() {
+		return event.Duration{}
+	}
+	return event.Duration{D: time.Duration(n) * time.Millisecond, Known: true}
+}
+
+// errorOf is what a text of the server says that went wrong. One of them is its word for having waited too long.
+func errorOf(text []byte) event.Failure {
+	if string(bytes.TrimSpace(text)) == "Timeout" {
+		return event.FailureTimeout
+	}
+	return event.AgentError
+}
+
+// maxName bounds names and ids, in bytes: they end in span attributes and label values.
+const maxName = 256
+
+// cut makes a name of a text: UTF-8, and no longer than a name may be.
+func cut(s string) string {
+	if len(s) > maxName {
+		s = s[:maxName]
+	}
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "")
+	}
+	return s
+}

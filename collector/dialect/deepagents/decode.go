@@ -1,0 +1,238 @@
+package deepagents
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	oneRun  bool
+	run     string
+	session string
+	second  bool // the version whose frames say which agent they are of
+	work
+
+	doc  strictjson.Doc // of what stands in a string, and its bytes
+	text []byte
+}
+
+// work is what is known of the run at hand.
+type work struct {
+	over    bool
+	failure event.Failure // sticky: what comes after an error is only its end
+	agents  agents
+	calls   calls
+	plan    plan
+	content content
+	asked   question
+}
+
+// question is what a run waits for.
+type question struct{ id, call string }
+
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	kind := v.Get("type")
+	b.Run, b.Session = d.run, d.session
+	switch {
+	case !v.Exists():
+		b.Rejected = f.Malformed
+		if isBrokenError(f.Data) {
+			d.fail(event.AgentError, b)
+		}
+		return
+	case kind.Kind() != strictjson.String:
+		b.Rejected = event.ReasonShape
+		return
+	}
+	b.Time = reportedTime(v.Get("ts"))
+	reader, known := readers[string(kind.Text())]
+	if !known {
+		b.Add(event.KindOther)
+		return
+	}
+	if version, ok := v.Get("v").Int(); ok {
+		d.second = version >= 2
+	}
+	b.Type = reader.kind
+	by := d.agents.of(v)
+	if by == (agent{}) && reader.main && d.second {
+		by.name = mainAgent
+	}
+	by.put(b)
+	reader.read(d, v, b)
+}
+
+type reader struct {
+	kind string
+	main bool // in the version that has agents, a frame that names none is of the run's own
+	read func(*decoder, strictjson.Value, *event.Batch)
+}
+
+// readers read the frames of each type.
+var readers = map[string]reader{
+	typeStart:         {typeStart, true, (*decoder).readStart},
+	typeThinking:      {typeThinking, true, (*decoder).readThinking},
+	typePlan:          {typePlan, true, (*decoder).readPlan},
+	typeToolStart:     {typeToolStart, true, (*decoder).readToolStart},
+	typeToolEnd:       {typeToolEnd, true, (*decoder).readToolEnd},
+	typeSubagentStart: {typeSubagentStart, false, (*decoder).readSubagentStart},
+	typeSubagentEnd:   {typeSubagentEnd, false, (*decoder).readSubagentEnd},
+	typeContentStart:  {typeContentStart, true, (*decoder).readContentStart},
+	typeContent:       {typeContent, true, (*decoder).readContent},
+	typeContentEnd:    {typeContentEnd, true, (*decoder).readContentEnd},
+	typeStatus:        {typeStatus, false, (*decoder).readStatus},
+	typeEnd:           {typeEnd, false, (*decoder).readEnd},
+	typeError:         {typeError, false, (*decoder).readError},
+}
+
+// readStart begins a run. In a capture, where a chat's next message follows one that waited for somebody, that brought the answer.
+func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
+	run, chat := cut(v.Get("message_id").String()), cut(v.Get("chat_id").String())
+	last := d.work
+	resumes := last.asked.id != "" && run != d.run && chat == d.session
+	if d.over || d.run != "" && run != d.run && !d.oneRun {
+		d.work, d.run = work{}, ""
+	}
+	d.run, d.session = cmp.Or(d.run, run), cmp.Or(chat, d.session)
+	b.Run, b.Session = d.run, d.session
+	b.Add(event.KindRunStarted)
+	if resumes {
+		b.Add(event.KindInputAnswered).CallID = last.asked.id
+	}
+}
+
+func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
+	if text := v.Get("text").Text(); len(text) > 0 {
+		b.Add(event.KindThought).Text = text
+	}
+}
+
+func (d *decoder) readPlan(v strictjson.Value, b *event.Batch) {
+	if d.plan == nil {
+		d.plan = make(plan)
+	}
+	b.Add(event.KindPlan).Plan = d.plan.merge(v.Get("items"))
+}
+
+func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
+	e := b.Add(event.KindToolStarted)
+	e.Name, e.CallID, e.Payload = cut(v.Get("name").String()), cut(v.Get("call_id").String()), d.inside(v.Get("args_summary"))
+	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.Within}})
+}
+
+// readToolEnd ends a call, in the name of the agent that made it where the frame does not say whose it is.
+func (d *decoder) readToolEnd(v strictjson.Value, b *event.Batch) {
+	id := cut(v.Get("call_id").String())
+	ended := d.calls.end(id)
+	if ended.by != (agent{}) && d.agents.of(v) == (agent{}) {
+		ended.by.put(b)
+	}
+	e := b.Add(event.KindToolEnded)
+	e.Name, e.CallID = cmp.Or(cut(v.Get("name").String()), ended.tool), id
+	e.Error, e.Took = toolFailure(v.Get("status")), milliseconds(v.Get("ms"))
+	if id != "" && id == d.asked.call {
+		d.answered(b)
+	}
+}
+
+func (d *decoder) readSubagentStart(_ strictjson.Value, b *event.Batch) {
+	if b.Branch != "" {
+		b.Add(event.KindAgentStarted)
+	}
+}
+
+func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
+	if b.Branch != "" {
+		b.Add(event.KindAgentEnded).Took = milliseconds(v.Get("ms"))
+		d.agents.end(agent{b.Agent, b.Branch, b.Within})
+	}
+}
+
+func (d *decoder) readContentStart(_ strictjson.Value, b *event.Batch) { d.content.begin(b) }
+
+func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
+	if d.agents.of(v) == (agent{}) {
+		d.content.claim(b)
+	}
+	text, kept := d.content.take(v.Get("md"), b)
+	b.Partial = kept
+	if len(text) > 0 {
+		b.Add(event.KindText).Text = text
+	}
+}
+
+// readContentEnd states the text that was begun, whole.
+func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
+	if d.agents.of(v) == (agent{}) {
+		d.content.claim(b)
+	}
+	if text := d.content.end(b); len(text) > 0 {
+		b.Add(event.KindText).Text = text
+	}
+}
+
+// readStatus tells a heartbeat from a word that the run waits for somebody.
+func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
+	details := d.inside(v.Get("md"))
+	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), asksHuman) {
+		return
+	}
+	b.Type = typeInterrupt
+	asking := d.calls.last(details.Get("tool").String())
+	if b.Agent == "" {
+		asking.by.put(b)
+	}
+	if asking.id != "" {
+		b.Add(event.KindToolPaused).CallID = asking.id
+	}
+	d.ask(question{pseudonym(details.Get("thread_id").Text()), asking.id}, v, b)
+}
+
+// asksHuman is what a heartbeat says that is none. A symbol stands before it, of which no two copies of the document have the
+// same bytes.
+const asksHuman = "Agent needs human input"
+
+// ask states that the run waits for an answer, which its thread is to get. Where no thread is named, the frame's id stands for it.
+func (d *decoder) ask(q question, v strictjson.Value, b *event.Batch) {
+	if d.asked.id != "" && q.id == "" {
+		return // the same, with less said
+	}
+	q.id = cmp.Or(q.id, cut(v.Get("id").String()), typeInterrupt)
+	d.asked = q
+	e := b.Add(event.KindInputRequested)
+	e.CallID, e.Input = q.id, event.InputClarification
+}
+
+func (d *decoder) answered(b *event.Batch) {
+	b.Add(event.KindInputAnswered).CallID = d.asked.id
+	d.asked = question{}
+}
+
+// readEnd ends the run as its last error says, else as its status does.
+func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
+	status := v.Get("status")
+	switch failure := runFailure(status); {
+	case d.failure != event.NoFailure:
+	case failure != event.NoFailure:
+		d.fail(failure, b)
+	case status.Is("interrupted"):
+		d.ask(question{}, v, b)
+	case d.asked.id != "":
+		d.answered(b)
+	}
+	e := b.Add(event.KindRunEnded)
+	e.Error, e.Took = d.failure, milliseconds(v.Get("ms_total"))
+	d.work = work{over: true, failure: d.failure, asked: d.asked}
+}
+
+func (d *decoder) readError(_ strictjson.Value, b *event.Batch) { d.fail(event.AgentError, b) }
+
+func (d *decoder) fail(failure event.Failure, b *event.Batch) {
+	d.failure = cmp.Or(d.failure, failure)
+	b.Add(event.KindError).Error = failure
+}
