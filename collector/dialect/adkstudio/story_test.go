@@ -56,7 +56,7 @@ invoke_agent never begun#9: ok  < p1
 		{"made-error", `
 failed error_frame session=s1
 invoke_agent p1: error agent_error <
-invoke_agent writer#1: unfinished  < p1
+invoke_agent writer#1: ok  < p1
 `},
 		{"server-not-built", `
 failed error_frame session=s1
