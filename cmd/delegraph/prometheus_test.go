@@ -79,9 +79,9 @@ func TestPrometheus(t *testing.T) {
 	want := tally(t, car.recent.Runs())
 	for _, job := range []string{"native", "classic"} {
 		query := func(format string) string { return strings.ReplaceAll(format, "JOB", `job="`+job+`"`) }
-		server.until(t, query(`sum by (status) (delegraph_runs_ended_total{JOB})`), "status", want.statuses)
+		server.until(t, query(`sum by (status) (delegraph_runs_ended_total{JOB}) > 0`), "status", want.statuses)
 		server.until(t, query(`sum by (tool) (delegraph_tool_calls_total{JOB})`), "tool", want.tools)
-		server.until(t, query(`sum by (tool) (delegraph_tool_call_failures_total{JOB})`), "tool", want.failures)
+		server.until(t, query(`sum by (tool) (delegraph_tool_call_failures_total{JOB}) > 0`), "tool", want.failures)
 		server.until(t, query(`sum by (to_agent) (delegraph_transfers_total{JOB})`), "to_agent", want.transfers)
 		server.until(t, query(`sum by (source) (delegraph_runs_started_total{JOB} - delegraph_runs_open{JOB})`), "source", map[string]float64{"fire-briefing": float64(len(driven))})
 		server.until(t, query(`delegraph_source_up{JOB}`), "source", map[string]float64{"fire-briefing": 1})

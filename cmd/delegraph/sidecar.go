@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/access"
@@ -39,6 +40,7 @@ type sidecar struct {
 	logger   *slog.Logger
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
+	delivery *metrics.Delivery // of the metrics, to whom does not scrape
 	exporter *exporter.Exporter
 	recent   *exporter.Recent
 	tracing  source.Tracing
@@ -69,6 +71,9 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 		sample = func(*tracker.Run) bool { return false }
 	}
 	s.sample = sample
+	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), s.registry, describe, logger); err != nil {
+		return nil, err
+	}
 	if s.external, err = newExternal(c.Stream, s.metrics, logger); err != nil {
 		return nil, err
 	}
@@ -184,17 +189,21 @@ func (s *sidecar) run(ctx context.Context) error {
 	stopSweeping()
 	<-swept          // every run has ended, and made its last spans
 	stopPublishing() // while spans are delivered: neither takes from the other's time
-	if undelivered := s.shutdown(within); undelivered != nil {
+	most, cancelMost := share(within, 0.9)
+	defer cancelMost()
+	if undelivered := s.shutdown(most); undelivered != nil {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
 	}
 	work.Wait()
+	if undelivered := s.delivery.Shutdown(within); undelivered != nil { // after all that counts
+		s.logger.Warn("the last metrics were not delivered", "err", undelivered)
+	}
 	return err
 }
 
 // drain lets streams end for half of what is left of the grace period, then cuts them.
 func (s *sidecar) drain(ctx context.Context) {
-	deadline, _ := ctx.Deadline()
-	polite, cancel := context.WithDeadline(ctx, time.Now().Add(time.Until(deadline)/2))
+	polite, cancel := share(ctx, 0.5)
 	defer cancel()
 	var closing sync.WaitGroup
 	for _, p := range s.proxies {
@@ -214,6 +223,12 @@ func (s *sidecar) drain(ctx context.Context) {
 	closing.Wait()
 }
 
+// share is a part of what is left of a deadline.
+func share(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
+	deadline, _ := ctx.Deadline()
+	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
+}
+
 // configure replaces what a reload may: how runs are followed. The other limits are those of the start.
 func (s *sidecar) configure(c config.Config) error {
 	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics || c.Runs.MaxEnded != s.config.Runs.MaxEnded {
@@ -229,6 +244,9 @@ func (s *sidecar) configure(c config.Config) error {
 		if err := s.external.gate.Reload(); err != nil {
 			return err
 		}
+	}
+	for _, configured := range c.Sources {
+		s.metrics.Admit(configured.AgentsAsTools)
 	}
 	s.exporter.Configure(trackerSettings(c, s.sample))
 	return nil

@@ -281,8 +281,8 @@ var driven = map[string]struct {
 		func(m *Metrics) { m.Unobserved("s", 7); m.Unobserved("s", 3) }, []string{`source="s" 10`},
 	},
 	"delegraph_source_unread_requests_total": {
-		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "syntax") },
-		[]string{`reason="syntax",source="s" 1`, `reason="too_large",source="s" 2`},
+		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },
+		[]string{`reason="malformed",source="s" 1`, `reason="too_large",source="s" 2`},
 	},
 	"delegraph_observation_panics_total": {
 		func(m *Metrics) { m.Panicked("s") }, []string{`source="s" 1`},

@@ -28,6 +28,7 @@ type family[T any] struct {
 	metric
 	caps   *caps
 	capped bool // some of its labels are from the wire
+	whole  bool // a new set brings those with it that differ in a label of ours only, at zero
 	create func(values ...string) T
 
 	mu     sync.RWMutex
@@ -73,17 +74,53 @@ func (f *family[T]) add(k key) T {
 	if s, ok = f.series[k]; !ok {
 		s = f.create(k[:len(f.labels)]...)
 		f.series[k] = s
+		if f.whole {
+			f.complete(k)
+		}
 	}
 	return s
+}
+
+// complete makes what differs from a set in a label of ours only, as far as there is room.
+func (f *family[T]) complete(k key) {
+	for i, label := range f.labels {
+		beside := k
+		for _, beside[i] = range f.values(label) {
+			if _, ok := f.series[beside]; !ok && len(f.series) < f.caps.roomy() {
+				f.series[beside] = f.create(beside[:len(f.labels)]...)
+			}
+		}
+	}
+}
+
+// begin makes the series of all values at zero: a rate needs one to rise from. A label that is not given has its own values.
+func (f *family[T]) begin(given map[string][]string) {
+	sets := [][]string{nil}
+	for _, label := range f.labels {
+		values, ok := given[label]
+		if !ok {
+			values = f.values(label)
+		}
+		var longer [][]string
+		for _, set := range sets {
+			for _, v := range values {
+				longer = append(longer, append(slices.Clip(set), v))
+			}
+		}
+		sets = longer
+	}
+	for _, set := range sets {
+		f.with(set...)
+	}
 }
 
 // close replaces values of a new label set where there are too many sets: those from the wire when nine tenths are taken, which
 // leaves a product of closed enumerations, and all of them before the last.
 func (f *family[T]) close(k *key) {
-	sets, most := len(f.series), f.caps.maxSets
+	sets := len(f.series)
 	for i, label := range f.labels {
 		class := fromWire[label]
-		if sets < most*9/10 || class == "" && sets < most-1 || k[i] == other {
+		if sets < f.caps.roomy() || class == "" && sets < f.caps.maxSets-1 || k[i] == other {
 			continue
 		}
 		k[i] = other
@@ -93,7 +130,7 @@ func (f *family[T]) close(k *key) {
 	}
 }
 
-// caps lets the first values of each class of labels in, those that the configuration names before any.
+// caps lets the first values of each class of labels in, and those that the configuration names in any case.
 type caps struct {
 	maxValues, maxSets int
 	overflow           *prometheus.CounterVec
@@ -101,6 +138,9 @@ type caps struct {
 	mu   sync.RWMutex
 	seen map[string]map[string]struct{}
 }
+
+// roomy is how many sets a metric has before names from the wire get no new ones.
+func (c *caps) roomy() int { return c.maxSets * 9 / 10 }
 
 // longestValue is how many bytes a value from the wire may have; as many as a frame would fill the memory in place of the number.
 const longestValue = 256
@@ -124,12 +164,16 @@ func (c *caps) value(class, v string) string {
 	return other
 }
 
+// reserve lets a value in that the configuration names, however many there are.
+func (c *caps) reserve(class, v string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[class][v] = struct{}{}
+}
+
 func (c *caps) admit(class, v string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.seen[class] == nil {
-		c.seen[class] = map[string]struct{}{}
-	}
 	if _, ok := c.seen[class][v]; !ok && len(c.seen[class]) >= c.maxValues {
 		return false
 	}

@@ -4,6 +4,7 @@ package metrics
 import (
 	"encoding/hex"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -49,7 +49,7 @@ type Metrics struct {
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
 
-	reloadSuccessful, reloadTime prometheus.Gauge
+	reloadSuccessful, reloadTime *family[prometheus.Gauge] // nothing before the first load
 }
 
 // New registers every metric.
@@ -57,7 +57,8 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
 	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
 	reg.MustRegister(c.overflow)
-	for _, class := range []string{"agent", "tool", "model"} {
+	for _, class := range labelOverflow.values("label") {
+		c.seen[class] = map[string]struct{}{}
 		c.overflow.WithLabelValues(class)
 	}
 	m := &Metrics{
@@ -105,48 +106,43 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		clockOffset:       clockOffset.gauge(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
 		sourceUp:          sourceUp.gauge(reg, c),
+		reloadSuccessful:  reloadSuccessful.gauge(reg, c),
+		reloadTime:        reloadTime.gauge(reg, c),
 	}
-	m.registerOwn(s)
+	m.runsEnded.whole = true
+	calls := m.toolCalls.create
+	m.toolCalls.create = func(values ...string) prometheus.Counter {
+		m.toolCallFailures.with(values...) // a failure is a part of the calls, from the first
+		return calls(values...)
+	}
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labels)
+	reg.MustRegister(info)
+	info.WithLabelValues(s.Version, s.Revision, runtime.Version()).Set(1)
 	return m
 }
 
-func (m *Metrics) registerOwn(s Settings) {
-	plain := func(t metric) prometheus.Gauge {
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: t.name, Help: t.help})
-		m.reg.MustRegister(g)
-		return g
+// Reserve begins a source's series at zero, so that a rate over its first error sees it, and lets the names in that the
+// configuration knows. What is only measured has no series before it is.
+func (m *Metrics) Reserve(source string, dialects, tools []string) {
+	m.Admit(tools)
+	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
+	for _, f := range []*family[prometheus.Counter]{
+		m.frames, m.frameBytes, m.parseErrors, m.lateFrames, m.panics, m.runsStarted, m.planItems,
+		m.upstreamErrors, m.unobservedBytes, m.unreadRequests, m.relayWithheld, m.relayIDsWithheld,
+		m.reconnects, m.repeatedFrames, m.sessionsEvicted,
+		m.inputRequests, m.inputExpired, m.artifacts, m.artifactBytes, m.artifactGaps, m.artifactAgain,
+		m.operationsExpired, m.operationsEvicted,
+	} {
+		f.begin(of)
 	}
-	m.reloadSuccessful, m.reloadTime = plain(reloadSuccessful), plain(reloadTime)
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labels)
-	m.reg.MustRegister(info)
-	info.WithLabelValues(s.Version, s.Revision, runtime.Version()).Set(1)
+	m.runsOpen.begin(of)
 }
 
-// Reserve begins a source's series at zero, so that a rate over its first error sees it, and lets the names in that the
-// configuration knows.
-func (m *Metrics) Reserve(source string, dialects, tools []string) {
+// Admit lets tools in that the configuration knows, which may be agents.
+func (m *Metrics) Admit(tools []string) {
 	for _, tool := range tools {
-		m.caps.admit("tool", tool)
-		m.caps.admit("agent", tool)
-	}
-	m.frames.with(source)
-	m.frameBytes.with(source)
-	m.runsStarted.with(source)
-	m.runsOpen.with(source)
-	m.lateFrames.with(source)
-	m.unobservedBytes.with(source)
-	m.upstreamErrors.with(source)
-	m.panics.with(source)
-	m.reconnects.with(source)
-	m.repeatedFrames.with(source)
-	m.sessionsEvicted.with(source)
-	for _, why := range filter.Reasons() {
-		m.relayWithheld.with(source, string(why))
-	}
-	for _, dialect := range append(dialects, unknownDialect) {
-		for _, reason := range event.Reasons() {
-			m.parseErrors.with(source, dialect, string(reason))
-		}
+		m.caps.reserve("tool", tool)
+		m.caps.reserve("agent", tool)
 	}
 }
 
@@ -173,10 +169,10 @@ func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
 
 // Reloaded notes the outcome of loading the configuration.
 func (m *Metrics) Reloaded(ok bool, at time.Time) {
-	m.reloadSuccessful.Set(0)
+	m.reloadSuccessful.with().Set(0)
 	if ok {
-		m.reloadSuccessful.Set(1)
-		m.reloadTime.Set(float64(at.UnixNano()) / 1e9)
+		m.reloadSuccessful.with().Set(1)
+		m.reloadTime.with().Set(float64(at.UnixNano()) / 1e9)
 	}
 }
 

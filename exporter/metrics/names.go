@@ -1,50 +1,50 @@
 package metrics
 
-// Every metric that Delegraph has: its name, what it means, and its labels. These names are an API.
+// Every metric that Delegraph has: its name, what it means with what is not in it, and its labels. These names are an API.
 var (
 	agentDuration = metric{"gen_ai_invoke_agent_duration_seconds", "Duration of agents' operations, equal to that of their spans; without those whose times are unknown.", []string{"gen_ai_agent_name", "error_type"}}
 	toolDuration  = metric{"gen_ai_execute_tool_duration_seconds", "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown.", []string{"gen_ai_tool_name", "gen_ai_agent_name", "error_type"}}
 	chatDuration  = metric{"gen_ai_client_operation_duration_seconds", "Duration of model responses, equal to that of their spans; without those whose times are unknown.", []string{"gen_ai_operation_name", "gen_ai_request_model", "error_type"}}
-	tokenUsage    = metric{"gen_ai_client_token_usage", "Tokens of a model response, by type; the model is the one that the stream names.", []string{"gen_ai_operation_name", "gen_ai_request_model", "gen_ai_token_type"}}
+	tokenUsage    = metric{"gen_ai_client_token_usage", "Tokens of a model response, by type, or of a whole run where the protocol ties them to no response; without those that the stream does not tell. The model is the one that the stream names.", []string{"gen_ai_operation_name", "gen_ai_request_model", "gen_ai_token_type"}}
 
 	runsStarted     = metric{"delegraph_runs_started_total", "Runs begun.", []string{"source"}}
 	runsOpen        = metric{"delegraph_runs_open", "Runs that have begun and not ended.", []string{"source"}}
-	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how.", []string{"source", "agent", "status"}}
+	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how. Every status begins at 0 with the agent's first run.", []string{"source", "agent", "status"}}
 	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown.", []string{"source", "agent", "status"}}
-	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the forwarding of a run's request to the first text of an answer.", []string{"source", "agent"}}
+	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the beginning of a run, which for a proxy is the forwarding of its request, to its first text; without runs that are read from files, and those without a text.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"agent", "tool"}}
-	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"agent", "tool"}}
-	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another.", []string{"from_agent", "to_agent"}}
+	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error; without interrupted and unfinished ones. Begins at 0 with the tool's first call.", []string{"agent", "tool"}}
+	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another; without agents that are used as tools.", []string{"from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"agent"}}
 	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"agent"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests of runs for something from outside.", []string{"source", "kind"}}
-	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream.", []string{"source", "kind"}}
+	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream; without those answered by another run.", []string{"source", "kind"}}
 	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that nobody answered before their run timed out.", []string{"source", "kind"}}
-	artifacts     = metric{"delegraph_artifacts_total", "Writes of artifacts.", []string{"source", "kind"}}
+	artifacts     = metric{"delegraph_artifacts_total", "Artifacts that runs wrote, each once however many chunks it has.", []string{"source", "kind"}}
 	artifactGaps  = metric{"delegraph_artifact_chunks_missing_total", "Places in artifacts where chunks did not come, by their numbers.", []string{"source", "kind"}}
 	artifactAgain = metric{"delegraph_artifact_chunks_repeated_total", "Chunks of artifacts that came again.", []string{"source", "kind"}}
 	planItems     = metric{"delegraph_plan_items_total", "Items of the plans that runs stated, by how far they were when their run ended.", []string{"source", "status"}}
-	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of the artifacts written, where the stream tells it.", []string{"source", "kind"}}
+	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of the artifacts that runs wrote; without those whose size the stream does not tell, and without repeated chunks.", []string{"source", "kind"}}
 
-	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included.", []string{"source"}}
-	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of the frames on the wire.", []string{"source"}}
+	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included; without what the end of a stream cut off.", []string{"source"}}
+	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of these frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
-	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead.", []string{"source"}}
+	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead. Without frames that report no time.", []string{"source"}}
 
 	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Least time of receipt less time reported of the frames of the run that ended last: how far the agent's clock is behind ours, and the shortest delay.", []string{"source"}}
 
-	sourceUp        = metric{"delegraph_source_up", "Whether the last request reached the agent.", []string{"source"}}
+	sourceUp        = metric{"delegraph_source_up", "Whether the last request, or a tail's last attempt, reached the agent; nothing before the first.", []string{"source"}}
 	reconnects      = metric{"delegraph_source_reconnects_total", "Attempts of a tail to get its stream back.", []string{"source"}}
 	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
 	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
-	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests that did not reach the agent, or whose answer broke off.", []string{"source"}}
+	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, because observation had fallen behind.", []string{"source"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
 	panics          = metric{"delegraph_observation_panics_total", "Streams whose observation ended by a fault of Delegraph's own; the streams themselves went on.", []string{"source"}}
@@ -55,7 +55,7 @@ var (
 	operationsExpired = metric{"delegraph_operations_expired_total", "Runs and operations ended for idleness.", []string{"kind"}}
 	operationsEvicted = metric{"delegraph_operations_evicted_total", "Runs, operations and facts let go of because a limit was reached.", []string{"kind"}}
 
-	spansExported = metric{"delegraph_spans_exported_total", "Spans that the trace backend took.", nil}
+	spansExported = metric{"delegraph_spans_exported_total", "Spans that the trace backend took; without those of runs that are not sampled.", nil}
 	spansQueued   = metric{"delegraph_spans_queued", "Spans that wait for the trace backend.", nil}
 	spansDropped  = metric{"delegraph_spans_dropped_total", "Spans that did not reach the trace backend, by why.", []string{"reason"}}
 
@@ -70,19 +70,12 @@ var (
 	streamTokensFailures = metric{"delegraph_stream_tokens_file_failures_total", "Readings of the tokens file that failed, after which the tokens stayed as they were.", nil}
 	streamTicketsEvicted = metric{"delegraph_stream_tickets_evicted_total", "Tickets that made room for later ones before they were used.", nil}
 
-	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text.", []string{"label"}}
+	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}
 
-	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the last reload of the configuration succeeded.", nil}
-	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last loaded.", nil}
+	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was taken over when it was last loaded.", nil}
+	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last taken over.", nil}
 	buildInfo        = metric{"delegraph_build_info", "A constant 1, labelled with what this program is.", []string{"version", "revision", "goversion"}}
 )
-
-// fromWire are the labels whose values come from agents: they are capped.
-var fromWire = map[string]string{
-	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
-	"gen_ai_tool_name": "tool", "tool": "tool",
-	"gen_ai_request_model": "model",
-}
 
 // other is the value of a label whose own value is not let in.
 const other = "_other"

@@ -29,22 +29,8 @@ func (m *Metrics) Stream() *Stream {
 		refusals:    streamRefusals.counter(m.reg, m.caps),
 	}
 	m.reg.MustRegister(s.subscribers, s.sent)
-	for _, why := range filter.Reasons() {
-		s.dropped.with(string(why))
-	}
-	for _, why := range replay.Drops() {
-		s.dropped.with(string(why))
-	}
-	for _, why := range stream.Disconnects() {
-		s.disconnects.with(string(why))
-	}
-	for _, outcome := range stream.Outcomes() {
-		s.resumes.with(string(outcome))
-	}
-	for _, why := range stream.Refusals() {
-		for _, answer := range stream.Answers() {
-			s.refusals.with(string(why), string(answer))
-		}
+	for _, f := range []*family[prometheus.Counter]{s.dropped, s.disconnects, s.resumes, s.refusals} {
+		f.begin(nil)
 	}
 	return s
 }

@@ -1,0 +1,496 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	metricscollector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// meter is a metrics backend: OTLP's own service over gRPC and over HTTP.
+type meter struct {
+	metricscollector.UnimplementedMetricsServiceServer
+	grpc string // host:port
+	http *httptest.Server
+
+	mu       sync.Mutex
+	requests []*metricscollector.ExportMetricsServiceRequest
+	attempts int
+	refuse   func(attempt int) error // nil takes everything
+}
+
+func newMeter(t *testing.T) *meter {
+	t.Helper()
+	m := &meter{}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	metricscollector.RegisterMetricsServiceServer(server, m)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	m.grpc, m.http = listener.Addr().String(), httptest.NewServer(m)
+	t.Cleanup(func() {
+		m.http.Close()
+		server.Stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// environment is what a user sets to send metrics here, and no spans.
+func (m *meter) environment(rest map[string]string) map[string]string {
+	env := map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + m.grpc}
+	if strings.HasPrefix(rest["OTEL_EXPORTER_OTLP_PROTOCOL"]+rest["OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"], "http/") {
+		env["OTEL_EXPORTER_OTLP_ENDPOINT"] = m.http.URL
+	}
+	maps.Copy(env, rest)
+	return env
+}
+
+// Export is the service's.
+func (m *meter) Export(_ context.Context, r *metricscollector.ExportMetricsServiceRequest) (*metricscollector.ExportMetricsServiceResponse, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.attempts++
+	if m.refuse != nil {
+		if err := m.refuse(m.attempts); err != nil {
+			return nil, err
+		}
+	}
+	m.requests = append(m.requests, r)
+	return &metricscollector.ExportMetricsServiceResponse{}, nil
+}
+
+func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := io.Reader(r.Body)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		body, _ = gzip.NewReader(body)
+	}
+	content, err := io.ReadAll(body)
+	request := &metricscollector.ExportMetricsServiceRequest{}
+	if err == nil {
+		err = proto.Unmarshal(content, request)
+	}
+	if err == nil && r.URL.Path != "/v1/metrics" {
+		err = errors.New(r.URL.Path)
+	}
+	if err == nil {
+		_, err = m.Export(r.Context(), request)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// count is how many attempts were made and how many taken.
+func (m *meter) count() (attempts, taken int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.attempts, len(m.requests)
+}
+
+// last is what the last request says, by name.
+func (m *meter) last(t *testing.T) (last map[string]*metricspb.Metric, described map[string]string) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.requests) == 0 {
+		t.Fatal("nothing received")
+	}
+	last = map[string]*metricspb.Metric{}
+	for _, r := range m.requests[len(m.requests)-1].ResourceMetrics {
+		described = values(r.Resource.Attributes)
+		for _, scope := range r.ScopeMetrics {
+			for _, metric := range scope.Metrics {
+				last[metric.Name] = metric
+			}
+		}
+	}
+	return last, described
+}
+
+// arrivesAs is the name over OTLP of what is scraped, by the table of docs/metrics.md.
+func arrivesAs(scraped string) string {
+	if name, ok := map[string]string{
+		"gen_ai_invoke_agent_duration_seconds": "gen_ai.invoke_agent.duration", "gen_ai_execute_tool_duration_seconds": "gen_ai.execute_tool.duration",
+		"gen_ai_client_operation_duration_seconds": "gen_ai.client.operation.duration", "gen_ai_client_token_usage": "gen_ai.client.token.usage",
+	}[scraped]; ok {
+		return name
+	}
+	return scraped
+}
+
+// sums adds the values of a metric's series, or the counts of its histograms.
+func sums(m *metricspb.Metric) (n float64) {
+	for _, p := range append(m.GetSum().GetDataPoints(), m.GetGauge().GetDataPoints()...) {
+		n += p.GetAsDouble()
+	}
+	for _, p := range m.GetHistogram().GetDataPoints() {
+		n += float64(p.Count)
+	}
+	for _, p := range m.GetExponentialHistogram().GetDataPoints() {
+		n += float64(p.Count)
+	}
+	return n
+}
+
+func scrapedSums(f *dto.MetricFamily) (n float64) {
+	for _, m := range f.Metric {
+		n += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+	}
+	return n
+}
+
+// TestMetricsOverOTLP drives captures through the proxy and holds what a real receiver got last against what a scrape gets then.
+func TestMetricsOverOTLP(t *testing.T) {
+	for name, env := range map[string]map[string]string{
+		"grpc by default":        {},
+		"grpc, gzip":             {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"},
+		"http/protobuf":          {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", "OTEL_METRICS_EXPORTER": "prometheus,otlp"},
+		"http, gzip":             {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_METRICS_COMPRESSION": "gzip"},
+		"exponential histograms": {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "base2_exponential_bucket_histogram"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent, receiver := newRecordedAgent(t), newMeter(t)
+			env := receiver.environment(env)
+			env["OTEL_RESOURCE_ATTRIBUTES"], env["OTEL_SERVICE_NAME"] = "k8s.pod.name=agent-0", "briefing"
+			car := launch(t, fmt.Sprintf(verbatim, agent.URL), env)
+			for _, name := range []string{"adk-go/transfer", "adk-go/tool_error", "adk-python/parallel_tools"} {
+				ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
+			}
+			car.stop()
+			got, described := receiver.last(t)
+			if described["service.name"] != "briefing" || described["k8s.pod.name"] != "agent-0" || described["telemetry.sdk.language"] != "go" {
+				t.Errorf("the resource is %v", described)
+			}
+			families, err := car.registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != len(families) {
+				t.Errorf("%d metrics were received, %d scraped", len(got), len(families))
+			}
+			for _, f := range families {
+				m := got[arrivesAs(f.GetName())]
+				if m == nil {
+					t.Errorf("%s was not received", f.GetName())
+					continue
+				}
+				theirs := strings.HasPrefix(f.GetName(), "go_") || strings.HasPrefix(f.GetName(), "process_") // which change
+				if want := scrapedSums(f); !theirs && sums(m) != want {
+					t.Errorf("%s is %v, and scraped %v", m.Name, sums(m), want)
+				}
+				if m.Description != f.GetHelp() {
+					t.Errorf("%s is described as %q", m.Name, m.Description)
+				}
+			}
+			if native := name == "exponential histograms"; native != (got["gen_ai.invoke_agent.duration"].GetExponentialHistogram() != nil) {
+				t.Errorf("%v", got["gen_ai.invoke_agent.duration"])
+			}
+			if log := car.log.String(); strings.Contains(log, "metrics backend") || strings.Contains(log, "not delivered") {
+				t.Errorf("log:\n%s", log)
+			}
+		})
+	}
+}
+
+// TestMetricsExemplarsOverOTLP leads from what one receiver got as metrics to what another got as spans.
+func TestMetricsExemplarsOverOTLP(t *testing.T) {
+	agent, receiver, traces := newRecordedAgent(t), newMeter(t), newBackend(t)
+	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(map[string]string{
+		"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://" + traces.grpc,
+	}))
+	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	car.stop()
+	got, _ := receiver.last(t)
+	known := map[string]bool{}
+	for _, s := range traces.spans() {
+		known[hex.EncodeToString(s.TraceId)+hex.EncodeToString(s.SpanId)] = true
+	}
+	exemplars := 0
+	for _, p := range got["gen_ai.invoke_agent.duration"].GetHistogram().GetDataPoints() {
+		for _, e := range p.Exemplars {
+			exemplars++
+			if id := hex.EncodeToString(e.TraceId) + hex.EncodeToString(e.SpanId); !known[id] {
+				t.Errorf("the exemplar %s is of no span", id)
+			}
+		}
+	}
+	if exemplars == 0 {
+		t.Error("no exemplars")
+	}
+	if exported := sums(got["delegraph_spans_exported_total"]); exported != float64(len(traces.spans())) {
+		t.Errorf("the last metrics know of %v spans of %d", exported, len(traces.spans()))
+	}
+}
+
+// TestMetricsNotDelivered has what keeps metrics at home, where they are scraped all the same.
+func TestMetricsNotDelivered(t *testing.T) {
+	for _, env := range []map[string]string{
+		{"OTEL_METRICS_EXPORTER": ""},
+		{"OTEL_METRICS_EXPORTER": "none"},
+		{"OTEL_METRICS_EXPORTER": "prometheus"},
+		{"OTEL_METRICS_EXPORTER": "otlp", "OTEL_SDK_DISABLED": "true"},
+	} {
+		t.Run(fmt.Sprint(env), func(t *testing.T) {
+			agent, receiver := newRecordedAgent(t), newMeter(t)
+			env["OTEL_METRIC_EXPORT_INTERVAL"] = "1"
+			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(env))
+			ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+			car.stop()
+			if attempts, _ := receiver.count(); attempts > 0 || car.count(t, "delegraph_runs_ended_total") != 1 {
+				t.Errorf("%d attempts", attempts)
+			}
+		})
+	}
+}
+
+// TestMetricsEnvironmentIsChecked has the start end where the environment is wrong.
+func TestMetricsEnvironmentIsChecked(t *testing.T) {
+	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, "http://127.0.0.1:1"), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"OTEL_METRICS_EXPORTER": "statsd", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "udp", "OTEL_METRIC_EXPORT_INTERVAL": "1m"} {
+		env := map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "otlp"}
+		env[name] = value
+		_, err := newSidecar(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string { return env[name] })
+		if err == nil || !strings.Contains(err.Error(), name+"="+value+" is not supported: use ") {
+			t.Errorf("%s=%s: error %v", name, value, err)
+		}
+	}
+}
+
+// TestMetricsBackendFaults has backends that do not take metrics: clients notice nothing, one line is logged, and the stop is in
+// time.
+func TestMetricsBackendFaults(t *testing.T) {
+	for name, fault := range map[string]struct {
+		endpoint func(*testing.T, *backend) string
+		protocol string
+	}{
+		"refuses the connection":                {closed, "grpc"},
+		"refuses the connection over HTTP":      {closed, "http/protobuf"},
+		"accepts and hangs":                     {deaf, "grpc"},
+		"accepts and hangs over HTTP":           {deaf, "http/protobuf"},
+		"takes spans alone":                     {func(_ *testing.T, b *backend) string { return "http://" + b.grpc }, "grpc"},
+		"has a certificate of nobody over HTTP": {encrypted, "http/protobuf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := newRecordedAgent(t)
+			car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{
+				"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "otlp", "OTEL_METRIC_EXPORT_INTERVAL": "20", "OTEL_METRIC_EXPORT_TIMEOUT": "50",
+				"OTEL_EXPORTER_OTLP_ENDPOINT": fault.endpoint(t, newBackend(t)), "OTEL_EXPORTER_OTLP_PROTOCOL": fault.protocol,
+			})
+			car.grace = time.Second / 2
+			await(t, func(context.Context) error {
+				if !strings.Contains(car.log.String(), "the metrics backend does not take all metrics") {
+					return errors.New("nothing is logged")
+				}
+				return nil
+			})
+			for range 10 {
+				ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+			}
+			car.stop()
+			log := car.log.String()
+			if n := strings.Count(log, "metrics backend"); n != 1 || strings.Count(log, "the last metrics were not delivered") != 1 {
+				t.Errorf("%d lines:\n%s", n, log)
+			}
+		})
+	}
+}
+
+// TestMetricsBackendComesBack has a backend that is away for a while, which is said twice in all.
+func TestMetricsBackendComesBack(t *testing.T) {
+	agent, receiver := newRecordedAgent(t), newMeter(t)
+	receiver.refuse = func(attempt int) error {
+		if attempt > 2 && attempt < 8 {
+			return status.Error(codes.Unavailable, "starting")
+		}
+		return nil
+	}
+	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(map[string]string{"OTEL_METRIC_EXPORT_INTERVAL": "10"}))
+	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	await(t, func(context.Context) error {
+		if _, taken := receiver.count(); taken < 5 {
+			return fmt.Errorf("%d taken", taken)
+		}
+		return nil
+	})
+	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	car.stop()
+	if got, _ := receiver.last(t); sums(got["delegraph_runs_ended_total"]) != 2 {
+		t.Errorf("%v", got["delegraph_runs_ended_total"])
+	}
+	if log := car.log.String(); strings.Count(log, "does not take all metrics") != 1 || strings.Count(log, "the metrics backend is back") != 1 {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+// TestMetricsOfReloadedNames shows that names in the configuration are let in, although those from the wire came first.
+func TestMetricsOfReloadedNames(t *testing.T) {
+	agent := newRecordedAgent(t)
+	configured := fmt.Sprintf(verbatim, agent.URL) + "metrics: {max_label_values: 1}\n"
+	car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	ask := func() { ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/parallel_tools", true)) }
+	ask()
+	c, err := config.Parse("test", []byte(strings.Replace(configured, "agents_as_tools: [", "agents_as_tools: [get_weather, ", 1)), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := car.count(t, "delegraph_tool_calls_total", "tool", "_other")
+	if err := car.configure(c); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	if n := car.count(t, "delegraph_tool_calls_total", "tool", "get_weather"); n == 0 || other == 0 {
+		t.Errorf("%v calls of the tool, and %v of others before", n, other)
+	}
+}
+
+// distinctNames is how many names of each kind TestMetricsOfMillions sends; a million take two minutes.
+var distinctNames = flag.Int("names", 20_000, "distinct names of agents, tools, models and sessions that a test sends")
+
+// heapGrowth is by how much the heap may have grown after any number of names: the label sets, the reports of the last runs and
+// what the tracker remembers of ended ones, all of which are bounded.
+const heapGrowth = 32 << 20
+
+// TestMetricsOfMillions sends runs of which each has a new agent, tool, model and session: what there is of each stays bounded, and
+// every name that is not let in is counted where it is not.
+func TestMetricsOfMillions(t *testing.T) {
+	c := config.Default()
+	registry := prometheus.NewRegistry()
+	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
+	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded))
+	before := heap()
+	for n := range *distinctNames {
+		oneRun(sink, n)
+	}
+	growth := heap() - before
+	runtime.KeepAlive(sink)
+	t.Logf("%d names of each kind: the heap grew by %.1f MiB", *distinctNames, float64(growth)/(1<<20))
+	if growth > heapGrowth {
+		t.Errorf("the heap grew by %d MiB", growth>>20)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced, overflow := map[string]float64{}, map[string]float64{}
+	for _, f := range families {
+		if len(f.Metric) > c.Metrics.MaxLabelSets {
+			t.Errorf("%s has %d series", f.GetName(), len(f.Metric))
+		}
+		for _, m := range f.Metric {
+			for _, l := range m.Label {
+				switch {
+				case f.GetName() == "delegraph_label_overflow_total":
+					overflow[l.GetValue()] = m.GetCounter().GetValue()
+				case l.GetValue() == "_other" && classOf[l.GetName()] != "":
+					replaced[classOf[l.GetName()]] += m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+				}
+			}
+		}
+		checkNames(t, f, c.Metrics.MaxLabelValues)
+	}
+	if !maps.Equal(replaced, overflow) {
+		t.Errorf("%v names were replaced, %v counted", replaced, overflow)
+	}
+	// Each name beyond the cap, once for each metric that has it: agents of runs, their durations and first texts, of operations,
+	// calls and their durations, confidences and citations; tools of calls and durations; models of durations and two sorts of tokens.
+	late := float64(*distinctNames - c.Metrics.MaxLabelValues)
+	if want := map[string]float64{"agent": 8 * late, "tool": 2 * late, "model": 3 * late}; !maps.Equal(overflow, want) {
+		t.Errorf("%v names were counted, not %v", overflow, want)
+	}
+}
+
+// classOf are the labels whose values are from the wire.
+var classOf = map[string]string{
+	"agent": "agent", "from_agent": "agent", "to_agent": "agent", "gen_ai_agent_name": "agent",
+	"tool": "tool", "gen_ai_tool_name": "tool", "gen_ai_request_model": "model",
+}
+
+// checkNames holds the names that were let in against the cap, and shows that a metric lost no run.
+func checkNames(t *testing.T, f *dto.MetricFamily, most int) {
+	t.Helper()
+	seen := map[string]map[string]bool{}
+	for _, m := range f.Metric {
+		for _, l := range m.Label {
+			if classOf[l.GetName()] == "" || l.GetValue() == "_other" {
+				continue
+			}
+			if seen[l.GetName()] == nil {
+				seen[l.GetName()] = map[string]bool{}
+			}
+			seen[l.GetName()][l.GetValue()] = true
+		}
+	}
+	for label, values := range seen {
+		if len(values) != most {
+			t.Errorf("%s has %d values of %s", f.GetName(), len(values), label)
+		}
+		if all := scrapedSums(f); f.GetName() != "delegraph_tool_call_failures_total" && (all == 0 || int(all)%*distinctNames != 0) {
+			t.Errorf("%s counts %v, of %d runs", f.GetName(), all, *distinctNames)
+		}
+	}
+}
+
+// oneRun is a run of names that no other has: a response that calls a tool, the tool's, and a final text with a confidence and a citation.
+func oneRun(sink event.Sink, n int) {
+	at := time.Unix(int64(n), 0)
+	agent, tool := fmt.Sprint("agent-", n), fmt.Sprint("tool-", n)
+	s := &event.Stream{
+		Source: "s", Dialect: "adk", Live: true, Answer: true, Opened: at, Nonce: fmt.Sprint(n),
+		Identity: event.Identity{App: agent, Session: fmt.Sprint("session-", n)},
+	}
+	sink.Open(s)
+	count := event.Count{N: 1, Known: true}
+	for i, events := range [][]event.Event{
+		{{Kind: event.KindModelEnded, Model: fmt.Sprint("model-", n), Usage: event.Usage{Input: count, Output: count}},
+			{Kind: event.KindToolStarted, CallID: "1", Name: tool}},
+		{{Kind: event.KindToolEnded, CallID: "1", Name: tool}},
+		{{Kind: event.KindText, Text: []byte("done")}, {Kind: event.KindFinal},
+			{Kind: event.KindConfidence, Name: agent, Confidence: event.Confidence{Value: 0.5, Known: true, Origin: event.OriginText}},
+			{Kind: event.KindCitation, Name: agent, Citation: event.Citation{Source: "s"}}},
+	} {
+		sink.Consume(&event.Batch{Stream: s, Received: at.Add(time.Duration(i) * time.Second), Run: fmt.Sprint("run-", n), Agent: agent, Events: events})
+	}
+	sink.Close(s, event.EndOfStream, at.Add(3*time.Second))
+}

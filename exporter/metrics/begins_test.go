@@ -1,0 +1,293 @@
+package metrics
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream/access"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// table is every metric, in the order of the documentation.
+var table = []struct {
+	title   string
+	metrics []metric
+}{
+	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
+	{"Agents, tools and models", []metric{
+		agentDuration, toolDuration, toolCalls, toolCallFailures, transfers, chatDuration, tokenUsage, confidence, unratedAnswer, citations,
+	}},
+	{"What runs ask for and make", []metric{
+		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
+	}},
+	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
+	{"Sources", []metric{
+		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, panics, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
+	}},
+	{"The external stream", []metric{
+		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
+		streamTokensFailures, streamTicketsEvicted,
+	}},
+	{"Delegraph itself", []metric{
+		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, reloadSuccessful, reloadTime, buildInfo,
+	}},
+}
+
+// When the series of a metric begin.
+const (
+	atStart    = "at the start"
+	withSource = "with its source"
+	withFirst  = "with the first"
+)
+
+// late are the metrics without a label from agents that begin with what they first count, with the reason.
+var late = map[string]string{
+	events.name:           "as many kinds for each dialect would be half of all series, and nothing waits for a certain one",
+	internalEvents.name:   "as above",
+	sourceUp.name:         "neither 0 nor 1 would be true",
+	clockOffset.name:      "nothing is measured",
+	inputWait.name:        "nothing is measured",
+	eventLag.name:         "nothing is measured",
+	reloadSuccessful.name: "a replay loads no configuration",
+	reloadTime.name:       "a replay loads no configuration",
+}
+
+// fresh is what a sidecar with one source shows before anything happens.
+func fresh(m *Metrics, source string, dialects ...string) {
+	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
+	m.Stream().Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
+	m.Reserve(source, dialects, nil)
+}
+
+// begin says when the series of a metric do: where nothing of its labels is from agents, at the start or with its source, so that
+// the rate of what goes wrong rises from 0. Only what is named above does not.
+func (m metric) begins() string {
+	switch _, excepted := late[m.name]; {
+	case excepted, slices.ContainsFunc(m.labels, func(label string) bool { return fromWire[label] != "" }):
+		return withFirst
+	case slices.Contains(m.labels, "source"):
+		return withSource
+	}
+	return atStart
+}
+
+// TestSeriesBegin holds, for every metric, all the series that are there before anything happens.
+func TestSeriesBegin(t *testing.T) {
+	dialects := []string{"adk", "a2a"}
+	m, reg := newTest(100, 1000)
+	fresh(m, "s", dialects...)
+	given := map[string][]string{
+		"source": {"s"}, "dialect": append(dialects, "unknown"), "version": {"1.2.3"}, "revision": {"abc"}, "goversion": nil,
+	}
+	seen := 0
+	for _, section := range table {
+		for _, mt := range section.metrics {
+			seen++
+			got := gathered(t, reg, mt.name)
+			if mt.begins() == withFirst {
+				if len(got) > 0 {
+					t.Errorf("%s begins at once: %v", mt.name, got)
+				}
+				continue
+			}
+			want := 1
+			for _, label := range mt.labels {
+				if values := given[label]; values != nil {
+					want *= len(values)
+				} else {
+					want *= max(len(mt.values(label)), 1)
+				}
+			}
+			if len(got) != want {
+				t.Errorf("%s begins with %d series, not %d", mt.name, len(got), want)
+			}
+			for _, s := range got {
+				checkZero(t, mt, s, given)
+			}
+		}
+	}
+	if seen != len(driven)+len(drivenStream) {
+		t.Errorf("%d metrics are in the table, of %d", seen, len(driven)+len(drivenStream))
+	}
+}
+
+func checkZero(t *testing.T, m metric, s *dto.Metric, given map[string][]string) {
+	t.Helper()
+	if value := s.GetCounter().GetValue() + s.GetGauge().GetValue(); value != 0 && m.name != buildInfo.name {
+		t.Errorf("%s begins at %v", m.name, value)
+	}
+	for _, l := range s.Label {
+		allowed := m.values(l.GetName())
+		if values := given[l.GetName()]; values != nil {
+			allowed = values
+		}
+		if allowed != nil && !slices.Contains(allowed, l.GetValue()) {
+			t.Errorf("%s has %s=%q", m.name, l.GetName(), l.GetValue())
+		}
+	}
+}
+
+// TestReserveAgain shows that a source may be reserved twice, and that another has series of its own.
+func TestReserveAgain(t *testing.T) {
+	m, reg := newTest(100, 1000)
+	for range 2 {
+		m.Reserve("s", []string{"adk"}, nil)
+		m.Up("s", false)
+	}
+	m.Reserve("other", []string{"adk"}, nil)
+	if diff := cmp.Diff([]string{`source="other" 0`, `source="s" 2`}, series(t, reg, upstreamErrors.name)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFailuresBeginWithCalls shows that the share of failures of a tool is there, and 0, before the first failure.
+func TestFailuresBeginWithCalls(t *testing.T) {
+	m, reg := newTest(2, 1000)
+	ends(m, tool("t", ""), tool("u", ""), tool("v", ""))
+	want := []string{`agent="a",tool="_other" 0`, `agent="a",tool="t" 0`, `agent="a",tool="u" 0`}
+	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := series(t, reg, labelOverflow.name); n[2] != `label="tool" 2` { // of calls and of durations
+		t.Errorf("%q", n)
+	}
+}
+
+// TestLabelsAreClosed shows that each label is either capped or the configuration's or one of a list, and that nothing else is
+// ever in it.
+func TestLabelsAreClosed(t *testing.T) {
+	ours := []string{"source", "dialect", "version", "revision", "goversion"}
+	byName := map[string]metric{}
+	for _, section := range table {
+		for _, m := range section.metrics {
+			byName[m.name] = m
+			for _, label := range m.labels {
+				kinds := 0
+				for _, is := range []bool{fromWire[label] != "", slices.Contains(ours, label), m.values(label) != nil} {
+					if is {
+						kinds++
+					}
+				}
+				if kinds != 1 {
+					t.Errorf("%s: the label %s is of %d kinds", m.name, label, kinds)
+				}
+			}
+		}
+	}
+	for _, class := range fromWire {
+		if !slices.Contains(labelOverflow.values("label"), class) {
+			t.Errorf("the overflow of %s is not counted", class)
+		}
+	}
+	families, err := all(t).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, s := range f.Metric {
+			for _, l := range s.Label {
+				if values := byName[f.GetName()].values(l.GetName()); values != nil && !slices.Contains(values, l.GetValue()) {
+					t.Errorf("%s has %s=%q", f.GetName(), l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+}
+
+// TestListsAreWhole holds the lists against the constants of the packages that they are of.
+func TestListsAreWhole(t *testing.T) {
+	for _, c := range []struct {
+		folder, kind string
+		values       []string
+	}{
+		{"../../collector/event", "Failure", errorTypes()},
+		{"../../collector/event", "Origin", confidence.values("origin")},
+		{"../../collector/event", "InputKind", inputKinds},
+		{"../../collector/event", "ArtifactKind", artifactKinds},
+		{"../tracker", "OperationKind", openKinds[1:]},
+	} {
+		want, got := constants(t, c.folder, c.kind), slices.Clone(c.values)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-constants +list):\n%s", c.kind, diff)
+		}
+	}
+	if diff := cmp.Diff(spans.DropReasons(), spansDropped.values("reason")); diff != "" {
+		t.Errorf("spans (-reasons +list):\n%s", diff)
+	}
+	if diff := cmp.Diff(prefixed(t, "../../collector/source", "Unread"), slices.Sorted(slices.Values(unreadRequests.values("reason")))); diff != "" {
+		t.Errorf("requests (-reasons +list):\n%s", diff)
+	}
+	lost := prefixed(t, "../tracker", "Lost")
+	if diff := cmp.Diff(lost, slices.Sorted(slices.Values(append([]string{openKinds[0]}, keptKinds[:6]...)))); diff != "" {
+		t.Errorf("losses (-kinds +list):\n%s", diff)
+	}
+}
+
+func errorTypes() []string { return agentDuration.values("error_type") }
+
+// constants are the values of a type's constants.
+func constants(t *testing.T, folder, kind string) []string {
+	t.Helper()
+	return declared(t, folder, func(spec *ast.ValueSpec) bool {
+		named, ok := spec.Type.(*ast.Ident)
+		return ok && named.Name == kind
+	})
+}
+
+// prefixed are the values of the constants whose names begin so.
+func prefixed(t *testing.T, folder, prefix string) []string {
+	t.Helper()
+	return declared(t, folder, func(spec *ast.ValueSpec) bool { return strings.HasPrefix(spec.Names[0].Name, prefix) })
+}
+
+func declared(t *testing.T, folder string, wanted func(*ast.ValueSpec) bool) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(folder, err)
+	}
+	values := map[string]bool{}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			group, ok := d.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
+				continue
+			}
+			for _, s := range group.Specs {
+				spec := s.(*ast.ValueSpec)
+				if !wanted(spec) {
+					continue
+				}
+				for _, v := range spec.Values {
+					text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					values[text] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}

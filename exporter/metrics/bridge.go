@@ -1,0 +1,118 @@
+package metrics
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	prometheusbridge "go.opentelemetry.io/contrib/bridges/prometheus"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// conventional are the conventions' own names of metrics and labels. A Prometheus that takes OTLP makes ours of them again.
+var conventional = map[string]string{
+	agentDuration.name: "gen_ai.invoke_agent.duration",
+	toolDuration.name:  "gen_ai.execute_tool.duration",
+	chatDuration.name:  "gen_ai.client.operation.duration",
+	tokenUsage.name:    "gen_ai.client.token.usage",
+
+	"gen_ai_agent_name": "gen_ai.agent.name", "gen_ai_tool_name": "gen_ai.tool.name", "gen_ai_request_model": "gen_ai.request.model",
+	"gen_ai_operation_name": "gen_ai.operation.name", "gen_ai_token_type": "gen_ai.token.type", "error_type": "error.type",
+}
+
+// unit is a metric's by UCUM, which OpenTelemetry has beside the name.
+func unit(name string) string {
+	switch base := strings.TrimSuffix(name, "_total"); {
+	case name == tokenUsage.name:
+		return "{token}"
+	case strings.HasSuffix(base, "_seconds"):
+		return "s"
+	case strings.HasSuffix(base, "_bytes"):
+		return "By"
+	case strings.HasSuffix(base, "_ratio"):
+		return "1"
+	}
+	return ""
+}
+
+// bridge hands over what a scrape would show, in OpenTelemetry's form.
+type bridge struct{ sdkmetric.Producer }
+
+func newBridge(g prometheus.Gatherer, native bool) bridge {
+	return bridge{prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(prepared{g, native}))}
+}
+
+// Produce reads the registry.
+func (b bridge) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
+	scopes, err := b.Producer.Produce(ctx)
+	for i := range scopes {
+		scopes[i].Scope = instrumentation.Scope{Name: "github.com/delegraph/delegraph"}
+		for j := range scopes[i].Metrics {
+			finish(&scopes[i].Metrics[j])
+		}
+	}
+	return scopes, err
+}
+
+// finish sets what the bridge leaves out, and makes bytes of exemplars' ids, which it copies as the text that they are in
+// Prometheus: a collector refuses all that comes with one.
+func finish(m *metricdata.Metrics) {
+	name := m.Name
+	m.Unit = unit(name)
+	if theirs, ok := conventional[name]; ok {
+		m.Name = theirs
+	}
+	histogram, _ := m.Data.(metricdata.Histogram[float64])
+	for _, point := range histogram.DataPoints {
+		for i := range point.Exemplars {
+			e := &point.Exemplars[i]
+			e.TraceID, e.SpanID = binary(e.TraceID), binary(e.SpanID)
+		}
+	}
+}
+
+func binary(text []byte) []byte {
+	id, err := hex.DecodeString(string(text))
+	if err != nil {
+		return nil
+	}
+	return id
+}
+
+// prepared is a registry whose labels are named and whose histograms are formed as OpenTelemetry's are to be.
+type prepared struct {
+	prometheus.Gatherer
+	native bool
+}
+
+// Gather reads the registry. What it changes is the caller's, except for the labels.
+func (p prepared) Gather() ([]*dto.MetricFamily, error) {
+	families, err := p.Gatherer.Gather()
+	for _, f := range families {
+		for _, m := range f.Metric {
+			m.Label = attributes(m.Label)
+			if h := m.Histogram; h != nil && !p.native {
+				// By these the bridge knows a native one.
+				h.ZeroThreshold, h.ZeroCount, h.PositiveSpan, h.NegativeSpan = nil, nil, nil, nil
+			}
+		}
+	}
+	return families, err
+}
+
+// attributes names labels, without those that are empty: to Prometheus, they are not there.
+func attributes(labels []*dto.LabelPair) (out []*dto.LabelPair) {
+	for _, l := range labels {
+		if theirs, ok := conventional[l.GetName()]; ok {
+			l = &dto.LabelPair{Name: &theirs, Value: l.Value}
+		}
+		if l.GetValue() != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

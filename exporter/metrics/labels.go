@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// fromWire are the labels whose values come from agents: they are capped, by these classes.
+var fromWire = map[string]string{
+	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
+	"gen_ai_tool_name": "tool", "tool": "tool",
+	"gen_ai_request_model": "model",
+}
+
+// closed are the labels whose values are ours, of one metric where another has other values.
+var closed = map[string][]string{
+	"status":                words(tracker.Statuses()),
+	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
+	"outcome":               words(stream.Outcomes()),
+	"answer":                words(stream.Answers()),
+	"label":                 {"agent", "tool", "model"},
+	"gen_ai_token_type":     {"input", "output"},
+	"gen_ai_operation_name": {string(tracker.Chat)},
+	"error_type": words([]event.Failure{
+		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
+	}),
+
+	tokenUsage.of("gen_ai_operation_name"): {string(tracker.Chat), string(tracker.InvokeAgent)},
+
+	events.of("kind"):            kinds(event.Kinds()),
+	internalEvents.of("kind"):    kinds(event.Kinds()),
+	inputRequests.of("kind"):     inputKinds,
+	inputWait.of("kind"):         inputKinds,
+	inputExpired.of("kind"):      inputKinds,
+	artifacts.of("kind"):         artifactKinds,
+	artifactBytes.of("kind"):     artifactKinds,
+	artifactGaps.of("kind"):      artifactKinds,
+	artifactAgain.of("kind"):     artifactKinds,
+	planItems.of("status"):       {"pending", "in_progress", "completed", "canceled"},
+	operationsExpired.of("kind"): openKinds,
+	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),
+
+	parseErrors.of("reason"):       words(event.Reasons()),
+	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session"},
+	relayWithheld.of("reason"):     words(filter.Reasons()),
+	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown"},
+	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
+	streamDisconnects.of("reason"): words(stream.Disconnects()),
+	streamRefusals.of("reason"):    words(stream.Refusals()),
+}
+
+var (
+	inputKinds = words([]event.InputKind{
+		event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool,
+	})
+	artifactKinds = words([]event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther})
+
+	// What the tracker holds open, and what it keeps of a run.
+	openKinds = []string{tracker.LostRun, string(tracker.InvokeAgent), string(tracker.ExecuteTool), string(tracker.Chat)}
+	keptKinds = slices.Concat(
+		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostOrphan, tracker.LostContent},
+		kinds([]event.Kind{
+			event.KindTransfer, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
+		}))
+)
+
+func words[T ~string](values []T) (out []string) {
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+func kinds(values []event.Kind) (out []string) {
+	for _, k := range values {
+		out = append(out, k.String())
+	}
+	return out
+}
+
+// of names a label of this metric alone.
+func (m metric) of(label string) string { return m.name + " " + label }
+
+// values lists all that a label can have; nil where agents or the configuration choose.
+func (m metric) values(label string) []string {
+	if own, ok := closed[m.of(label)]; ok {
+		return own
+	}
+	return closed[label]
+}
