@@ -103,7 +103,8 @@ func TestFilteredRelay(t *testing.T) {
 
 // TestFilteredRelayOfContentTypes spells the type of a stream as only a generous reader would take it.
 func TestFilteredRelayOfContentTypes(t *testing.T) {
-	for _, media := range []string{"Text/Event-Stream", "text/plain, text/event-stream", "text/event-stream,", "text/event-stream; charset=x"} {
+	for _, media := range []string{"Text/Event-Stream", "text/plain, text/event-stream", "text/event-stream,", "text/event-stream; charset=x",
+		"text/event-stream charset=utf-8", `"text/event-stream"`, "text/event-stream+json", "text/plain; text/event-stream"} {
 		agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", media)
 			_, _ = io.WriteString(w, "event: internal:x\ndata: "+adkFrame+"\n\n")

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// contentEncoding is how an answer is encoded, "" where it is not. Several are a name that no encoding has.
+// contentEncoding is how an answer is encoded, "" where it is not: "none" is no registered name, but the usual way to keep the
+// compression of some frameworks (Next.js) off a stream. Several are a name that no encoding has.
 func contentEncoding(h http.Header) string {
 	var named []string
 	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
-		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" && name != "none" {
 			named = append(named, name)
 		}
 	}

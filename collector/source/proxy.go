@@ -204,7 +204,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if x != nil && x.body.over != nil {
 		x.body.over() // where the transport did not read to the end of a body whose length it knows
 	}
-	if !isStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
+	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
 		return nil
 	}
 	s, names := p.stream(x)

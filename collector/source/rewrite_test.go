@@ -152,6 +152,7 @@ func TestEncodingInSeveralLines(t *testing.T) {
 		{[]string{"", " GZIP"}, true, false},
 		{[]string{"identity, x-gzip"}, true, false},
 		{[]string{"identity", "identity"}, false, false},
+		{[]string{"none"}, false, false},
 		{[]string{"gzip", "br"}, true, true},
 		{[]string{"gzip, gzip"}, true, true},
 	} {

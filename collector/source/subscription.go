@@ -78,8 +78,8 @@ func (s *subscription) connect(at collector.Position) (collector.Input, error) {
 		switch {
 		case s.ctx.Err() != nil:
 			return collector.Input{}, s.ctx.Err()
-		case errors.Is(err, io.EOF):
-			return collector.Input{}, err
+		case errors.Is(err, errOver):
+			return collector.Input{}, io.EOF
 		case err == nil:
 			s.found()
 			return in, nil
@@ -164,12 +164,16 @@ func plain(err error, connected bool) error {
 	return err
 }
 
-// unfit says why an answer is no stream: io.EOF where it says that there is no more, as WHATWG HTML 9.2 has 204 mean. A browser
+// errOver stands for the agent's word that there is no more. It is not io.EOF: that is what an agent leaves which dies before it
+// answers.
+var errOver = errors.New("there is no more")
+
+// unfit says why an answer is no stream: errOver where it says that there is no more, as WHATWG HTML 9.2 has 204 mean. A browser
 // gives up after any other status too; we do not, since nobody is there to load the page again.
 func unfit(resp *http.Response, now time.Time) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusNoContent:
-		return io.EOF
+		return errOver
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusNotFound || status >= 500:
 		return &refusal{why: "it answered " + strconv.Itoa(status), after: retryAfter(resp.Header.Get("Retry-After"), now)}
 	case status != http.StatusOK:
@@ -180,6 +184,12 @@ func unfit(resp *http.Response, now time.Time) error {
 		return &refusal{why: "its answer is encoded, and not as gzip", lasting: true}
 	}
 	return nil
+}
+
+// isStream holds to the media type, with any parameters: WHATWG HTML 9.2.
+func isStream(h http.Header) bool {
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }
 
 // retryAfter is what an answer asks for, in seconds or until a date: RFC 9110, 10.2.3.

@@ -22,16 +22,21 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/sse"
 )
 
 // audience is the sink, the counters, the log and the clock of a tail.
 type audience struct {
 	mu     sync.Mutex
 	got    []string        // frames, streams and counts in order
-	waited []time.Duration // most that each pause can last
+	frames []sse.Frame     // as they came
+	waited []time.Duration // each pause
 	log    bytes.Buffer
 	stop   context.CancelFunc
 	limit  int // pauses after which the test is over
+
+	clock time.Time
+	lasts time.Duration // from a connection's beginning to what is heard on it
 }
 
 func (a *audience) note(format string, args ...any) {
@@ -40,17 +45,22 @@ func (a *audience) note(format string, args ...any) {
 	a.got = append(a.got, fmt.Sprintf(format, args...))
 }
 
-func (a *audience) Open(s *event.Stream)   { a.note("open %s", s.Session) }
-func (a *audience) Consume(b *event.Batch) { a.note("%s %s%s", b.Frame.ID, b.Agent, b.Rejected) }
-func (a *audience) Reconnected(string)     { a.note("again") }
-func (a *audience) Repeated(string)        { a.note("repeated") }
-func (a *audience) SessionEvicted(string)  { a.note("evicted") }
-func (a *audience) Panicked(string)        { a.note("panicked") }
-func (a *audience) Up(_ string, up bool)   { a.note("up %v", up) }
+func (a *audience) Open(s *event.Stream)  { a.note("open %s", s.Session) }
+func (a *audience) Reconnected(string)    { a.note("again") }
+func (a *audience) Repeated(string)       { a.note("repeated") }
+func (a *audience) SessionEvicted(string) { a.note("evicted") }
+func (a *audience) Panicked(string)       { a.note("panicked") }
+func (a *audience) Up(_ string, up bool)  { a.note("up %v", up) }
 func (a *audience) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.log.Write(p)
+}
+
+func (a *audience) Consume(b *event.Batch) {
+	a.note("%s %s%s", b.Frame.ID, b.Agent, b.Rejected)
+	f := b.Frame
+	a.frames = append(a.frames, sse.Frame{ID: bytes.Clone(f.ID), Event: bytes.Clone(f.Event), Data: bytes.Clone(f.Data)})
 }
 
 func (a *audience) Close(_ *event.Stream, end event.End, _ time.Time) {
@@ -63,11 +73,36 @@ func (a *audience) pause(ctx context.Context, d time.Duration) error {
 	if a.waited = append(a.waited, d); len(a.waited) > a.limit {
 		a.stop()
 	}
+	a.clock = a.clock.Add(d)
 	return ctx.Err()
+}
+
+func (a *audience) now() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.clock
+}
+
+func (a *audience) heard() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.clock = a.clock.Add(a.lasts)
 }
 
 // tailing reads what a server answers until it pauses more often than the limit, and returns what was noted.
 func tailing(t *testing.T, limit int, change func(*TailSettings), answers ...http.HandlerFunc) *audience {
+	t.Helper()
+	a := &audience{limit: limit}
+	a.listen(t, change, answers...)
+	return a
+}
+
+func (a *audience) listen(t *testing.T, change func(*TailSettings), answers ...http.HandlerFunc) {
+	t.Helper()
+	a.listenInto(t, a, change, answers...)
+}
+
+func (a *audience) listenInto(t *testing.T, sink event.Sink, change func(*TailSettings), answers ...http.HandlerFunc) {
 	t.Helper()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	asked := 0
@@ -77,23 +112,23 @@ func tailing(t *testing.T, limit int, change func(*TailSettings), answers ...htt
 		answer(w, r)
 	}))
 	defer server.Close()
-	a := &audience{limit: limit}
 	settings := TailSettings{Name: "support", URL: server.URL + "/events/ctx", Dialect: "adk"}
 	if change != nil {
 		change(&settings)
 	}
-	tail := newTail(settings, a)
+	tail := newTailInto(settings, sink, a)
 	defer tail.client.CloseIdleConnections()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	a.stop = stop
-	tail.Run(ctx, "ctx", func() {})
-	return a
+	tail.Run(ctx, "ctx", a.heard)
 }
 
-func newTail(s TailSettings, a *audience) *Tail {
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 16, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, a)
-	tail := NewTail(s, c, a, slog.New(slog.NewTextHandler(a, nil)), time.Now)
+func newTail(s TailSettings, a *audience) *Tail { return newTailInto(s, a, a) }
+
+func newTailInto(s TailSettings, sink event.Sink, a *audience) *Tail {
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 17, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, sink)
+	tail := NewTail(s, c, a, slog.New(slog.NewTextHandler(a, nil)), a.now)
 	tail.pause = a.pause
 	return tail
 }
@@ -142,6 +177,10 @@ func TestTail(t *testing.T) {
 			answers(307, "Location", "/4"), answers(307, "Location", "/5"), answers(307, "Location", "/6"), answers(307, "Location", "/7"),
 			answers(307, "Location", "/8"), answers(307, "Location", "/9"), answers(307, "Location", "/10"), answers(204)},
 			"open ctx, up false, again, close ended"},
+		"the same again on one connection": {[]http.HandlerFunc{streams(says("1", "a")), streams(says("2", "b"), says("2", "b")), streams(says("2", "b"), says("2", "b"), says("2", "b")), answers(204)},
+			"open ctx, up true, 1 a, again, up true, 2 b, 2 b, again, up true, repeated, repeated, 2 b, again, close ended"},
+		"ids from one again": {[]http.HandlerFunc{streams(says("1", "a"), says("2", "b")), streams(says("1", "c"), says("2", "d")), answers(204)},
+			"open ctx, up true, 1 a, 2 b, again, up true, 1 c, 2 d, again, close ended"},
 		"a stop": {[]http.HandlerFunc{answers(503)},
 			"open ctx, up false, again, up false, again, up false, again, up false, again, up false, again, up false, close stopped"},
 	} {
@@ -158,7 +197,7 @@ func TestTail(t *testing.T) {
 func TestPauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []http.HandlerFunc
-		want    []time.Duration // each pause is between half of it and it
+		want    []time.Duration // each pause is at least as long, and at most half as long again
 	}{
 		"no agent": {[]http.HandlerFunc{answers(503)},
 			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute}},
@@ -177,8 +216,8 @@ func TestPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := tailing(t, len(c.want), nil, c.answers...)
 			for i, want := range c.want {
-				if got := a.waited[i]; got < want/2 || got > want {
-					t.Errorf("pause %d lasts %s, not up to %s", i+1, got, want)
+				if got := a.waited[i]; got < want || got > want*3/2 {
+					t.Errorf("pause %d lasts %s, not %s", i+1, got, want)
 				}
 			}
 		})
@@ -238,7 +277,7 @@ func TestTailKeepsSecrets(t *testing.T) {
 	a = tailing(t, 5, func(s *TailSettings) {
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "", errors.New("no such file") }}
 	}, answers(204))
-	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") || a.waited[0] < 30*time.Second {
+	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") || a.waited[0] < time.Minute {
 		t.Error(log, a.waited)
 	}
 }
