@@ -171,6 +171,7 @@ type Event struct {
 	FromCode     bool // KindError: an error code inside an ordinary frame, not an error frame
 	LongRunning  bool // KindToolStarted: the answer comes from outside the run
 	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
+	Resumes      bool // KindRunStarted: it goes on with the last run of its session that was left waiting
 	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow
 	Took         Duration
 	Expires      Duration  // KindInputRequested: how long an answer is waited for

@@ -177,6 +177,7 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.Status, root.Error = Error, event.AgentError
 	case Interrupted:
 		root.Status = OperationInterrupted
+		r.leftWaiting()
 	case TimedOut:
 		root.Status, root.Error = Error, event.FailureTimeout
 	case Canceled:

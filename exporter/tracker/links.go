@@ -5,6 +5,9 @@ import "slices"
 // question names something that a run asked for: the run that brings the answer is another, mostly on another stream.
 type question struct{ source, session, id string }
 
+// conversation is a session of a source.
+type conversation struct{ source, session string }
+
 // asker is the run that asked.
 type asker struct {
 	run     string
@@ -22,7 +25,16 @@ func (r *openRun) ask(id string) {
 		return
 	}
 	r.name()
-	r.tracker.asked.Add(question{r.Source, r.Session, id}, asker{r.ID, r.Trace, r.Root.ID, r.Sampled})
+	r.tracker.asked.Add(question{r.Source, r.Session, id}, r.asker())
+}
+
+func (r *openRun) asker() asker { return asker{r.ID, r.Trace, r.Root.ID, r.Sampled} }
+
+// leftWaiting remembers a run that ended without an answer.
+func (r *openRun) leftWaiting() {
+	if r.ID != "" && r.Session != "" {
+		r.tracker.waiting.Add(conversation{r.Source, r.Session}, r.asker())
+	}
 }
 
 // resume links a run to the earlier one that asked for what it brings.
@@ -30,9 +42,25 @@ func (r *openRun) resume(id string) {
 	if r.ID != "" { // which at its request it has not yet
 		r.name()
 	}
-	by, known := r.tracker.asked.Get(question{r.Source, r.Session, id})
+	if by, known := r.tracker.asked.Get(question{r.Source, r.Session, id}); known {
+		r.resumes(by)
+	}
+}
+
+// resumeSession links a run to the last one in its session that was left waiting, for protocols in which what is said next is
+// the answer. It is so once.
+func (r *openRun) resumeSession() {
+	in := conversation{r.Source, r.Session}
+	if by, known := r.tracker.waiting.Peek(in); known && by.run != r.ID { // the same is one that is read again
+		r.tracker.waiting.Remove(in)
+		r.name()
+		r.resumes(by)
+	}
+}
+
+func (r *openRun) resumes(by asker) {
 	link := Link{Kind: resumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
-	if !known || by.root == r.Root.ID || slices.Contains(r.Links, link) {
+	if by.root == r.Root.ID || slices.Contains(r.Links, link) {
 		return
 	}
 	r.keepFact(len(r.Links), LostLink, func() { r.Links = append(r.Links, link) })

@@ -20,6 +20,11 @@ func in(s *event.Stream, source, session string) *event.Stream {
 	return s
 }
 
+// goesOn is the beginning of a run by a protocol that tells no answer from any other message.
+func goesOn(run string) *event.Batch {
+	return says("app", of(run), func(b *event.Batch) { b.Add(event.KindRunStarted).Resumes = true })
+}
+
 // TestLinks names the run whose question a run answers.
 func TestLinks(t *testing.T) {
 	waits := func() []*event.Batch {
@@ -42,6 +47,9 @@ func TestLinks(t *testing.T) {
 		{"by the answer to an input", proxied(), []*event.Batch{says("app", of("e-2"), answers("q1"), final)}, "resumes e-1"},
 		{"once", answering("q1", "c1", "q1"), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), answers("q1"), final)}, "resumes e-1"},
 		{"not for what nobody asked", answering("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("over", "tool"), returns("", "delete"), answers(""), final)}, ""},
+		{"by what comes next in the session", proxied(), []*event.Batch{goesOn("e-2"), says("app", of("e-2"), final)}, "resumes e-1"},
+		{"not by itself, read again", proxied(), []*event.Batch{goesOn("e-1"), says("app", of("e-1"), final)}, ""},
+		{"not by what comes next in another session", in(proxied(), "briefing", "other"), []*event.Batch{goesOn("e-2"), says("app", of("e-2"), final)}, ""},
 		{"not for what it asks itself", proxied(), []*event.Batch{
 			says("app", of("e-2"), asks("q1", event.InputData), callsOutside("c1", "delete")), says("app", of("e-2"), answers("q1"), returns("c1", "delete"), final)}, ""},
 		{"not for what another session asked", in(answering("q1"), "briefing", "other"), nil, ""},
@@ -81,6 +89,19 @@ func TestLinksOfOneStream(t *testing.T) {
 			says("a", of("e-1"), asks("q1", event.InputData), final), says("a", of("e-2"), asks("q2", event.InputData), final),
 			says("a", of("e-3"), answers("q1"), answers("q2"), answers("q1"), final)).end(stream, event.EndOfStream)
 		equal(t, linksOf(s.runs[2]), lines("resumes e-1", "resumes e-2"))
+	}
+}
+
+// TestWhatComesNext resumes a run that was left waiting, once; one whose question was answered is over.
+func TestWhatComesNext(t *testing.T) {
+	s, stream := watch(), in(tailed(), "briefing", "session")
+	s.feed(stream,
+		goesOn("e-1"), says("a", of("e-1"), asks("q1", event.InputData), answers("q1"), final, runOver),
+		goesOn("e-2"), says("a", of("e-2"), asks("q2", event.InputData), runOver),
+		goesOn("e-3"), says("a", of("e-3"), final, runOver),
+		goesOn("e-4"), says("a", of("e-4"), final, runOver)).end(stream, event.EndOfStream)
+	for i, want := range []string{"", "", "resumes e-2", ""} {
+		equal(t, linksOf(s.runs[i]), want)
 	}
 }
 

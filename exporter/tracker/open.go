@@ -211,6 +211,10 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.answerInput(e.CallID)
 	case event.KindArtifact:
 		r.write(e)
+	case event.KindRunStarted:
+		if e.Resumes {
+			r.resumeSession()
+		}
 	case event.KindRunEnded:
 		r.runEnded(e)
 	case event.KindUsage:

@@ -64,6 +64,7 @@ type Tracker struct {
 	evicted []*openRun
 	gone    *simplelru.LRU[place, past] // runs that ended before their stream, which may hold more: their frames are late
 	asked   *simplelru.LRU[question, asker]
+	waiting *simplelru.LRU[conversation, asker] // who was left waiting last
 	held    int // bytes of content
 }
 
@@ -98,6 +99,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	})
 	t.gone, _ = simplelru.NewLRU[place, past](size, nil)
 	t.asked, _ = simplelru.NewLRU[question, asker](size, nil)
+	t.waiting, _ = simplelru.NewLRU[conversation, asker](size, nil)
 	return t
 }
 

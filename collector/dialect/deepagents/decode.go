@@ -90,20 +90,16 @@ var readers = map[string]reader{
 	typeError:         {typeError, false, (*decoder).readError},
 }
 
-// readStart begins a run. In a capture, where a chat's next message follows one that waited for somebody, that brought the answer.
+// readStart begins a run. Where the chat's last one waits for somebody, this one has the answer: a thread is resumed by a request
+// that has no stream, and the work goes on in the answer to another message.
 func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
 	run, chat := cut(v.Get("message_id").String()), cut(v.Get("chat_id").String())
-	last := d.work
-	resumes := last.asked.id != "" && run != d.run && chat == d.session
 	if d.over || d.run != "" && run != d.run && !d.oneRun {
 		d.work, d.run = work{}, ""
 	}
 	d.run, d.session = cmp.Or(d.run, run), cmp.Or(chat, d.session)
 	b.Run, b.Session = d.run, d.session
-	b.Add(event.KindRunStarted)
-	if resumes {
-		b.Add(event.KindInputAnswered).CallID = last.asked.id
-	}
+	b.Add(event.KindRunStarted).Resumes = true
 }
 
 func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
@@ -227,7 +223,7 @@ func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Took = d.failure, milliseconds(v.Get("ms_total"))
-	d.work = work{over: true, failure: d.failure, asked: d.asked}
+	d.work = work{over: true, failure: d.failure}
 }
 
 func (d *decoder) readError(_ strictjson.Value, b *event.Batch) { d.fail(event.AgentError, b) }

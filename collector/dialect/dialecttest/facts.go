@@ -145,6 +145,7 @@ func (w *words) fact(e *event.Event) {
 	w.mark("long_running", e.LongRunning)
 	w.mark("settled", e.Settled)
 	w.mark("unmetered", e.Unmetered)
+	w.mark("resumes", e.Resumes)
 	w.duration("took", e.Took)
 	w.duration("expires", e.Expires)
 	w.put("routing", string(e.Routing))
