@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -14,63 +13,9 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/sse"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestDialects holds every dialect of the list to the contract, on the captures in its own folder.
-func TestDialects(t *testing.T) {
-	var names []string
-	for _, d := range collector.Dialects() {
-		if slices.Contains(names, d.Name()) {
-			t.Errorf("dialect %q stands twice in the list", d.Name())
-		}
-		names = append(names, d.Name())
-		t.Run(d.Name(), func(t *testing.T) { dialecttest.Run(t, d, testdata(d)) })
-	}
-}
-
 func testdata(d dialect.Dialect) string { return filepath.Join("dialect", d.Name(), "testdata") }
-
-// TestOwnCaptures makes sure that each capture is found to be of its own dialect, and that no other ever says Yes to it.
-func TestOwnCaptures(t *testing.T) {
-	for _, own := range collector.Dialects() {
-		for file, content := range captures(t, own) {
-			s := &event.Stream{}
-			pipeline := collector.New(collector.Dialects(), limits, sinkFunc(func(*event.Batch) {}))
-			if err := pipeline.Observe(s, collector.Input{Reader: bytes.NewReader(content)}); err != nil {
-				t.Fatal(err)
-			}
-			if s.Dialect != own.Name() {
-				t.Errorf("%s is taken for %q", file, s.Dialect)
-			}
-			for _, other := range collector.Dialects() {
-				if other.Name() != own.Name() && claims(other, content) {
-					t.Errorf("%s says Yes to a frame of %s", other.Name(), file)
-				}
-			}
-		}
-	}
-}
-
-// claims says whether a dialect says Yes to a frame of a stream.
-func claims(d dialect.Dialect, content []byte) bool {
-	frames := sse.NewReader(bytes.NewReader(content), 0)
-	for {
-		frame, err := frames.Next()
-		if err != nil {
-			return false
-		}
-		f := dialect.Frame{Frame: frame}
-		var doc strictjson.Doc
-		if doc.Parse(frame.Data, limits.JSONDepth) == nil {
-			f.JSON = doc.Root()
-		}
-		if d.Detect(f) == dialect.Yes {
-			return true
-		}
-	}
-}
 
 func captures(t testing.TB, d dialect.Dialect) map[string][]byte {
 	t.Helper()

@@ -31,6 +31,8 @@ var captures = map[string]string{
 	"looopy":     "../../collector/dialect/looopy/testdata",
 	"adkstudio":  "../../collector/dialect/adkstudio/testdata",
 	"deepagents": "../../collector/dialect/deepagents/testdata",
+	"a2a":        "../../collector/dialect/a2a/testdata",
+	"agui":       "../../collector/dialect/agui/testdata",
 }
 
 // adkCaptures are those of ADK servers.

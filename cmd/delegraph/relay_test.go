@@ -116,6 +116,26 @@ func TestFilteredRelayOfContentTypes(t *testing.T) {
 	}
 }
 
+// TestBinaryEvents refuses AG-UI's binary transport by its name, wherever it is served.
+func TestBinaryEvents(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "Application/vnd.AG-UI.event+proto; v=1")
+		_, _ = io.WriteString(w, "\x00\x00\x00\x03abc")
+	}))
+	defer agent.Close()
+	for _, path := range []string{"/agui", "/elsewhere"} {
+		resp, err := http.Post(startSidecar(t, agent.URL).address()+path, "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(said), "application/vnd.ag-ui.event+proto") {
+			t.Errorf("%s: %s, %q, %v", path, resp.Status, said, err)
+		}
+	}
+}
+
 // TestFilteredRelayOfEncodings compresses the agent's stream.
 func TestFilteredRelayOfEncodings(t *testing.T) {
 	for _, test := range []struct {

@@ -55,6 +55,7 @@ type Decoder interface {
 
 // Path is where a dialect's streams are served.
 type Path struct {
+	Method    string // the only one by which streams are asked for there, "" for any
 	Glob      string // path.Match
 	Continues bool   // the stream goes on from run to run; else it answers one run request, and its end is the run's end
 }

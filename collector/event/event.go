@@ -174,6 +174,7 @@ type Event struct {
 	Resumes      bool // KindRunStarted: it goes on with the last run of its session that was left waiting
 	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow
 	Took         Duration
+	ToolCalls    Count     // KindRunEnded: how many there were, as the protocol counts them
 	Expires      Duration  // KindInputRequested: how long an answer is waited for
 	Routing      Routing   // KindInputRequested
 	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say

@@ -66,11 +66,17 @@ func (e unreadable) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("content encoding %q cannot be read", string(e))
 }
 
-// unjudgeable is the encoding of a stream that the client cannot get, since nobody can say what is in it.
+// unjudgeable says why the client cannot get a stream: nobody here can say what is in it.
 type unjudgeable string
 
-func (e unjudgeable) Error() string {
-	return fmt.Sprintf("the agent's stream is in the content encoding %q, which cannot be judged: let it send gzip or none", string(e))
+func (u unjudgeable) Error() string { return string(u) }
+
+func inEncoding(encoding string) unjudgeable {
+	return unjudgeable(fmt.Sprintf("the agent's stream is in the content encoding %q, which cannot be judged: let it send gzip or none", encoding))
+}
+
+func ofType(media string) unjudgeable {
+	return unjudgeable(fmt.Sprintf("the agent's stream is of the type %q, the binary transport of AG-UI, which cannot be judged: let the client accept text/event-stream and nothing else", media))
 }
 
 type lazyGzip struct {

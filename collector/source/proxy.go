@@ -153,7 +153,9 @@ func (p *Proxy) route(r *http.Request) (found route) {
 		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
 			continue
 		}
-		own := slices.IndexFunc(d.Paths(), func(at dialect.Path) bool { return matches(at.Glob, r) })
+		own := slices.IndexFunc(d.Paths(), func(at dialect.Path) bool {
+			return (at.Method == "" || at.Method == r.Method) && matches(at.Glob, r)
+		})
 		if configured || p.settings.Paths == nil && own >= 0 {
 			found.dialects = append(found.dialects, d)
 			found.continues = found.continues || own >= 0 && d.Paths()[own].Continues
@@ -204,6 +206,9 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if x != nil && x.body.over != nil {
 		x.body.over() // where the transport did not read to the end of a body whose length it knows
 	}
+	if isBinary(resp.Header) && p.settings.Judge != nil {
+		return ofType(binaryEvents)
+	}
 	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
 		return nil
 	}
@@ -228,7 +233,7 @@ func (p *Proxy) relay(resp *http.Response, body *observedBody, s event.Stream, n
 		if open {
 			return nil // we asked for another encoding, and no path says that it is an agent's
 		}
-		return unjudgeable(encoding)
+		return inEncoding(encoding)
 	}
 	resp.Body = newRelayed(plain, body, p.collector, s, p.settings.Judge(), p.settings.FrameLimit, open, p.now, names)
 	resp.ContentLength = -1
@@ -300,8 +305,8 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "delegraph: the request is malformed or broke off", http.StatusBadRequest)
 		return
 	}
-	var encoding unjudgeable
-	if errors.As(err, &encoding) {
+	var unread unjudgeable
+	if errors.As(err, &unread) {
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return

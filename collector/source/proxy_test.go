@@ -23,6 +23,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/adk"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/source"
@@ -307,7 +308,7 @@ func (faultyDecoder) Decode(dialect.Frame, *event.Batch) { panic(errors.New("dec
 func TestDecoderPanics(t *testing.T) {
 	s := &seen{}
 	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, faulty{collector.Dialects()[0]})
+	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, faulty{adk.Dialect{}})
 	got, err := io.ReadAll(post(t, address, request).Body)
 	wait()
 	if err != nil || string(got) != sent || len(s.rejected) != 2 || s.rejected[0] != event.ReasonPanic {

@@ -214,3 +214,11 @@ func (p *passing) upTo(offset int64) []byte {
 func mayBeStream(h http.Header) bool {
 	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), "event-stream")
 }
+
+// binaryEvents is a protocol's media type for events that are no SSE.
+const binaryEvents = "application/vnd.ag-ui.event+proto"
+
+// isBinary says whether an answer is a stream of events that nobody here can read.
+func isBinary(h http.Header) bool {
+	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), binaryEvents)
+}

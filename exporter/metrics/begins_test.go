@@ -27,7 +27,7 @@ var table = []struct {
 }{
 	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
 	{"Agents, tools and models", []metric{
-		agentDuration, toolDuration, toolCalls, toolCallFailures, transfers, chatDuration, tokenUsage, confidence, unratedAnswer, citations,
+		agentDuration, toolDuration, toolCalls, toolCallFailures, toolCallsDiffer, transfers, chatDuration, tokenUsage, confidence, unratedAnswer, citations,
 	}},
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,

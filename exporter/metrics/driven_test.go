@@ -176,6 +176,16 @@ var driven = map[string]struct {
 		},
 		[]string{`agent="a" 2`, `agent="b" 1`},
 	},
+	"delegraph_run_tool_calls_mismatches_total": {
+		func(m *Metrics) {
+			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {
+				runEnds(m, func(r *tracker.Run) {
+					r.Operations, r.ToolCalls = []*tracker.Operation{r.Root, tool("t", event.NoFailure)}, stated
+				})
+			}
+		},
+		[]string{`source="s" 2`},
+	},
 	"delegraph_input_requests_total": {
 		func(m *Metrics) { runEnds(m, addInputs) }, []string{`kind="confirmation",source="s" 2`, `kind="tool",source="s" 1`},
 	},

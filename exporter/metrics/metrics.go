@@ -42,7 +42,7 @@ type Metrics struct {
 	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
 	relayWithheld, relayIDsWithheld                                          *family[prometheus.Counter]
 	artifactGaps, artifactAgain, planItems                                   *family[prometheus.Counter]
-	reconnects, repeatedFrames, sessionsEvicted                              *family[prometheus.Counter]
+	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted             *family[prometheus.Counter]
 
 	runsOpen, sourceUp, clockOffset *family[prometheus.Gauge]
 
@@ -76,6 +76,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		runsEnded:         runsEnded.counter(reg, c),
 		toolCalls:         toolCalls.counter(reg, c),
 		toolCallFailures:  toolCallFailures.counter(reg, c),
+		toolCallsDiffer:   toolCallsDiffer.counter(reg, c),
 		transfers:         transfers.counter(reg, c),
 		unratedAnswer:     unratedAnswer.counter(reg, c),
 		citations:         citations.counter(reg, c),
@@ -129,7 +130,7 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	for _, f := range []*family[prometheus.Counter]{
 		m.frames, m.frameBytes, m.parseErrors, m.lateFrames, m.panics, m.runsStarted, m.planItems,
 		m.upstreamErrors, m.unobservedBytes, m.unreadRequests, m.relayWithheld, m.relayIDsWithheld,
-		m.reconnects, m.repeatedFrames, m.sessionsEvicted,
+		m.toolCallsDiffer, m.reconnects, m.repeatedFrames, m.sessionsEvicted,
 		m.inputRequests, m.inputExpired, m.artifacts, m.artifactBytes, m.artifactGaps, m.artifactAgain,
 		m.operationsExpired, m.operationsEvicted,
 	} {
@@ -298,6 +299,9 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	if first := r.FirstText.At; r.Live && !first.IsZero() && !r.Root.Started.At.IsZero() {
 		m.timeToFirstText.with(r.Source, agent).Observe(first.Sub(r.Root.Started.At).Seconds())
 	}
+	if r.ToolCalls.Known && r.ToolCalls.N != toolCallsSeen(r) {
+		m.toolCallsDiffer.with(r.Source).Inc()
+	}
 	for _, t := range r.Transfers {
 		m.transfers.with(t.From, t.To).Inc()
 	}
@@ -330,6 +334,15 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	if r.OffsetKnown {
 		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())
 	}
+}
+
+func toolCallsSeen(r *tracker.Run) (n int64) {
+	for _, op := range r.Operations {
+		if op.Kind == tracker.ExecuteTool {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *Metrics) countPlan(r *tracker.Run) {

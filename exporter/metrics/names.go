@@ -15,6 +15,7 @@ var (
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error; without interrupted and unfinished ones. Begins at 0 with the tool's first call.", []string{"agent", "tool"}}
+	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs of which their protocol says at the end that there were more tool calls, or fewer, than were seen.", []string{"source"}}
 	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another; without agents that are used as tools.", []string{"from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"agent", "origin"}}

@@ -1,12 +1,6 @@
 package spans
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"os"
 	"strings"
 	"testing"
@@ -23,26 +17,6 @@ func of(variables ...string) Environment {
 		}
 		return ""
 	}
-}
-
-// keyPair makes a certificate and its key, as files.
-func keyPair(t *testing.T) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return write(t, "tls.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})),
-		write(t, "tls.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
 func TestDisabled(t *testing.T) {
@@ -64,18 +38,10 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-const (
-	noHTTPEndpoint = "this is no URL: use one such as http://localhost:4318"
-	noGRPCEndpoint = "this is no URL: use one such as http://localhost:4317"
-	noHeader       = "is not readable: use name=value, percent-encoded, with commas between"
-	noTimeout      = "this is no timeout: use a whole number of milliseconds"
-)
-
-// TestExporterEnvironment has each variable with values that are right and wrong. A wrong one is one error, which names the
-// variable and what to do.
+// TestExporterEnvironment has each exporter and protocol. What is wrong of the rest of the environment, of which package otlp knows,
+// is wrong here.
 func TestExporterEnvironment(t *testing.T) {
-	certificate, key := keyPair(t)
-	noCertificate := write(t, "note.txt", []byte("this is no certificate"))
+	const noProtocol = " is not supported: use grpc, http/protobuf or http/json"
 	for _, c := range []struct {
 		env  []string
 		want string // "" for an exporter
@@ -84,40 +50,17 @@ func TestExporterEnvironment(t *testing.T) {
 		{[]string{"OTEL_TRACES_EXPORTER", "otlp"}, ""},
 		{[]string{"OTEL_TRACES_EXPORTER", "OTLP"}, ""},
 		{[]string{"OTEL_TRACES_EXPORTER", "console"}, ""},
+		{[]string{"OTEL_TRACES_EXPORTER", "console", "OTEL_EXPORTER_OTLP_PROTOCOL", "udp"}, ""},
 		{[]string{"OTEL_TRACES_EXPORTER", "jaeger"}, "OTEL_TRACES_EXPORTER=jaeger is not supported: use otlp, console or none"},
 		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, ""},
 		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"}, ""},
 		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http"}, "OTEL_EXPORTER_OTLP_PROTOCOL=http is not supported: use grpc, http/protobuf or http/json"},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "udp", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=udp is not supported: use grpc, http/protobuf or http/json"},
+		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http"}, "OTEL_EXPORTER_OTLP_PROTOCOL=http" + noProtocol},
+		{[]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "udp", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=udp" + noProtocol},
 		{[]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL", "udp"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///run/otlp.sock"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "127.0.0.1:4317"}, "OTEL_EXPORTER_OTLP_ENDPOINT: " + noGRPCEndpoint},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://"}, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: " + noGRPCEndpoint},
-		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT: " + noHTTPEndpoint},
-		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://user:hunter2@:1"}, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: " + noHTTPEndpoint},
-		{[]string{"OTEL_EXPORTER_OTLP_TIMEOUT", "5000"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_TIMEOUT", "5s"}, "OTEL_EXPORTER_OTLP_TIMEOUT: " + noTimeout},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "-1"}, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: " + noTimeout},
-		{[]string{"OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_COMPRESSION", "none"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"}, "OTEL_EXPORTER_OTLP_COMPRESSION: this is not supported: use gzip or none"},
-		{[]string{"OTEL_EXPORTER_OTLP_INSECURE", "True"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_INSECURE", "1"}, "OTEL_EXPORTER_OTLP_INSECURE: this is not supported: use true or false"},
-		{[]string{"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20c2VjcmV0, x-team = fire "}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_HEADERS", "a=b,authorization: hunter2"}, "OTEL_EXPORTER_OTLP_HEADERS: header 2 " + noHeader},
-		{[]string{"OTEL_EXPORTER_OTLP_HEADERS", "a=hunter2%zz"}, "OTEL_EXPORTER_OTLP_HEADERS: header 1 " + noHeader},
-		{[]string{"OTEL_EXPORTER_OTLP_HEADERS", "hunter2"}, "OTEL_EXPORTER_OTLP_HEADERS: header 1 " + noHeader},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "=hunter2"}, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: header 1 " + noHeader},
-		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", certificate}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", noCertificate}, "OTEL_EXPORTER_OTLP_CERTIFICATE: the file holds no certificate: name one of certificates in PEM form"},
-		{[]string{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere"}, "OTEL_EXPORTER_OTLP_CERTIFICATE: open /nowhere: no such file or directory: name a file of certificates in PEM form"},
-		{[]string{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate, "OTEL_EXPORTER_OTLP_CLIENT_KEY", key}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and _CLIENT_KEY: one is not set: give both files or none"},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE", key, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", key}, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE and _CLIENT_KEY: tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched: name a certificate and its own key, both in PEM form"},
+		{[]string{"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "udp", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "5s"}, ""},
+		{[]string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "5s"}, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: this is no timeout: use a whole number of milliseconds"},
+		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@:1"}, "OTEL_EXPORTER_OTLP_ENDPOINT: this is no URL: use one such as http://localhost:4318"},
 	} {
 		t.Run(strings.Join(c.env, ","), func(t *testing.T) {
 			for i := 0; i < len(c.env); i += 2 {
@@ -127,22 +70,10 @@ func TestExporterEnvironment(t *testing.T) {
 			if exporter != nil {
 				defer exporter.Shutdown(t.Context())
 			}
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("error %v", err)
-			case c.want != "" && (err == nil || err.Error() != c.want):
+			if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 				t.Errorf("error %v; want %s", err, c.want)
-			case err != nil && strings.Contains(err.Error(), "hunter2"):
-				t.Errorf("the error quotes a secret: %v", err)
 			}
 		})
-	}
-}
-
-// TestHeadersEndInComma shows that an empty header is none, as for the SDK.
-func TestHeadersEndInComma(t *testing.T) {
-	if err := of("OTEL_EXPORTER_OTLP_HEADERS", "a=b,").check("grpc"); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -187,7 +118,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestBackendName says no more of an endpoint than its host.
+// TestBackendName has what the log calls the backend.
 func TestBackendName(t *testing.T) {
 	for _, c := range []struct {
 		env  Environment
@@ -195,11 +126,7 @@ func TestBackendName(t *testing.T) {
 	}{
 		{of(), "localhost:4317"},
 		{of("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), "localhost:4318"},
-		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "https://hunter2:hunter2@collector/hunter2?hunter2#hunter2"), "collector"},
-		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://b:2/v1/traces"), "b:2"},
-		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"), "collector:4317"},
-		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "hunter2:hunter2@collector:4317"), "collector:4317"},
-		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///run/otlp.sock"), "unix:///run/otlp.sock"},
+		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://hunter2@b:2/v1/traces"), "b:2"},
 		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_TRACES_EXPORTER", "console"), "standard output"},
 	} {
 		if got := c.env.backend(); got != c.want {

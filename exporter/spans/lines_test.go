@@ -3,7 +3,9 @@ package spans
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,8 +49,10 @@ func TestLines(t *testing.T) {
 // TestLinesAreTheSame shows that two times the same run gives the same bytes, whatever the environment says about exports.
 func TestLinesAreTheSame(t *testing.T) {
 	want := lines(t, delegation())
-	certificate, _ := keyPair(t)
-	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate)
+	server := httptest.NewTLSServer(nil)
+	server.Close()
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", write(t, "tls.crt", certificate))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://elsewhere:1/")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")

@@ -34,13 +34,15 @@ const (
 
 // Names of our own.
 const (
-	runID          = attribute.Key("delegraph.run.id")
-	runStatus      = attribute.Key("delegraph.run.status")
-	runReason      = attribute.Key("delegraph.run.status_reason")
-	dialectName    = attribute.Key("delegraph.dialect")
-	sourceName     = attribute.Key("delegraph.source")
-	timingWorth    = attribute.Key("delegraph.timing")
-	toolIsAgent    = attribute.Key("delegraph.tool.is_agent")
+	runID       = attribute.Key("delegraph.run.id")
+	runStatus   = attribute.Key("delegraph.run.status")
+	runReason   = attribute.Key("delegraph.run.status_reason")
+	dialectName = attribute.Key("delegraph.dialect")
+	sourceName  = attribute.Key("delegraph.source")
+	timingWorth = attribute.Key("delegraph.timing")
+	toolIsAgent = attribute.Key("delegraph.tool.is_agent")
+	// The response is taken for this call's by name and order, since the wire joins the two by nothing.
+	toolInferred   = attribute.Key("delegraph.tool.response_inferred")
 	reasoningSteps = attribute.Key("delegraph.reasoning.steps")
 	// Confidences, citations and reasoning chains beyond the limit of one operation; those beyond the limit of one span's events
 	// are in OTLP's own dropped_events_count.
@@ -51,6 +53,10 @@ const (
 
 	// Seconds, the least time of receipt less time reported: how far the agent's clock is behind ours, with the shortest delay.
 	clockOffset = attribute.Key("delegraph.clock.offset")
+
+	// What the protocol itself says of a run at its end: seconds, and tool calls. Neither has a say in what is measured.
+	reportedDuration  = attribute.Key("delegraph.run.reported_duration")
+	reportedToolCalls = attribute.Key("delegraph.run.reported_tool_calls")
 
 	contentTruncated = attribute.Key("delegraph.content.truncated")
 

@@ -1,6 +1,10 @@
 package spans
 
-import "time"
+import (
+	"time"
+
+	"github.com/delegraph/delegraph/exporter/otlp"
+)
 
 // outage is a time in which nobody takes the spans. It is over when all that had piled up is out: a backend that takes a batch and
 // fails at the next is not back.
@@ -36,26 +40,26 @@ func (p *Processor) lost() (n uint64) {
 }
 
 // fail notes an attempt after which the batch stays in the queue. The first of an outage is told; the next would say the same.
-func (p *Processor) fail(v verdict) {
+func (p *Processor) fail(v otlp.Verdict) {
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
 		return
 	}
-	p.cause = v.cause
-	news := v.outcome != obscure && !p.outage.told
-	if v.outcome != obscure {
+	p.cause = v.Cause
+	news := v.Outcome != otlp.Obscure && !p.outage.told
+	if v.Outcome != otlp.Obscure {
 		p.outage.told, p.outage.waited = true, 0
 	}
 	p.mu.Unlock()
 	if news {
 		p.settings.Logger.Warn("the trace backend takes no spans; they wait until the queue is full", "endpoint", p.settings.Backend,
-			"err", v.cause, "queue", p.settings.Queue)
+			"err", v.Cause, "queue", p.settings.Queue)
 	}
 }
 
 // settle takes the oldest n spans, of which some may have been rejected, out of the queue.
-func (p *Processor) settle(n int, v verdict) {
+func (p *Processor) settle(n int, v otlp.Verdict) {
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
@@ -67,8 +71,8 @@ func (p *Processor) settle(n int, v verdict) {
 		p.queue = nil
 	}
 	p.cause = ""
-	p.exported += uint64(n - v.rejected)
-	p.dropped[DroppedRejected] += uint64(v.rejected)
+	p.exported += uint64(n - v.Rejected)
+	p.dropped[DroppedRejected] += uint64(v.Rejected)
 	past, dropped := p.outage, p.lost()-p.outage.dropped
 	if over {
 		p.outage.told = false
@@ -83,13 +87,13 @@ func (p *Processor) settle(n int, v verdict) {
 
 // tellRejected tells of the first rejection of an episode. There may be one for each batch: of a span that is too large, of a token
 // that has expired.
-func (p *Processor) tellRejected(v verdict) {
-	if v.rejected == 0 {
+func (p *Processor) tellRejected(v otlp.Verdict) {
+	if v.Rejected == 0 {
 		return
 	}
 	if p.rejected.IsZero() || time.Since(p.rejected) > episode {
 		p.settings.Logger.Warn("the trace backend rejects spans; they are dropped and counted", "endpoint", p.settings.Backend,
-			"err", v.cause, "dropped", v.rejected)
+			"err", v.Cause, "dropped", v.Rejected)
 	}
 	p.rejected = time.Now()
 }

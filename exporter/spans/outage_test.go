@@ -246,7 +246,7 @@ func TestTwoMinutesAway(t *testing.T) {
 				}
 				start()
 				back := time.Now()
-				traffic(longestPause + dialTime)
+				traffic(longestPause + 2*distance)
 				synctest.Wait()
 				if !r.heardSince(back) {
 					t.Errorf("%s after it was back, it has heard nothing", time.Since(back))

@@ -24,6 +24,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
 // partly is a backend's answer that some spans are not taken.
@@ -83,36 +85,36 @@ func TestJudgeHTTP(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend  http.RoundTripper
 		name     string // of the span
-		want     outcome
+		want     otlp.Outcome
 		rejected int
 		cause    string
 	}{
-		"200":                       {says(200, ""), "s", delivered, 0, ""},
-		"200, in part":              {partly(3, "bad"), "s", delivered, 3, "some of a batch"},
-		"200, in part, no reason":   {partly(3, ""), "s", delivered, 3, "some of a batch"},
-		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", delivered, 0, "some of a batch"},
-		"200, not understood":       {speaks([]byte("\xff")), "s", obscure, 0, "an answer that is not understood"},
-		"400":                       {says(400, "bad\nspan"), "s", refused, 0, "HTTP status 400"},
-		"400, which deceives":       {says(400, deceit), "s", refused, 0, "HTTP status 400"},
-		"401":                       {says(401, ""), "s", refused, 0, "HTTP status 401"},
-		"404":                       {says(404, ""), "s", refused, 0, "HTTP status 404"},
-		"413":                       {says(413, ""), "s", tooLarge, 0, "HTTP status 413"},
-		"429":                       {says(429, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
-		"500":                       {says(500, ""), "s", refused, 0, "HTTP status 500"},
-		"502":                       {says(502, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
-		"503":                       {says(503, deceit), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
-		"504":                       {says(504, ""), "s", unreachable, 0, "HTTP status 429, 502, 503 or 504"},
-		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", nobody, 0, "connection refused"},
-		"no such host":              {fails(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "timeout", IsNotFound: true}}), "s", nobody, 0, "no such host"},
-		"broken off":                {fails(io.EOF), "s", unreachable, 0, "connection broken"},
-		"timeout":                   {fails(context.DeadlineExceeded), "s", unreachable, 0, "timeout"},
-		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), tooLarge, 0, "too large for the exporter"},
-		"not UTF-8":                 {says(200, ""), "\xff", obscure, 0, "an answer that is not understood"}, // which the observer never makes
+		"200":                       {says(200, ""), "s", otlp.Delivered, 0, ""},
+		"200, in part":              {partly(3, "bad"), "s", otlp.Delivered, 3, "some of a batch"},
+		"200, in part, no reason":   {partly(3, ""), "s", otlp.Delivered, 3, "some of a batch"},
+		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", otlp.Delivered, 0, "some of a batch"},
+		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Obscure, 0, "an answer that is not understood"},
+		"400":                       {says(400, "bad\nspan"), "s", otlp.Refused, 0, "HTTP status 400"},
+		"400, which deceives":       {says(400, deceit), "s", otlp.Refused, 0, "HTTP status 400"},
+		"401":                       {says(401, ""), "s", otlp.Refused, 0, "HTTP status 401"},
+		"404":                       {says(404, ""), "s", otlp.Refused, 0, "HTTP status 404"},
+		"413":                       {says(413, ""), "s", otlp.TooLarge, 0, "HTTP status 413"},
+		"429":                       {says(429, ""), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"500":                       {says(500, ""), "s", otlp.Refused, 0, "HTTP status 500"},
+		"502":                       {says(502, ""), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"503":                       {says(503, deceit), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"504":                       {says(504, ""), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
+		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", otlp.Nobody, 0, "connection refused"},
+		"no such host":              {fails(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "timeout", IsNotFound: true}}), "s", otlp.Nobody, 0, "no such host"},
+		"broken off":                {fails(io.EOF), "s", otlp.Unreachable, 0, "connection broken"},
+		"timeout":                   {fails(context.DeadlineExceeded), "s", otlp.Unreachable, 0, "timeout"},
+		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), otlp.TooLarge, 0, "too large for the exporter"},
+		"not UTF-8":                 {says(200, ""), "\xff", otlp.Obscure, 0, "an answer that is not understood"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := httpExporter(t, c.backend)
 			err := e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span(c.name)})
-			if v := judge(err); v.outcome != c.want || v.rejected != c.rejected || v.cause != c.cause {
+			if v := otlp.Judge(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
 				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
@@ -140,35 +142,35 @@ func TestJudgeGRPC(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend  service
 		name     string
-		want     outcome
+		want     otlp.Outcome
 		rejected int
 		cause    string
 	}{
-		"OK":                        {service{answer: &collector.ExportTraceServiceResponse{}}, "s", delivered, 0, ""},
-		"OK, in part":               {service{answer: partly(3, "bad")}, "s", delivered, 3, "some of a batch"},
-		"canceled":                  {says(codes.Canceled), "s", unreachable, 0, "gRPC status Canceled"},
-		"unknown":                   {service{err: errors.New("no")}, "s", refused, 0, "gRPC status Unknown"},
-		"invalid argument":          {says(codes.InvalidArgument), "s", refused, 0, "gRPC status InvalidArgument"},
-		"deadline exceeded":         {says(codes.DeadlineExceeded), "s", unreachable, 0, "timeout"},
-		"not found":                 {says(codes.NotFound), "s", refused, 0, "gRPC status NotFound"},
-		"already exists":            {says(codes.AlreadyExists), "s", refused, 0, "gRPC status AlreadyExists"},
-		"permission denied":         {says(codes.PermissionDenied), "s", refused, 0, "gRPC status PermissionDenied"},
-		"resource exhausted":        {says(codes.ResourceExhausted), "s", tooLarge, 0, "gRPC status ResourceExhausted"},
-		"resource exhausted, later": {service{err: later.Err()}, "s", unreachable, 0, "gRPC status ResourceExhausted"},
-		"failed precondition":       {says(codes.FailedPrecondition), "s", refused, 0, "gRPC status FailedPrecondition"},
-		"aborted":                   {says(codes.Aborted), "s", unreachable, 0, "gRPC status Aborted"},
-		"out of range":              {says(codes.OutOfRange), "s", unreachable, 0, "gRPC status OutOfRange"},
-		"unimplemented":             {says(codes.Unimplemented), "s", refused, 0, "gRPC status Unimplemented"},
-		"internal":                  {says(codes.Internal), "s", refused, 0, "gRPC status Internal"},
-		"unavailable":               {says(codes.Unavailable), "s", unreachable, 0, "gRPC status Unavailable"},
-		"data loss":                 {says(codes.DataLoss), "s", unreachable, 0, "gRPC status DataLoss"},
-		"unauthenticated":           {says(codes.Unauthenticated), "s", refused, 0, "gRPC status Unauthenticated"},
-		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), tooLarge, 0, "gRPC status ResourceExhausted"},
-		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", refused, 0, "gRPC status Internal"}, // which the observer never makes
+		"OK":                        {service{answer: &collector.ExportTraceServiceResponse{}}, "s", otlp.Delivered, 0, ""},
+		"OK, in part":               {service{answer: partly(3, "bad")}, "s", otlp.Delivered, 3, "some of a batch"},
+		"canceled":                  {says(codes.Canceled), "s", otlp.Unreachable, 0, "gRPC status Canceled"},
+		"unknown":                   {service{err: errors.New("no")}, "s", otlp.Refused, 0, "gRPC status Unknown"},
+		"invalid argument":          {says(codes.InvalidArgument), "s", otlp.Refused, 0, "gRPC status InvalidArgument"},
+		"deadline exceeded":         {says(codes.DeadlineExceeded), "s", otlp.Unreachable, 0, "timeout"},
+		"not found":                 {says(codes.NotFound), "s", otlp.Refused, 0, "gRPC status NotFound"},
+		"already exists":            {says(codes.AlreadyExists), "s", otlp.Refused, 0, "gRPC status AlreadyExists"},
+		"permission denied":         {says(codes.PermissionDenied), "s", otlp.Refused, 0, "gRPC status PermissionDenied"},
+		"resource exhausted":        {says(codes.ResourceExhausted), "s", otlp.TooLarge, 0, "gRPC status ResourceExhausted"},
+		"resource exhausted, later": {service{err: later.Err()}, "s", otlp.Unreachable, 0, "gRPC status ResourceExhausted"},
+		"failed precondition":       {says(codes.FailedPrecondition), "s", otlp.Refused, 0, "gRPC status FailedPrecondition"},
+		"aborted":                   {says(codes.Aborted), "s", otlp.Unreachable, 0, "gRPC status Aborted"},
+		"out of range":              {says(codes.OutOfRange), "s", otlp.Unreachable, 0, "gRPC status OutOfRange"},
+		"unimplemented":             {says(codes.Unimplemented), "s", otlp.Refused, 0, "gRPC status Unimplemented"},
+		"internal":                  {says(codes.Internal), "s", otlp.Refused, 0, "gRPC status Internal"},
+		"unavailable":               {says(codes.Unavailable), "s", otlp.Unreachable, 0, "gRPC status Unavailable"},
+		"data loss":                 {says(codes.DataLoss), "s", otlp.Unreachable, 0, "gRPC status DataLoss"},
+		"unauthenticated":           {says(codes.Unauthenticated), "s", otlp.Refused, 0, "gRPC status Unauthenticated"},
+		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), otlp.TooLarge, 0, "gRPC status ResourceExhausted"},
+		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", otlp.Refused, 0, "gRPC status Internal"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := exportGRPC(t, c.backend, c.name)
-			if v := judge(err); v.outcome != c.want || v.rejected != c.rejected || v.cause != c.cause {
+			if v := otlp.Judge(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
 				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
@@ -248,18 +250,18 @@ func TestJudgeConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		protocol string
 		end      func(*testing.T) string
-		want     outcome
+		want     otlp.Outcome
 		cause    string
 	}{
-		"nobody listens":              {overGRPC, closed, nobody, "connection refused"},
-		"nobody listens, HTTP":        {overHTTP, closed, nobody, "connection refused"},
-		"nobody made the socket":      {overGRPC, func(*testing.T) string { return "unix:///nowhere/otlp.sock" }, nobody, "no connection"},
-		"closed at once, HTTP":        {overHTTP, slamming, unreachable, "connection broken"},
-		"certificate of nobody":       {overGRPC, untrusted, nobody, "TLS handshake failed"},
-		"certificate of nobody, HTTP": {overHTTP, untrusted, nobody, "TLS handshake failed"},
-		"no TLS":                      {overGRPC, secure(web), nobody, "TLS handshake failed"},
-		"no TLS, HTTP":                {overHTTP, secure(web), nobody, "TLS handshake failed"},
-		"gRPC to a web server":        {overGRPC, web, nobody, "no gRPC server; see OTEL_EXPORTER_OTLP_PROTOCOL"},
+		"nobody listens":              {overGRPC, closed, otlp.Nobody, "connection refused"},
+		"nobody listens, HTTP":        {overHTTP, closed, otlp.Nobody, "connection refused"},
+		"nobody made the socket":      {overGRPC, func(*testing.T) string { return "unix:///nowhere/otlp.sock" }, otlp.Nobody, "no connection"},
+		"closed at once, HTTP":        {overHTTP, slamming, otlp.Unreachable, "connection broken"},
+		"certificate of nobody":       {overGRPC, untrusted, otlp.Nobody, "TLS handshake failed"},
+		"certificate of nobody, HTTP": {overHTTP, untrusted, otlp.Nobody, "TLS handshake failed"},
+		"no TLS":                      {overGRPC, secure(web), otlp.Nobody, "TLS handshake failed"},
+		"no TLS, HTTP":                {overHTTP, secure(web), otlp.Nobody, "TLS handshake failed"},
+		"gRPC to a web server":        {overGRPC, web, otlp.Nobody, "no gRPC server; see OTEL_EXPORTER_OTLP_PROTOCOL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", c.protocol)
@@ -274,7 +276,7 @@ func TestJudgeConnection(t *testing.T) {
 				}
 			}()
 			err = e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})
-			if v := judge(err); v.outcome != c.want || v.cause != c.cause {
+			if v := otlp.Judge(err); v.Outcome != c.want || v.Cause != c.cause {
 				t.Errorf("%+v; want %d and the cause %q, of the error %v", v, c.want, c.cause, err)
 			}
 		})

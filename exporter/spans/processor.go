@@ -9,6 +9,8 @@ import (
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
 // Why a span was dropped; the values of the label `reason`.
@@ -211,7 +213,7 @@ func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 	first := min(max(p.settings.Delay, shortestPause), longestPause)
 	pause := first
 	for p.pending() >= least {
-		if p.deliver(ctx) == delivered {
+		if p.deliver(ctx) == otlp.Delivered {
 			pause = first
 			continue
 		}
@@ -231,10 +233,10 @@ func (p *Processor) deliverLast(ctx context.Context) {
 	var absent time.Time // since when
 	for p.pending() > 0 {
 		switch p.deliver(ctx) {
-		case delivered:
+		case otlp.Delivered:
 			absent = time.Time{}
 			continue
-		case nobody:
+		case otlp.Nobody:
 			if absent.IsZero() {
 				absent = time.Now()
 			}
@@ -270,36 +272,36 @@ func (p *Processor) pending() int {
 
 // deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. What it
 // returns is not delivered where a pause is needed.
-func (p *Processor) deliver(ctx context.Context) outcome {
+func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.oldest()
 	v := p.attempt(ctx, batch)
 	switch {
-	case v.outcome == tooLarge && len(batch) > 1:
+	case v.Outcome == otlp.TooLarge && len(batch) > 1:
 		p.size = len(batch) / 2
-		return delivered
-	case v.outcome == obscure && p.guessed+1 < guesses:
+		return otlp.Delivered
+	case v.Outcome == otlp.Obscure && p.guessed+1 < guesses:
 		p.guessed++
 		p.fail(v)
-		return obscure
-	case v.outcome == nobody, v.outcome == unreachable:
+		return otlp.Obscure
+	case v.Outcome == otlp.Nobody, v.Outcome == otlp.Unreachable:
 		p.fail(v)
-		return v.outcome
-	case v.outcome != delivered:
-		v.rejected = len(batch)
+		return v.Outcome
+	case v.Outcome != otlp.Delivered:
+		v.Rejected = len(batch)
 	}
 	p.size, p.guessed = min(2*p.size, p.settings.Batch), 0
-	v.rejected = min(v.rejected, len(batch))
+	v.Rejected = min(v.Rejected, len(batch))
 	p.settle(len(batch), v)
-	return delivered
+	return otlp.Delivered
 }
 
-func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) verdict {
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) otlp.Verdict {
 	if p.settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)
 		defer cancel()
 	}
-	return judge(p.exporter.ExportSpans(ctx, batch))
+	return otlp.Judge(p.exporter.ExportSpans(ctx, batch))
 }
 
 // oldest is the next batch. Should the attempt with it fail, an outage may have begun.

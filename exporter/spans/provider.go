@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -16,15 +15,15 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
 
+	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // NewExporter makes the exporter that the environment asks for: OTLP over gRPC where it says nothing. Retries are the
 // processor's, so the exporter makes none.
 func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
-	switch exporter := env.word("OTEL_TRACES_EXPORTER"); exporter {
+	switch exporter := env.exporter(); exporter {
 	case "", "otlp":
 	case "console":
 		return stdouttrace.New()
@@ -35,9 +34,6 @@ func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, e
 	if err != nil {
 		return nil, err
 	}
-	if err := env.check(protocol); err != nil {
-		return nil, err
-	}
 	switch protocol {
 	case "http/protobuf":
 		return newHTTP(ctx, otlptracehttp.EncodingProtobuf)
@@ -45,22 +41,7 @@ func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, e
 		return newHTTP(ctx, otlptracehttp.EncodingJSON)
 	}
 	return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
-		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(dialAgain)))
-}
-
-// dialTime is what an attempt over gRPC gives a backend that was away to take a connection.
-const dialTime = time.Second / 4
-
-// dialAgain makes each attempt one at the backend. Left to itself, gRPC dials at intervals of its own, of two minutes in the end,
-// and answers from memory meanwhile: a backend that is back would be found late, and by a stop never.
-func dialAgain(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	if conn.GetState() == connectivity.TransientFailure {
-		conn.ResetConnectBackoff()
-		dialing, cancel := context.WithTimeout(ctx, dialTime)
-		conn.WaitForStateChange(dialing, connectivity.TransientFailure)
-		cancel()
-	}
-	return invoke(ctx, method, request, reply, conn, options...)
+		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.DialAgain)))
 }
 
 func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.SpanExporter, error) {
@@ -69,7 +50,7 @@ func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.Spa
 
 // NewSampler makes the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
 func NewSampler(env Environment) (sdktrace.Sampler, error) {
-	name, argument := env.word("OTEL_TRACES_SAMPLER"), env.text("OTEL_TRACES_SAMPLER_ARG")
+	name, argument := otlp.Environment(env).Word("OTEL_TRACES_SAMPLER"), otlp.Environment(env).Text("OTEL_TRACES_SAMPLER_ARG")
 	if name == "" {
 		name = "parentbased_always_on"
 	}
@@ -101,7 +82,7 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 
 // NewPropagator makes the propagator of OTEL_PROPAGATORS.
 func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
-	names := env.word("OTEL_PROPAGATORS")
+	names := otlp.Environment(env).Word("OTEL_PROPAGATORS")
 	if names == "" {
 		names = "tracecontext,baggage"
 	}

@@ -21,6 +21,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
 // receiver takes spans over whatever protocol, and knows each by its name. Taken twice, as it happens where an answer is lost, a
@@ -103,6 +105,9 @@ func inMemoryHTTP(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	return httpExporter(t, network), func() { down.Store(true) }, func() { down.Store(false) }
 }
 
+// distance is how long the backend takes to take a connection: an attempt waits for it.
+const distance = time.Second / 8
+
 func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, start func()) {
 	t.Helper()
 	var listener atomic.Pointer[bufconn.Listener] // nil while it is down
@@ -126,9 +131,9 @@ func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	t.Cleanup(func() { kill() })
 	e, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithInsecure(),
 		otlptracegrpc.WithEndpoint("passthrough:///collector:4317"), otlptracegrpc.WithDialOption(
-			grpc.WithUnaryInterceptor(dialAgain),
+			grpc.WithUnaryInterceptor(otlp.DialAgain),
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-				time.Sleep(dialTime / 2) // it is far away
+				time.Sleep(distance)
 				if l := listener.Load(); l != nil {
 					return l.DialContext(ctx)
 				}
@@ -145,7 +150,7 @@ func TestDialAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		exporter, kill, start := inMemoryGRPC(t, &receiver{spans: map[string]bool{}})
 		kill()
-		if v := judge(exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.outcome != nobody {
+		if v := otlp.Judge(exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.Outcome != otlp.Nobody {
 			t.Errorf("while it is away: %+v", v)
 		}
 		time.Sleep(20 * time.Minute) // after thirty without a call it would forget

@@ -90,6 +90,8 @@ func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended = op.Started.At, op.Ended.At
 	switch {
 	case !started.IsZero() && !ended.IsZero():
+	case !op.From.IsZero():
+		return op.From, op.To
 	case !ended.IsZero():
 		return ended, ended
 	case !started.IsZero():
@@ -177,6 +179,9 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 		if op.AgentTool {
 			a.add(toolIsAgent.Bool(true))
 		}
+		if op.Inferred {
+			a.add(toolInferred.Bool(true))
+		}
 	case tracker.Chat:
 		a.text(responseModel, op.Name)
 		if op.FinishReason != "" {
@@ -206,6 +211,10 @@ func (a *known) run(r *tracker.Run) {
 	if r.OffsetKnown {
 		a.add(clockOffset.Float64(r.Offset.Seconds()))
 	}
+	if r.Took.Known {
+		a.add(reportedDuration.Float64(r.Took.D.Seconds()))
+	}
+	a.count(reportedToolCalls, r.ToolCalls)
 	if p := r.Plan; p != (event.Plan{}) {
 		a.add(planPending.Int(p.Pending))
 		a.add(planInProgress.Int(p.InProgress))

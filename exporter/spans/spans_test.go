@@ -57,7 +57,7 @@ func delegation() *tracker.Run {
 	}
 	specialist := &tracker.Operation{
 		ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Name: "burn_analyst", Agent: "coordinator", Status: tracker.OK,
-		Started: at(1), Ended: at(3), Timing: tracker.Observed, CallID: "call-1", AgentTool: true,
+		Started: at(1), Ended: at(3), Timing: tracker.Observed, CallID: "call-1", AgentTool: true, Inferred: true,
 		Confidence: []tracker.Statement{
 			{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
 			{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
@@ -92,6 +92,7 @@ func delegation() *tracker.Run {
 		Status: tracker.Canceled, Reason: tracker.ClientLeft, Root: root,
 		Usage:  event.Usage{Input: counted(100), Output: counted(20)},
 		Offset: -20 * time.Millisecond, OffsetKnown: true,
+		Took: event.Duration{D: 8500 * time.Millisecond, Known: true}, ToolCalls: counted(2),
 		Plan: event.Plan{Pending: 1, InProgress: 2, Completed: 3, Canceled: 4},
 		Inputs: []*tracker.Input{
 			{ID: "q-1", Kind: event.InputConfirmation, Routing: event.RoutedToUser, Status: tracker.InputAnswered, Requested: at(2), Answered: at(5)},

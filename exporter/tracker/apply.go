@@ -153,6 +153,7 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	for i, op := range r.unnamed {
 		if op.Name == e.Name {
 			r.unnamed = append(r.unnamed[:i], r.unnamed[i+1:]...)
+			op.Inferred = true
 			return op
 		}
 	}

@@ -111,6 +111,14 @@ func TestCallDetails(t *testing.T) {
 	}
 }
 
+// TestInferred marks the calls whose responses are theirs by name and order alone.
+func TestInferred(t *testing.T) {
+	r := watch().feed(proxied(), says("a", calls("c1", "by_id"), calls("", "by_name")), says("a", returns("c1", "by_id"), returns("", "by_name"))).stop()[0]
+	if id, name := named(t, r, tracker.ExecuteTool, "by_id"), named(t, r, tracker.ExecuteTool, "by_name"); id.Inferred || !name.Inferred {
+		t.Errorf("inferred are %v, %v", id.Inferred, name.Inferred)
+	}
+}
+
 // TestInputs follows what a run asks for.
 func TestInputs(t *testing.T) {
 	for _, c := range []struct {

@@ -86,6 +86,7 @@ func (r *openRun) meter(e *event.Event, b *event.Batch) {
 // runEnded takes the protocol's word that the run is over.
 func (r *openRun) runEnded(e *event.Event) {
 	r.over = true
+	r.Took, r.ToolCalls = e.Took, e.ToolCalls
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
 	}

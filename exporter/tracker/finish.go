@@ -175,6 +175,9 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.Status = OK
 	case Failed:
 		root.Status, root.Error = Error, event.AgentError
+		if r.timedOut {
+			root.Error = event.FailureTimeout
+		}
 	case Interrupted:
 		root.Status = OperationInterrupted
 		r.leftWaiting()

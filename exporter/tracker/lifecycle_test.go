@@ -135,6 +135,19 @@ invoke_agent app ok ?-?
 	}
 }
 
+// TestTheProtocolsOwnWord is kept of a run, and measures nothing.
+func TestTheProtocolsOwnWord(t *testing.T) {
+	word := func(b *event.Batch) { b.Events[len(b.Events)-1].ToolCalls = event.Count{N: 7, Known: true} }
+	s, stream := watch(), proxied()
+	r := s.feed(stream, says("app", calls("c", "tool")), says("app", returns("c", "tool"), settles, runOver, took(99), word)).end(stream, event.EndOfStream).only(t)
+	if r.Took != (event.Duration{D: 99 * time.Second, Known: true}) || r.ToolCalls != (event.Count{N: 7, Known: true}) {
+		t.Errorf("it took %+v with %+v calls", r.Took, r.ToolCalls)
+	}
+	if lasted := r.Root.Ended.At.Sub(r.Root.Started.At); lasted >= 99*time.Second || r.Root.Timing != tracker.Observed {
+		t.Errorf("it lasts %s (%s)", lasted, r.Root.Timing)
+	}
+}
+
 // TestRunsThatAreOver takes the protocol's word for the end of a run.
 func TestRunsThatAreOver(t *testing.T) {
 	tell(t, []story{

@@ -42,6 +42,7 @@ type openRun struct {
 	kept                 int // operations that ended and are still in the report
 	lastFinal, lastError int // ordinals of frames
 	lastReason           StatusReason
+	timedOut             bool // by the last error's word
 	forgot               bool // ended operations, and so how often call ids were used
 }
 
@@ -236,7 +237,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 
 // fail notes an error. An error frame names no agent: it befell the one that was in control.
 func (r *openRun) fail(e *event.Event, caller *Operation) {
-	r.lastError, r.lastReason = r.now.Frame, ErrorFrame
+	r.lastError, r.lastReason, r.timedOut = r.now.Frame, ErrorFrame, e.Error == event.FailureTimeout
 	if e.FromCode {
 		r.lastReason = ErrorCode
 		caller.failed = r.now.Frame

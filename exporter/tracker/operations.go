@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"slices"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -134,8 +135,31 @@ func (r *openRun) seal(op *Operation) {
 	default:
 		op.Timing = Reported
 	}
+	op.place()
 	if op.parent != nil {
 		op.parent.hold(op)
+	}
+}
+
+// place puts an operation of which an end is not known beside what is: around what is part of it, else at the beginning of what
+// it is part of.
+func (op *Operation) place() {
+	if op.Timing != Unknown {
+		return
+	}
+	op.reach(op.Started.At, op.Ended.At)
+	for above := op.parent; above != nil && op.from.IsZero(); above = above.parent {
+		op.reach(above.Started.At, above.Started.At)
+	}
+	op.From, op.To = op.from, op.to
+	if above := op.parent; above != nil && !op.from.IsZero() {
+		above.reach(op.from, op.to)
+		if op.from.Before(above.Started.At) {
+			above.Started.At = op.from
+		}
+		if !above.Ended.At.IsZero() {
+			above.Ended.At = later(above.Ended.At, op.to)
+		}
 	}
 }
 
@@ -177,12 +201,7 @@ func (op *Operation) touch(m Moment) {
 
 // hold stretches an operation around a child's.
 func (op *Operation) hold(child *Operation) {
-	if at := child.Started.At; !at.IsZero() && (op.from.IsZero() || at.Before(op.from)) {
-		op.from = at
-	}
-	if child.Ended.At.After(op.to) {
-		op.to = child.Ended.At
-	}
+	op.reach(child.Started.At, child.Ended.At)
 	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
 		op.Started.At = at
 	}
@@ -191,4 +210,25 @@ func (op *Operation) hold(child *Operation) {
 	}
 	op.Started.Frame = min(op.Started.Frame, child.Started.Frame)
 	op.Ended.Frame = max(op.Ended.Frame, child.Ended.Frame)
+}
+
+// reach notes the times of what is part of an operation, as far as they are known.
+func (op *Operation) reach(from, to time.Time) {
+	if from.IsZero() {
+		from = to
+	}
+	to = later(from, to)
+	if !from.IsZero() && (op.from.IsZero() || from.Before(op.from)) {
+		op.from = from
+	}
+	if to.After(op.to) {
+		op.to = to
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -94,9 +94,11 @@ type Operation struct {
 	Started       Moment
 	Ended         Moment
 	Timing        Timing
+	From, To      time.Time // where one of unknown times is put: around what is part of it, else where what it is part of begins
 	CallID        string
 	FinishReason  string
 	Usage         event.Usage
+	Inferred      bool   // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
 	AgentTool     bool   // a tool that the configuration names as an agent
 	HandoffSource string // a transfer's two ends
 	HandoffTarget string
@@ -244,6 +246,8 @@ type Run struct {
 	Usage      event.Usage
 	Metered    []Metered
 	Plan       event.Plan
+	Took       event.Duration // by the protocol's word at its end
+	ToolCalls  event.Count    // by the protocol's word at its end
 	Unrated    map[string]int // final texts without a confidence, by agent
 
 	// Offset is the least time of receipt less time reported of a frame: what the agent's clock and ours differ by, and the

@@ -65,7 +65,7 @@ type Tracker struct {
 	gone    *simplelru.LRU[place, past] // runs that ended before their stream, which may hold more: their frames are late
 	asked   *simplelru.LRU[question, asker]
 	waiting *simplelru.LRU[conversation, asker] // who was left waiting last
-	held    int // bytes of content
+	held    int                                 // bytes of content
 }
 
 // streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.

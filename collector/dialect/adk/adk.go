@@ -42,14 +42,14 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	body := r.Body
 	id := event.Identity{
-		App:     cut(body.First("appName", "app_name").String()),
-		User:    cut(body.First("userId", "user_id").String()),
-		Session: cut(body.First("sessionId", "session_id").String()),
+		App:     dialect.Name(body.First("appName", "app_name").String()),
+		User:    dialect.Name(body.First("userId", "user_id").String()),
+		Session: dialect.Name(body.First("sessionId", "session_id").String()),
 	}
 	for part := range body.First("newMessage", "new_message").Get("parts").Elements() {
 		answer := part.First("functionResponse", "function_response").Get("id").String()
 		if answer != "" && len(id.Answers) < maxAnswers {
-			id.Answers = append(id.Answers, cut(answer))
+			id.Answers = append(id.Answers, dialect.Name(answer))
 		}
 	}
 	return id

@@ -94,7 +94,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 	case len(v.Text()) == 0:
 		return d.run
 	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
-		d.run = cut(v.String())
+		d.run = dialect.Name(v.String())
 		clear(d.responses)
 	}
 	return d.run
@@ -131,7 +131,7 @@ func (d *decoder) addWhole(fr frame, b *event.Batch) {
 		if e.Model == "" {
 			e.Model = r.model
 		}
-		e.FinishReason, e.Usage, e.Error = cut(fr.FinishReason.String()), fr.Usage, failure
+		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
 		half := e.FinishReason == "" || failure != event.NoFailure
 		*r = response{last: fr.Usage, streamed: r.open, half: half, calls: owed}
 	default:
@@ -165,7 +165,7 @@ func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
 	case partCall:
 		d.addCall(p, fr, b)
 	case partResponse:
-		name, id := d.name(p.name), cut(p.id.String())
+		name, id := d.name(p.name), dialect.Name(p.id.String())
 		if isRequest(name) {
 			b.Add(event.KindInputAnswered).CallID = id
 			return
@@ -181,7 +181,7 @@ func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
 }
 
 func (d *decoder) addCall(p part, fr frame, b *event.Batch) {
-	name, id := d.name(p.name), cut(p.id.String())
+	name, id := d.name(p.name), dialect.Name(p.id.String())
 	if isRequest(name) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, inputKind(name, p.body)
@@ -199,7 +199,7 @@ func (d *decoder) addPauses(fr frame, b *event.Batch) {
 		fr.Actions.First("requestedAuthConfigs", "requested_auth_configs"),
 	} {
 		for call := range asked.Members() {
-			b.Add(event.KindToolPaused).CallID = cut(call.String())
+			b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
 		}
 	}
 }
@@ -207,11 +207,11 @@ func (d *decoder) addPauses(fr frame, b *event.Batch) {
 func (d *decoder) addActions(fr frame, b *event.Batch) {
 	if target := fr.Actions.First("transferToAgent", "transfer_to_agent"); len(target.Text()) > 0 {
 		e := b.Add(event.KindTransfer)
-		e.Name, e.ID, e.CallID = d.name(target), cut(fr.ID.String()), cut(fr.transferCall().String())
+		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.ID.String()), dialect.Name(fr.transferCall().String())
 	}
 	for name := range fr.Actions.First("artifactDelta", "artifact_delta").Members() {
 		e := b.Add(event.KindArtifact)
-		e.Name, e.Artifact = cut(name.String()), event.Artifact{Kind: event.ArtifactFile, Complete: true}
+		e.Name, e.Artifact = dialect.Name(name.String()), event.Artifact{Kind: event.ArtifactFile, Complete: true}
 	}
 	if fr.Actions.First("stateDelta", "state_delta").Len() > 0 {
 		b.Add(event.KindState)
@@ -278,20 +278,9 @@ func (d *decoder) name(v strictjson.Value) string {
 	if known, ok := d.names[string(text)]; ok {
 		return known
 	}
-	s := cut(string(text))
+	s := dialect.Name(string(text))
 	if len(d.names) < maxSpeakers && len(s) == len(text) {
 		d.names[s] = s
 	}
 	return s
-}
-
-// maxName bounds names and ids, in bytes: they end in span attributes and label values.
-const maxName = 256
-
-// cut shortens a name at a character's boundary.
-func cut(s string) string {
-	if len(s) <= maxName {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxName], "")
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -309,17 +310,17 @@ func readUsage(v strictjson.Value) event.Usage {
 	for name, n := range v.Members() {
 		switch string(name.Text()) {
 		case "promptTokenCount", "prompt_token_count":
-			prompt = count(n)
+			prompt = dialect.Count(n)
 		case "toolUsePromptTokenCount", "tool_use_prompt_token_count":
-			tools = count(n)
+			tools = dialect.Count(n)
 		case "candidatesTokenCount", "candidates_token_count":
-			answer = count(n)
+			answer = dialect.Count(n)
 		case "thoughtsTokenCount", "thoughts_token_count":
-			thoughts = count(n)
+			thoughts = dialect.Count(n)
 		case "totalTokenCount", "total_token_count":
-			total = count(n)
+			total = dialect.Count(n)
 		case "cachedContentTokenCount", "cached_content_token_count":
-			cached = count(n)
+			cached = dialect.Count(n)
 		}
 	}
 	usage := event.Usage{
@@ -333,23 +334,6 @@ func readUsage(v strictjson.Value) event.Usage {
 	}
 	return usage
 }
-
-// maxTokens bounds a count that is believed; a sum of them stays far from overflow.
-const maxTokens = 1 << 40
-
-func count(v strictjson.Value) event.Count {
-	n, ok := v.Int()
-	if !ok || n < 0 || n > maxTokens {
-		return event.Count{}
-	}
-	return event.Count{N: n, Known: true}
-}
-
-// Times outside these years are not what a running agent says of its events.
-var (
-	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-)
 
 // millisecondsFrom divides seconds (Python) from milliseconds (JavaScript, Java): as seconds it is the year 5138, as milliseconds 1973.
 const millisecondsFrom = 1e11
@@ -375,8 +359,5 @@ func reportedTime(v strictjson.Value) time.Time {
 		}
 		t = parsed.UTC()
 	}
-	if t.Before(earliest) || t.After(latest) {
-		return time.Time{}
-	}
-	return t
+	return dialect.Time(t)
 }

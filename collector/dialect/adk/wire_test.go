@@ -73,7 +73,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestIdentify(t *testing.T) {
-	const long = maxName + 1
+	const long = dialect.MaxName + 1
 	many := strings.Repeat(`{"functionResponse":{"id":"q"}},`, maxAnswers) + `{"functionResponse":{"id":"late"}}`
 	for body, want := range map[string]event.Identity{
 		`{"appName":"shop","userId":"u","sessionId":"s","newMessage":{"parts":[{"text":"hi"}]},"streaming":true}`:                                                       {App: "shop", User: "u", Session: "s"},
@@ -84,8 +84,8 @@ func TestIdentify(t *testing.T) {
 		`{"appName":7,"userId":["u"],"sessionId":{},"newMessage":[]}`:                                                                                                   {},
 		`{}`:   {},
 		`null`: {},
-		`{"sessionId":"` + strings.Repeat("s", long) + `"}`:                                          {Session: strings.Repeat("s", maxName)},
-		`{"newMessage":{"parts":[{"functionResponse":{"id":"` + strings.Repeat("é", long) + `"}}]}}`: {Answers: []string{strings.Repeat("é", maxName/2)}},
+		`{"sessionId":"` + strings.Repeat("s", long) + `"}`:                                          {Session: strings.Repeat("s", dialect.MaxName)},
+		`{"newMessage":{"parts":[{"functionResponse":{"id":"` + strings.Repeat("é", long) + `"}}]}}`: {Answers: []string{strings.Repeat("é", dialect.MaxName/2)}},
 		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, maxAnswers)},
 	} {
 		if diff := cmp.Diff(want, Dialect{}.Identify(dialect.Request{Body: value(t, body)})); diff != "" {
@@ -158,8 +158,8 @@ func TestHeads(t *testing.T) {
 
 // TestRuns follows the run ids of a file, which may hold many runs, and of the answer to one request.
 func TestRuns(t *testing.T) {
-	ids := []string{"", "e-1", "", "e-1", "Xy9fresh", "e-2", "Xy9fresh", "e-" + strings.Repeat("x", 2*maxName), "e-" + strings.Repeat("x", 2*maxName), "e-1"}
-	long := "e-" + strings.Repeat("x", maxName-2)
+	ids := []string{"", "e-1", "", "e-1", "Xy9fresh", "e-2", "Xy9fresh", "e-" + strings.Repeat("x", 2*dialect.MaxName), "e-" + strings.Repeat("x", 2*dialect.MaxName), "e-1"}
+	long := "e-" + strings.Repeat("x", dialect.MaxName-2)
 	var frames []string
 	for _, id := range ids {
 		frames = append(frames, fmt.Sprintf(`{"invocationId":%q,"author":"a"}`, id))
@@ -213,10 +213,10 @@ func TestLimits(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	stream := &event.Stream{}
 	d := Dialect{}.New(stream).(*decoder)
-	long := strings.Repeat("x", maxName-1) + "é"
+	long := strings.Repeat("x", dialect.MaxName-1) + "é"
 	b := event.Batch{Stream: stream}
 	d.Decode(dialect.Frame{JSON: value(t, fmt.Sprintf(`{"invocationId":"e-1","author":%q}`, long))}, &b)
-	if _, kept := d.names[long[:maxName-1]]; b.Agent != long[:maxName-1] || kept {
+	if _, kept := d.names[long[:dialect.MaxName-1]]; b.Agent != long[:dialect.MaxName-1] || kept {
 		t.Errorf("agent %q, kept: %t", b.Agent, kept)
 	}
 }

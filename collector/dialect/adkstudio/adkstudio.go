@@ -26,7 +26,7 @@ func (Dialect) Paths() []dialect.Path {
 // Identify reads the project and the session. In the query stand the user's words, an API key and a path of the server's disk
 // too, of which nothing is read.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	return event.Identity{App: cut(project(r.Path)), Session: cut(r.Query.Get("session_id"))}
+	return event.Identity{App: dialect.Name(project(r.Path)), Session: dialect.Name(r.Query.Get("session_id"))}
 }
 
 // project is the last but one segment of the path of a stream, wherever the server is mounted.

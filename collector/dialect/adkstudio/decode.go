@@ -3,6 +3,7 @@ package adkstudio
 import (
 	"bytes"
 	"cmp"
+	"time"
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -89,7 +90,7 @@ func (d *decoder) begin(b *event.Batch) {
 
 // readSession takes the id. The server says it, and the program that it executes may say it again, or another.
 func (d *decoder) readSession(id []byte, b *event.Batch) {
-	d.session = cut(string(bytes.TrimSpace(id)))
+	d.session = dialect.Name(string(bytes.TrimSpace(id)))
 	b.Session = d.session
 }
 
@@ -113,7 +114,7 @@ func (d *decoder) state(text []byte, b *event.Batch) {
 }
 
 func (d *decoder) readAgent(name []byte, b *event.Batch) {
-	d.speaker = node{name: cut(string(bytes.TrimSpace(name)))}
+	d.speaker = node{name: dialect.Name(string(bytes.TrimSpace(name)))}
 	d.by(d.speaker, b)
 	d.answer.began()
 }
@@ -135,7 +136,7 @@ func (d *decoder) readEnd(_ []byte, b *event.Batch) {
 
 func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	kind := v.Get("type")
-	name := cut(v.Get("node").String())
+	name := dialect.Name(v.Get("node").String())
 	switch b.Type = typeTrace; {
 	case kind.Is(traceNodeStart):
 		d.by(d.nodes.begin(name, step(v.Get("step"))), b)
@@ -154,7 +155,7 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 			d.state(d.answer.tellNode(), b)
 		}
 		if b.Agent != "" {
-			b.Add(event.KindAgentEnded).Took = milliseconds(v.Get("duration_ms"))
+			b.Add(event.KindAgentEnded).Took = dialect.Duration(v.Get("duration_ms"), time.Millisecond)
 		}
 	case kind.Is(traceState):
 		d.readState(v, b)
@@ -207,7 +208,7 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 	by := d.nodes.speaking()
 	d.by(by, b)
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.Payload = cut(v.Get("name").String()), d.inside(v.Get("args"))
+	e.Name, e.Payload = dialect.Name(v.Get("name").String()), d.inside(v.Get("args"))
 	d.calls.begin(e.Name, by)
 }
 
@@ -217,7 +218,7 @@ func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	if failed(result) {
 		failure = event.ToolError
 	}
-	d.endTool(cut(v.Get("name").String()), failure, b).Payload = result
+	d.endTool(dialect.Name(v.Get("name").String()), failure, b).Payload = result
 }
 
 // endTool ends the oldest call of a tool, in the name of the node that made it.
@@ -230,7 +231,7 @@ func (d *decoder) endTool(name string, failure event.Failure, b *event.Batch) *e
 }
 
 func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
-	d.by(d.nodes.named(cut(v.Get("agent").String())), b)
+	d.by(d.nodes.named(dialect.Name(v.Get("agent").String())), b)
 	if text := v.Get("content").Text(); len(text) > 0 {
 		b.Add(event.KindThought).Text = text
 	}
@@ -240,7 +241,7 @@ func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
-	d.ask(cut(v.Get("node_id").String()), b)
+	d.ask(dialect.Name(v.Get("node_id").String()), b)
 }
 
 func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.goOn(b) }
@@ -269,7 +270,7 @@ func (d *decoder) goOn(b *event.Batch) {
 func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 	fields := v.Get("detail").Get("fields")
 	if failure, is := toolFailures[fields.Get("message").String()]; is && d.running {
-		d.endTool(cut(fields.Get("tool.name").String()), failure, b)
+		d.endTool(dialect.Name(fields.Get("tool.name").String()), failure, b)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -92,7 +93,7 @@ func place(name string, step event.Count) string {
 		return name
 	}
 	number := "#" + strconv.FormatInt(step.N, 10)
-	if most := maxName - len(number); len(name) > most {
+	if most := dialect.MaxName - len(number); len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "")
 	}
 	return name + number

@@ -2,10 +2,8 @@ package adkstudio
 
 import (
 	"bytes"
-	"strings"
-	"time"
-	"unicode/utf8"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -82,7 +80,7 @@ func readState(trace strictjson.Value) (s event.State, shown bool) {
 const maxKeys = 64
 
 func appendKey(keys []string, key strictjson.Value) []string {
-	if name := cut(key.String()); name != "" && len(keys) < maxKeys {
+	if name := dialect.Name(key.String()); name != "" && len(keys) < maxKeys {
 		return append(keys, name)
 	}
 	return keys
@@ -99,35 +97,10 @@ func step(v strictjson.Value) event.Count {
 	return event.Count{N: n, Known: true}
 }
 
-// longest bounds a duration that is believed.
-const longest = 30 * 24 * time.Hour
-
-func milliseconds(v strictjson.Value) event.Duration {
-	n, ok := v.Int()
-	if !ok || n < 0 || n > longest.Milliseconds() {
-		return event.Duration{}
-	}
-	return event.Duration{D: time.Duration(n) * time.Millisecond, Known: true}
-}
-
 // errorOf is what a text of the server says that went wrong. One of them is its word for having waited too long.
 func errorOf(text []byte) event.Failure {
 	if string(bytes.TrimSpace(text)) == "Timeout" {
 		return event.FailureTimeout
 	}
 	return event.AgentError
-}
-
-// maxName bounds names and ids, in bytes: they end in span attributes and label values.
-const maxName = 256
-
-// cut makes a name of a text: UTF-8, and no longer than a name may be.
-func cut(s string) string {
-	if len(s) > maxName {
-		s = s[:maxName]
-	}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "")
-	}
-	return s
 }

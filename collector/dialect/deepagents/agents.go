@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -30,7 +31,7 @@ type agents []agent
 
 // of is the agent of a frame; the zero agent where the frame names none.
 func (a *agents) of(v strictjson.Value) agent {
-	kind, id, call := v.Get("agent_type"), cut(v.Get("agent_id").String()), cut(v.Get("parent_call_id").String())
+	kind, id, call := v.Get("agent_type"), dialect.Name(v.Get("agent_id").String()), dialect.Name(v.Get("parent_call_id").String())
 	switch {
 	case kind.Is(mainAgent):
 		return agent{name: mainAgent}

@@ -3,6 +3,7 @@ package deepagents
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -49,7 +50,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 		return
 	}
-	b.Time = reportedTime(v.Get("ts"))
+	b.Time = dialect.TextTime(v.Get("ts"))
 	reader, known := readers[string(kind.Text())]
 	if !known {
 		b.Add(event.KindOther)
@@ -93,7 +94,7 @@ var readers = map[string]reader{
 // readStart begins a run. Where the chat's last one waits for somebody, this one has the answer: a thread is resumed by a request
 // that has no stream, and the work goes on in the answer to another message.
 func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
-	run, chat := cut(v.Get("message_id").String()), cut(v.Get("chat_id").String())
+	run, chat := dialect.Name(v.Get("message_id").String()), dialect.Name(v.Get("chat_id").String())
 	if d.over || d.run != "" && run != d.run && !d.oneRun {
 		d.work, d.run = work{}, ""
 	}
@@ -117,20 +118,20 @@ func (d *decoder) readPlan(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.Payload = cut(v.Get("name").String()), cut(v.Get("call_id").String()), d.inside(v.Get("args_summary"))
+	e.Name, e.CallID, e.Payload = dialect.Name(v.Get("name").String()), dialect.Name(v.Get("call_id").String()), d.inside(v.Get("args_summary"))
 	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.Within}})
 }
 
 // readToolEnd ends a call, in the name of the agent that made it where the frame does not say whose it is.
 func (d *decoder) readToolEnd(v strictjson.Value, b *event.Batch) {
-	id := cut(v.Get("call_id").String())
+	id := dialect.Name(v.Get("call_id").String())
 	ended := d.calls.end(id)
 	if ended.by != (agent{}) && d.agents.of(v) == (agent{}) {
 		ended.by.put(b)
 	}
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID = cmp.Or(cut(v.Get("name").String()), ended.tool), id
-	e.Error, e.Took = toolFailure(v.Get("status")), milliseconds(v.Get("ms"))
+	e.Name, e.CallID = cmp.Or(dialect.Name(v.Get("name").String()), ended.tool), id
+	e.Error, e.Took = toolFailure(v.Get("status")), dialect.Duration(v.Get("ms"), time.Millisecond)
 	if id != "" && id == d.asked.call {
 		d.answered(b)
 	}
@@ -144,7 +145,7 @@ func (d *decoder) readSubagentStart(_ strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
 	if b.Branch != "" {
-		b.Add(event.KindAgentEnded).Took = milliseconds(v.Get("ms"))
+		b.Add(event.KindAgentEnded).Took = dialect.Duration(v.Get("ms"), time.Millisecond)
 		d.agents.end(agent{b.Agent, b.Branch, b.Within})
 	}
 }
@@ -198,7 +199,7 @@ func (d *decoder) ask(q question, v strictjson.Value, b *event.Batch) {
 	if d.asked.id != "" && q.id == "" {
 		return // the same, with less said
 	}
-	q.id = cmp.Or(q.id, cut(v.Get("id").String()), typeInterrupt)
+	q.id = cmp.Or(q.id, dialect.Name(v.Get("id").String()), typeInterrupt)
 	d.asked = q
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = q.id, event.InputClarification
@@ -222,7 +223,7 @@ func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 		d.answered(b)
 	}
 	e := b.Add(event.KindRunEnded)
-	e.Error, e.Took = d.failure, milliseconds(v.Get("ms_total"))
+	e.Error, e.Took, e.ToolCalls = d.failure, dialect.Duration(v.Get("ms_total"), time.Millisecond), dialect.Count(v.Get("tool_calls"))
 	d.work = work{over: true, failure: d.failure}
 }
 

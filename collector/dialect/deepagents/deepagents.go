@@ -34,7 +34,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if path[chats] != "chats" || path[messages] != "messages" || path[stream] != "stream" {
 		return event.Identity{}
 	}
-	return event.Identity{Session: cut(path[chat])}
+	return event.Identity{Session: dialect.Name(path[chat])}
 }
 
 // Detect knows a frame by its type and the members that every frame of version 2 has; one of version 1 by those of its type.
@@ -44,7 +44,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	if _, known := readers[string(kind.Text())]; !known {
 		return dialect.No
 	}
-	dated := v.Get("id").Kind() == strictjson.String && !reportedTime(v.Get("ts")).IsZero()
+	dated := v.Get("id").Kind() == strictjson.String && !dialect.TextTime(v.Get("ts")).IsZero()
 	versioned := v.Get("v").Kind() == strictjson.Number
 	switch {
 	case dated && (versioned || !v.Get("v").Exists() && isFirstVersion(v)):

@@ -69,7 +69,7 @@ func TestIdentify(t *testing.T) {
 	for path, want := range map[string]event.Identity{
 		"/api/chats/c1/messages/m1/stream":                               {Session: "c1"},
 		"/tenders/api/chats/c1/messages/m1/stream":                       {Session: "c1"},
-		"/api/chats/" + strings.Repeat("x", 300) + "/messages/m1/stream": {Session: strings.Repeat("x", maxName)},
+		"/api/chats/" + strings.Repeat("x", 300) + "/messages/m1/stream": {Session: strings.Repeat("x", dialect.MaxName)},
 		"/api/chats/c1/messages":                                         {},
 		"/api/threads/t1/resume":                                         {},
 		"/api/users/u1/chats":                                            {},

@@ -3,6 +3,7 @@ package deepagents
 import (
 	"strconv"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -17,12 +18,12 @@ type plan map[string]string
 func (p plan) merge(items strictjson.Value) (counts event.Plan) {
 	place := 0
 	for item := range items.Elements() {
-		id := cut(item.Get("id").String())
+		id := dialect.Name(item.Get("id").String())
 		if id == "" {
 			id = "#" + strconv.Itoa(place)
 		}
 		if _, known := p[id]; known || len(p) < maxItems {
-			p[id] = cut(item.Get("status").String())
+			p[id] = dialect.Name(item.Get("status").String())
 		}
 		if place++; place >= maxItems {
 			break

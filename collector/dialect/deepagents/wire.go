@@ -3,8 +3,6 @@ package deepagents
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
-	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -55,34 +53,3 @@ func runFailure(status strictjson.Value) event.Failure {
 	}
 	return event.AgentError
 }
-
-// longest bounds a duration that is believed.
-const longest = 30 * 24 * time.Hour
-
-func milliseconds(v strictjson.Value) event.Duration {
-	n, ok := v.Int()
-	if !ok || n < 0 || n > longest.Milliseconds() {
-		return event.Duration{}
-	}
-	return event.Duration{D: time.Duration(n) * time.Millisecond, Known: true}
-}
-
-// Times outside these years are not what a running agent says of its events.
-var (
-	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-func reportedTime(v strictjson.Value) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, v.String())
-	if err != nil || t.Before(earliest) || t.After(latest) {
-		return time.Time{}
-	}
-	return t.UTC()
-}
-
-// maxName bounds names and ids, in bytes: they end in span attributes and label values.
-const maxName = 256
-
-// cut makes a name of a text: UTF-8, and no longer than a name may be.
-func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxName)], "") }

@@ -147,6 +147,7 @@ func (w *words) fact(e *event.Event) {
 	w.mark("unmetered", e.Unmetered)
 	w.mark("resumes", e.Resumes)
 	w.duration("took", e.Took)
+	w.count("tool_calls", e.ToolCalls)
 	w.duration("expires", e.Expires)
 	w.put("routing", string(e.Routing))
 	w.mark(fmt.Sprintf("verbosity=%d", e.Verbosity), e.Verbosity != event.ThoughtsNone)

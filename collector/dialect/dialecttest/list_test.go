@@ -57,17 +57,7 @@ func FuzzDialects(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, which uint8, answer bool) {
-		frames, err := frames(stream)
-		if err != nil {
-			t.Skip("no SSE")
-		}
-		d := list[int(which)%len(list)]
-		s := begin(d, answer)
-		for i, frame := range frames {
-			if _, err := s.decode(frame); err != nil {
-				t.Fatalf("dialect %s, frame %d, %q: %v", d.Name(), i+1, frame.Data, err)
-			}
-		}
+		withstand(t, list[int(which)%len(list)], stream, answer)
 	})
 }
 

@@ -82,6 +82,7 @@ func misplaced(e *event.Event) string {
 		e.Unmetered && !kind(event.KindModelEnded), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
 		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
 		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
+		e.ToolCalls.Known && !kind(event.KindRunEnded),
 		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
 		(len(e.State.Keys) > 0 || e.State.Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"

@@ -1,6 +1,7 @@
 package looopy
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -79,7 +80,7 @@ func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 func (d *decoder) write(kind event.ArtifactKind, fr frame, b *event.Batch) *event.Event {
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name = d.member(fr, "artifactId"), d.member(fr, "name")
-	e.Artifact = event.Artifact{Kind: kind, Index: count(fr.data.Get("index"))}
+	e.Artifact = event.Artifact{Kind: kind, Index: dialect.Count(fr.data.Get("index"))}
 	e.Artifact.Append = e.Artifact.Index.N > 0
 	e.Artifact.Complete, _ = fr.data.Get("complete").Bool()
 	return e

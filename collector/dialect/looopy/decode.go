@@ -92,7 +92,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 		return
 	}
-	b.Time = reportedTime(fr.timestamp)
+	b.Time = dialect.TextTime(fr.timestamp)
 	d.hearContext(fr)
 	t := d.hear(fr, b)
 	d.place(t, b)
@@ -115,7 +115,7 @@ func (d *decoder) hearContext(fr frame) {
 		named = contextOfID(fr.id)
 	}
 	if len(named) > 0 && d.session != string(named) {
-		d.session = cut(string(named))
+		d.session = dialect.Name(string(named))
 	}
 }
 
@@ -202,7 +202,7 @@ func (d *decoder) name(text []byte) string {
 	if known, ok := d.names[string(text)]; ok {
 		return known
 	}
-	s := cut(string(text))
+	s := dialect.Name(string(text))
 	if len(d.names) < maxNames && len(s) == len(text) {
 		d.names[s] = s
 	}

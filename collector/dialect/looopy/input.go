@@ -3,6 +3,7 @@ package looopy
 import (
 	"time"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -30,12 +31,12 @@ func (d *decoder) inputRequired(t *task, fr frame, b *event.Batch) {
 
 func (d *decoder) request(t *task, call string, fr frame, b *event.Batch) {
 	e := b.Add(event.KindInputRequested)
-	e.CallID, e.Input, e.Routing = cut(fr.data.Get("inputId").String()), inputKind(fr.data), event.RoutedToAgent
+	e.CallID, e.Input, e.Routing = dialect.Name(fr.data.Get("inputId").String()), inputKind(fr.data), event.RoutedToAgent
 	// Without a word, an agent further up may answer: the protocol's own default.
 	if user, _ := fr.data.Get("requireUser").Bool(); user {
 		e.Routing = event.RoutedToUser
 	}
-	e.Expires = duration(fr.metadata.Get("timeout"), time.Second)
+	e.Expires = dialect.Duration(fr.metadata.Get("timeout"), time.Second)
 	d.ask(t, call, e.CallID)
 }
 
@@ -62,17 +63,17 @@ func (d *decoder) authRequired(t *task, fr frame, b *event.Batch) {
 		b.Add(event.KindToolPaused).CallID = call
 	}
 	e := b.Add(event.KindInputRequested)
-	e.CallID, e.Input, e.Routing = cut(fr.data.Get("authId").String()), event.InputCredential, event.RoutedToUser
-	e.Expires = duration(fr.metadata.Get("expiresIn"), time.Second)
+	e.CallID, e.Input, e.Routing = dialect.Name(fr.data.Get("authId").String()), event.InputCredential, event.RoutedToUser
+	e.Expires = dialect.Duration(fr.metadata.Get("expiresIn"), time.Second)
 	d.ask(t, call, e.CallID)
 }
 
 func (d *decoder) inputReceived(_ *task, fr frame, b *event.Batch) {
-	b.Add(event.KindInputAnswered).CallID = cut(fr.data.Get("inputId").String())
+	b.Add(event.KindInputAnswered).CallID = dialect.Name(fr.data.Get("inputId").String())
 }
 
 func (d *decoder) authCompleted(_ *task, fr frame, b *event.Batch) {
-	b.Add(event.KindInputAnswered).CallID = cut(fr.data.Get("authId").String())
+	b.Add(event.KindInputAnswered).CallID = dialect.Name(fr.data.Get("authId").String())
 }
 
 // ask remembers what a call waits for: today's servers say that it was answered only by going on with the call.

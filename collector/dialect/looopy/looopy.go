@@ -60,7 +60,7 @@ const maxAnswers = 128
 
 // Identify reads the context, and what a request that resumes a turn brings. Who asks stands only in its token.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	id := event.Identity{Session: cut(contextOf(r))}
+	id := event.Identity{Session: dialect.Name(contextOf(r))}
 	if r.Body.Get("type").Is("prompt") {
 		return id
 	}
@@ -68,7 +68,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		for entry := range list.Elements() {
 			answer := entry.First("inputId", "authId", "toolCallId").String()
 			if answer != "" && len(id.Answers) < maxAnswers {
-				id.Answers = append(id.Answers, cut(answer))
+				id.Answers = append(id.Answers, dialect.Name(answer))
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func contextOf(r dialect.Request) string {
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
 		answer:    s.Answer,
-		session:   cut(s.Session),
+		session:   dialect.Name(s.Session),
 		tasks:     remember[*task](maxTasks),
 		asked:     remember[question](maxQuestions),
 		encodings: remember[encoding](maxArtifacts),

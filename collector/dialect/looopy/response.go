@@ -1,6 +1,7 @@
 package looopy
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -48,7 +49,7 @@ func (t *task) modelName() string {
 // closeResponse ends a response. Providers meter it before content-complete (LiteLLM's) or after.
 func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
-	e.Model, e.FinishReason, e.Usage, e.Error = t.modelName(), cut(finish.String()), t.usage, failure
+	e.Model, e.FinishReason, e.Usage, e.Error = t.modelName(), dialect.Name(finish.String()), t.usage, failure
 	t.response = response{stage: metered}
 	return e
 }

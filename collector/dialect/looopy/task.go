@@ -1,6 +1,9 @@
 package looopy
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // task is one turn of one agent: a run, or part of one. Tasks interleave on a stream, so all that is known of one stands here.
 type task struct {
@@ -57,7 +60,7 @@ func (d *decoder) taskOf(id []byte) *task {
 	if d.last != nil && d.last.id == string(id) {
 		name = d.last.id // most frames are of the same task as the one before
 	} else {
-		name = cut(string(id))
+		name = dialect.Name(string(id))
 	}
 	t, known := d.tasks.Get(name)
 	if !known {

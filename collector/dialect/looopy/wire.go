@@ -2,7 +2,6 @@ package looopy
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,7 +56,7 @@ func readFrame(f dialect.Frame) frame {
 	if k := kinds[string(said)]; k != nil {
 		fr.kind = k.name
 	} else {
-		fr.kind = cut(string(said))
+		fr.kind = dialect.Name(string(said))
 	}
 	return fr
 }
@@ -134,65 +133,22 @@ func contextOfID(id []byte) []byte {
 // readUsage reads the counts of a model's response, which bear the names of the chat completions API.
 func readUsage(v strictjson.Value) event.Usage {
 	usage := event.Usage{
-		Input:     count(v.Get("prompt_tokens")),
-		Output:    count(v.Get("completion_tokens")),
-		Reasoning: count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
-		CacheRead: count(v.Get("prompt_tokens_details").Get("cached_tokens")),
+		Input:     dialect.Count(v.Get("prompt_tokens")),
+		Output:    dialect.Count(v.Get("completion_tokens")),
+		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
+		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
 	}
 	if !usage.CacheRead.Known {
-		usage.CacheRead = count(v.Get("cache_read_input_tokens"))
+		usage.CacheRead = dialect.Count(v.Get("cache_read_input_tokens"))
 	}
-	total := count(v.Get("total_tokens"))
+	total := dialect.Count(v.Get("total_tokens"))
 	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
 		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
 	}
 	return usage
 }
 
-// maxCount bounds a count that is believed; a sum of them stays far from overflow.
-const maxCount = 1 << 40
-
-func count(v strictjson.Value) event.Count {
-	n, ok := v.Int()
-	if !ok || n < 0 || n > maxCount {
-		return event.Count{}
-	}
-	return event.Count{N: n, Known: true}
-}
-
-// longest is the longest duration that is believed.
-const longest = 100 * 365 * 24 * time.Hour
-
-// duration reads a number of units.
-func duration(v strictjson.Value, unit time.Duration) event.Duration {
-	n, ok := v.Float()
-	if n *= float64(unit); !ok || n < 0 || n > float64(longest) {
-		return event.Duration{}
-	}
-	return event.Duration{D: time.Duration(math.Round(n)), Known: true}
-}
-
 // took is how long it was that a frame ends, by its own word.
-func (fr frame) took() event.Duration { return duration(fr.metadata.Get("duration"), time.Millisecond) }
-
-// Times outside these years are not what a running agent says of its events.
-var (
-	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-func reportedTime(v strictjson.Value) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, v.String())
-	if t = t.UTC(); err != nil || t.Before(earliest) || t.After(latest) {
-		return time.Time{}
-	}
-	return t
-}
-
-// maxName bounds names and ids, in bytes: they end in span attributes and label values.
-const maxName = 256
-
-// cut shortens a name at a character's boundary. What comes from event names and headers need not be UTF-8.
-func cut(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxName)], "")
+func (fr frame) took() event.Duration {
+	return dialect.Duration(fr.metadata.Get("duration"), time.Millisecond)
 }

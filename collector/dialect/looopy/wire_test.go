@@ -98,7 +98,7 @@ func TestIdentify(t *testing.T) {
 		"another path":                  {"GET", "/other/ctx-3", "", ``, event.Identity{}},
 		"another dialect":               {"POST", "/run_sse", "", `{"appName":"a","userId":"u","sessionId":"s"}`, event.Identity{}},
 		"no UTF-8":                      {"POST", "/invocations", "a\xffb", `{}`, event.Identity{Session: "ab"}},
-		"too long":                      {"POST", "/invocations", strings.Repeat("x", 300), `{}`, event.Identity{Session: strings.Repeat("x", maxName)}},
+		"too long":                      {"POST", "/invocations", strings.Repeat("x", 300), `{}`, event.Identity{Session: strings.Repeat("x", dialect.MaxName)}},
 	} {
 		u, err := url.Parse(c.target)
 		if err != nil {
@@ -166,7 +166,7 @@ func TestTimes(t *testing.T) {
 		`null`:                        "",
 	} {
 		got := ""
-		if at := reportedTime(value(t, data)); !at.IsZero() {
+		if at := dialect.TextTime(value(t, data)); !at.IsZero() {
 			got = at.Format(time.RFC3339Nano)
 		}
 		if got != want {
@@ -176,7 +176,7 @@ func TestTimes(t *testing.T) {
 	for data, want := range map[string]event.Duration{
 		`0`: {Known: true}, `1.5`: {D: 1500 * time.Microsecond, Known: true}, `-1`: {}, `1e300`: {}, `1e999`: {}, `"7"`: {}, `null`: {},
 	} {
-		if got := duration(value(t, data), time.Millisecond); got != want {
+		if got := dialect.Duration(value(t, data), time.Millisecond); got != want {
 			t.Errorf("%s ms: %+v", data, got)
 		}
 	}
@@ -220,7 +220,7 @@ func TestPaths(t *testing.T) {
 
 // TestLong cuts names at a character's boundary.
 func TestLong(t *testing.T) {
-	long := "x" + strings.Repeat("é", maxName)
+	long := "x" + strings.Repeat("é", dialect.MaxName)
 	got := dialecttest.Facts(Dialect{}, &event.Stream{}, of(long, "tool-start", `"toolName":"`+long+`"`))
 	if name := `name="x` + strings.Repeat("é", 127) + `"`; !strings.Contains(got, name) || !strings.Contains(got, strings.Replace(name, "name", "run", 1)) {
 		t.Error(got)

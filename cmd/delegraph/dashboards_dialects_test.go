@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// others are the recordings of each dialect that has no agent of its own in the scene.
+func others(t *testing.T) map[string][][]byte {
+	t.Helper()
+	all := map[string][][]byte{}
+	for _, name := range dialectNames() {
+		if name == "adk" || name == "looopy" {
+			continue
+		}
+		for _, file := range sseFiles(t, "../../collector/dialect/"+name+"/testdata") {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = append(all[name], content)
+		}
+	}
+	return all
+}
+
+// sources configures a proxy for each of the others, after those that are there.
+func (s *scene) sources(upstream string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s.others)) {
+		fmt.Fprintf(&b, "  - {name: %[1]s, dialect: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[2]q, paths: [/agents/%[1]s]}}\n", name, upstream)
+	}
+	return b.String()
+}
+
+// runOther answers with one of the dialect's recordings.
+func (s *scene) runOther(w http.ResponseWriter, r *http.Request) {
+	recordings := s.others[r.PathValue("dialect")]
+	w.Header().Set("Content-Type", "text/event-stream")
+	s.send(r.Context(), w, recordings[rand.IntN(len(recordings))])
+}
+
+// askOthers has a user of each of the others ask for some runs.
+func (s *scene) askOthers(t *testing.T, car *running) {
+	t.Helper()
+	proxies := car.proxies[len(car.proxies)-len(s.others):]
+	var users sync.WaitGroup
+	for i, name := range slices.Sorted(maps.Keys(s.others)) {
+		users.Go(func() {
+			for range 5 {
+				if err := askOther("http://" + proxies[i].listener.Addr().String() + "/agents/" + name); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	users.Wait()
+}
+
+func askOther(address string) error {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Post(address, "application/json", bytes.NewReader([]byte("{}")))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, resp.Status)
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}

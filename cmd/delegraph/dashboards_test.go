@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/delegraph/delegraph/dashboards/grafana"
+	"github.com/delegraph/delegraph/dashboards/picture"
+)
+
+// To draw them: go test ./cmd/delegraph -run 'TestDashboards$' -timeout 30m -pictures 12m
+var pictures = flag.Duration("pictures", 0, "drive the dashboards' scene for so long and draw it into docs/pictures")
+
+// watched has a source of either kind, and limits that are reached.
+const watched = `
+runs: {idle_timeout: %[2]s, max_open: %[3]d}
+stream: {listen: "127.0.0.1:0", max_subscribers: 4, replay: {frames: 500}}
+sources:
+  - name: fire-briefing
+    proxy: {listen: "127.0.0.1:0", upstream: "%[1]s"}
+    agents_as_tools: [burn_analyst, trail_assessor, cruising_assistant, nepa_advisor]
+  - name: support
+    tail: {url: "%[1]s/events/ctx-1?filterInternal=false"}
+`
+
+// quiet are the panels that show nothing but 0 where nothing is wrong, and nothing is in this scene, or nothing at that moment.
+var quiet = []string{
+	"Not observed", "Spans dropped", "Faults of its own", "Spans queued", "Requests that failed", "Label values replaced",
+	"Open now", "Runs and operations let go of", "Frames sent again", "Sessions no longer listened to", "Tokens and tickets", "Tool calls that do not add up", "Chunks missing or repeated",
+}
+
+// TestDashboards has a real Prometheus scrape a sidecar in whose traffic everything happens, failures and garbage included: every
+// query of every panel has an answer, whichever form histograms are scraped in, and so has every rule.
+func TestDashboards(t *testing.T) {
+	binary := component(t, "prometheus", "prometheus")
+	pace, idle, most := time.Duration(0), 2*time.Second, 6
+	if *pictures > 0 {
+		pace, idle, most = 900*time.Millisecond, 20*time.Second, 12
+	}
+	s := newScene(t, pace)
+	agents := s.serve(t)
+	car := launch(t, fmt.Sprintf(watched, agents, idle, most)+s.sources(agents), newBackend(t).environment(nil))
+	server := alerted(t, binary, car.admin)
+	began := time.Now()
+	rates := map[bool]time.Duration{true: 20 * time.Second, false: 10 * time.Second}[*pictures > 0]
+	look := func(job string) picture.View {
+		return picture.View{
+			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
+			Step: max(time.Second, time.Since(began)/120).Truncate(time.Second), Rate: rates,
+		}
+	}
+	boards := dashboards(t)
+	enough := func() bool {
+		if *pictures > 0 {
+			return time.Since(began) > *pictures
+		}
+		return time.Since(began) > time.Minute || unanswered(t, boards, look("native")) == nil && unanswered(t, boards, look("classic")) == nil
+	}
+	for first := true; first || !enough(); first = false {
+		s.happen(t, car, most)
+	}
+	for _, job := range []string{"native", "classic"} {
+		for _, problem := range unanswered(t, boards, look(job)) {
+			t.Errorf("job %s: %s", job, problem)
+		}
+	}
+	for _, name := range dialectNames() {
+		query := fmt.Sprintf(`sum by (job) (delegraph_events_total{dialect=%q}) > bool 0`, name)
+		server.until(t, query, "job", map[string]float64{"native": 1, "classic": 1})
+	}
+	checkRules(t, server)
+	if *pictures > 0 {
+		draw(t, boards, look("classic"))
+	}
+}
+
+func dashboards(t *testing.T) map[string]grafana.Dashboard {
+	t.Helper()
+	files, err := filepath.Glob("../../dashboards/*.json")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("the dashboards are %q, %v", files, err)
+	}
+	all := map[string]grafana.Dashboard{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[strings.TrimSuffix(filepath.Base(file), ".json")], err = grafana.Decode(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// unanswered are the queries without an answer: without a series, or with nothing but 0 where there must be more.
+func unanswered(t *testing.T, boards map[string]grafana.Dashboard, v picture.View) (problems []string) {
+	t.Helper()
+	for name, d := range boards {
+		for _, variable := range d.Templating.List {
+			if variable.Type == "query" {
+				if err := offered(t.Context(), v, variable); err != nil {
+					problems = append(problems, fmt.Sprintf("%s: the variable %s: %v", name, variable.Name, err))
+				}
+			}
+		}
+		for _, p := range d.Panels {
+			for _, target := range p.Targets {
+				if err := answers(t.Context(), v, target, slices.Contains(quiet, p.Title)); err != nil {
+					problems = append(problems, fmt.Sprintf("%s: %s: %s: %v", name, p.Title, v.Expand(target.Expr), err))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func answers(ctx context.Context, v picture.View, target grafana.Target, zero bool) error {
+	series, err := v.Ask(ctx, target)
+	if err != nil {
+		return err
+	}
+	something := slices.ContainsFunc(series, func(s picture.Series) bool {
+		return len(s.Buckets) > 0 || slices.ContainsFunc(s.Points, func(p picture.Point) bool {
+			return !math.IsNaN(p.Value) && (p.Value != 0 || zero)
+		})
+	})
+	if !something {
+		return fmt.Errorf("%d series that say nothing", len(series))
+	}
+	if target.Exemplar {
+		if _, traces, err := v.Exemplars(ctx, target); err != nil || len(traces) == 0 || slices.Contains(traces, "") {
+			return fmt.Errorf("%d exemplars, each to lead to a trace (%v)", len(traces), err)
+		}
+	}
+	return nil
+}
+
+var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+
+// offered asks for the values that a variable offers.
+func offered(ctx context.Context, v picture.View, variable grafana.Variable) error {
+	parts := labelValues.FindStringSubmatch(variable.Query)
+	if parts == nil {
+		return errors.New(variable.Query)
+	}
+	p := &prometheusServer{url: v.Prometheus, log: &journal{}}
+	var values []string
+	if err := p.get(ctx, "/api/v1/label/"+parts[2]+"/values", url.Values{"match[]": {v.Expand(parts[1])}}, &values); err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return fmt.Errorf("%s offers nothing", variable.Query)
+	}
+	return nil
+}
+
+// What an alert says beyond a query: how much is too much, and that something is not there.
+var (
+	limit = regexp.MustCompile(`(==|[<>]=?) (bool )?[-0-9.]+( \* 0\.001)?( |$|\n)`)
+	there = strings.NewReplacer("absent_over_time(", "count_over_time(", " unless ", " and ", " < avg_over_time", " * avg_over_time")
+)
+
+// checkRules asks for the expression of every rule, of alerts without their limits, and for everything that is recorded.
+func checkRules(t *testing.T, server *prometheusServer) {
+	t.Helper()
+	content, err := os.ReadFile("../../dashboards/rules/delegraph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Rules []struct{ Alert, Record, Expr string }
+		}
+	}
+	if err := yaml.Unmarshal(content, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			expr := r.Expr
+			if r.Alert != "" {
+				expr = there.Replace(limit.ReplaceAllString(expr, "$4"))
+			}
+			for _, query := range []string{expr, r.Record} {
+				if query == "" {
+					continue
+				}
+				await(t, func(ctx context.Context) error {
+					got, err := server.vector(ctx, query, "job")
+					if err == nil && len(got) != 2 {
+						err = fmt.Errorf("%s%s: of the jobs native and classic only %v answers %s", r.Alert, r.Record, got, query)
+					}
+					return err
+				})
+			}
+		}
+	}
+	var loaded struct {
+		Groups []struct {
+			Rules []struct{ Name, Health, LastError string }
+		}
+	}
+	if err := server.get(t.Context(), "/api/v1/rules", nil, &loaded); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range loaded.Groups {
+		for _, r := range g.Rules {
+			if r.Health != "ok" {
+				t.Errorf("%s is %s: %s", r.Name, r.Health, r.LastError)
+			}
+		}
+	}
+}
+
+func draw(t *testing.T, boards map[string]grafana.Dashboard, v picture.View) {
+	t.Helper()
+	for name, d := range boards {
+		file, err := os.Create(filepath.Join("../../docs/pictures", name+".svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(picture.Draw(t.Context(), file, d, v), file.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}

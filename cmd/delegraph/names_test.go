@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// A named run brings five names that no other has: those of its session, its model, a tool, the agent that calls the tool and the
+// agent that is handed control. The first of them call all of the first tools, whose product with their agents is over the bound
+// of a metric's label sets.
+const (
+	namedRuns    = 200_000
+	crossedRuns  = 50  // whose agents are all that the default cap lets in
+	crossedTools = 100 // as are these
+)
+
+// mostHeap is by how much the heap may have grown after a million names: the label sets with their exemplars, the reports of the
+// last runs, and what the tracker remembers of ended ones.
+const mostHeap = 32 << 20
+
+// wireLabels are the labels whose values agents choose, by the class that is capped and counted.
+var wireLabels = map[string]string{
+	"agent": "agent", "from_agent": "agent", "to_agent": "agent", "gen_ai_agent_name": "agent",
+	"tool": "tool", "gen_ai_tool_name": "tool",
+	"gen_ai_request_model": "model",
+}
+
+// bounds are what a metric has after all: label sets, what it counts or observes, and how much of that in sets that were let in.
+type bounds struct{ sets, counts, admitted int }
+
+// TestMillionNames sends a million names of agents, tools, models and sessions through the pipeline, as an ADK agent would. Each
+// metric has as many label sets as its bounds let in, and the rest, of which nothing is lost, in _other; the overflow counter has
+// exactly the rest; no session is in any label; and the heap is as bounded.
+func TestMillionNames(t *testing.T) {
+	c := config.Default()
+	if (c.Metrics != config.Metrics{MaxLabelValues: 100, MaxLabelSets: 1000}) {
+		t.Fatalf("the bounds are %+v: bring what is expected up to date", c.Metrics)
+	}
+	runs := namedRuns
+	if raceDetector {
+		runs /= 20
+	}
+	registry := prometheus.NewRegistry()
+	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
+	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded))
+	before := heap()
+	sendNames(t, collector.New(collector.Dialects(), collectorSettings(c), sink), runs)
+	growth := heap() - before
+	runtime.KeepAlive(sink)
+	t.Logf("%d names: the heap grew by %.1f MiB", 5*runs, float64(growth)/(1<<20))
+	if growth > mostHeap {
+		t.Errorf("the heap grew by %d MiB", growth>>20)
+	}
+	checkBounds(t, registry, runs)
+}
+
+// sendNames sends the first runs in order, and the others at once as an agent's clients would.
+func sendNames(t *testing.T, c *collector.Collector, runs int) {
+	t.Helper()
+	all := make([]int, crossedTools)
+	for tool := range all {
+		all[tool] = tool
+	}
+	for n := range crossedRuns {
+		if err := observeNamed(c, n, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var next atomic.Int64
+	next.Store(crossedRuns)
+	var work sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		work.Go(func() {
+			for n := int(next.Add(1) - 1); n < runs; n = int(next.Add(1) - 1) {
+				if err := observeNamed(c, n, []int{n}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
+func observeNamed(c *collector.Collector, n int, tools []int) error {
+	s := &event.Stream{
+		Source: "source", Nonce: fmt.Sprint(n), Live: true, Answer: true, Opened: received.Add(-time.Minute),
+		Identity: event.Identity{App: fmt.Sprint("desk-", n), Session: fmt.Sprint("session-", n)},
+	}
+	return c.Observe(s, collector.Input{Reader: bytes.NewReader(named(n, tools)), Arrival: arrival}, "")
+}
+
+// named is a run as adk-python sends it: the agent at the desk calls tools, the last of which hands control to another, who answers.
+func named(n int, tools []int) (stream []byte) {
+	frame := func(author, parts, rest string) {
+		stream = fmt.Appendf(stream, `data: {%s"content":{"parts":[%s],"role":"model"},"invocationId":"e-%d","author":"%s-%d","id":"%d","timestamp":1795234330.4511023}`+"\n\n",
+			rest, parts, n, author, n, len(stream))
+	}
+	var calls, responses []string
+	for _, tool := range tools {
+		calls = append(calls, fmt.Sprintf(`{"functionCall":{"id":"adk-%d","args":{},"name":"tool-%d"}}`, tool, tool))
+		responses = append(responses, fmt.Sprintf(`{"functionResponse":{"id":"adk-%d","name":"tool-%d","response":{"result":"done"}}}`, tool, tool))
+	}
+	answered := fmt.Sprintf(`"modelVersion":"model-%d","finishReason":"STOP","usageMetadata":{"candidatesTokenCount":1,"promptTokenCount":2,"totalTokenCount":3},`, n)
+	frame("desk", strings.Join(calls, ","), answered)
+	frame("desk", strings.Join(responses, ","), fmt.Sprintf(`"actions":{"transferToAgent":"agent-%d"},`, n))
+	frame("agent", `{"text":"Closed. **Confidence:** 92% | **Source:** MTBS"}`, answered)
+	return stream
+}
+
+// checkBounds holds what is scraped against what must be there of so many runs.
+func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
+	t.Helper()
+	calls := crossedRuns*crossedTools + runs - crossedRuns
+	crossed := bounds{901, calls, 900} // nine tenths of the sets, and the rest of the product, are for names from the wire
+	once := bounds{crossedRuns + 1, runs, crossedRuns}
+	want := map[string]bounds{
+		"delegraph_runs_ended_total":               {6 * once.sets, once.counts, once.admitted}, // of each status
+		"delegraph_run_duration_seconds":           once,
+		"delegraph_run_time_to_first_text_seconds": once,
+		"delegraph_transfers_total":                once,
+		"delegraph_confidence_ratio":               once,
+		"delegraph_citations_total":                once,
+		"gen_ai_invoke_agent_duration_seconds":     {101, 2 * runs, 100},
+		"delegraph_tool_calls_total":               crossed,
+		"delegraph_tool_call_failures_total":       {sets: crossed.sets},
+		"gen_ai_execute_tool_duration_seconds":     crossed,
+		"gen_ai_client_operation_duration_seconds": {101, 2 * runs, 2 * 100},
+		"gen_ai_client_token_usage":                {2 * 101, 4 * runs, 4 * 100}, // input and output
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{}
+	for _, f := range families {
+		checkNoSession(t, f)
+		if f.GetName() == "delegraph_label_overflow_total" {
+			for _, m := range f.Metric {
+				overflow[m.Label[0].GetValue()] = int(m.GetCounter().GetValue())
+			}
+		}
+		if b, classes := boundsOf(f); len(classes) > 0 {
+			got[f.GetName()] = b
+			for _, class := range classes { // a set that is not let in has none of its names
+				rest[class] += b.counts - b.admitted
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(bounds{})); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+	if !maps.Equal(overflow, rest) {
+		t.Errorf("counted as too many are %v; in _other are %v", overflow, rest)
+	}
+}
+
+// boundsOf counts what a metric has, and names the classes of its labels whose values are from the wire.
+func boundsOf(f *dto.MetricFamily) (b bounds, classes []string) {
+	b.sets = len(f.Metric)
+	for i, m := range f.Metric {
+		other := false
+		for _, l := range m.Label {
+			class := wireLabels[l.GetName()]
+			if class != "" && i == 0 {
+				classes = append(classes, class)
+			}
+			other = other || class != "" && l.GetValue() == "_other"
+		}
+		n := int(m.GetCounter().GetValue()) + int(m.GetHistogram().GetSampleCount())
+		if b.counts += n; !other {
+			b.admitted += n
+		}
+	}
+	return b, classes
+}
+
+func checkNoSession(t *testing.T, f *dto.MetricFamily) {
+	t.Helper()
+	for _, m := range f.Metric {
+		for _, l := range m.Label {
+			if strings.Contains(l.GetValue(), "session-") {
+				t.Fatalf("%s has the label %s", f.GetName(), l)
+			}
+		}
+	}
+}

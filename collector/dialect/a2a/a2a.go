@@ -1,0 +1,84 @@
+// Package a2a decodes the streams of agents that speak the Agent2Agent protocol (github.com/a2aproject/A2A), versions 0.3 and 1.0,
+// over JSON-RPC and over HTTP+JSON, with what agents of Google's ADK add to them.
+package a2a
+
+import (
+	"net/http"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Dialect is that of the Agent2Agent protocol.
+type Dialect struct{}
+
+// Name is "a2a".
+func (Dialect) Name() string { return "a2a" }
+
+// Paths are those of HTTP+JSON, for 1.0 below a tenant too, and those at which servers of JSON-RPC mostly stand: the root, and
+// where the ADK's own servers put agents (/a2a/invoke in Go, /a2a/{app} in Python). Who subscribes to a task over HTTP+JSON does
+// not ask for a run; JSON-RPC has one path for both.
+func (Dialect) Paths() []dialect.Path {
+	return []dialect.Path{
+		{Method: http.MethodPost, Glob: "/"},
+		{Glob: "/a2a"},
+		{Glob: "/a2a/*"},
+		{Glob: "/message:stream"},
+		{Glob: "/*/message:stream"}, // of 0.3 too: /v1/message:stream
+		{Glob: "/tasks/*:subscribe", Continues: true},
+		{Glob: "/*/tasks/*:subscribe", Continues: true},
+	}
+}
+
+// Detect knows an update by the members that it must have. A message without an envelope could be another protocol's, and so
+// could an update that stands among other members; an error could be any server's.
+func (Dialect) Detect(f dialect.Frame) dialect.Match {
+	u := readUpdate(f.JSON)
+	switch {
+	case u.shape == shapeNone || u.shape == shapeOther:
+		return dialect.No
+	case u.shape == shapeFailure, u.shape == shapeMessage && u.bare, u.crowded:
+		return dialect.Maybe
+	}
+	return dialect.Yes
+}
+
+// maxAnswers bounds the inputs that a request is believed to answer.
+const maxAnswers = 128
+
+// Identify reads the message that is sent. One that is sent to a task answers it, if it waits, and the calls that it names. Who
+// sends stands only in the credentials.
+func (Dialect) Identify(r dialect.Request) event.Identity {
+	message := r.Body.Get("params").Get("message")
+	if !message.Exists() {
+		message = r.Body.Get("message")
+	}
+	id := event.Identity{Session: dialect.Name(message.Get("contextId").String())}
+	if task := message.Get("taskId").String(); task != "" {
+		id.Answers = append(id.Answers, dialect.Name(task))
+	}
+	for part := range partsOf(message).Elements() {
+		if p := readPart(part); p.kind == partResponse && len(id.Answers) < maxAnswers {
+			if call := p.data.Get("id").String(); call != "" {
+				id.Answers = append(id.Answers, dialect.Name(call))
+			}
+		}
+	}
+	return id
+}
+
+// New starts a stream. Most hold one task.
+func (Dialect) New(s *event.Stream) dialect.Decoder {
+	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
+	d := &decoder{tasks: tasks, names: make(map[string]string)}
+	if s.Session == "" {
+		d.answers = s.Answers
+	}
+	return d
+}
+
+// partsOf are those of a message: over HTTP+JSON, 0.3 calls them content.
+func partsOf(message strictjson.Value) strictjson.Value { return message.First("parts", "content") }

@@ -1,0 +1,311 @@
+package a2a
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// remarks are what an ADK agent says of an event in the metadata of the update that it became.
+type remarks struct {
+	author, branch, event, code strictjson.Value
+	usage, actions              strictjson.Value
+
+	spoken  bool // the update is an event
+	flagged bool // it says whether it is partial
+	partial bool
+}
+
+// readRemarks reads the metadata of an update and of what it holds: servers differ in where they write what. The first counts.
+func readRemarks(sources ...strictjson.Value) (m remarks) {
+	set := func(to *strictjson.Value, v strictjson.Value) {
+		if !to.Exists() && v.Kind() > strictjson.Null {
+			*to = v
+		}
+	}
+	for _, source := range sources {
+		for name, v := range source.Members() {
+			switch string(name.Text()) {
+			case "adk_author":
+				set(&m.author, v)
+			case "adk_branch":
+				set(&m.branch, v)
+			case "adk_event_id":
+				set(&m.event, v)
+			case "adk_error_code":
+				set(&m.code, v)
+			case "adk_usage_metadata":
+				set(&m.usage, v)
+			case "adk_actions":
+				set(&m.actions, v)
+			case "adk_invocation_id":
+				m.spoken = m.spoken || len(v.Text()) > 0
+			case "adk_partial":
+				if on, ok := v.Bool(); ok && !m.flagged {
+					m.flagged, m.partial = true, on
+				}
+			}
+		}
+	}
+	m.spoken = m.spoken || len(m.author.Text()) > 0
+	return m
+}
+
+// failure is that of a model. Python puts the finish reason of an empty answer there too, and that of an answer cut at its limit.
+func (m remarks) failure() event.Failure {
+	if code := m.code; len(code.Text()) == 0 || code.Is("STOP") || code.Is("MAX_TOKENS") {
+		return event.NoFailure
+	}
+	return event.ModelError
+}
+
+// place says whose event it is.
+func (d *decoder) place(m remarks, b *event.Batch) {
+	if m.author.Is("user") {
+		return
+	}
+	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
+	b.Workflow, _, _ = strings.Cut(b.Branch, ".")
+}
+
+// speaker is the unit in which model responses follow one another: parallel branches interleave.
+type speaker struct{ agent, branch string }
+
+// response is what is known of a speaker's current and last model response.
+type response struct {
+	open    bool   // partial events came, the whole did not
+	event   string // the last
+	usage   event.Usage
+	failure event.Failure
+	pieces  maphash.Hash // of its text so far
+}
+
+func (t *task) response(b *event.Batch) *response {
+	key := speaker{b.Agent, b.Branch}
+	r := t.speakers[key]
+	if r == nil {
+		r = &response{}
+		if len(t.speakers) < maxSpeakers {
+			t.speakers[key] = r
+		}
+	}
+	return r
+}
+
+// speak takes an event of an ADK agent: its parts, and what it says of the model.
+func (d *decoder) speak(t *task, m remarks, parts strictjson.Value, b *event.Batch) {
+	r := t.response(b)
+	if b.Partial {
+		if !r.open {
+			r.open = true
+			b.Add(event.KindModelStarted)
+		}
+		addTexts(parts, b)
+		return
+	}
+	failure := m.failure()
+	if d.respond(r, m, parts, failure, b); b.Partial {
+		addTexts(parts, b)
+		return
+	}
+	b.Partial = !t.isNews(parts) && textOnly(parts) && parts.Len() > 0 // the last event again, as the answer
+	d.addPauses(m, b)
+	for v := range parts.Elements() {
+		d.addPart(t, m, readPart(v), failure, b)
+	}
+	if failure != event.NoFailure {
+		e := b.Add(event.KindError)
+		e.Error, e.FromCode = failure, true
+	}
+}
+
+// respond states what is known of a model's response that an event is. Answers of tools are none, and an event that repeats the
+// last one as the answer has no usage.
+func (d *decoder) respond(r *response, m remarks, parts strictjson.Value, failure event.Failure, b *event.Batch) {
+	usage := readUsage(m.usage)
+	if id := d.name(m.event); id != "" && id == r.event && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
+		r.goOn(usage, parts, b)
+		return
+	}
+	switch {
+	case hasResponse(parts):
+	case m.usage.Len() > 0, failure != event.NoFailure, r.open && parts.Len() > 0:
+		e := b.Add(event.KindModelEnded)
+		e.Usage, e.Error = usage, failure
+		*r = response{event: d.name(m.event), usage: usage, failure: failure}
+		r.pieces.SetSeed(seed)
+		hashTexts(&r.pieces, parts)
+	}
+}
+
+// goOn takes the next event of the same id. In Python, executors without the ADK extension do not say what is partial: an event
+// may be the next piece of a response, or, at the end, all of it; what it counts includes what was counted.
+func (r *response) goOn(usage event.Usage, parts strictjson.Value, b *event.Batch) {
+	if sumOf(parts) != r.pieces.Sum64() {
+		hashTexts(&r.pieces, parts)
+		b.Partial = true
+		return
+	}
+	if rest := less(usage, r.usage); rest != (event.Usage{}) {
+		b.Add(event.KindUsage).Usage = rest
+		r.usage = usage
+	}
+}
+
+func (d *decoder) addPart(t *task, m remarks, p part, failure event.Failure, b *event.Batch) {
+	switch p.kind {
+	case partText, partThought:
+		if failure == event.NoFailure { // else the words of an error
+			addText(p, b)
+		}
+	case partCall:
+		d.addCall(t, p, b)
+	case partResponse:
+		d.addResponse(t, m, p, b)
+	}
+}
+
+// isRequest says whether a function call is the ADK's own question to the outside and no tool.
+func isRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
+
+// addCall states a call once: the answer of a task that waits repeats it.
+func (d *decoder) addCall(t *task, p part, b *event.Batch) {
+	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
+	if _, known := t.calls[id]; known {
+		return
+	}
+	args := p.data.Get("args")
+	if id != "" && len(t.calls) < maxCalls {
+		t.calls[id] = call{long: p.long, target: d.name(args.First("agent_name", "agentName"))}
+	}
+	if isRequest(name) {
+		t.wait(id)
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = id, inputKind(name)
+		return
+	}
+	if p.long {
+		t.wait(id)
+	}
+	e := b.Add(event.KindToolStarted)
+	e.Name, e.CallID, e.LongRunning, e.Payload = name, id, p.long, args
+}
+
+func inputKind(name string) event.InputKind {
+	switch name {
+	case "adk_request_credential":
+		return event.InputCredential
+	case "adk_request_confirmation":
+		return event.InputConfirmation
+	}
+	return event.InputClarification
+}
+
+// transferTool is the function by which an ADK agent hands control over.
+const transferTool = "transfer_to_agent"
+
+func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
+	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
+	c, known := t.calls[id]
+	if c.answered {
+		return
+	}
+	if c.answered = true; known || id != "" && len(t.calls) < maxCalls {
+		t.calls[id] = c
+	}
+	t.answer(id)
+	if isRequest(name) {
+		b.Add(event.KindInputAnswered).CallID = id
+		return
+	}
+	e := b.Add(event.KindToolEnded)
+	e.Name, e.CallID, e.Payload, e.Settled = name, id, p.data.Get("response"), c.long
+	if isError(e.Payload) {
+		e.Error = event.ToolError
+		return
+	}
+	target := d.name(m.actions.First("transferToAgent", "transfer_to_agent"))
+	if target == "" {
+		target = c.target
+	}
+	if name == transferTool && target != "" {
+		e := b.Add(event.KindTransfer)
+		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id
+	}
+}
+
+// isError says whether a tool's response is the convention for an error: a member `error` that says something.
+func isError(response strictjson.Value) bool {
+	e := response.Get("error")
+	switch e.Kind() {
+	case strictjson.String:
+		return len(e.Text()) > 0
+	case strictjson.Bool:
+		on, _ := e.Bool()
+		return on
+	case strictjson.Number: // a code: 0 is none
+		n, ok := e.Float()
+		return n != 0 || !ok
+	}
+	return e.Len() > 0
+}
+
+// addPauses names the calls that wait for a confirmation before their responses are read: the response of such a call holds an
+// error text that is none.
+func (d *decoder) addPauses(m remarks, b *event.Batch) {
+	for call := range m.actions.First("requestedToolConfirmations", "requested_tool_confirmations").Members() {
+		b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
+	}
+}
+
+func textOnly(parts strictjson.Value) bool {
+	for v := range parts.Elements() {
+		if p := readPart(v); p.kind != partText && p.kind != partThought {
+			return false
+		}
+	}
+	return true
+}
+
+func hasResponse(parts strictjson.Value) bool {
+	for v := range parts.Elements() {
+		if readPart(v).kind == partResponse {
+			return true
+		}
+	}
+	return false
+}
+
+// readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.
+// Go leaves a count of 0 out, so where the total stands, it says what the missing one is.
+func readUsage(v strictjson.Value) event.Usage {
+	get := func(camel, snake string) event.Count { return dialect.Count(v.First(camel, snake)) }
+	thoughts := get("thoughtsTokenCount", "thoughts_token_count")
+	usage := event.Usage{
+		Input:     get("promptTokenCount", "prompt_token_count").Add(get("toolUsePromptTokenCount", "tool_use_prompt_token_count")),
+		Output:    get("candidatesTokenCount", "candidates_token_count").Add(thoughts),
+		CacheRead: get("cachedContentTokenCount", "cached_content_token_count"),
+		Reasoning: thoughts,
+	}
+	if total := get("totalTokenCount", "total_token_count"); !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
+		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
+	}
+	return usage
+}
+
+// less is what one usage counts more than another, nothing where that is less than nothing.
+func less(u, v event.Usage) event.Usage {
+	rest := func(a, b event.Count) event.Count {
+		if a.Known && a.N > b.N {
+			return event.Count{N: a.N - b.N, Known: true}
+		}
+		return event.Count{}
+	}
+	return event.Usage{
+		Input: rest(u.Input, v.Input), Output: rest(u.Output, v.Output),
+		CacheRead: rest(u.CacheRead, v.CacheRead), Reasoning: rest(u.Reasoning, v.Reasoning),
+	}
+}

@@ -1,0 +1,11 @@
+package a2a
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+)
+
+func TestContract(t *testing.T) { dialecttest.Run(t, Dialect{}, "testdata") }
+
+func FuzzDecode(f *testing.F) { dialecttest.Fuzz(f, Dialect{}, "testdata") }

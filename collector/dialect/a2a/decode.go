@@ -1,0 +1,256 @@
+package a2a
+
+import (
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	tasks   *simplelru.LRU[string, *task]
+	last    *task
+	names   map[string]string
+	answers []string // of a request that did not name its session, until the stream does
+}
+
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	if !f.JSON.Exists() {
+		b.Rejected = f.Malformed
+		if string(f.Event) == typeError {
+			b.Add(event.KindError).Error = event.AgentError
+		}
+		if d.last != nil {
+			b.Run, b.Session = d.last.id, d.last.session
+		}
+		return
+	}
+	u := readUpdate(f.JSON)
+	switch u.shape {
+	case shapeTask:
+		d.readTask(u.body, b)
+	case shapeStatus:
+		d.readStatus(u.body, b)
+	case shapeArtifact:
+		d.readArtifact(u.body, b)
+	case shapeMessage:
+		d.readMessage(u.body, b)
+	case shapeFailure:
+		d.readFailure(b)
+	case shapeOther:
+		b.Type = u.kind
+		b.Add(event.KindOther)
+	default:
+		b.Rejected = event.ReasonShape
+		return
+	}
+	if u.mixed {
+		b.Type = typeWorking
+	}
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
+}
+
+// about says what a frame is about. An answer is found by its session, which for the server follows from the task, so that a
+// request need not name it.
+func (d *decoder) about(t *task, b *event.Batch) {
+	if b.Run, b.Session = t.id, t.session; b.Session == "" {
+		return
+	}
+	for _, id := range d.answers {
+		b.Add(event.KindInputAnswered).CallID = id
+	}
+	d.answers = nil
+}
+
+// readFailure takes an error for the end of the task that the stream is about: nothing follows it.
+func (d *decoder) readFailure(b *event.Batch) {
+	b.Type = typeError
+	t := d.last
+	if t == nil {
+		t = &task{}
+	}
+	d.about(t, b)
+	if t.over {
+		b.Add(event.KindError).Error = event.AgentError
+		return
+	}
+	t.finish(event.AgentError, b)
+}
+
+// readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
+// is over: then it is the whole answer.
+func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
+	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v.Get("status"))
+	known := !t.heard && !st.over()
+	d.enter(t, st, b)
+	d.place(readRemarks(v.Get("metadata"), st.message.Get("metadata")), b)
+	b.Type = st.typeOfTask(v.Get("artifacts"))
+	for artifact := range v.Get("artifacts").Elements() {
+		id, parts := d.name(artifact.Get("artifactId")), artifact.Get("parts")
+		switch {
+		case known:
+			t.open(id).keep(parts)
+		case t.artifact(id) == nil && !t.over:
+			t.open(id)
+			d.write(artifact, parts, event.Artifact{Complete: true}, b)
+			if t.isNews(parts) {
+				addTexts(parts, b)
+			}
+		}
+	}
+	d.stand(t, st, remarks{}, b)
+}
+
+func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
+	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v.Get("status"))
+	d.enter(t, st, b)
+	m := readRemarks(v.Get("metadata"), st.message.Get("metadata"))
+	d.place(m, b)
+	b.Type = st.typeOf(typeStatus)
+	d.stand(t, st, m, b)
+}
+
+// enter names the run. One that is over stays so, whatever else is said of it.
+func (d *decoder) enter(t *task, st status, b *event.Batch) {
+	d.about(t, b)
+	b.Time = st.time
+	t.begin(st.state, b)
+}
+
+// stand takes how a task stands, and what is said with that.
+func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
+	parts := partsOf(st.message)
+	switch {
+	case t.over:
+	case st.asks():
+		for v := range parts.Elements() {
+			if p := readPart(v); p.kind == partCall { // the responses beside them only say that they wait
+				d.addCall(t, p, b)
+			}
+		}
+		t.ask(st.state, b)
+	case !st.over():
+		t.goOn(b)
+		d.comment(t, st, m, b)
+	case st.state == completed:
+		d.answer(t, st, b)
+		t.finish(event.NoFailure, b)
+	case st.state == canceled:
+		t.finish(event.FailureCanceled, b)
+	default:
+		d.failModel(t, m, b)
+		t.finish(event.AgentError, b)
+	}
+}
+
+// comment takes what is said while a task is worked on. Of ADK agents it is an event, of others only talk about the work.
+func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
+	parts := partsOf(st.message)
+	switch {
+	case fromUser(st.message):
+		for v := range parts.Elements() {
+			if p := readPart(v); p.kind == partResponse {
+				d.addResponse(t, m, p, b)
+			}
+		}
+	case m.spoken:
+		d.speak(t, m, parts, b)
+	default:
+		for v := range parts.Elements() {
+			if p := readPart(v); p.kind == partThought {
+				addText(p, b)
+			}
+		}
+	}
+}
+
+// answer takes the text that a task ends with, and those of artifacts of which nobody said that they are whole.
+func (d *decoder) answer(t *task, st status, b *event.Batch) {
+	told := false
+	for _, a := range t.artifacts {
+		if a.growing && !a.headless && len(a.text) > 0 {
+			b.Add(event.KindText).Text, told = a.text, true
+		}
+	}
+	if parts := partsOf(st.message); !fromUser(st.message) && parts.Len() > 0 {
+		if news := t.isNews(parts); news || !told {
+			b.Partial = !news
+			addTexts(parts, b)
+		}
+	}
+}
+
+// failModel states the model's response that a task failed for, unless an update had it already.
+func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
+	failure, usage := m.failure(), readUsage(m.usage)
+	if failure == event.NoFailure {
+		return
+	}
+	r := t.response(b)
+	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
+		return
+	}
+	e := b.Add(event.KindModelEnded)
+	e.Usage, e.Error = usage, failure
+}
+
+// readMessage takes an answer without a task, which is all of it; or one that is a task's last word.
+func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
+	if b.Type = typeOf(typeMessage, partsOf(v)); isAmbiguous(v) {
+		b.Type = typeWorking
+	}
+	id := v.Get("taskId")
+	t, known := d.tasks.Peek(d.name(id))
+	if known = known && len(id.Text()) > 0; !known {
+		t = &task{id: d.name(v.First("taskId", "messageId")), session: d.name(v.Get("contextId"))}
+	}
+	d.about(t, b)
+	switch {
+	case t.over || fromUser(v):
+		return
+	case !known:
+		b.Add(event.KindRunStarted)
+	}
+	d.place(readRemarks(v.Get("metadata")), b)
+	addTexts(partsOf(v), b)
+	t.finish(event.NoFailure, b)
+}
+
+// addTexts states texts and thoughts. It says whether there is a text.
+func addTexts(parts strictjson.Value, b *event.Batch) (any bool) {
+	for v := range parts.Elements() {
+		if p := readPart(v); p.kind == partText || p.kind == partThought {
+			addText(p, b)
+			any = any || p.kind == partText
+		}
+	}
+	return any
+}
+
+func addText(p part, b *event.Batch) {
+	text := p.text.Text()
+	if len(text) == 0 {
+		return
+	}
+	kind := event.KindText
+	if p.kind == partThought {
+		kind = event.KindThought
+	}
+	b.Add(kind).Text = text
+}
+
+// name returns a string of the wire, cut, without allocating for one that the stream has used before.
+func (d *decoder) name(v strictjson.Value) string {
+	text := v.Text()
+	if known, ok := d.names[string(text)]; ok {
+		return known
+	}
+	s := dialect.Name(string(text))
+	if len(d.names) < maxNames && len(s) == len(text) {
+		d.names[s] = s
+	}
+	return s
+}

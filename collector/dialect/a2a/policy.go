@@ -1,0 +1,210 @@
+package a2a
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// The types of frames: those that the protocol has, and those of what a frame says where less of it may leave.
+const (
+	typeTask     = "task"
+	typeMessage  = "message"
+	typeStatus   = "status-update"
+	typeArtifact = "artifact-update"
+	typeError    = "error"
+	typeWorking  = "working"  // a status, or a snapshot, whose words are about the work
+	typeAsking   = "asking"   // one whose words are a question
+	typeThoughts = "thoughts" // an answer with thoughts in it
+	typeCalls    = "calls"    // an ADK agent's calls of tools, and nothing else
+	typeResults  = "results"  // what they gave back, and nothing else
+)
+
+// typeOf is the type of a frame that says how a task stands.
+func (s status) typeOf(plain string) string {
+	parts := partsOf(s.message)
+	switch {
+	case isAmbiguous(s.message):
+		return typeWorking
+	case s.asks():
+		return typeAsking
+	case s.over() && !fromUser(s.message):
+		return typeOf(plain, parts)
+	case all(partCall, parts):
+		return typeCalls
+	case all(partResponse, parts):
+		return typeResults
+	}
+	return typeWorking
+}
+
+// typeOfTask is the type of a snapshot. What its artifacts hold is no call of a tool, whatever its status says.
+func (s status) typeOfTask(artifacts strictjson.Value) string {
+	kind := s.typeOf(typeTask)
+	for artifact := range artifacts.Elements() {
+		switch {
+		case (kind == typeCalls || kind == typeResults) && s.over():
+			kind = typeTask
+		case kind == typeCalls || kind == typeResults:
+			kind = typeWorking
+		}
+		if kind == typeTask && hasThought(artifact.Get("parts")) {
+			kind = typeThoughts
+		}
+	}
+	return kind
+}
+
+// typeOf is the type of an answer, by its parts.
+func typeOf(plain string, parts strictjson.Value) string {
+	switch {
+	case all(partCall, parts):
+		return typeCalls
+	case all(partResponse, parts):
+		return typeResults
+	case hasThought(parts):
+		return typeThoughts
+	}
+	return plain
+}
+
+func hasThought(parts strictjson.Value) bool {
+	for v := range parts.Elements() {
+		if readPart(v).kind == partThought {
+			return true
+		}
+	}
+	return false
+}
+
+// isAmbiguous says whether readers could take different parts for those of a message.
+func isAmbiguous(message strictjson.Value) bool {
+	return message.Get("parts").Exists() && message.Get("content").Exists()
+}
+
+func all(kind partKind, parts strictjson.Value) bool {
+	for v := range parts.Elements() {
+		if readPart(v).kind != kind {
+			return false
+		}
+	}
+	return parts.Len() > 0
+}
+
+var table = event.Table{
+	// The kind stands in the result of a JSON-RPC response, else at the top; a type would be something of another protocol.
+	Discriminators: []string{"kind", "type"},
+	Envelopes: []string{
+		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
+		"metadata", "adk_custom_metadata", "a2a:response",
+	},
+	Events:  []string{"message", typeError}, // Python names its error frames
+	Failure: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
+	Types: map[string]event.Type{
+		typeTask:     {Client: true, Public: frame(&publicAnswer, &publicState)},
+		typeMessage:  {Client: true, Public: frame(&publicAnswer, &publicState)},
+		typeStatus:   {Client: true, Public: frame(&publicAnswer, &publicState)},
+		typeArtifact: {Client: true, Public: frame(&publicAnswer, &publicState)},
+		typeThoughts: {Client: true, Public: frame(&publicThoughts, &publicState)},
+		typeAsking:   {Client: true, Public: frame(&publicQuestion, &publicAsked)},
+		typeCalls:    {Client: true, Public: frame(&publicCall, &publicState)},
+		typeResults:  {Client: true, Public: frame(&publicResult, &publicState)},
+		typeWorking:  {Client: true, Public: frame(nil, &publicState)},
+		typeError: {Client: true, Public: members(rules{
+			"jsonrpc": &scalar,
+			"id":      &scalar,
+			"error": {Fact: event.KindError, Members: rules{
+				"code": &scalar, "status": &scalar, "message": {Instead: `"the run failed"`},
+			}},
+		})},
+	},
+}
+
+// Table is what may leave a stream of the Agent2Agent protocol.
+func (Dialect) Table() *event.Table { return &table }
+
+type rules = map[string]*event.Rule
+
+func members(m rules) *event.Rule { return &event.Rule{Members: m} }
+
+var (
+	scalar       = event.Rule{}
+	artifactName = event.Rule{Fact: event.KindArtifact}
+)
+
+// How a task stands.
+var (
+	publicState = event.Rule{Fact: event.KindError, Values: []string{
+		"submitted", "working", "completed", "unknown",
+		"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED", "TASK_STATE_UNSPECIFIED",
+	}}
+	publicAsked = event.Rule{Fact: event.KindInputRequested}
+)
+
+// The pieces of what is said. Of a file its name leaves and not what is in it or where it lies, of a tool's call its name, of other
+// data nothing. The decoder takes for text of an answer neither the words of an error nor the user's, nor what was known before.
+var (
+	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
+	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
+	publicCall     = event.Rule{Members: named(event.KindToolStarted)}
+	publicResult   = event.Rule{Members: named(event.KindToolEnded)}
+
+	// publicThoughts has every piece with metadata for a thought, since there it says that it is one.
+	publicThoughts = event.Rule{Thought: []string{"metadata"}, Members: with(pieces(event.KindText), rules{
+		"metadata": members(rules{"adk_thought": &scalar, "thought": &scalar}),
+	})}
+)
+
+func pieces(text event.Kind) rules {
+	return rules{
+		"kind":      &scalar,
+		"text":      {Fact: text},
+		"file":      members(rules{"name": &scalar, "mimeType": &scalar}),
+		"filename":  &scalar,
+		"mediaType": &scalar,
+	}
+}
+
+func named(fact event.Kind) rules {
+	return rules{
+		"kind":     &scalar,
+		"data":     members(rules{"id": &scalar, "name": {Fact: fact}}),
+		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &scalar}),
+	}
+}
+
+// frame is an update in each of its envelopes, without history and metadata. Where piece is nil, nothing that is said leaves.
+func frame(piece, standing *event.Rule) *event.Rule {
+	update := rules{
+		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
+		"final": &scalar, "append": &scalar, "lastChunk": &scalar,
+	}
+	status := rules{"state": standing, "timestamp": &scalar}
+	if piece != nil {
+		artifact := members(rules{"artifactId": &artifactName, "name": &artifactName, "parts": {Each: piece}})
+		status["message"] = members(message(piece))
+		update = with(update, message(piece), rules{"artifact": artifact, "artifacts": {Each: artifact}})
+	}
+	update["status"] = members(status)
+	wrapped := rules{
+		"task": members(update), "message": members(update), "statusUpdate": members(update), "artifactUpdate": members(update),
+	}
+	return members(with(update, wrapped, rules{"jsonrpc": &scalar, "result": members(with(update, wrapped))}))
+}
+
+func message(piece *event.Rule) rules {
+	return rules{
+		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": &scalar,
+		"parts": {Each: piece}, "content": {Each: piece},
+	}
+}
+
+// with returns one set of rules.
+func with(all ...rules) rules {
+	one := rules{}
+	for _, some := range all {
+		for name, rule := range some {
+			one[name] = rule
+		}
+	}
+	return one
+}

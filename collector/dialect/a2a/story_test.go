@@ -1,0 +1,141 @@
+package a2a_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// resubscribed is what becomes of a task to which somebody comes to listen when half of its answer was given.
+const resubscribed = `
+completed
+invoke_agent : ok  <
+artifact other 32 bytes
+`
+
+// TestStories plays whole streams over HTTP, one after the other through one proxy, and reads what became of them.
+func TestStories(t *testing.T) {
+	for _, c := range []struct{ captures, want string }{
+		{"go-sdk-artifact-stream", `
+completed
+invoke_agent coordinator: ok  <
+artifact other 21 bytes
+`},
+		{"go-sdk-exec-error", `
+failed error_frame
+invoke_agent coordinator: error agent_error <
+`},
+		{"go-sdk-input-required", `
+interrupted awaiting_input
+invoke_agent coordinator: interrupted  <
+input clarification open
+`},
+		{"python-message", `
+completed
+invoke_agent : ok  <
+  confidence 0.8
+`},
+		{"python-rest-files", `
+completed
+invoke_agent : ok  <
+artifact file 11 bytes
+artifact file 0 bytes
+artifact data 25 bytes
+`},
+		{"python-canceled", `
+canceled agent_canceled
+invoke_agent : unfinished canceled <
+artifact other 24 bytes
+`},
+		{"python-asked python-answered", `
+interrupted awaiting_input
+invoke_agent : interrupted  <
+input clarification open
+
+completed
+invoke_agent : ok  <
+artifact other 26 bytes
+resumes the run before: true
+`},
+		{"python-resubscribed", resubscribed},
+		{"python-rest-resubscribed", resubscribed},
+		{"adk-go-streamed-tool", `
+completed
+invoke_agent coordinator: ok  <
+  confidence 0.9
+chat : ok  < coordinator 12 in, 6 out
+execute_tool get_weather: ok  < coordinator
+chat : ok  < coordinator 20 in, 8 out
+artifact other 39 bytes
+`},
+		{"adk-go-transfer", `
+completed
+invoke_agent coordinator: ok  <
+chat : ok  < coordinator 15 in, 3 out
+execute_tool transfer_to_agent: ok  < coordinator
+invoke_agent expert: ok  < coordinator
+  confidence 0.92
+chat : ok  < expert 10 in, 5 out
+artifact other 64 bytes
+`},
+		{"adk-go-safety", `
+failed error_frame
+invoke_agent coordinator: error agent_error <
+chat : error model_error < coordinator 9 in, 0 out
+`},
+		{"adk-python-parallel", `
+completed
+invoke_agent coordinator: ok  <
+chat : ok  < coordinator 12 in, 6 out
+execute_tool get_weather: ok  < coordinator
+execute_tool get_weather: ok  < coordinator
+chat : ok  < coordinator 20 in, 8 out
+artifact other 15 bytes
+`},
+		{"adk-python-failtool", `
+completed
+invoke_agent coordinator: ok  <
+chat : ok  < coordinator 12 in, 6 out
+execute_tool broken: error tool_error < coordinator
+chat : ok  < coordinator 20 in, 8 out
+artifact other 19 bytes
+`},
+		{"adk-python-extension-asked adk-python-extension-answered", `
+interrupted awaiting_input
+invoke_agent coordinator: interrupted  <
+chat : ok  < coordinator 12 in, 6 out
+chat : ok  < coordinator 22 in, 4 out
+execute_tool approve: interrupted  < coordinator
+input tool open
+artifact other 11 bytes
+artifact other 19 bytes
+
+completed
+invoke_agent coordinator: ok  <
+chat : ok  < coordinator 22 in, 4 out
+artifact other 19 bytes
+resumes the run before: true
+`},
+	} {
+		t.Run(c.captures, func(t *testing.T) {
+			s := newStand(t)
+			for _, capture := range strings.Fields(c.captures) {
+				sent, err := os.ReadFile("testdata/" + capture + ".sse")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := strings.Count("\n"+s.play(t, capture), "\ndata:"), strings.Count("\n"+string(sent), "\ndata:"); got != want {
+					t.Errorf("the client got %d of %d frames", got, want)
+				}
+			}
+			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.told()); diff != "" {
+				t.Error(diff)
+			}
+			if log := s.log.String(); strings.Contains(log, "case:") {
+				t.Errorf("logged: %s", log)
+			}
+		})
+	}
+}

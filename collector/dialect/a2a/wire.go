@@ -1,0 +1,276 @@
+package a2a
+
+import (
+	"slices"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// shape is what an update is.
+type shape uint8
+
+const (
+	shapeNone shape = iota
+	shapeTask
+	shapeMessage
+	shapeStatus
+	shapeArtifact
+	shapeFailure
+	shapeOther // of a kind that is not known
+)
+
+// update is a frame without its envelopes.
+type update struct {
+	shape shape
+	body  strictjson.Value
+	kind  string // shapeOther
+
+	bare    bool // it has no envelope at all
+	crowded bool // its envelope, of which it should be all, holds other things
+	mixed   bool // things are said beside it, or in it, where none of its shape says any
+}
+
+// saysMore says whether something is said in v in other members than those that are a shape's own.
+func saysMore(v strictjson.Value, own ...string) bool {
+	for name, value := range v.Members() {
+		switch text := name.Text(); string(text) {
+		case "status", "artifact", "artifacts", "parts", "content", "task", "message", "statusUpdate", "artifactUpdate":
+			if value.Kind() > strictjson.Null && !slices.Contains(own, string(text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// own are the members in which each shape says what it says.
+var own = [...][]string{
+	shapeTask: {"status", "artifacts"}, shapeMessage: {"parts", "content"}, shapeStatus: {"status"}, shapeArtifact: {"artifact"},
+}
+
+// kinds are the discriminators of 0.3, wrappers the members of 1.0 in their place.
+var (
+	kinds = map[string]shape{
+		"task": shapeTask, "message": shapeMessage, "status-update": shapeStatus, "artifact-update": shapeArtifact,
+	}
+	wrappers = map[string]shape{
+		"task": shapeTask, "message": shapeMessage, "statusUpdate": shapeStatus, "artifactUpdate": shapeArtifact,
+	}
+)
+
+// readUpdate finds the update in a frame: in the result of a JSON-RPC response, or, over HTTP+JSON, as the frame itself.
+func readUpdate(frame strictjson.Value) update {
+	result, failure := frame.Get("result"), frame.Get("error")
+	switch rpc := frame.Get("jsonrpc"); {
+	case rpc.Exists() && !rpc.Is("2.0"), failure.Kind() > strictjson.Null && result.Kind() > strictjson.Null:
+		return update{}
+	case failure.Kind() == strictjson.Object:
+		return readFailure(frame, failure, rpc.Exists())
+	case rpc.Exists():
+		u := readResult(result)
+		u.mixed = u.mixed || saysMore(frame)
+		return u
+	}
+	u := readResult(frame)
+	if u.bare = frame.Get("kind").Exists(); u.bare {
+		u.crowded = frame.Get("type").Exists()
+		return u
+	}
+	said := 0
+	for _, v := range frame.Members() {
+		if v.Kind() > strictjson.Null {
+			said++
+		}
+	}
+	u.crowded = said > 1
+	return u
+}
+
+// readFailure reads the errors of JSON-RPC and of HTTP+JSON (google.rpc.Status), both of which have a code and words.
+func readFailure(frame, failure strictjson.Value, rpc bool) update {
+	_, coded := failure.Get("code").Int()
+	if !coded || failure.Get("message").Kind() != strictjson.String || !rpc && frame.Len() > 1 {
+		return update{}
+	}
+	return update{shape: shapeFailure, body: failure}
+}
+
+func readResult(v strictjson.Value) update {
+	if kind := v.Get("kind"); kind.Kind() == strictjson.String {
+		s, known := kinds[string(kind.Text())]
+		if !known {
+			return update{shape: shapeOther, kind: dialect.Name(kind.String())}
+		}
+		return update{shape: s, body: v}.checked()
+	}
+	var u update
+	for name, value := range v.Members() {
+		if s, known := wrappers[string(name.Text())]; known && value.Kind() > strictjson.Null {
+			if u.shape != shapeNone {
+				return update{}
+			}
+			u = update{shape: s, body: value, mixed: saysMore(v, string(name.Text()))}
+		}
+	}
+	return u.checked()
+}
+
+// checked holds an update to the members without which it says nothing.
+func (u update) checked() update {
+	is := func(name string, kind strictjson.Kind) bool { return u.body.Get(name).Kind() == kind }
+	ok := false
+	switch u.shape {
+	case shapeTask:
+		ok = is("id", strictjson.String) && is("status", strictjson.Object)
+	case shapeMessage:
+		ok = is("messageId", strictjson.String) && partsOf(u.body).Kind() == strictjson.Array
+	case shapeStatus:
+		ok = is("taskId", strictjson.String) && is("status", strictjson.Object)
+	case shapeArtifact:
+		ok = is("taskId", strictjson.String) && is("artifact", strictjson.Object)
+	}
+	if !ok {
+		return update{}
+	}
+	u.mixed = u.mixed || saysMore(u.body, own[u.shape]...)
+	return u
+}
+
+// state is how a task stands.
+type state uint8
+
+const (
+	unknown state = iota
+	submitted
+	working
+	inputRequired
+	authRequired
+	completed
+	failed
+	canceled
+	rejected
+)
+
+// states are spelled as in 0.3, as in 1.0, and as over HTTP+JSON in 0.3, which has another canceled.
+var states = map[string]state{
+	"submitted": submitted, "TASK_STATE_SUBMITTED": submitted,
+	"working": working, "TASK_STATE_WORKING": working,
+	"input-required": inputRequired, "TASK_STATE_INPUT_REQUIRED": inputRequired,
+	"auth-required": authRequired, "TASK_STATE_AUTH_REQUIRED": authRequired,
+	"completed": completed, "TASK_STATE_COMPLETED": completed,
+	"failed": failed, "TASK_STATE_FAILED": failed,
+	"canceled": canceled, "TASK_STATE_CANCELED": canceled, "TASK_STATE_CANCELLED": canceled,
+	"rejected": rejected, "TASK_STATE_REJECTED": rejected,
+}
+
+func (s state) over() bool { return s >= completed }
+
+func (s state) asks() bool { return s == inputRequired || s == authRequired }
+
+// status is a task's.
+type status struct {
+	state
+	message strictjson.Value
+	time    time.Time
+}
+
+func readStatus(v strictjson.Value) status {
+	// Python servers of 2025 wrote their local time without a zone: when that was, nobody knows.
+	return status{states[string(v.Get("state").Text())], v.Get("message"), dialect.TextTime(v.Get("timestamp"))}
+}
+
+// fromUser says whether a message is the user's own.
+func fromUser(message strictjson.Value) bool {
+	role := message.Get("role")
+	return role.Is("user") || role.Is("ROLE_USER")
+}
+
+type partKind uint8
+
+const (
+	partOther partKind = iota
+	partText
+	partThought
+	partFile
+	partData
+	partCall     // of an ADK agent: a call of a tool
+	partResponse // its answer
+)
+
+// part is one piece of a message or of an artifact.
+type part struct {
+	kind  partKind
+	text  strictjson.Value
+	data  strictjson.Value
+	long  bool        // partCall: its answer comes from outside
+	bytes event.Count // of what it holds, known unless that stands elsewhere
+}
+
+func readPart(v strictjson.Value) part {
+	meta := v.Get("metadata")
+	if text := v.Get("text"); text.Kind() == strictjson.String {
+		p := part{kind: partText, text: text, bytes: size(len(text.Text()))}
+		if is(meta, "adk_thought") || is(meta, "thought") {
+			p.kind = partThought
+		}
+		return p
+	}
+	if raw := v.Get("raw"); raw.Kind() == strictjson.String {
+		return part{kind: partFile, bytes: decodedSize(raw)}
+	}
+	if file := v.Get("file"); file.Kind() == strictjson.Object {
+		return part{kind: partFile, bytes: decodedSize(file.First("bytes", "fileWithBytes"))}
+	}
+	if v.Get("url").Kind() == strictjson.String {
+		return part{kind: partFile}
+	}
+	if data := v.Get("data"); data.Exists() {
+		return readData(v, data, meta)
+	}
+	return part{}
+}
+
+func readData(v, data, meta strictjson.Value) part {
+	// Over HTTP+JSON, 0.3 has data in data.
+	if inner := data.Get("data"); inner.Exists() && data.Len() == 1 && !v.Get("kind").Exists() {
+		data = inner
+	}
+	p := part{kind: partData, data: data}
+	switch kind := meta.Get("adk_type"); {
+	case kind.Is("function_call"):
+		p.kind, p.long = partCall, is(meta, "adk_is_long_running")
+	case kind.Is("function_response"):
+		p.kind = partResponse
+	case kind.Exists(): // code and its outcome
+		p.kind = partOther
+	default:
+		p.bytes = size(len(data.Raw()))
+	}
+	return p
+}
+
+func is(v strictjson.Value, name string) bool {
+	on, _ := v.Get(name).Bool()
+	return on
+}
+
+func size(n int) event.Count { return event.Count{N: int64(n), Known: true} }
+
+// decodedSize is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
+func decodedSize(v strictjson.Value) event.Count {
+	if v.Kind() != strictjson.String {
+		return event.Count{}
+	}
+	letters := 0
+	for _, c := range v.Text() {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if letter || digit || c == '+' || c == '/' || c == '-' || c == '_' {
+			letters++
+		}
+	}
+	return size(letters * 6 / 8)
+}

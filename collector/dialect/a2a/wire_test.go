@@ -1,0 +1,170 @@
+package a2a
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func value(t testing.TB, data string) strictjson.Value {
+	t.Helper()
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(data), 128); err != nil {
+		t.Fatalf("%s: %v", data, err)
+	}
+	return doc.Root()
+}
+
+func TestDetect(t *testing.T) {
+	const (
+		aTask     = `"id":"t","contextId":"c","status":{"state":"submitted"}`
+		aStatus   = `"taskId":"t","contextId":"c","status":{"state":"working"}`
+		anUpdate  = `"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[]}`
+		aMessage  = `"messageId":"m","role":"agent","parts":[]`
+		anError   = `{"code":-32603,"message":"x"}`
+		aLongCode = `{"code":500,"status":"INTERNAL","message":"x","details":[]}`
+	)
+	rpc := func(result string) string { return `{"jsonrpc":"2.0","id":1,"result":` + result + `}` }
+	for _, c := range []struct {
+		data string
+		want dialect.Match
+	}{
+		{rpc(`{"kind":"task",` + aTask + `}`), dialect.Yes},
+		{rpc(`{"kind":"status-update",` + aStatus + `}`), dialect.Yes},
+		{rpc(`{"kind":"artifact-update",` + anUpdate + `}`), dialect.Yes},
+		{rpc(`{"kind":"message",` + aMessage + `}`), dialect.Yes},
+		{rpc(`{"task":{` + aTask + `}}`), dialect.Yes},
+		{rpc(`{"statusUpdate":{` + aStatus + `}}`), dialect.Yes},
+		{rpc(`{"artifactUpdate":{` + anUpdate + `}}`), dialect.Yes},
+		{rpc(`{"message":{` + aMessage + `},"task":null}`), dialect.Yes},
+		{`{"task":{` + aTask + `}}`, dialect.Yes},
+		{`{"statusUpdate":{` + aStatus + `}}`, dialect.Yes},
+		{`{"artifactUpdate":{` + anUpdate + `}}`, dialect.Yes},
+		{`{"message":{` + aMessage + `}}`, dialect.Yes},
+		{`{"message":{"messageId":"m","content":[]}}`, dialect.Yes},
+		{`{"kind":"status-update",` + aStatus + `}`, dialect.Yes},
+
+		{`{"statusUpdate":{` + aStatus + `},"task":null}`, dialect.Yes},
+
+		{`{"kind":"message",` + aMessage + `}`, dialect.Maybe},
+		{`{"type":"CUSTOM","message":{` + aMessage + `}}`, dialect.Maybe},
+		{`{"statusUpdate":{` + aStatus + `},"id":1}`, dialect.Maybe},
+		{`{"kind":"status-update","type":"x",` + aStatus + `}`, dialect.Maybe},
+		{`{"jsonrpc":"2.0","id":1,"error":` + anError + `}`, dialect.Maybe},
+		{`{"jsonrpc":"2.0","id":1,"result":null,"error":` + anError + `}`, dialect.Maybe},
+		{`{"error":` + aLongCode + `}`, dialect.Maybe},
+
+		{`{}`, dialect.No},
+		{rpc(`{}`), dialect.No},
+		{rpc(`null`), dialect.No},
+		{rpc(`{"tools":[]}`), dialect.No},
+		{rpc(`{"task":{"taskId":"t","status":"working"}}`), dialect.No}, // the Model Context Protocol
+		{rpc(`{"kind":"task","id":"t"}`), dialect.No},
+		{rpc(`{"kind":"task-moved",` + aTask + `}`), dialect.No},
+		{rpc(`{"kind":7,` + aTask + `}`), dialect.No},
+		{rpc(`{"task":{` + aTask + `},"statusUpdate":{` + aStatus + `}}`), dialect.No},
+		{`{"jsonrpc":"1.0","result":{"task":{` + aTask + `}}}`, dialect.No},
+		{`{"jsonrpc":"2.0","result":{"task":{` + aTask + `}},"error":` + anError + `}`, dialect.No},
+		{`{"jsonrpc":"2.0","method":"notifications/message"}`, dialect.No},
+		{`{"error":"x"}`, dialect.No},
+		{`{"error":{"message":"x"}}`, dialect.No},
+		{`{"error":` + aLongCode + `,"author":"a"}`, dialect.No},
+		{`{"kind":"message","taskId":"t","message":{"role":"user","content":"x"}}`, dialect.No}, // Looopy
+		{`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, dialect.No},
+		{`{"author":"a","invocationId":"e-1","content":{"parts":[]}}`, dialect.No},
+		{`[]`, dialect.No},
+	} {
+		if got := (Dialect{}).Detect(dialect.Frame{JSON: value(t, c.data)}); got != c.want {
+			t.Errorf("%s: %d, want %d", c.data, got, c.want)
+		}
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		want event.Identity
+	}{
+		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"messageId":"m","contextId":"c","taskId":"t","parts":[` + text("x") + `,` + gave("c1", "f", `{}`) + `,` + calls("c2", "f", true) + `]}}}`,
+			event.Identity{Session: "c", Answers: []string{"t", "c1"}}},
+		{`{"message":{"messageId":"m","contextId":"c","content":[]}}`, event.Identity{Session: "c"}},
+		{`{"message":{"messageId":"m","taskId":"t"}}`, event.Identity{Answers: []string{"t"}}},
+		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{}},
+		{`{"threadId":"x","runId":"y"}`, event.Identity{}},
+		{`[]`, event.Identity{}},
+	} {
+		got := Dialect{}.Identify(dialect.Request{Method: "POST", Path: "/", Body: value(t, c.body)})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.body, diff)
+		}
+	}
+	var many []string
+	for i := range 2 * maxAnswers {
+		many = append(many, gave(fmt.Sprint("c", i), "f", `{}`))
+	}
+	body := `{"message":{"taskId":"t","parts":[` + strings.Join(many, ",") + `]}}`
+	if got := (Dialect{}).Identify(dialect.Request{Body: value(t, body)}); len(got.Answers) != maxAnswers {
+		t.Errorf("%d answers", len(got.Answers))
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for at, want := range map[string]string{
+		"/": "run", "/a2a": "run", "/a2a/invoke": "run", "/message:stream": "run", "/v1/message:stream": "run", "/tenant-7/message:stream": "run",
+		"/tasks/t1:subscribe": "goes on", "/v1/tasks/t1:subscribe": "goes on", "/tenant-7/tasks/t1:subscribe": "goes on",
+		"/message:send": "", "/tasks/t1": "", "/tasks/t1:cancel": "", "/a/b/message:stream": "", "/rpc": "", "/a2a/x/y": "",
+	} {
+		got := ""
+		for _, p := range (Dialect{}).Paths() {
+			if ok, _ := path.Match(p.Glob, at); ok {
+				if got = "run"; p.Continues {
+					got = "goes on"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for sent, want := range map[string]string{
+		`"2026-11-21T02:31:18.935683403Z"`:   "2026-11-21T02:31:18.935683403Z",
+		`"2026-11-21T04:31:18.5+02:00"`:      "2026-11-21T02:31:18.5Z",
+		`"2026-11-21T12:22:47.909724+00:00"`: "2026-11-21T12:22:47.909724Z",
+		`"2025-06-20T17:15:29.123456"`:       "", // local, nobody knows where
+		`"0001-01-01T00:00:00Z"`:             "",
+		`"9999-01-01T00:00:00Z"`:             "",
+		`1795228205183`:                      "",
+		`""`:                                 "",
+		`null`:                               "",
+		`{"seconds":1}`:                      "",
+	} {
+		got := ""
+		if at := readStatus(value(t, `{"timestamp":`+sent+`}`)).time; !at.IsZero() {
+			got = at.Format("2006-01-02T15:04:05.999999999Z07:00")
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", sent, got, want)
+		}
+	}
+}
+
+// TestRejected refuses what is no update, and goes on.
+func TestRejected(t *testing.T) {
+	for _, sent := range []string{`{}`, `[]`, `"x"`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"error":{"code":"x","message":"y"}}`, `{"task":{"id":7,"status":{}}}`} {
+		got := strings.Split(lines(&event.Stream{}, taskIs("submitted", ""), data(sent), statusIs("completed", "", "")), "\n")
+		if want := []string{"working; run_started", "- rejected=shape", "status-update; final; run_ended"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q", sent, got)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package agui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// agent is one that works in a run; the zero agent is the run's own, which the protocol never names.
+type agent struct{ name, branch, within, parent string }
+
+// subAgent is the name of an agent that is known only by its id, and user that of the human, which no agent has.
+const (
+	subAgent = "subagent"
+	user     = "user"
+)
+
+// put says whose frame it is.
+func (a agent) put(b *event.Batch) {
+	b.Agent, b.Branch, b.Within, b.Parent = a.name, a.branch, a.within, a.parent
+}
+
+// maxOpen bounds each of the subagents of a run, its open steps and its open calls. Beyond it a frame is judged by itself.
+const maxOpen = 256
+
+// agents are a run's subagents by their ids, also those that have ended: their last frames may come late.
+type agents map[string]agent
+
+func (a agents) known(id string) bool {
+	_, known := a[id]
+	return known
+}
+
+func (a *agents) add(id string, added agent) {
+	if *a == nil {
+		*a = make(agents)
+	}
+	if len(*a) < maxOpen {
+		(*a)[id] = added
+	}
+}
+
+// of is the subagent of an id. Some producers only mark its frames, and never say that it begins.
+func (a *agents) of(id string) agent {
+	known, is := (*a)[id]
+	if !is {
+		known = agent{name: subAgent, branch: id}
+		a.add(id, known)
+	}
+	return known
+}
+
+// step is a named part of the work of a run or of a subagent.
+type step struct {
+	owner, name string // a name is used once at a time by its owner
+	id, parent  string // where the producer says how steps are nested
+	agent       agent
+}
+
+// steps are those that are open, and how many there were.
+type steps struct {
+	open  []step
+	begun int
+}
+
+func (s *steps) find(owner, name string) int {
+	return slices.IndexFunc(s.open, func(open step) bool { return open.owner == owner && open.name == name })
+}
+
+// named is the open step of an id.
+func (s *steps) named(id string) *step {
+	if i := slices.IndexFunc(s.open, func(open step) bool { return open.id == id }); i >= 0 && id != "" {
+		return &s.open[i]
+	}
+	return nil
+}
+
+// speaking is the step that an owner's frames are of: the only one that is open and has none within it. Of steps side by side
+// nobody knows which.
+func (s *steps) speaking(owner string) (agent, bool) {
+	found, any := agent{}, false
+	for _, open := range s.open {
+		if open.owner != owner || open.id != "" && slices.ContainsFunc(s.open, func(o step) bool { return o.parent == open.id }) {
+			continue
+		}
+		if any {
+			return agent{}, false
+		}
+		found, any = open.agent, true
+	}
+	return found, any
+}
+
+// owner is the id of the subagent, or of the nested run, that a frame is of; "" for the run itself.
+func (d *decoder) owner(v strictjson.Value) string {
+	if tag := v.Get("subagentRunId"); len(tag.Text()) > 0 {
+		return d.name(tag)
+	}
+	if n := len(d.nested); n > 0 {
+		return d.nested[n-1]
+	}
+	return ""
+}
+
+// speaker is who a frame is of, where nothing else says it: the step at hand, else the subagent.
+func (d *decoder) speaker(v strictjson.Value) agent {
+	owner := d.owner(v)
+	if at, in := d.steps.speaking(owner); in {
+		return at
+	}
+	if owner != "" {
+		return d.agents.of(owner)
+	}
+	return agent{}
+}
+
+// stepStarted takes a step for an agent: frameworks send one for each node of their graphs.
+func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
+	owner, name := d.owner(v), d.name(v.Get("stepName"))
+	if i := d.steps.find(owner, name); i >= 0 {
+		d.steps.open[i].agent.put(b)
+		return
+	}
+	if name == "" || name == user {
+		return
+	}
+	d.steps.begun++
+	nesting := v.Get("rawEvent").Get("attribution") // CrewAI's adapter
+	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
+	begun.agent = agent{name: name, branch: place(name, d.steps.begun), parent: owner}
+	if above := d.steps.named(begun.parent); above != nil {
+		begun.agent.parent = above.agent.branch
+	}
+	if len(d.steps.open) < maxOpen {
+		d.steps.open = append(d.steps.open, begun)
+	}
+	begun.agent.put(b)
+	b.Add(event.KindAgentStarted)
+}
+
+func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
+	i := d.steps.find(d.owner(v), d.name(v.Get("stepName")))
+	if i < 0 {
+		return
+	}
+	d.steps.open[i].agent.put(b)
+	b.Add(event.KindAgentEnded)
+	d.steps.open = slices.Delete(d.steps.open, i, i+1)
+}
+
+// place tells the steps of a name apart by their number in the run.
+func place(name string, number int) string {
+	end := "#" + strconv.Itoa(number)
+	if most := dialect.MaxName - len(end); len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "")
+	}
+	return name + end
+}
+
+// subagentStarted begins a subagent: within the call that started it, else for the subagent that did, else for the step at hand.
+func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
+	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
+	if id == "" {
+		return
+	}
+	if name == "" || name == user {
+		name = subAgent
+	}
+	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
+	if at, in := d.steps.speaking(begun.parent); in {
+		begun.parent = at.branch
+	}
+	d.agents.add(id, begun)
+	begun.put(b)
+	b.Add(event.KindAgentStarted)
+}
+
+// subagentFinished ends a subagent, unless it waits for somebody: then it is a later run that goes on with it.
+func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
+	if !v.Get("outcome").Get("type").Is("suspended") {
+		d.endSubagent(v, event.NoFailure, b)
+	}
+}
+
+func (d *decoder) subagentError(v strictjson.Value, b *event.Batch) {
+	d.endSubagent(v, event.AgentError, b)
+}
+
+func (d *decoder) endSubagent(v strictjson.Value, failure event.Failure, b *event.Batch) {
+	id := d.name(v.Get("subagentRunId"))
+	if id == "" {
+		return
+	}
+	d.agents.of(id).put(b)
+	b.Add(event.KindAgentEnded).Error = failure
+}

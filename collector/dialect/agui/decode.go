@@ -1,0 +1,243 @@
+package agui
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	run, session string
+	over         bool // nothing but an error may follow
+	work
+
+	names map[string]string // strings that the stream repeats
+	doc   strictjson.Doc    // of what stands in a string, and its bytes
+	text  []byte
+}
+
+// work is what is known of the run at hand.
+type work struct {
+	agents   agents
+	steps    steps
+	messages messages
+	calls    calls
+	nested   []string // runs within the run that are open, by their ids
+	asked    bool     // by an event from before the protocol had interrupts
+}
+
+func (d *decoder) reset() {
+	d.over, d.work = false, work{}
+}
+
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	named := v.Get("type")
+	b.Run, b.Session = d.run, d.session
+	switch {
+	case !v.Exists():
+		b.Rejected = f.Malformed
+		if isBrokenError(f.Data) {
+			b.Add(event.KindError).Error = event.AgentError
+		}
+		return
+	case isBareError(v):
+		b.Type = typeError
+		d.fail(v, b)
+		return
+	case named.Kind() != strictjson.String:
+		b.Rejected = event.ReasonShape
+		return
+	}
+	b.Time = reportedTime(v.Get("timestamp"))
+	k := kinds[string(named.Text())]
+	if k == nil {
+		b.Add(event.KindOther)
+		return
+	}
+	b.Type = k.name
+	d.speaker(v).put(b)
+	if k.lane {
+		d.messages.close(d.owner(v), k.run)
+	}
+	k.state(d, v, b)
+	if !b.Partial {
+		d.tell(b)
+	}
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
+}
+
+// isBrokenError knows a run's error whose text was pasted in without escaping.
+func isBrokenError(data []byte) bool {
+	const head = 256
+	data = data[:min(len(data), head)]
+	return bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte(`"RUN_ERROR"`))
+}
+
+// runStarted begins a run; one that the run at hand has started on the same stream is an agent of it.
+func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
+	run, parent := d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
+	going := d.run != "" && !d.over
+	switch {
+	case going && run == d.run:
+	case going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent)):
+		d.beginNested(run, parent, b)
+		return
+	case d.run != "" || d.over:
+		d.reset()
+		agent{}.put(b)
+	}
+	d.run, d.session = run, d.name(v.Get("threadId"))
+	b.Run, b.Session = d.run, d.session
+	b.Add(event.KindRunStarted)
+}
+
+func (d *decoder) beginNested(run, parent string, b *event.Batch) {
+	begun := agent{name: subAgent, branch: run}
+	if parent != d.run {
+		begun.parent = parent
+	}
+	d.agents.add(run, begun)
+	if len(d.nested) < maxOpen {
+		d.nested = append(d.nested, run)
+	}
+	begun.put(b)
+	b.Add(event.KindAgentStarted)
+}
+
+// runFinished ends a run as its outcome says; without one it went well.
+func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
+	if d.endNested(v, b) {
+		return
+	}
+	if run := d.name(v.Get("runId")); d.run == "" || d.over && run != d.run {
+		d.run, d.session, d.over = run, d.name(v.Get("threadId")), false // its beginning was not seen
+		b.Run, b.Session = d.run, d.session
+	}
+	outcome := v.Get("outcome")
+	failure := event.NoFailure
+	switch {
+	case outcome.Get("type").Is("cancelled"):
+		failure = event.FailureCanceled
+		b.Add(event.KindError).Error = failure
+	case outcome.Get("type").Is("interrupt"):
+		d.ask(outcome.Get("interrupts"), b)
+	default:
+		d.tellLast(b)
+		d.askAsBefore(b)
+		d.leave(outcome.Get("pendingToolCallIds"), b)
+	}
+	d.end(failure, v, b)
+}
+
+// endNested ends a run that is an agent of the one at hand. What it has used is not in what that one has.
+func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
+	run := d.name(v.Get("runId"))
+	i := slices.Index(d.nested, run)
+	if i < 0 {
+		return false
+	}
+	d.nested = slices.Delete(d.nested, i, i+1)
+	d.agents.of(run).put(b)
+	d.meter(v.Get("usage"), b)
+	b.Add(event.KindAgentEnded)
+	return true
+}
+
+// end ends the run. What follows is only an error that came too late, or another run.
+func (d *decoder) end(failure event.Failure, v strictjson.Value, b *event.Batch) {
+	d.meter(v.Get("usage"), b)
+	if !d.over {
+		b.Add(event.KindRunEnded).Error = failure
+	}
+	d.reset()
+	d.over = true
+}
+
+func (d *decoder) runError(v strictjson.Value, b *event.Batch) { d.fail(v, b) }
+
+func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
+	b.Add(event.KindError).Error = event.AgentError
+	d.end(event.AgentError, v, b)
+}
+
+// maxModels bounds the models of which a run counts tokens.
+const maxModels = 32
+
+// meter states what each model of a run has used; of no response the protocol tells so.
+func (d *decoder) meter(usage strictjson.Value, b *event.Batch) {
+	n := 0
+	for entry := range usage.Elements() {
+		used := readUsage(entry)
+		if used == (event.Usage{}) || n == maxModels {
+			continue
+		}
+		n++
+		e := b.Add(event.KindUsage)
+		e.Model, e.Usage = d.name(entry.Get("model")), used
+	}
+}
+
+func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
+	if snapshot := v.Get("snapshot"); snapshot.Exists() {
+		b.Add(event.KindState).State = readState(snapshot)
+	}
+}
+
+func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
+	b.Add(event.KindState).State = readPatch(v.Get("delta"))
+}
+
+// activitySnapshot takes an activity for a piece of data that the run writes.
+func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
+	size := event.Count{}
+	if content := v.Get("content"); content.Exists() {
+		size = event.Count{N: int64(len(content.Raw())), Known: true}
+	}
+	d.write(v, event.Artifact{Bytes: size}, b)
+}
+
+// activityDelta changes an activity; how large it is then the patch does not say.
+func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
+	d.write(v, event.Artifact{Append: true}, b)
+}
+
+func (d *decoder) write(v strictjson.Value, a event.Artifact, b *event.Batch) {
+	e := b.Add(event.KindArtifact)
+	e.ID, e.Name = d.name(v.Get("messageId")), d.name(v.Get("activityType"))
+	a.Kind = event.ArtifactData
+	e.Artifact = a
+}
+
+// raw is what the agent's framework says, before anybody has chosen what of it a client is to see.
+func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
+
+func (d *decoder) other(strictjson.Value, *event.Batch) {}
+
+// thought takes a piece of one. No frame repeats it.
+func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
+	if text := v.Get("delta").Text(); len(text) > 0 {
+		b.Add(event.KindThought).Text = text
+	}
+}
+
+// maxNames bounds the strings of a stream that are kept to be used again.
+const maxNames = 1024
+
+// name returns a string of the wire, cut, without allocating for one that the stream has used before.
+func (d *decoder) name(v strictjson.Value) string {
+	text := v.Text()
+	if known, ok := d.names[string(text)]; ok {
+		return known
+	}
+	s := dialect.Name(string(text))
+	if len(d.names) < maxNames && len(s) == len(text) {
+		d.names[s] = s
+	}
+	return s
+}

@@ -1,0 +1,194 @@
+package agui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// factsOf is what frames say, each given as its data: a line for each, its type and author, then its facts, parted by semicolons.
+func factsOf(t *testing.T, frames ...string) string {
+	t.Helper()
+	var wire []byte
+	for _, data := range frames {
+		var err error
+		if wire, err = sse.AppendFrame(wire, sse.Frame{Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, &event.Stream{}, string(wire))) {
+		line = strings.TrimSuffix(line, "\n")
+		if fact, isFact := strings.CutPrefix(line, "  "); isFact {
+			lines[len(lines)-1] += "; " + fact
+			continue
+		}
+		_, line, _ = strings.Cut(line, " ")
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ev is an event of a type, with more members.
+func ev(kind string, members ...string) string {
+	return `{"type":"` + strings.Join(append([]string{kind + `"`}, members...), ",") + `}`
+}
+
+// Frames that many cases need.
+var (
+	start  = ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`)
+	finish = ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`)
+)
+
+const (
+	of       = ` run="r" session="t"`
+	began    = "RUN_STARTED" + of + "; run_started"
+	finished = "RUN_FINISHED" + of + "; run_ended"
+)
+
+type decodeCase struct {
+	name   string
+	frames []string
+	want   []string // a line for each frame
+}
+
+func runDecode(t *testing.T, cases []decodeCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(t, c.frames...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestTypes reads one event of each type, by itself.
+func TestTypes(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range []struct{ sent, want string }{
+		{ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205183`), `RUN_STARTED run="r" session="t" 2026-11-21T02:30:05.183Z; run_started`},
+		{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success"}`), `RUN_FINISHED run="r" session="t"; run_ended`},
+		{ev("RUN_ERROR", `"message":"x"`, `"code":"503"`), `RUN_ERROR; error agent_error; run_ended agent_error`},
+		{ev("STEP_STARTED", `"stepName":"a"`), `STEP_STARTED agent="a" branch="a#1"; agent_started`},
+		{ev("STEP_FINISHED", `"stepName":"a"`), `STEP_FINISHED; other`},
+		{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), `SUBAGENT_STARTED agent="n" branch="s"; agent_started`},
+		{ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended`},
+		{ev("SUBAGENT_ERROR", `"subagentRunId":"s"`, `"message":"x"`), `SUBAGENT_ERROR agent="subagent" branch="s"; agent_ended agent_error`},
+		{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"assistant"`), `TEXT_MESSAGE_START; other`},
+		{ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`), `stray text withheld; other`},
+		{ev("TEXT_MESSAGE_END", `"messageId":"m"`), `stray text withheld; other`},
+		{ev("TEXT_MESSAGE_CHUNK", `"messageId":"m"`, `"delta":"x"`), `TEXT_MESSAGE_CHUNK partial; text "x"`},
+		{ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`), `TOOL_CALL_START; tool_started name="f" call="c"`},
+		{ev("TOOL_CALL_ARGS", `"toolCallId":"c"`, `"delta":"{"`), `TOOL_CALL_ARGS; other`},
+		{ev("TOOL_CALL_END", `"toolCallId":"c"`), `TOOL_CALL_END; other`},
+		{ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), `TOOL_CALL_CHUNK; tool_started name="f" call="c"`},
+		{ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`), `TOOL_CALL_RESULT; tool_ended call="c" settled [1]`},
+		{ev("REASONING_START", `"messageId":"m"`), `REASONING_START; other`},
+		{ev("REASONING_MESSAGE_START", `"messageId":"m"`), `REASONING_MESSAGE_START; other`},
+		{ev("REASONING_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"Hm."`), `REASONING_MESSAGE_CONTENT; thought "Hm."`},
+		{ev("REASONING_MESSAGE_END", `"messageId":"m"`), `REASONING_MESSAGE_END; other`},
+		{ev("REASONING_MESSAGE_CHUNK", `"delta":"Hm."`), `REASONING_MESSAGE_CHUNK; thought "Hm."`},
+		{ev("REASONING_END", `"messageId":"m"`), `REASONING_END; other`},
+		{ev("REASONING_ENCRYPTED_VALUE", `"subtype":"message"`, `"entityId":"m"`, `"encryptedValue":"x"`), `REASONING_ENCRYPTED_VALUE; other`},
+		{ev("STATE_SNAPSHOT", `"snapshot":{"a":1,"b":{}}`), `STATE_SNAPSHOT; state keys=["a" "b"] bytes=14`},
+		{ev("STATE_DELTA", `"delta":[{"op":"add","path":"/a~1b/0","value":1},{"path":"/a~1b"},{"path":"/c"},{"path":""}]`), `STATE_DELTA; state keys=["a/b" "c"]`},
+		{ev("MESSAGES_SNAPSHOT", `"messages":[]`), `MESSAGES_SNAPSHOT; other`},
+		{ev("ACTIVITY_SNAPSHOT", `"messageId":"a"`, `"activityType":"PLAN"`, `"content":{"x":1}`), `ACTIVITY_SNAPSHOT; artifact name="PLAN" id="a" data bytes=7`},
+		{ev("ACTIVITY_DELTA", `"messageId":"a"`, `"activityType":"PLAN"`, `"patch":[]`), `ACTIVITY_DELTA; artifact name="PLAN" id="a" data append`},
+		{ev("RAW", `"event":{"x":1}`), `RAW withheld internal; other`},
+		{ev("CUSTOM", `"name":"x"`, `"value":1`), `CUSTOM; other`},
+		{ev("THINKING_START", `"title":"x"`), `THINKING_START; other`},
+		{ev("THINKING_END"), `THINKING_END; other`},
+		{ev("THINKING_TEXT_MESSAGE_START"), `THINKING_TEXT_MESSAGE_START; other`},
+		{ev("THINKING_TEXT_MESSAGE_CONTENT", `"delta":"Hm."`), `THINKING_TEXT_MESSAGE_CONTENT; thought "Hm."`},
+		{ev("THINKING_TEXT_MESSAGE_END"), `THINKING_TEXT_MESSAGE_END; other`},
+	} {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(c.sent, `{"type":"`), `"`)
+		known[kind] = true
+		if got := factsOf(t, c.sent); got != c.want {
+			t.Errorf("%s\nsays %s\nwant %s", c.sent, got, c.want)
+		}
+	}
+	for name := range kinds {
+		if _, leaves := table.Types[name]; !known[name] || leaves == (name == typeRaw) {
+			t.Errorf("%s: tried %v, in the table %v", name, known[name], leaves)
+		}
+	}
+}
+
+// TestRuns says when a run begins and how it ends.
+func TestRuns(t *testing.T) {
+	other := ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`, `"parentRunId":"r"`)
+	otherEnd := ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r2"`, `"usage":[{"inputTokens":1}]`)
+	runDecode(t, []decodeCase{
+		{"by the word", []string{start, finish}, []string{began, finished}},
+		{"one after the other", []string{start, finish, other, otherEnd},
+			[]string{began, finished, `RUN_STARTED run="r2" session="t"; run_started`, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+		{"one within the other", []string{start, other, otherEnd, finish},
+			[]string{began, "RUN_STARTED" + of + ` agent="subagent" branch="r2"; agent_started`, "RUN_FINISHED" + of + ` agent="subagent" branch="r2"; usage input=1; agent_ended`, finished}},
+		{"one within one within the other", []string{start, other, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r3"`, `"parentRunId":"r2"`)},
+			[]string{began, "RUN_STARTED" + of + ` agent="subagent" branch="r2"; agent_started`, "RUN_STARTED" + of + ` agent="subagent" branch="r3" parent="r2"; agent_started`}},
+		{"another, before the first has ended", []string{start, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`)}, []string{began, `RUN_STARTED run="r2" session="t"; run_started`}},
+		{"the same again", []string{start, ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
+			[]string{began, "TEXT_MESSAGE_START" + of + "; other", began, "TEXT_MESSAGE_CONTENT" + of + ` partial; text "x"`}},
+		{"only the end of the second was seen", []string{start, finish, otherEnd}, []string{began, finished, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+		{"nothing ends twice", []string{start, finish, finish}, []string{began, finished, "RUN_FINISHED" + of + "; other"}},
+		{"an error", []string{start, ev("RUN_ERROR", `"message":"x"`, `"usage":[{"model":"m","inputTokens":3,"totalTokens":5}]`)},
+			[]string{began, "RUN_ERROR" + of + `; error agent_error; usage model="m" input=3 output=2; run_ended agent_error`}},
+		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{began, finished, "RUN_ERROR" + of + "; error agent_error"}},
+		{"canceled", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"cancelled"}`)},
+			[]string{began, "RUN_FINISHED" + of + "; error canceled; run_ended canceled"}},
+		{"an outcome that nobody knows", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"x"}`)}, []string{began, finished}},
+		{"an error of the server around it", []string{start, `{"error": "x"}`}, []string{began, "error" + of + "; error agent_error; run_ended agent_error"}},
+		{"an error that cannot be read", []string{start, `{"type":"RUN_ERROR","message":"said "no""}`}, []string{began, "-" + of + " rejected=syntax; error agent_error"}},
+		{"text before the run", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
+			[]string{"TEXT_MESSAGE_START; other", began, "TEXT_MESSAGE_CONTENT" + of + ` partial; text "x"`}},
+		{"usage that is none", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"usage":[{"model":"m"},{"inputTokens":-1},7,{"inputTokens":1,"outputTokens":2,"cachedInputTokens":1,"reasoningTokens":1}]`)},
+			[]string{"RUN_FINISHED" + of + "; usage input=1 output=2 cached=1 reasoning=1; run_ended"}},
+		{"what no agent sends", []string{`[]`, `{}`, `{"type":7}`, `{"type":"x"}`, `{`, `null`},
+			[]string{"- rejected=shape", "- rejected=shape", "- rejected=shape", "-; other", "- rejected=syntax", "- rejected=shape"}},
+	})
+}
+
+// TestText joins the pieces of messages.
+func TestText(t *testing.T) {
+	open := ev("TEXT_MESSAGE_START", `"messageId":"m"`)
+	piece := func(text string) string {
+		return ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"`+text+`"`)
+	}
+	end := ev("TEXT_MESSAGE_END", `"messageId":"m"`)
+	chunk := func(members ...string) string { return ev("TEXT_MESSAGE_CHUNK", members...) }
+	runDecode(t, []decodeCase{
+		{"with a beginning and an end", []string{open, piece("a"), piece(""), piece(`\nb`), end},
+			[]string{"TEXT_MESSAGE_START; other", `TEXT_MESSAGE_CONTENT partial; text "a"`, "TEXT_MESSAGE_CONTENT; other", `TEXT_MESSAGE_CONTENT partial; text "\nb"`, `TEXT_MESSAGE_END; text "a\nb"`}},
+		{"of nothing", []string{open, end}, []string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_END; other"}},
+		{"by name", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"writer"`), piece("a")}, []string{`TEXT_MESSAGE_START agent="writer"; other`, `TEXT_MESSAGE_CONTENT agent="writer" partial; text "a"`}},
+		{"by somebody named as the human", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"user"`)}, []string{`TEXT_MESSAGE_START; other`}},
+		{"the user's", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"user"`, `"name":"Ann"`), piece("a"), end}, []string{"foreign text; other", "foreign text; other", "foreign text; other"}},
+		{"for models", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"developer"`), piece("a"), end}, []string{"foreign text internal; other", "foreign text internal; other", "foreign text internal; other"}},
+		{"of two messages at once", []string{open, ev("TEXT_MESSAGE_START", `"messageId":"n"`), piece("a"), ev("TEXT_MESSAGE_CONTENT", `"messageId":"n"`, `"delta":"b"`), end},
+			[]string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_START; other", `TEXT_MESSAGE_CONTENT partial; text "a"`, `TEXT_MESSAGE_CONTENT partial; text "b"`, `TEXT_MESSAGE_END; text "a"`}},
+		{"in chunks, until the run ends", []string{start, chunk(`"messageId":"m"`, `"role":"assistant"`), chunk(`"delta":"a"`), chunk(`"messageId":"m"`, `"delta":"b"`), finish},
+			[]string{began, "TEXT_MESSAGE_CHUNK" + of + "; other", "TEXT_MESSAGE_CHUNK" + of + ` partial; text "a"`, "TEXT_MESSAGE_CHUNK" + of + ` partial; text "b"`, "RUN_FINISHED" + of + `; text "ab"; run_ended`}},
+		{"in chunks, until the next", []string{chunk(`"messageId":"m"`, `"delta":"a"`), chunk(`"messageId":"n"`, `"delta":"b"`), finish},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TEXT_MESSAGE_CHUNK partial; text "b"`, "RUN_FINISHED" + of + `; text "a"; text "b"; run_ended`}},
+		{"in chunks, until a call", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TOOL_CALL_START; tool_started name="f" call="c"; text "a"`, "stray text withheld; other"}},
+		{"in chunks, until a call in chunks", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TOOL_CALL_CHUNK; tool_started name="f" call="c"; text "a"`, "stray text withheld; other"}},
+		{"in chunks, not until what is said beside it", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RAW", `"event":1`), ev("ACTIVITY_DELTA", `"messageId":"x"`), chunk(`"delta":"b"`)},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RAW withheld internal; other", `ACTIVITY_DELTA; artifact id="x" data append`, `TEXT_MESSAGE_CHUNK partial; text "b"`}},
+		{"in chunks of a subagent, not until what another does", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`, `"delta":"a"`), ev("STEP_STARTED", `"stepName":"x"`), chunk(`"delta":"b"`), ev("STEP_STARTED", `"stepName":"y"`, `"subagentRunId":"s"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`)},
+			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "a"`, `STEP_STARTED agent="x" branch="x#1"; agent_started`, `TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "b"`,
+				`STEP_STARTED agent="y" branch="y#2" parent="s"; agent_started`, `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended; text "ab"`}},
+		{"in chunks of a subagent, until the whole conversation is said again", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`), ev("MESSAGES_SNAPSHOT"), chunk(`"subagentRunId":"s"`, `"delta":"b"`)},
+			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s"; other`, "MESSAGES_SNAPSHOT; other", `stray text withheld agent="subagent" branch="s"; other`}},
+		{"in chunks, until an error", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RUN_ERROR", `"message":"x"`)}, []string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RUN_ERROR; error agent_error; run_ended agent_error"}},
+	})
+}

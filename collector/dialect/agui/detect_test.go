@@ -1,0 +1,106 @@
+package agui
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func TestDetect(t *testing.T) {
+	for data, want := range map[string]dialect.Match{
+		`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`:                          dialect.Yes,
+		`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`:                         dialect.Yes,
+		`{"type":"RUN_STARTED"}`:                                                     dialect.No,
+		`{"type":"RUN_STARTED","threadId":1,"runId":"r"}`:                            dialect.No,
+		`{"type":"RUN_ERROR","message":"x"}`:                                         dialect.Maybe,
+		`{"type":"RUN_ERROR"}`:                                                       dialect.No,
+		`{"type":"STEP_STARTED","stepName":"a"}`:                                     dialect.Yes,
+		`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}`:                 dialect.Yes,
+		`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`:           dialect.Yes,
+		`{"type":"TEXT_MESSAGE_CHUNK","delta":"x"}`:                                  dialect.Yes,
+		`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`:             dialect.Yes,
+		`{"type":"TOOL_CALL_START","toolCallId":"c"}`:                                dialect.No,
+		`{"type":"STATE_SNAPSHOT","snapshot":{}}`:                                    dialect.Yes,
+		`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[]}`:    dialect.Yes,
+		`{"type":"THINKING_END"}`:                                                    dialect.Yes,
+		`{"type":"RAW","event":{}}`:                                                  dialect.Maybe,
+		`{"type":"CUSTOM","name":"x","value":1}`:                                     dialect.Maybe,
+		`{"error":"Agent execution failed"}`:                                         dialect.Maybe,
+		`{"error":{"message":"x"}}`:                                                  dialect.No,
+		`{"error":"x","error_details":{}}`:                                           dialect.No,
+		`{"type":"run_started","threadId":"t","runId":"r"}`:                          dialect.No,
+		`{"type":["RUN_STARTED"],"threadId":"t","runId":"r"}`:                        dialect.No,
+		`{"type":"NEVER_HEARD_OF"}`:                                                  dialect.No,
+		`{"Type":"THINKING_END"}`:                                                    dialect.No,
+		`[{"type":"THINKING_END"}]`:                                                  dialect.No,
+		`{"type":"THINKING_END"`:                                                     dialect.No,
+		`{"event":{"type":"RUN_STARTED","threadId":"t","runId":"r"}}`:                dialect.No,
+		`{"author":"a","invocationId":"e-1","content":{"parts":[{"text":"hi"}]}}`:    dialect.No,
+		`{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t"}}`:                 dialect.No,
+		`{"kind":"task-created","taskId":"t"}`:                                       dialect.No,
+		`{"v":2,"type":"start","id":"1","ts":"2025-10-14T10:30:00Z"}`:                dialect.No,
+		`{"type":"node_start","node":"a","step":1}`:                                  dialect.No,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta"}}`:     dialect.No,
+		`{"type":"text-delta","id":"1","delta":"x"}`:                                 dialect.No,
+		`{"type":"response.output_text.delta","item_id":"1","delta":"x"}`:            dialect.No,
+		`{"ui_protocol":"ag-ui","event":{"type":"RUN_STARTED","threadId":"secret"}}`: dialect.No,
+	} {
+		f := dialect.Frame{Frame: sse.Frame{Data: []byte(data)}}
+		var doc strictjson.Doc
+		if doc.Parse([]byte(data), 64) == nil {
+			f.JSON = doc.Root()
+		}
+		if got := (Dialect{}).Detect(f); got != want {
+			t.Errorf("%s: %d, want %d", data, got, want)
+		}
+	}
+}
+
+// TestIdentify reads requests: what they answer, and nothing of what they say.
+func TestIdentify(t *testing.T) {
+	tool := func(i int) string { return fmt.Sprintf(`{"role":"tool","toolCallId":"c%d","content":"secret"}`, i) }
+	var many []string
+	for i := range 3 * maxAnswers {
+		many = append(many, tool(i))
+	}
+	for _, c := range []struct {
+		name, body string
+		session    string
+		answers    int
+		first      string
+	}{
+		{"a first", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"secret"}]}`, "t", 0, ""},
+		{"results at the end", `{"threadId":"t","messages":[` + tool(1) + `,{"role":"assistant","content":"secret"},` + tool(2) + `,` + tool(3) + `]}`, "t", 2, "c2"},
+		{"results that were answered", `{"threadId":"t","messages":[` + tool(1) + `,{"role":"user","content":"secret"}]}`, "t", 0, ""},
+		{"a resumption", `{"threadId":"t","messages":[],"resume":[{"interruptId":"i","status":"resolved","payload":"secret"},{"interruptId":"j","status":"cancelled"},{"status":"resolved"}]}`, "t", 2, "i"},
+		{"a resumption as before", `{"threadId":"t","forwardedProps":{"command":{"resume":"secret"}}}`, "t", 1, onInterrupt},
+		{"none as before", `{"threadId":"t","forwardedProps":{"command":{"resume":null}}}`, "t", 0, ""},
+		{"too many", `{"threadId":"t","messages":[` + strings.Join(many, ",") + `]}`, "t", maxAnswers, "c0"},
+		{"a long name", `{"threadId":"` + strings.Repeat("x", 300) + `"}`, strings.Repeat("x", dialect.MaxName), 0, ""},
+		{"none", `{}`, "", 0, ""},
+		{"no object", `[1]`, "", 0, ""},
+		{"other shapes", `{"threadId":7,"messages":{"role":"tool"},"resume":"x","forwardedProps":[]}`, "", 0, ""},
+	} {
+		got := Dialect{}.Identify(dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{"Authorization": {"secret"}}, Body: parse(t, c.body)})
+		if got.Session != c.session || len(got.Answers) != c.answers || c.answers > 0 && got.Answers[0] != c.first || strings.Contains(fmt.Sprint(got), "secret") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	if got := (Dialect{}).Identify(dialect.Request{}); got.Session != "" || got.Answers != nil {
+		t.Errorf("no body: %q", got)
+	}
+}
+
+// TestPaths are those of most integrations.
+func TestPaths(t *testing.T) {
+	for _, at := range (Dialect{}).Paths() {
+		if at.Continues {
+			t.Errorf("%s: a stream answers one request", at.Glob)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package agui
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// The types of frames that the protocol has no word for.
+const (
+	typeForeign   = "foreign text" // what is no assistant's: the user's words, or those for models
+	typeStray     = "stray text"   // a piece of a message that nobody began; in no table, so that it stays in
+	typeInterrupt = "on_interrupt" // a question in an event of the framework's own
+	typeError     = "error"        // of the server around the agent
+)
+
+var table = event.Table{
+	// A kind would be something of another protocol; it may stand in what the agent's framework said.
+	Discriminators: []string{"type", "kind"},
+	Envelopes:      []string{"event", "rawEvent"},
+	Events:         []string{"error"}, // the ADK middleware names its errors
+	Failure:        `{"type":"RUN_ERROR","message":"the run failed"}`,
+	Types: map[string]event.Type{
+		typeRunStarted:  {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})},
+		typeRunFinished: {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
+		typeRunError:    {Client: true, Public: frame(rules{"message": &publicFailure})},
+		typeError:       {Client: true, Public: &event.Rule{Members: rules{"error": &publicFailure}}},
+
+		typeStepStarted:  {Client: true, Public: frame(rules{"stepName": &scalar})},
+		typeStepFinished: {Client: true, Public: frame(rules{"stepName": &scalar})},
+		typeSubagentStarted: {Client: true, Public: frame(rules{
+			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &scalar, "parentMessageId": &scalar,
+		})},
+		typeSubagentFinished: {Client: true, Public: frame(rules{
+			"outcome": {Members: rules{"type": &scalar, "interruptIds": {Each: &scalar}}},
+		})},
+		typeSubagentError: {Client: true, Public: frame(rules{"message": {Instead: `"the subagent failed"`}})},
+
+		typeTextStart:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &scalar, "name": &scalar})},
+		typeTextContent: {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
+		typeTextEnd:     {Client: true, Public: frame(rules{"messageId": &scalar})},
+		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &scalar, "name": &scalar, "delta": &publicText})},
+		typeForeign:     {Client: true},
+
+		typeToolStart: {Client: true, Public: &publicCall},
+		typeToolArgs:  {Client: true},
+		typeToolEnd:   {Client: true, Public: frame(rules{"toolCallId": &scalar})},
+		typeToolChunk: {Client: true, Public: &publicCall},
+		typeToolResult: {Client: true, Public: frame(rules{
+			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &scalar, "content": {Instead: `""`},
+		})},
+
+		typeReasoningStart:          {Client: true, Public: &publicThought},
+		typeReasoningMessageStart:   {Client: true, Public: &publicThought},
+		typeReasoningMessageContent: {Client: true, Public: &publicThought},
+		typeReasoningMessageEnd:     {Client: true, Public: &publicThought},
+		typeReasoningMessageChunk:   {Client: true, Public: &publicThought},
+		typeReasoningEnd:            {Client: true, Public: &publicThought},
+		typeThinkingStart:           {Client: true, Public: &publicThought},
+		typeThinkingEnd:             {Client: true, Public: &publicThought},
+		typeThinkingTextStart:       {Client: true, Public: &publicThought},
+		typeThinkingTextContent:     {Client: true, Public: &publicThought},
+		typeThinkingTextEnd:         {Client: true, Public: &publicThought},
+		typeReasoningEncryptedValue: {Client: true}, // its client must send it back with the next request
+
+		typeStateSnapshot:    {Client: true}, // with some of the state only, it would take the rest from a client that keeps it
+		typeStateDelta:       {Client: true}, // its paths name what is in the state
+		typeMessagesSnapshot: {Client: true}, // the whole conversation, with what is meant for models
+		typeActivitySnapshot: {Client: true, Public: frame(rules{
+			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &scalar,
+		})},
+		typeActivityDelta: {Client: true, Public: frame(rules{
+			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Instead: "[]"},
+		})},
+
+		typeCustom:    {Client: true},
+		typeInterrupt: {Client: true, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Instead: `""`}})},
+
+		// Not here, so that they stay in: RAW, which is what the agent's framework says, and pieces of messages that nobody began.
+	},
+}
+
+// Table is what may leave a stream of the Agent-User Interaction protocol.
+func (Dialect) Table() *event.Table { return &table }
+
+type rules = map[string]*event.Rule
+
+// frame adds what every event may have. The event that it was made of and its metadata are nobody's but the client's.
+func frame(m rules) *event.Rule {
+	for _, name := range []string{"type", "timestamp", "subagentRunId"} {
+		m[name] = &scalar
+	}
+	return &event.Rule{Members: m}
+}
+
+var (
+	scalar         = event.Rule{}
+	publicText     = event.Rule{Fact: event.KindText}
+	publicArtifact = event.Rule{Fact: event.KindArtifact}
+	publicFailure  = event.Rule{Fact: event.KindError, Instead: `"the run failed"`}
+
+	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted}, "parentMessageId": &scalar})
+
+	// publicThought has every event about reasoning for a thought, so that a thought leaves with its beginning and its end or not
+	// at all.
+	publicThought = event.Rule{Thought: []string{"type"}, Members: frame(rules{
+		"messageId": &scalar, "role": &scalar, "title": {Fact: event.KindThought}, "delta": {Fact: event.KindThought},
+	}).Members}
+
+	// publicOutcome shows questions as they are meant for who answers them.
+	publicOutcome = event.Rule{Members: rules{
+		"type":               &scalar,
+		"pendingToolCallIds": {Each: &scalar},
+		"interrupts": {Fact: event.KindInputRequested, Each: &event.Rule{Members: rules{
+			"id": &scalar, "reason": &scalar, "message": &scalar, "toolCallId": &scalar, "subagentRunId": &scalar,
+			"responseSchema": {Whole: true}, "expiresAt": &scalar,
+		}}},
+	}}
+)

@@ -1,0 +1,263 @@
+package agui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/agui"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// stays is what leaves of a frame that stays in.
+const stays = "stays in"
+
+// whole is what the protocol's own client gets: all.
+const whole = "whole"
+
+// policyCase is a frame, given as its data, and what each reader gets of it. Nothing that is called secret may reach the public.
+type policyCase struct{ sent, client, public string }
+
+// TestPoliciesOfRuns sends what says how a run and its agents stand.
+func TestPoliciesOfRuns(t *testing.T) {
+	testPolicies(t, nil, []policyCase{
+		{`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1,"input":{"messages":["secret"]},"rawEvent":{"x":"secret"},"metadata":{"x":"secret"}}`, whole,
+			`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":"secret","outcome":null,"usage":[{"model":"secret","inputTokens":1}]}`, whole,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`, whole,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}},"expiresAt":"2026-11-21T00:00:00Z","metadata":{"checkpoint":"secret"}}]}}`, whole,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
+		{`{"type":"RUN_ERROR","message":"secret","code":"secret","usage":[]}`, whole, `{"type":"RUN_ERROR","message":"the run failed"}`},
+		{`{"error":"secret"}`, whole, `{"error":"the run failed"}`},
+		{`{"type":"STEP_STARTED","stepName":"a","rawEvent":{"x":"secret"}}`, whole, `{"type":"STEP_STARTED","stepName":"a"}`},
+		{`{"type":"STEP_FINISHED","stepName":"a","subagentRunId":"s"}`, whole, `{"type":"STEP_FINISHED","stepName":"a","subagentRunId":"s"}`},
+		{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","description":"secret","parentSubagentRunId":"p","parentToolCallId":"c","parentMessageId":"m"}`, whole,
+			`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","parentSubagentRunId":"p","parentToolCallId":"c","parentMessageId":"m"}`},
+		{`{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":"secret","outcome":{"type":"suspended","interruptIds":["i"]}}`, whole,
+			`{"type":"SUBAGENT_FINISHED","subagentRunId":"s","outcome":{"type":"suspended","interruptIds":["i"]}}`},
+		{`{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"secret","code":"secret"}`, whole, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"the subagent failed"}`},
+	})
+}
+
+// TestPoliciesOfContent sends what is said and done.
+func TestPoliciesOfContent(t *testing.T) {
+	testPolicies(t, []string{`{"type":"TEXT_MESSAGE_START","messageId":"open","role":"assistant"}`}, []policyCase{
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","name":"n"}`, whole, `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","name":"n"}`},
+		{`{"type":"TEXT_MESSAGE_CONTENT","messageId":"open","delta":"Hello"}`, whole, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"open","delta":"Hello"}`},
+		{`{"type":"TEXT_MESSAGE_END","messageId":"open"}`, whole, `{"type":"TEXT_MESSAGE_END","messageId":"open"}`},
+		{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hello","metadata":{"x":"secret"}}`, whole, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hello"}`},
+		{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"user","delta":"secret"}`, whole, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"user","name":"secret"}`, whole, stays},
+		{`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":null}`, whole, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":null}`},
+		{`{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{\"q\":\"secret\"}"}`, whole, stays},
+		{`{"type":"TOOL_CALL_END","toolCallId":"c"}`, whole, `{"type":"TOOL_CALL_END","toolCallId":"c"}`},
+		{`{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"{\"q\":\"secret\"}"}`, whole, `{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f"}`},
+		{`{"type":"TOOL_CALL_CHUNK","delta":"{\"q\":\"secret\"}"}`, whole, stays},
+		{`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"secret","role":"tool"}`, whole, `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"","role":"tool"}`},
+		{`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[{"type":"text","text":"secret"}]}`, whole, `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":""}`},
+		{`{"type":"STATE_SNAPSHOT","snapshot":{"x":"secret"}}`, whole, stays},
+		{`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/secret","value":1}]}`, whole, stays},
+		{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"s","role":"system","content":"secret"}]}`, whole, stays},
+		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{"x":"secret"},"replace":false}`, whole, `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{},"replace":false}`},
+		{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[{"value":"secret"}]}`, whole, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[]}`},
+		{`{"type":"CUSTOM","name":"secret","value":"secret"}`, whole, stays},
+		{`{"type":"CUSTOM","name":"on_interrupt","value":"secret","rawEvent":"secret"}`, whole, `{"type":"CUSTOM","name":"on_interrupt","value":""}`},
+	})
+}
+
+// TestPoliciesOfThoughts sends every event about reasoning, and what no reader is to get.
+func TestPoliciesOfThoughts(t *testing.T) {
+	testPolicies(t, nil, []policyCase{
+		{`{"type":"REASONING_START","messageId":"secret"}`, whole, stays},
+		{`{"type":"REASONING_MESSAGE_START","messageId":"secret","role":"reasoning"}`, whole, stays},
+		{`{"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"secret"}`, whole, stays},
+		{`{"type":"REASONING_MESSAGE_END","messageId":"secret"}`, whole, stays},
+		{`{"type":"REASONING_MESSAGE_CHUNK","messageId":"m","delta":"secret"}`, whole, stays},
+		{`{"type":"REASONING_END","messageId":"secret"}`, whole, stays},
+		{`{"type":"THINKING_START","title":"secret"}`, whole, stays},
+		{`{"type":"THINKING_TEXT_MESSAGE_START"}`, whole, stays},
+		{`{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"secret"}`, whole, stays},
+		{`{"type":"THINKING_TEXT_MESSAGE_END"}`, whole, stays},
+		{`{"type":"THINKING_END"}`, whole, stays},
+		{`{"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"m","encryptedValue":"secret"}`, whole, stays},
+
+		// What is meant for nobody outside.
+		{`{"type":"RAW","event":{"x":"secret"},"source":"secret"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"system"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"Developer "}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"system","delta":"secret"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_CONTENT","messageId":"never begun","delta":"secret"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_END","messageId":"never begun"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_CHUNK","delta":"secret"}`, stays, stays},
+		{`{"type":"internal:STEP_STARTED","stepName":"secret"}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret","kind":"internal:x"}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret","Type":"x"}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret","rawEvent":{"type":"internal:x"}}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret","rawEvent":[{"event":{"kind":"Internal:x"}}]}`, stays, stays},
+		{`{"type":"NEVER_HEARD_OF","x":"secret"}`, stays, stays},
+		{`{"type":["STEP_STARTED"],"stepName":"secret"}`, stays, stays},
+		{`{"stepName":"secret"}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret"`, stays, stays},
+		{`"secret"`, stays, stays},
+	})
+}
+
+func testPolicies(t *testing.T, before []string, cases []policyCase) {
+	t.Helper()
+	for _, c := range cases {
+		want := c.client
+		if want == whole {
+			want = c.sent
+		}
+		sent := append(before[:len(before):len(before)], c.sent)
+		client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+		if got := last(leave(t, client, sent...)); got != want {
+			t.Errorf("client: of %s\nleaves %s\nwant   %s", c.sent, got, want)
+		}
+		got := last(leave(t, filter.Settings{Policy: event.PolicyPublic}, sent...))
+		if got != c.public || strings.Contains(got, "secret") {
+			t.Errorf("public: of %s\nleaves %s\nwant   %s", c.sent, got, c.public)
+		}
+	}
+}
+
+func last(all []string) string { return all[len(all)-1] }
+
+// TestPoliciesOfPieces makes sure that nothing leaves in pieces that would not leave whole: what is no assistant's, in whatever
+// order and form it comes.
+func TestPoliciesOfPieces(t *testing.T) {
+	const (
+		start = `{"type":"TEXT_MESSAGE_START","messageId":"m","role":`
+		piece = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"secret"}`
+		end   = `{"type":"TEXT_MESSAGE_END","messageId":"m"}`
+		chunk = `{"type":"TEXT_MESSAGE_CHUNK","delta":"secret"}`
+	)
+	answer := `{"type":"TEXT_MESSAGE_CHUNK","messageId":"a","delta":"Hello"}`
+	for name, sent := range map[string][]string{
+		"the user's":                       {start + `"user"}`, piece, end},
+		"the system's":                     {start + `"system"}`, piece, piece, end},
+		"of a role that nobody has":        {start + `"wizard"}`, piece, end},
+		"of a role that is no string":      {start + `7}`, piece, end},
+		"an answer begun again":            {start + `"assistant"}`, start + `"system"}`, piece, end},
+		"begun again as an answer":         {start + `"system"}`, start + `"assistant"}`, piece, end},
+		"after its end":                    {start + `"assistant"}`, end, piece},
+		"after its run":                    {start + `"assistant"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, piece},
+		"chunks of the system's":           {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"system","delta":"secret"}`, chunk, chunk},
+		"chunks, the system's later":       {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"system","delta":"secret"}`, chunk},
+		"chunks after what ends them":      {answer, `{"type":"STEP_STARTED","stepName":"x"}`, chunk},
+		"chunks after a thought":           {answer, `{"type":"REASONING_MESSAGE_CHUNK","messageId":"r","delta":"secret"}`, chunk},
+		"chunks of the user's in between":  {answer, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"user","delta":"secret"}`, chunk},
+		"chunks of another's":              {answer, `{"type":"TEXT_MESSAGE_CHUNK","subagentRunId":"s","delta":"secret"}`},
+		"chunks of one of two":             {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"a","subagentRunId":"x"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"b","subagentRunId":"y"}`, chunk},
+		"arguments after an answer":        {answer, `{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"secret"}`, `{"type":"TOOL_CALL_CHUNK","delta":"secret"}`, chunk},
+		"arguments of a call of no name":   {`{"type":"TOOL_CALL_CHUNK","toolCallId":"c","delta":"secret"}`},
+		"the user's where an answer ended": {answer, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"user","delta":"secret"}`},
+	} {
+		for _, frame := range leave(t, filter.Settings{Policy: event.PolicyPublic}, sent...) {
+			if strings.Contains(frame, "secret") {
+				t.Errorf("%s: %s leaves", name, frame)
+			}
+		}
+	}
+}
+
+// TestClientPlays makes sure that a client that checks the order of events finds no half of anything: of a message either all
+// leaves or nothing.
+func TestClientPlays(t *testing.T) {
+	for _, role := range []string{"assistant", "user", "system"} {
+		got := leave(t, filter.Settings{Policy: event.PolicyClient}, `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"`+role+`"}`,
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`, `{"type":"TEXT_MESSAGE_END","messageId":"m"}`)
+		for _, one := range got {
+			if (one == stays) != (role == "system") {
+				t.Errorf("%s: %q", role, got)
+				break
+			}
+		}
+	}
+}
+
+// TestSettings lets out, and keeps in, what the configuration names.
+func TestSettings(t *testing.T) {
+	for _, thought := range []string{
+		`{"type":"REASONING_START","messageId":"m"}`, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"Hm."}`,
+		`{"type":"THINKING_START","title":"Plan"}`, `{"type":"THINKING_END"}`,
+	} {
+		if got := last(leave(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, thought)); got != thought {
+			t.Errorf("of %s leaves %s", thought, got)
+		}
+		if got := last(leave(t, filter.Settings{Policy: event.PolicyClient}, thought)); got != stays {
+			t.Errorf("no thoughts: of %s leaves %s", thought, got)
+		}
+	}
+	for kind, sent := range map[event.Kind]string{
+		event.KindToolStarted:    `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`,
+		event.KindInputRequested: `{"type":"CUSTOM","name":"on_interrupt","value":"x"}`,
+		event.KindError:          `{"type":"RUN_ERROR","message":"x"}`,
+		event.KindArtifact:       `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{}}`,
+		event.KindState:          `{"type":"STATE_DELTA","delta":[]}`,
+		event.KindText:           `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"x"}`,
+	} {
+		if got := last(leave(t, filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{kind}}, sent)); got != stays {
+			t.Errorf("client: %s leaves though %v stays in", got, kind)
+		}
+	}
+}
+
+// TestFailure is what stands for an error that nobody can read.
+func TestFailure(t *testing.T) {
+	b := decode(t, `{"type":"RUN_ERROR","message":"said "no" and died"}`)
+	if b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || !strings.Contains(b.Table.Failure, "RUN_ERROR") {
+		t.Errorf("rejected as %q, %d events, replaced by %q", b.Rejected, len(b.Events), b.Table.Failure)
+	}
+}
+
+// leave is what of each frame leaves by a policy.
+func leave(t *testing.T, s filter.Settings, sent ...string) (got []string) {
+	t.Helper()
+	f := filter.New(s)
+	decodeEach(t, sent, func(b *event.Batch) {
+		frame, why := f.Apply(b)
+		if why != filter.Passed {
+			got = append(got, stays)
+			return
+		}
+		got = append(got, string(frame.Data))
+	})
+	return got
+}
+
+func decode(t *testing.T, sent string) (b *event.Batch) {
+	t.Helper()
+	decodeEach(t, []string{sent}, func(got *event.Batch) { b = got })
+	return b
+}
+
+func decodeEach(t *testing.T, sent []string, each func(*event.Batch)) {
+	t.Helper()
+	var wire []byte
+	for _, data := range sent {
+		f := sse.Frame{Data: []byte(data)}
+		if strings.HasPrefix(data, `{"error"`) {
+			f.Event = []byte("error")
+		}
+		var err error
+		if wire, err = sse.AppendFrame(wire, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := collector.New([]dialect.Dialect{agui.Dialect{}}, collector.Settings{Frame: 1 << 20, JSONDepth: 128}, nil)
+	decoding := c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(string(wire)), Arrival: func() time.Time { return time.Time{} }}, "agui")
+	for range sent {
+		b, err := decoding.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(b)
+	}
+}

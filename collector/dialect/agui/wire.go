@@ -1,0 +1,69 @@
+package agui
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// readUsage reads what a run counts of one model. Parts of a total are in it.
+func readUsage(v strictjson.Value) event.Usage {
+	usage := event.Usage{
+		Input: dialect.Count(v.Get("inputTokens")), Output: dialect.Count(v.Get("outputTokens")),
+		CacheRead: dialect.Count(v.Get("cachedInputTokens")), Reasoning: dialect.Count(v.Get("reasoningTokens")),
+	}
+	if total := dialect.Count(v.Get("totalTokens")); !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
+		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
+	}
+	return usage
+}
+
+// readState shows a state's names and size.
+func readState(v strictjson.Value) event.State {
+	s := event.State{Bytes: event.Count{N: int64(len(v.Raw())), Known: true}}
+	for name := range v.Members() {
+		if len(s.Keys) < maxKeys {
+			s.Keys = append(s.Keys, dialect.Name(name.String()))
+		}
+	}
+	return s
+}
+
+// maxKeys bounds the names of state that a frame shows.
+const maxKeys = 64
+
+// readPatch shows the names of what a JSON Patch changes.
+func readPatch(v strictjson.Value) (s event.State) {
+	known := make(map[string]bool)
+	for op := range v.Elements() {
+		key, _, _ := strings.Cut(strings.TrimPrefix(op.Get("path").String(), "/"), "/")
+		if key = dialect.Name(unescape.Replace(key)); key != "" && !known[key] && len(s.Keys) < maxKeys {
+			known[key] = true
+			s.Keys = append(s.Keys, key)
+		}
+	}
+	return s
+}
+
+// unescape reads a reference token of RFC 6901.
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// millisecondsFrom divides seconds from milliseconds: as seconds it is the year 5138, as milliseconds 1973.
+const millisecondsFrom = 1e11
+
+// reportedTime reads a number of milliseconds, as every SDK writes it. The protocol does not say of what it is a number, and some
+// producers count seconds.
+func reportedTime(v strictjson.Value) time.Time {
+	n, ok := v.Float()
+	if !ok || math.Abs(n) > 1e15 {
+		return time.Time{}
+	}
+	if math.Abs(n) < millisecondsFrom {
+		n *= 1000
+	}
+	return dialect.Time(time.UnixMicro(int64(math.Round(n * 1000))))
+}

@@ -1,0 +1,170 @@
+package agui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func parse(t testing.TB, data string) strictjson.Value {
+	t.Helper()
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(data), 128); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Root()
+}
+
+func TestReportedTime(t *testing.T) {
+	for sent, want := range map[string]string{
+		"1795228205183":   "2026-11-21T02:30:05.183Z",
+		"1795228205.183":  "2026-11-21T02:30:05.183Z", // of producers that count seconds
+		"1795228205183.5": "2026-11-21T02:30:05.1835Z",
+		"0":               "",
+		"-1":              "",
+		"1e300":           "",
+		"253402300800000": "", // the year 10000
+		`"2026"`:          "",
+		"null":            "",
+	} {
+		got := ""
+		if at := reportedTime(parse(t, sent)); !at.IsZero() {
+			got = at.Format(time.RFC3339Nano)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", sent, got, want)
+		}
+	}
+}
+
+func TestReadUsage(t *testing.T) {
+	known := func(n int64) event.Count { return event.Count{N: n, Known: true} }
+	for sent, want := range map[string]event.Usage{
+		`{"inputTokens":10,"outputTokens":5,"cachedInputTokens":4,"reasoningTokens":2,"totalTokens":99}`: {Input: known(10), Output: known(5), CacheRead: known(4), Reasoning: known(2)},
+		`{"inputTokens":10,"totalTokens":15}`:                         {Input: known(10), Output: known(5)},
+		`{"inputTokens":10,"totalTokens":5}`:                          {Input: known(10)},
+		`{"totalTokens":5}`:                                           {},
+		`{"inputTokens":0}`:                                           {Input: known(0)},
+		`{"inputTokens":1.5,"outputTokens":-1,"reasoningTokens":"1"}`: {},
+		`{"inputTokens":1e18}`:                                        {},
+		`[]`:                                                          {},
+	} {
+		if got := readUsage(parse(t, sent)); got != want {
+			t.Errorf("%s: %+v, want %+v", sent, got, want)
+		}
+	}
+}
+
+// TestState shows no more names than are allowed, each once.
+func TestState(t *testing.T) {
+	var members, patch []string
+	for i := range 3 * maxKeys {
+		members = append(members, fmt.Sprintf(`"k%d":0`, i))
+		patch = append(patch, fmt.Sprintf(`{"path":"/k%d/x"}`, i/2))
+	}
+	if got := readState(parse(t, "{"+strings.Join(members, ",")+"}")); len(got.Keys) != maxKeys {
+		t.Errorf("%d keys of a snapshot", len(got.Keys))
+	}
+	if got := readPatch(parse(t, "["+strings.Join(patch, ",")+"]")); len(got.Keys) != maxKeys || got.Bytes.Known {
+		t.Errorf("%d keys of a patch, %+v", len(got.Keys), got.Bytes)
+	}
+	for _, sent := range []string{"7", `"x"`, "null", "[]"} {
+		if got := readState(parse(t, sent)); len(got.Keys) != 0 || !got.Bytes.Known {
+			t.Errorf("%s: %+v", sent, got)
+		}
+	}
+}
+
+// TestSaid keeps the end of a text, in whole characters.
+func TestSaid(t *testing.T) {
+	var s said
+	for range 10 {
+		s.add([]byte(strings.Repeat("ä", maxText/5)))
+		if len(s) > 2*maxText {
+			t.Fatalf("%d bytes are kept", len(s))
+		}
+	}
+	s.add([]byte("end"))
+	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < maxText {
+		t.Errorf("%d bytes, %.10q…", len(text), text)
+	}
+	s.add([]byte("x" + strings.Repeat("ä", maxText)))
+	if text := string(s); strings.Trim(text[len(text)-maxText:], "ä") != "" {
+		t.Error("the end is not whole")
+	}
+}
+
+// TestPlace cuts a name at a character's boundary, and no number.
+func TestPlace(t *testing.T) {
+	if got := place(strings.Repeat("ä", dialect.MaxName), 12); len(got) > dialect.MaxName || !strings.HasSuffix(got, "ä#12") {
+		t.Errorf("%d bytes, …%q", len(got), got[len(got)-8:])
+	}
+}
+
+// TestBounds sends more of everything than is kept.
+func TestBounds(t *testing.T) {
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	send := func(format string, i int) *event.Batch {
+		b := &event.Batch{}
+		d.Decode(dialect.Frame{JSON: parse(t, strings.ReplaceAll(format, "%", fmt.Sprint(i)))}, b)
+		return b
+	}
+	send(start, 0)
+	for i := range 2000 {
+		for _, format := range []string{
+			`{"type":"TEXT_MESSAGE_START","messageId":"m%"}`,
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m%","delta":"x"}`,
+			`{"type":"TEXT_MESSAGE_CHUNK","messageId":"k%","subagentRunId":"s%","delta":"x"}`,
+			`{"type":"TOOL_CALL_START","toolCallId":"c%","toolCallName":"f%"}`,
+			`{"type":"STEP_STARTED","stepName":"a%"}`,
+			`{"type":"STEP_STARTED","stepName":"a%","subagentRunId":"s%"}`,
+			`{"type":"SUBAGENT_STARTED","subagentRunId":"s%","name":"n%"}`,
+			`{"type":"RUN_STARTED","threadId":"t%","runId":"n%","parentRunId":"r"}`,
+		} {
+			send(format, i)
+		}
+	}
+	if n := len(d.messages.open); n != maxMessages {
+		t.Errorf("%d messages", n)
+	}
+	for what, n := range map[string]int{"calls": len(d.calls), "steps": len(d.steps.open), "agents": len(d.agents), "nested runs": len(d.nested)} {
+		if n != maxOpen {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+	if n := len(d.names); n != maxNames {
+		t.Errorf("%d names", n)
+	}
+	for _, format := range []string{
+		`{"type":"TEXT_MESSAGE_START","messageId":"m1999"}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1999","delta":"x"}`,
+		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m1999","delta":"x"}`, `{"type":"TEXT_MESSAGE_END","messageId":"m1999"}`,
+	} {
+		if b := send(format, 0); b.Type != typeStray {
+			t.Errorf("%s, of a message beyond the bound, is of type %q", format, b.Type)
+		}
+	}
+	b := send(`{"type":"MESSAGES_SNAPSHOT","messages":[]}`, 0)
+	if n := len(d.messages.untold); n > maxUntold || len(b.Events) > maxUntold {
+		t.Errorf("%d texts wait, %d were told", n, len(b.Events))
+	}
+	b = send(finish, 0)
+	paused := 0
+	for _, e := range b.Events {
+		if e.Kind == event.KindToolPaused {
+			paused++
+		}
+	}
+	if paused != maxPending || len(d.calls) != 0 || len(d.messages.open) != 0 || len(d.agents) != 0 {
+		t.Errorf("%d calls are left to the client; %d calls, %d messages, %d agents outlive the run", paused, len(d.calls), len(d.messages.open), len(d.agents))
+	}
+	long := `{"type":"RUN_FINISHED","threadId":"t","runId":"q","usage":[` + strings.Repeat(`{"inputTokens":1},`, 3*maxModels) + `7],"outcome":{"type":"interrupt","interrupts":[` +
+		strings.Repeat(`{"id":"i","reason":"x"},`, 3*maxPending) + `7]}}`
+	if b = send(long, 0); len(b.Events) != maxModels+maxPending+1 {
+		t.Errorf("%d facts of a run's end", len(b.Events))
+	}
+}

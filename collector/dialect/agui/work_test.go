@@ -1,0 +1,84 @@
+package agui
+
+import "testing"
+
+// TestCalls follows calls of tools.
+func TestCalls(t *testing.T) {
+	call := ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`)
+	called := `TOOL_CALL_START; tool_started name="f" call="c"`
+	result := func(content string) string {
+		return ev("TOOL_CALL_RESULT", `"toolCallId":"c"`, `"content":`+content)
+	}
+	runDecode(t, []decodeCase{
+		{"with a result in a text", []string{call, result(`"21 degrees"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled "21 degrees"`}},
+		{"with a result in parts", []string{call, result(`[{"type":"text","text":"x"}]`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled [{"type":"text","text":"x"}]`}},
+		{"with two results", []string{call, result(`"1"`), result(`"2"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled 1`, `TOOL_CALL_RESULT; tool_ended call="c" settled 2`}},
+		{"in chunks", []string{ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), ev("TOOL_CALL_CHUNK", `"delta":"{"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"d"`, `"toolCallName":"g"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`), ev("THINKING_END"), ev("TOOL_CALL_CHUNK", `"delta":"}"`)},
+			[]string{`TOOL_CALL_CHUNK; tool_started name="f" call="c"`, "TOOL_CALL_ARGS; other", `TOOL_CALL_CHUNK; tool_started name="g" call="d"`, "TOOL_CALL_ARGS; other", "THINKING_END; other", "TOOL_CALL_ARGS; other"}},
+		{"in chunks of a subagent", []string{ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`, `"subagentRunId":"s"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`, `"delta":"{"`), ev("TOOL_CALL_CHUNK", `"delta":"}"`, `"subagentRunId":"s"`)},
+			[]string{`TOOL_CALL_CHUNK agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`}},
+		{"of the message's agent", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"subagentRunId":"s"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`, `"parentMessageId":"m"`), ev("TOOL_CALL_END", `"toolCallId":"c"`), result(`"x"`)},
+			[]string{`TEXT_MESSAGE_START agent="subagent" branch="s"; other`, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_END agent="subagent" branch="s"; other`, `TOOL_CALL_RESULT agent="subagent" branch="s"; tool_ended name="f" call="c" settled "x"`}},
+		{"left to the client", []string{start, call, finish}, []string{began, "TOOL_CALL_START" + of + `; tool_started name="f" call="c"`, "RUN_FINISHED" + of + `; tool_paused call="c"; run_ended`}},
+		{"left to the client by name", []string{start, call, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success","pendingToolCallIds":["d",7]}`)},
+			[]string{began, "TOOL_CALL_START" + of + `; tool_started name="f" call="c"`, "RUN_FINISHED" + of + `; tool_paused call="d"; run_ended`}},
+	})
+}
+
+// TestAgents says who works for whom.
+func TestAgents(t *testing.T) {
+	step := func(kind, name string, more ...string) string {
+		return ev("STEP_"+kind, append([]string{`"stepName":"` + name + `"`}, more...)...)
+	}
+	nested := func(name, id, parent string) string {
+		return step("STARTED", name, `"rawEvent":{"attribution":{"step_id":`+id+`,"parent_step_id":`+parent+`}}`)
+	}
+	custom := ev("CUSTOM", `"name":"x"`)
+	runDecode(t, []decodeCase{
+		{"steps, one after the other", []string{step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("STARTED", "a")},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `CUSTOM agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "CUSTOM; other", `STEP_STARTED agent="a" branch="a#2"; agent_started`}},
+		{"steps side by side, of nobody", []string{step("STARTED", "a"), step("STARTED", "b"), custom, step("FINISHED", "a"), custom},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="b" branch="b#2"; other`}},
+		{"steps within steps, where that is said", []string{nested("a", `"1"`, "null"), nested("b", `"2"`, `"1"`), custom, step("FINISHED", "b"), custom},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2" parent="a#1"; agent_started`, `CUSTOM agent="b" branch="b#2" parent="a#1"; other`, `STEP_FINISHED agent="b" branch="b#2" parent="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#1"; other`}},
+		{"a step begun twice", []string{step("STARTED", "a"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "a")},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
+		{"a step of a subagent", []string{step("STARTED", "a"), step("STARTED", "a", `"subagentRunId":"s"`), step("FINISHED", "a"), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2" parent="s"; agent_started`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#2" parent="s"; other`}},
+		{"no step", []string{step("STARTED", ""), step("STARTED", "user"), ev("STEP_STARTED")}, []string{"STEP_STARTED; other", "STEP_STARTED; other", "STEP_STARTED; other"}},
+		{"subagents of calls, of subagents and of steps", []string{
+			ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`, `"parentToolCallId":"c"`), ev("SUBAGENT_STARTED", `"subagentRunId":"u"`, `"name":"user"`, `"parentSubagentRunId":"s"`),
+			step("STARTED", "a"), ev("SUBAGENT_STARTED", `"subagentRunId":"w"`, `"name":"n"`)},
+			[]string{`SUBAGENT_STARTED agent="n" branch="s" within="c"; agent_started`, `SUBAGENT_STARTED agent="subagent" branch="u" parent="s"; agent_started`,
+				`STEP_STARTED agent="a" branch="a#1"; agent_started`, `SUBAGENT_STARTED agent="n" branch="w" parent="a#1"; agent_started`}},
+		{"a subagent that waits", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":{"type":"suspended"}`)},
+			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; other`}},
+		{"a subagent's last words", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
+			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; agent_ended`, `CUSTOM agent="n" branch="s"; other`}},
+		{"subagents without an id", []string{ev("SUBAGENT_STARTED", `"subagentRunId":""`, `"name":"n"`), ev("SUBAGENT_ERROR", `"subagentRunId":null`)}, []string{"SUBAGENT_STARTED; other", "SUBAGENT_ERROR; other"}},
+	})
+}
+
+// TestQuestions says what a run waits for.
+func TestQuestions(t *testing.T) {
+	interrupt := func(members string) string {
+		return ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205000`, `"outcome":{"type":"interrupt","interrupts":[`+members+`]}`)
+	}
+	const ended = `RUN_FINISHED run="r" session="t" 2026-11-21T02:30:05Z; `
+	asked := ev("CUSTOM", `"name":"on_interrupt"`, `"value":"Go on?"`)
+	runDecode(t, []decodeCase{
+		{"about a call", []string{interrupt(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)}, []string{ended + `tool_paused call="c"; input_requested call="i" confirmation; run_ended`}},
+		{"yes or no", []string{interrupt(`{"id":"i","reason":"confirmation","responseSchema":{}}`)}, []string{ended + `input_requested call="i" confirmation; run_ended`}},
+		{"for data", []string{interrupt(`{"id":"i","reason":"input_required"},{"id":"j","reason":"mastra:workflow_suspend","responseSchema":{}}`)},
+			[]string{ended + `input_requested call="i" data; input_requested call="j" data; run_ended`}},
+		{"of a framework's own", []string{interrupt(`{"id":"i","reason":"langgraph:x"}`)}, []string{ended + `input_requested call="i" clarification; run_ended`}},
+		{"for some time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended`}},
+		{"for no time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2020-01-01T00:00:00Z"},{"id":"j","reason":"x","expiresAt":"9999-01-01T00:00:00Z"},{"id":"k","reason":"x","expiresAt":"soon"}`)},
+			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended`}},
+		{"in an event of the framework's", []string{start, asked, asked, finish}, []string{began, "on_interrupt" + of + "; other", "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`}},
+		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended`}},
+		{"in none of the next run", []string{start, asked, finish, start, finish},
+			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`, began, finished}},
+		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)}, []string{finished}},
+	})
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/delegraph/delegraph/dashboards/grafana"
+)
+
+// What the agents' dashboard asks of. The metrics of the GenAI conventions know no source.
+var (
+	ofRuns       = scope{ofJob, ofSource, ofAgent}
+	ofSources    = scope{ofJob, ofSource}
+	ofAgents     = scope{ofJob, ofAgent}
+	ofOperations = scope{ofJob, `gen_ai_agent_name=~"$agent"`}
+	ofModels     = scope{ofJob}
+)
+
+const (
+	runsEnded     = "delegraph_runs_ended_total"
+	runDuration   = "delegraph_run_duration_seconds"
+	firstText     = "delegraph_run_time_to_first_text_seconds"
+	agentDuration = "gen_ai_invoke_agent_duration_seconds"
+	toolDuration  = "gen_ai_execute_tool_duration_seconds"
+	chatDuration  = "gen_ai_client_operation_duration_seconds"
+	tokens        = "gen_ai_client_token_usage"
+	toolCalls     = "delegraph_tool_calls_total"
+	toolFailures  = "delegraph_tool_call_failures_total"
+	confidence    = "delegraph_confidence_ratio"
+	inputWait     = "delegraph_input_wait_seconds"
+
+	wentWrong = `status=~"failed|timed_out"`
+	inError   = `error_type!~"|canceled"` // a run that its client left is no error
+)
+
+func agentsDashboard() grafana.Dashboard {
+	return newDashboard("delegraph-agents", "Agents", "What AI agents do, as their event streams tell it: runs, agents, tools, models, delegation, confidence and waits.",
+		[]grafana.Variable{jobVariable, sourceVariable, agentVariable},
+		[]row{
+			{"At a glance", glance()},
+			{"Runs", runs()},
+			{"Agents, within runs too", agents()},
+			{"Tools", tools()},
+			{"Delegation", delegation()},
+			{"Models", models()},
+			{"Confidence and sources", proof()},
+			{"Waiting for people", waits()},
+			{"What runs plan and write", products()},
+		})
+}
+
+func glance() []panel {
+	ended := ofRuns.increase("", runsEnded, period)
+	return []panel{
+		stat("Runs ended", "Runs that ended in the period, however they did.", "short", now(ended, "")).whole(),
+		stat("Failed or timed out", "Share of the runs ended in the period that failed or timed out.", "percentunit",
+			now(share(ofRuns.increase("", runsEnded, period, wentWrong), ended), "")).judged(0.05, 0.1),
+		stat("Open now", "Runs that have begun and not ended.", "short", now(ofSources.latest("", "delegraph_runs_open"), "")),
+		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofRuns.quantile(0.95, "", runDuration, period), "")),
+		stat("First text, p95", "Nineteen in twenty runs showed the first text of an answer within so long of the request.", "s",
+			now(ofRuns.quantile(0.95, "", firstText, period), "")).judged(10, 20),
+		stat("Tool calls failed", "Share of the tool calls ended in the period whose response was an error.", "percentunit",
+			now(share(ofAgents.increase("", toolFailures, period), ofAgents.increase("", toolCalls, period)), "")).judged(0.1, 0.25),
+	}
+}
+
+func runs() []panel {
+	ended := ofRuns.rate("agent", runsEnded)
+	return []panel{
+		lines("Runs a minute", "Runs ended, by the agent that each is named after.", "cpm", ask(perMinute(ended), "{{agent}}")),
+		stacked("How runs end", "Runs ended, by status. Interrupted runs wait for a person; incomplete ones ended with something open.", "short",
+			ask(ofRuns.increase("status", runsEnded, interval), "{{status}}")).
+			coloured("completed", "green", "failed", "red", "timed_out", "dark-red", "interrupted", "blue", "incomplete", "orange", "canceled", "purple"),
+		lines("Runs failed or timed out", "Share of the runs ended, by agent.", "percentunit",
+			ask(share(ofRuns.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
+		lines("Duration of runs", "From the forwarding of a run's request to the end of its stream. A dot is one run, and leads to its trace.", "s",
+			dotted(ask(ofRuns.quantile(0.95, "agent", runDuration, interval), "{{agent}} p95")),
+			ask(ofRuns.quantile(0.5, "agent", runDuration, interval), "{{agent}} p50")).sized(12, 9),
+		lines("Time to first text", "From the forwarding of a run's request to the first text of an answer: how long somebody looks at nothing.", "s",
+			ask(ofRuns.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
+			ask(ofRuns.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
+	}
+}
+
+func agents() []panel {
+	const by, legend = "gen_ai_agent_name", "{{gen_ai_agent_name}}"
+	ended := ofOperations.count(by, agentDuration, interval)
+	return []panel{
+		lines("Invocations a minute", "Invocations of each agent ended, by users or by other agents, where their times are known.", "cpm", ask(perMinute(ended), legend)),
+		lines("Invocations failed", "Share of each agent's invocations that ended in an error.", "percentunit",
+			ask(share(ofOperations.count(by, agentDuration, interval, inError), ended), legend)),
+		lines("Duration of invocations, p95", "How long agents had control. A dot is one invocation, and leads to its trace.", "s",
+			dotted(ask(ofOperations.quantile(0.95, by, agentDuration, interval), legend))),
+	}
+}
+
+func tools() []panel {
+	calls := ofAgents.rate("tool", toolCalls)
+	all := ofAgents.increase("agent, tool", toolCalls, period)
+	slow := ofOperations.quantile(0.95, "gen_ai_agent_name, gen_ai_tool_name", toolDuration, period)
+	return []panel{
+		lines("Tool calls a minute", "Calls ended, failed ones included, by tool.", "cpm", ask(perMinute(calls), "{{tool}}")),
+		lines("Tool calls failed", "Share of each tool's calls whose response was an error.", "percentunit",
+			ask(share(ofAgents.rate("tool", toolFailures), calls), "{{tool}}")),
+		lines("Duration of tool calls, p95", "From a call to its response, by tool. A dot is one call, and leads to its trace.", "s",
+			dotted(ask(ofOperations.quantile(0.95, "gen_ai_tool_name", toolDuration, interval), "{{gen_ai_tool_name}}"))),
+		table("Tools of the period", "Every agent's tools: calls, how many of them failed, and how long they took.",
+			[]column{{"agent", "Agent", ""}, {"tool", "Tool", ""}, {"A", "Calls", "short"}, {"B", "Failed", "percentunit"}, {"C", "Duration, p95", "s"}},
+			records("round("+all+")"),
+			records(share(ofAgents.increase("agent, tool", toolFailures, period), all)),
+			records("max by (agent, tool) ("+renamed(renamed("("+slow+")", "gen_ai_agent_name", "agent"), "gen_ai_tool_name", "tool")+")")).sized(24, 9),
+	}
+}
+
+func delegation() []panel {
+	called := ofAgents.increase("agent, tool", toolCalls, period, `tool!="transfer_to_agent"`)
+	// Those who hand over are agents as the variable has them; whom they hand over to may be anybody.
+	handedOver := scope{ofJob, `from_agent=~"$agent"`}.increase("from_agent, to_agent", "delegraph_transfers_total", period)
+	edges := edge(called, "agent", "tool") + " or " + edge(handedOver, "from_agent", "to_agent")
+	return []panel{
+		graph("Who delegates to whom", "Hand-overs between agents and calls of tools, some of which are agents, in the period. The numbers are how many.",
+			records("round(sum by (id, source, target) ("+edges+")) > 0")).sized(16, 12),
+		lines("Hand-overs a minute", "Hand-overs of control from one agent to another.", "cpm",
+			ask(perMinute(scope{ofJob, `from_agent=~"$agent"`}.rate("from_agent, to_agent", "delegraph_transfers_total")), "{{from_agent}} → {{to_agent}}")).sized(8, 12),
+	}
+}
+
+func models() []panel {
+	const by, legend = "gen_ai_request_model", "{{gen_ai_request_model}}"
+	ended := ofModels.count(by, chatDuration, interval)
+	return []panel{
+		stacked("Tokens a minute", "Tokens by type, of model responses, or of whole runs where the protocol ties them to no response. Output has the tokens of thoughts in it, input those from a cache.", "cpm",
+			ask(perMinute(ofModels.total("gen_ai_token_type", tokens, interval)), "{{gen_ai_token_type}}")).sized(6, 8),
+		lines("Tokens a minute, by model", "Tokens, input and output, by the model that the stream names.", "cpm",
+			ask(perMinute(ofModels.total(by, tokens, interval)), legend)).sized(6, 8),
+		lines("Duration of responses, p95", "From when a model could be asked to its whole response. A dot is one response, and leads to its trace.", "s",
+			dotted(ask(ofModels.quantile(0.95, by, chatDuration, interval), legend))).sized(6, 8),
+		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
+			ask(share(ofModels.count(by, chatDuration, interval, inError), ended), legend)).sized(6, 8),
+	}
+}
+
+func proof() []panel {
+	stated := []string{`origin!="thought"`}
+	return []panel{
+		warm("Confidence", "Confidence that answers state, from 0 to 1; the darker, the more answers. Thoughts are left out.", "percentunit",
+			ask(ofAgents.buckets(confidence, stated...), "{{le}}")).sized(12, 9),
+		lines("Mean confidence", "Mean of the confidence that answers state, by the agent or tool that states it.", "percentunit",
+			ask(fmt.Sprintf("%s / (%s > 0)", ofAgents.total("agent", confidence, interval, stated...), ofAgents.count("agent", confidence, interval, stated...)), "{{agent}}")).sized(12, 9),
+		lines("Answers without confidence a minute", "Final texts that state no confidence, by agent.", "cpm",
+			ask(perMinute(ofAgents.rate("agent", "delegraph_answers_without_confidence_total")), "{{agent}}")).sized(12, 8),
+		lines("Sources named a minute", "Citations in answers, by the agent or tool that names them.", "cpm",
+			ask(perMinute(ofAgents.rate("agent", "delegraph_citations_total")), "{{agent}}")).sized(12, 8),
+	}
+}
+
+func waits() []panel {
+	return []panel{
+		stacked("Requests for input", "What runs asked for from outside: a confirmation, a choice, data, a credential, the answer of a long-running tool.", "short",
+			ask(ofSources.increase("kind", "delegraph_input_requests_total", interval), "{{kind}}")),
+		lines("Wait for input", "From a request for input to its answer on the same stream. Answers that came with a later run are not in it.", "s",
+			ask(ofSources.quantile(0.95, "kind", inputWait, interval), "{{kind}} p95"),
+			ask(ofSources.quantile(0.5, "kind", inputWait, interval), "{{kind}} p50")),
+		stacked("Requests never answered", "Requests for input that nobody answered before their run timed out.", "short",
+			ask(ofSources.increase("kind", "delegraph_input_expired_total", interval), "{{kind}}")),
+	}
+}
+
+func products() []panel {
+	return []panel{
+		stacked("Plans when runs end", "Items of the plans that runs stated, by how far they were when their run ended.", "short",
+			ask(ofSources.increase("status", "delegraph_plan_items_total", interval), "{{status}}")).
+			coloured("completed", "green", "in_progress", "orange", "pending", "blue", "canceled", "purple").sized(6, 8),
+		stacked("Artifacts written", "Artifacts that runs wrote, by kind.", "short",
+			ask(ofSources.increase("kind", "delegraph_artifacts_total", interval), "{{kind}}")).sized(6, 8),
+		lines("Size of artifacts", "Bytes a second of the artifacts that runs wrote, by kind, where the stream tells their size.", "Bps",
+			ask(ofSources.rate("kind", "delegraph_artifact_bytes_total"), "{{kind}}")).sized(6, 8),
+		stacked("Chunks missing or repeated", "Chunks of artifacts that did not come, by their numbers, and that came again.", "short",
+			ask(ofSources.increase("", "delegraph_artifact_chunks_missing_total", interval), "missing"),
+			ask(ofSources.increase("", "delegraph_artifact_chunks_repeated_total", interval), "repeated")).coloured("missing", "red").sized(6, 8),
+	}
+}
+
+// edge makes a line of the graph of each series: from one of its labels to another.
+func edge(expr, from, to string) string {
+	return fmt.Sprintf(`label_join(%s, "id", " → ", %q, %q)`, renamed(renamed(expr, from, "source"), to, "target"), from, to)
+}
+
+// renamed has a label's value under another name too.
+func renamed(expr, label, name string) string {
+	return fmt.Sprintf(`label_replace(%s, %q, "$1", %q, "(.*)")`, expr, name, label)
+}

@@ -1,0 +1,217 @@
+package dashboards_test
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/delegraph/delegraph/exporter/metrics"
+)
+
+// ofTargets are the labels that the scraping gives every series: Prometheus two of them, Kubernetes' own configuration the third.
+var ofTargets = []string{"job", "instance", "namespace"}
+
+// existing are the names of the series that a scrape of Delegraph brings, each with its labels, and those that the rules record.
+func existing(t *testing.T) map[string][]string {
+	t.Helper()
+	all := register{"up": nil}
+	m := metrics.New(all, metrics.Settings{MaxLabelValues: 1, MaxLabelSets: 1})
+	m.ObserveSpans(nil, []string{"a reason"})
+	m.Stream().Observe(nil, nil)
+	all.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if len(all) < 100 {
+		t.Fatalf("only %d series have registered", len(all))
+	}
+	for _, r := range rules(t) {
+		if r.Record != "" {
+			all[r.Record] = strings.Split(before(r.Record, ":"), "_")
+		}
+	}
+	return all
+}
+
+// register notes what registers: the names of series, and their labels.
+type register map[string][]string
+
+func (r register) MustRegister(cs ...prometheus.Collector) {
+	for _, c := range cs {
+		_ = r.Register(c)
+	}
+}
+
+func (r register) Register(c prometheus.Collector) error {
+	described := make(chan *prometheus.Desc)
+	go func() {
+		defer close(described)
+		c.Describe(described)
+	}()
+	for d := range described {
+		m := inDescription.FindStringSubmatch(d.String())
+		labels := labelName.FindAllString(constantValue.ReplaceAllString(m[2], "")+" "+m[3], -1)
+		r[m[1]] = labels
+		if _, ok := c.(*prometheus.HistogramVec); ok {
+			r[m[1]+"_bucket"] = append(slices.Clone(labels), "le")
+			r[m[1]+"_sum"], r[m[1]+"_count"] = labels, labels
+		}
+	}
+	return nil
+}
+
+func (register) Unregister(prometheus.Collector) bool { return false }
+
+// What a description says of itself: its fields are not exported.
+var (
+	inDescription = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", help: .*, constLabels: \{(.*)\}, variableLabels: \{(.*)\}`)
+	constantValue = regexp.MustCompile(`="[^"]*"`)
+	labelName     = regexp.MustCompile(`\w+`)
+)
+
+func before(text, mark string) string {
+	text, _, _ = strings.Cut(text, mark)
+	return text
+}
+
+// rule is one of the rules file.
+type rule struct {
+	Alert, Record, Expr, For string
+	Labels, Annotations      map[string]string
+}
+
+func rules(t *testing.T) (all []rule) {
+	t.Helper()
+	content, err := os.ReadFile("rules/delegraph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []rule
+		}
+	}
+	if err := yaml.Unmarshal(content, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	return all
+}
+
+// unknown are the metrics and labels of an expression that nobody has.
+func unknown(expr string, known map[string][]string) (found []string) {
+	n := namesIn(expr)
+	labels := slices.Concat(ofTargets, n.made)
+	for _, s := range n.selectors {
+		has, ok := known[s.metric]
+		if !ok {
+			found = append(found, "metric "+s.metric)
+		}
+		labels = append(labels, has...)
+		for _, l := range s.labels {
+			if !slices.Contains(has, l) && !slices.Contains(ofTargets, l) {
+				found = append(found, "label "+l+" of "+s.metric)
+			}
+		}
+	}
+	for _, l := range n.groupings {
+		if !slices.Contains(labels, l) {
+			found = append(found, "label "+l)
+		}
+	}
+	return found
+}
+
+// valuesOf has the metric of a variable's query, its matchers and the label. A histogram's name stands in a pattern, since its
+// series have one of two names.
+var valuesOf = regexp.MustCompile(`^label_values\((?:\{__name__=~")?(\w+)(?:\(_count\)\?",)?\{?([^}]*)\}?, (\w+)\)$`)
+
+// TestNames holds everything that a dashboard or a rule refers to against what Delegraph has.
+func TestNames(t *testing.T) {
+	known := existing(t)
+	for name, d := range boards(t) {
+		for _, v := range d.Templating.List {
+			if v.Type != "query" {
+				continue
+			}
+			asked := valuesOf.FindStringSubmatch(v.Query)
+			for _, u := range unknown("sum by ("+asked[3]+") ("+asked[1]+"{"+asked[2]+"})", known) {
+				t.Errorf("%s: the variable %s: %s does not exist", name, v.Name, u)
+			}
+		}
+		for _, p := range d.Panels {
+			for _, target := range p.Targets {
+				for _, u := range unknown(target.Expr, known) {
+					t.Errorf("%s: %s: %s does not exist", name, p.Title, u)
+				}
+			}
+		}
+	}
+	for _, r := range rules(t) {
+		for _, u := range unknown(r.Expr, known) {
+			t.Errorf("rule %s%s: %s does not exist", r.Alert, r.Record, u)
+		}
+	}
+}
+
+// TestUnknown shows that what does not exist is found, wherever it stands.
+func TestUnknown(t *testing.T) {
+	known := map[string][]string{"a": {"x"}, "b_total": {"y"}}
+	for expr, want := range map[string][]string{
+		`sum by (x, job) (a{x="1"}) / b_total`: nil,
+		`sum(c)`:                               {"metric c"},
+		`a{y="1"}`:                             {"label y of a"},
+		`sum by (y) (a)`:                       {"label y"},
+		`a and on (x, z) b_total`:              {"label z"},
+		`label_replace(a, "z", "$1", "x", "")`: nil,
+	} {
+		if got := unknown(expr, known); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, not %q", expr, got, want)
+		}
+	}
+}
+
+// unshown are the metrics of which there is no panel and no alert, with the reason.
+var unshown = map[string]string{
+	"delegraph_config_last_reload_success_timestamp_seconds": "when it was is asked once it has failed, which a panel shows",
+}
+
+// TestEveryMetricIsShown has all that Delegraph counts looked at by somebody.
+func TestEveryMetricIsShown(t *testing.T) {
+	asked := map[string]bool{}
+	note := func(expr string) {
+		for _, s := range namesIn(expr).selectors {
+			asked[s.metric] = true
+		}
+	}
+	for _, d := range boards(t) {
+		for _, p := range d.Panels {
+			for _, target := range p.Targets {
+				note(target.Expr)
+			}
+		}
+	}
+	for _, r := range rules(t) {
+		note(r.Expr)
+	}
+	known := existing(t)
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		ours := strings.HasPrefix(name, "delegraph_") || strings.HasPrefix(name, "gen_ai_")
+		of := parts.ReplaceAllString(name, "")
+		if _, ok := known[of]; ok && of != name {
+			continue // it is the histogram that has to be shown
+		}
+		if ours && asked[name] == (unshown[name] != "") {
+			t.Errorf("%s: shown %v, to be left out because %q", name, asked[name], unshown[name])
+		}
+	}
+}
+
+var parts = regexp.MustCompile(`_(bucket|sum|count)$`)

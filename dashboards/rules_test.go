@@ -1,0 +1,239 @@
+package dashboards_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestPromtool has promtool judge the rules and run their tests.
+func TestPromtool(t *testing.T) {
+	promtool := component(t, "prometheus", "promtool")
+	if said, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "--lint=all", "--lint-fatal", "rules/delegraph.yml").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	for _, file := range testFiles(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
+			if said, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, said)
+			}
+		})
+	}
+}
+
+// least is what an alert needs at least in its window, so that little traffic is no reason for it.
+var least = regexp.MustCompile(`(?m)^ +and .*>= \d+$`)
+
+// TestQuietNight takes the least numbers away: in the test of low traffic everything fires that had one.
+func TestQuietNight(t *testing.T) {
+	promtool := component(t, "prometheus", "promtool")
+	content, err := os.ReadFile("rules/delegraph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, err := os.ReadFile("rules/tests/quiet.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	test := filepath.Join(folder, "tests", "quiet.yml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(test), 0o700), os.WriteFile(test, quiet, 0o600),
+		os.WriteFile(filepath.Join(folder, "delegraph.yml"), least.ReplaceAll(content, nil), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), promtool, "test", "rules", test).CombinedOutput()
+	if err == nil {
+		t.Error("nothing fires")
+	}
+	guarded := 0
+	for _, r := range rules(t) {
+		if r.Alert == "" || !least.MatchString("  "+r.Expr) {
+			continue
+		}
+		guarded++
+		fires := `alertname="` + r.Alert + `"`
+		if long := r.Labels["long"]; long != "" {
+			fires += `[^}]*long="` + long + `"`
+		}
+		if !regexp.MustCompile(fires).Match(said) {
+			t.Errorf("%s %s does not fire: %s", r.Alert, r.Labels["long"], said)
+		}
+	}
+	if guarded < 9 {
+		t.Errorf("only %d alerts have a least number", guarded)
+	}
+}
+
+// TestPanelsAreExpressions has promtool read every query of the dashboards, as a rule.
+func TestPanelsAreExpressions(t *testing.T) {
+	promtool := component(t, "prometheus", "promtool")
+	windows := strings.NewReplacer("$__rate_interval", "5m", "$__range", "3h")
+	type record struct {
+		Record string `yaml:"record"`
+		Expr   string `yaml:"expr"`
+	}
+	check := func(records []record) (string, error) {
+		content, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "panels", "rules": records}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "panels.yml")
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said, err := exec.CommandContext(t.Context(), promtool, "check", "rules", file).CombinedOutput()
+		return string(said), err
+	}
+	var records []record
+	for _, d := range boards(t) {
+		for _, p := range d.Panels {
+			for _, target := range p.Targets {
+				records = append(records, record{fmt.Sprintf("panel:%d", len(records)), windows.Replace(target.Expr)})
+			}
+		}
+	}
+	if said, err := check(records); err != nil || len(records) < 50 {
+		t.Errorf("%d queries: %v: %s", len(records), err, said)
+	}
+	if _, err := check([]record{{"broken", "sum(rate(a))"}}); err == nil {
+		t.Error("promtool takes what is no expression")
+	}
+}
+
+// TestAlerts holds every alert against what a person needs who is woken by it, and against its test.
+func TestAlerts(t *testing.T) {
+	const pages = "https://github.com/delegraph/delegraph/blob/main/docs/runbooks/"
+	var alerts []string
+	for _, r := range rules(t) {
+		if r.Alert == "" {
+			continue
+		}
+		alerts = append(alerts, r.Alert)
+		if s := r.Labels["severity"]; s != "critical" && s != "warning" {
+			t.Errorf("%s has the severity %q", r.Alert, s)
+		}
+		for _, a := range []string{"summary", "description"} {
+			if !strings.HasSuffix(r.Annotations[a], ".") {
+				t.Errorf("%s has the %s %q", r.Alert, a, r.Annotations[a])
+			}
+		}
+		if r.For == "" || r.Annotations["runbook_url"] != pages+r.Alert+".md" {
+			t.Errorf("%s holds for %q and leads to %s", r.Alert, r.For, r.Annotations["runbook_url"])
+		}
+		page, err := os.ReadFile("../docs/runbooks/" + r.Alert + ".md")
+		if err != nil {
+			t.Error(err)
+		}
+		for _, heading := range []string{"# " + r.Alert, "## Meaning", "## Impact", "## Diagnosis", "## Mitigation"} {
+			if !strings.Contains(string(page), heading+"\n") {
+				t.Errorf("the runbook of %s lacks %q", r.Alert, heading)
+			}
+		}
+	}
+	alerts = slices.Compact(alerts)
+	if len(alerts) < 12 {
+		t.Errorf("there are %d alerts", len(alerts))
+	}
+	for _, alert := range alerts {
+		if fires, silent := tested(t, alert); fires == 0 || silent == 0 {
+			t.Errorf("%s: its test has %d moments at which it fires, and %d at which nothing else does or it is silent", alert, fires, silent)
+		}
+	}
+	orphans, err := filepath.Glob("../docs/runbooks/*.md")
+	if err != nil || len(orphans) != len(alerts)+1 { // and an index
+		t.Errorf("%d runbooks for %d alerts (%v)", len(orphans), len(alerts), err)
+	}
+}
+
+// tested counts the moments of an alert's own test at which it fires, and those at which all that fires is told.
+func tested(t *testing.T, alert string) (fires, all int) {
+	t.Helper()
+	content, err := os.ReadFile("rules/tests/" + alert + ".yml")
+	if err != nil {
+		t.Error(err)
+		return 0, 0
+	}
+	var file struct {
+		Tests []struct {
+			Alerts []struct {
+				Name string `yaml:"alertname"`
+				Want []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+			Exprs []struct{ Expr string } `yaml:"promql_expr_test"`
+		}
+	}
+	if err := yaml.Unmarshal(content, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range file.Tests {
+		for _, a := range test.Alerts {
+			if a.Name == alert && len(a.Want) > 0 {
+				fires++
+			}
+		}
+		for _, e := range test.Exprs {
+			if strings.Contains(e.Expr, "ALERTS") {
+				all++
+			}
+		}
+	}
+	return fires, all
+}
+
+func testFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("rules/tests/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests of the rules: %v", err)
+	}
+	for _, file := range files {
+		// The test cache sees what we read, and not what promtool does.
+		if _, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// component is the path of a binary that .ci/install/<installer> brings.
+func component(t *testing.T, installer, name string) string {
+	t.Helper()
+	if found, err := exec.LookPath(name); err == nil {
+		return found
+	}
+	folder := installed(t, installer)
+	binary := filepath.Join(folder, "bin", name)
+	if _, err := os.Stat(binary); err != nil {
+		missing(t, fmt.Sprintf("%s is neither on the PATH nor in %s: run .ci/install/%s", name, folder, installer))
+	}
+	return binary
+}
+
+// installed is the folder of an installer.
+func installed(t *testing.T, installer string) string {
+	t.Helper()
+	if folder := os.Getenv("DELEGRAPH_" + strings.ToUpper(installer)); folder != "" {
+		return folder
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(cache, "delegraph", installer)
+}
+
+func missing(t *testing.T, sentence string) {
+	t.Helper()
+	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
+		t.Fatal(sentence)
+	}
+	t.Skip(sentence)
+}

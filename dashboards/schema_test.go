@@ -1,0 +1,74 @@
+package dashboards_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// strict has nothing checked but what is ours.
+const strict = `{"compilerOptions": {"strict": true, "noEmit": true, "skipLibCheck": true, "module": "preserve", "moduleResolution": "bundler", "target": "es2022", "types": []}}`
+
+// TestSchema holds the dashboards against the types that Grafana itself is written in: no field that it does not have, no value
+// that it does not know, nothing left out that it needs.
+func TestSchema(t *testing.T) {
+	packages := filepath.Join(installed(t, "grafana"), "node_modules")
+	compiler := filepath.Join(packages, "typescript", "bin", "tsc")
+	if _, err := os.Stat(compiler); err != nil {
+		missing(t, "Grafana's types are not in "+packages+": run .ci/install/grafana")
+	}
+	types, err := os.ReadFile("testdata/schema/dashboard.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile := func(boards map[string][]byte) (string, error) {
+		folder := t.TempDir()
+		if err := os.Symlink(packages, filepath.Join(folder, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{"tsconfig.json": []byte(strict), "dashboard.ts": types}
+		for name, content := range boards {
+			files[name+".ts"] = slices.Concat([]byte("import type { Dashboard } from './dashboard';\nexport const board: Dashboard = "), content)
+		}
+		for name, content := range files {
+			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		said, err := exec.CommandContext(t.Context(), "node", compiler, "-p", folder).CombinedOutput()
+		return string(said), err
+	}
+	read := func(name string) []byte {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	agents, itself := read("agents.json"), read("delegraph.json")
+	if said, err := compile(map[string][]byte{"agents": agents, "delegraph": itself}); err != nil {
+		t.Errorf("%v:\n%s", err, said)
+	}
+	broken := map[string][]byte{}
+	for name, change := range map[string][2]string{
+		"a": {`"drawStyle": "line"`, `"drawStyle": "lines"`},
+		"b": {`"colorMode": "value"`, `"colourMode": "value"`},
+		"c": {`"type": "nodeGraph"`, `"type": "nodegraph"`},
+		"d": {`"schemaVersion": 38`, `"schemaVersion": "38"`},
+		"e": {`"exemplar": true`, `"exemplars": true`},
+	} {
+		if broken[name] = bytes.Replace(agents, []byte(change[0]), []byte(change[1]), 1); bytes.Equal(broken[name], agents) {
+			t.Errorf("there is no %s", change[0])
+		}
+	}
+	said, err := compile(broken)
+	for name := range broken {
+		if err == nil || !strings.Contains(said, name+".ts(") {
+			t.Errorf("the types take what %s has: %v, %s", name, err, said)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+{{- /*
+A value as a CEL literal. CEL in Kubernetes wants members of a map or list to be of one type: each is dyn. JSON's strings are CEL's
+too. Numbers of YAML are floats here, and whole ones in what a pod needs.
+*/ -}}
+{{- define "delegraph.cel" -}}
+{{- if kindIs "map" . -}}
+{{- $members := list -}}
+{{- range $name, $value := . -}}
+{{- $members = append $members (printf "%s: %s" (toJson $name) (include "delegraph.cel" $value)) -}}
+{{- end -}}
+dyn({ {{- join ", " $members -}} })
+{{- else if kindIs "slice" . -}}
+{{- $members := list -}}
+{{- range . }}{{ $members = append $members (include "delegraph.cel" .) }}{{ end -}}
+dyn([{{ join ", " $members }}])
+{{- else if kindIs "float64" . -}}
+dyn({{ printf "%.0f" . }})
+{{- else -}}
+dyn({{ toJson . }})
+{{- end -}}
+{{- end -}}

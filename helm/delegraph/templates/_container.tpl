@@ -1,0 +1,143 @@
+{{- /*
+The one container, for all modes. A chart that depends on this one puts it into its pod's initContainers:
+  {{- include "delegraph.container" .Subcharts.delegraph | nindent 8 }}
+Kubernetes starts a sidecar before the app's containers, and so no probe may wait for the agent; it stops it after them.
+*/ -}}
+{{- define "delegraph.container" -}}
+- name: delegraph
+  image: {{ include "delegraph.image" . }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  {{- if ne .Values.mode "standalone" }}
+  restartPolicy: Always
+  {{- end }}
+  args:
+    - serve
+    - --config.file=/etc/delegraph/delegraph.yml
+    - --web.listen-address=:{{ .Values.admin.port }}
+    {{- with .Values.admin.webConfigFile }}
+    - --web.config.file={{ . }}
+    {{- end }}
+    - --log.level={{ .Values.log.level }}
+    - --log.format={{ .Values.log.format }}
+  env: {{- include "delegraph.env" . | nindent 4 }}
+  ports: {{- include "delegraph.ports" . | nindent 4 }}
+  startupProbe: {{- include "delegraph.probe" (list . "healthy" .Values.startupProbe) | nindent 4 }}
+  readinessProbe: {{- include "delegraph.probe" (list . "ready" .Values.readinessProbe) | nindent 4 }}
+  livenessProbe: {{- include "delegraph.probe" (list . "healthy" .Values.livenessProbe) | nindent 4 }}
+  {{- if eq .Values.mode "standalone" }}
+  lifecycle:
+    preStop:
+      sleep: {seconds: 5} # until nobody is sent here any more
+  {{- end }}
+  resources: {{- toYaml .Values.resources | nindent 4 }}
+  securityContext: {{- toYaml .Values.securityContext | nindent 4 }}
+  volumeMounts:
+    - name: delegraph-config
+      mountPath: /etc/delegraph
+      readOnly: true
+    {{- range $name, $_ := .Values.secrets }}
+    - name: delegraph-secret-{{ $name }}
+      mountPath: /run/secrets/delegraph/{{ $name }} # and not below the configuration, where none can be made
+      readOnly: true
+    {{- end }}
+    {{- if ne .Values.mode "standalone" }}
+    - name: delegraph-no-token # where there is a mount, the agent's token is not mounted
+      mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+      readOnly: true
+    {{- end }}
+{{- end -}}
+
+{{- define "delegraph.probe" -}}
+{{- $top := index . 0 -}}
+{{- if $top.Values.admin.webConfigFile -}}
+tcpSocket: {port: delegraph-admin}
+{{- else -}}
+httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
+{{- end }}
+{{ toYaml (index . 2) }}
+{{- end -}}
+
+{{- /* Without two of one name, which a server-side apply refuses. */ -}}
+{{- define "delegraph.env" -}}
+{{- $env := include "delegraph.ownEnv" . | fromYamlArray -}}
+{{- range $given := .Values.env -}}
+{{- $others := list -}}
+{{- range $env }}{{ if ne .name $given.name }}{{ $others = append $others . }}{{ end }}{{ end -}}
+{{- $env = append $others $given -}}
+{{- end -}}
+{{ toYaml $env }}
+{{- end -}}
+
+{{- /* A variable may name those before it, so the pod's come first. */ -}}
+{{- define "delegraph.ownEnv" -}}
+- name: POD_NAME
+  valueFrom: {fieldRef: {fieldPath: metadata.name}}
+- name: POD_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+- name: POD_UID
+  valueFrom: {fieldRef: {fieldPath: metadata.uid}}
+- name: NODE_NAME
+  valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+- name: HOST_IP
+  valueFrom: {fieldRef: {fieldPath: status.hostIP}}
+- name: GOMEMLIMIT
+  valueFrom: {resourceFieldRef: {resource: limits.memory}}
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: {{ include "delegraph.resourceAttributes" . | quote }}
+{{- if .Values.traces.endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .Values.traces.endpoint | quote }}
+- name: OTEL_EXPORTER_OTLP_PROTOCOL
+  value: {{ .Values.traces.protocol }}
+{{- with .Values.traces.headersSecret }}
+{{- if .name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom: {secretKeyRef: {name: {{ .name }}, key: {{ .key }}}}
+{{- end }}
+{{- end }}
+{{- else }}
+- name: OTEL_TRACES_EXPORTER
+  value: none
+{{- end }}
+{{- end -}}
+
+{{- define "delegraph.resourceAttributes" -}}
+service.instance.id=$(POD_UID),k8s.pod.name=$(POD_NAME),k8s.pod.uid=$(POD_UID),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME),k8s.container.name=delegraph
+{{- range $name, $value := .Values.traces.resourceAttributes -}}
+,{{ $name }}={{ $value | toString | urlquery | replace "+" "%20" }}
+{{- end -}}
+{{- end -}}
+
+{{- /*
+The volumes of that container, for the pod's list of volumes. An injected pod may be in any namespace, where there is no ConfigMap
+of ours: its configuration is an annotation of its own.
+*/ -}}
+{{- define "delegraph.volumes" -}}
+- name: delegraph-config
+  {{- if eq .Values.mode "inject" }}
+  downwardAPI:
+    items:
+      - path: delegraph.yml
+        fieldRef: {fieldPath: "metadata.annotations['delegraph.dev/config']"}
+  {{- else }}
+  configMap: {name: {{ include "delegraph.fullname" . }}}
+  {{- end }}
+{{- range $name, $secret := .Values.secrets }}
+- name: delegraph-secret-{{ $name }}
+  secret: {secretName: {{ include "delegraph.secretName" (list $ $name $secret) }}}
+{{- end }}
+{{- if ne .Values.mode "standalone" }}
+- name: delegraph-no-token
+  emptyDir: {sizeLimit: 1Mi}
+{{- end }}
+{{- end -}}
+
+{{- define "delegraph.secretName" -}}
+{{- $secret := index . 2 -}}
+{{- $secret.existingSecret | default (printf "%s-%s" (include "delegraph.fullname" (index . 0)) (index . 1)) -}}
+{{- end -}}
+
+{{- /* An annotation that changes with the configuration and the secrets, so that pods are replaced. */ -}}
+{{- define "delegraph.checksum" -}}
+delegraph.dev/checksum: {{ printf "%s%s" (include "delegraph.config" .) (toJson .Values.secrets) | sha256sum }}
+{{- end -}}

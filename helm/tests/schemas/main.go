@@ -1,0 +1,113 @@
+// Command schemas makes JSON schemas for kubeconform out of the OpenAPI description that a release of Kubernetes has.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// kinds are what the chart renders, as kubeconform names their files.
+var kinds = map[string]string{
+	"configmap-v1":                "io.k8s.api.core.v1.ConfigMap",
+	"deployment-apps-v1":          "io.k8s.api.apps.v1.Deployment",
+	"networkpolicy-networking-v1": "io.k8s.api.networking.v1.NetworkPolicy",
+	"pod-v1":                      "io.k8s.api.core.v1.Pod",
+	"secret-v1":                   "io.k8s.api.core.v1.Secret",
+	"service-v1":                  "io.k8s.api.core.v1.Service",
+	"mutatingadmissionpolicy-admissionregistration-v1":        "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy",
+	"mutatingadmissionpolicybinding-admissionregistration-v1": "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding",
+}
+
+const prefix = "#/definitions/"
+
+type schema = map[string]any
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: schemas SWAGGER.JSON FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "schemas:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes a file for each kind that the release knows.
+func run(swagger, folder string) error {
+	text, err := os.ReadFile(swagger)
+	if err != nil {
+		return err
+	}
+	var description struct{ Definitions map[string]schema }
+	if err := json.Unmarshal(text, &description); err != nil {
+		return fmt.Errorf("%s: %w", swagger, err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for file, kind := range kinds {
+		if description.Definitions[kind] == nil {
+			continue
+		}
+		used := map[string]any{}
+		use(kind, description.Definitions, used)
+		text, err := json.Marshal(schema{"$ref": prefix + kind, "definitions": used})
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, file+".json"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// use takes over a definition and all that it refers to.
+func use(name string, definitions map[string]schema, used map[string]any) {
+	if used[name] != nil {
+		return
+	}
+	used[name] = special(name)
+	if used[name] != nil {
+		return
+	}
+	strict := maps.Clone(definitions[name])
+	used[name] = strict
+	if strict["properties"] != nil && strict["additionalProperties"] == nil {
+		strict["additionalProperties"] = false
+	}
+	follow(strict, func(reference string) { use(reference, definitions, used) })
+}
+
+// special are the types that OpenAPI cannot say: both are strings to it.
+func special(name string) any {
+	switch {
+	case strings.HasSuffix(name, ".IntOrString"):
+		return schema{"type": []string{"integer", "string"}}
+	case strings.HasSuffix(name, ".Quantity"):
+		return schema{"type": []string{"number", "string"}}
+	}
+	return nil
+}
+
+// follow visits the references in a schema.
+func follow(value any, visit func(string)) {
+	switch value := value.(type) {
+	case schema:
+		if reference, ok := value["$ref"].(string); ok {
+			visit(strings.TrimPrefix(reference, prefix))
+		}
+		for _, member := range value {
+			follow(member, visit)
+		}
+	case []any:
+		for _, member := range value {
+			follow(member, visit)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The table of values in the chart's README stands between these.
+const (
+	tableBegins = "<!-- values: written by go test ./... -update in helm/tests -->\n"
+	tableEnds   = "<!-- /values -->\n"
+)
+
+// TestReadme shows that the README has every value with its default, and that every value says what it is for.
+func TestReadme(t *testing.T) {
+	file := filepath.Join(chart, "README.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), tableBegins)
+	_, after, ended := strings.Cut(rest, tableEnds)
+	if !found || !ended {
+		t.Fatal("the README has no place for the values")
+	}
+	var table strings.Builder
+	table.WriteString("| value | default | |\n|-|-|-|\n")
+	describe(t, &table, "", mapping(t, filepath.Join(chart, "values.yaml")))
+	golden(t, file, before+tableBegins+table.String()+tableEnds+after)
+}
+
+// describe writes a line for each value below a mapping.
+func describe(t *testing.T, table *strings.Builder, prefix string, node *yaml.Node) {
+	t.Helper()
+	for i := 0; i < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		name := prefix + key.Value
+		_, said, found := strings.Cut(key.HeadComment, "# -- ")
+		if !found {
+			if value.Kind != yaml.MappingNode || len(value.Content) == 0 {
+				t.Errorf("%s has no comment that begins with # --", name)
+			}
+			describe(t, table, name+".", value)
+			continue
+		}
+		var plain any
+		if err := value.Decode(&plain); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := json.Marshal(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(table, "| `%s` | `%s` | %s |\n", name, shown, strings.ReplaceAll(said, "|", `\|`))
+	}
+}
+
+// mapping is the root of a YAML file.
+func mapping(t *testing.T, file string) *yaml.Node {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	return document.Content[0]
+}
+
+// schema is what the tests read of values.schema.json.
+type schema struct {
+	Ref                  string            `json:"$ref"`
+	Defs                 map[string]schema `json:"$defs"`
+	Properties           map[string]schema
+	AdditionalProperties any
+	Items                *schema
+}
+
+// TestSchemaKeys shows that the schema has the values, and the keys of the configuration, that there are: no more and no fewer.
+func TestSchemaKeys(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root schema
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	values := keys("", mapping(t, filepath.Join(chart, "values.yaml")))
+	values = slices.DeleteFunc(values, func(key string) bool { return strings.HasPrefix(key, "config.") })
+	declared := slices.DeleteFunc(root.keys("", root), func(key string) bool {
+		return strings.HasPrefix(key, "config.") || key == "global" || key == "enabled" // Helm's own, of a dependency
+	})
+	declared = slices.DeleteFunc(declared, func(key string) bool { return strings.HasPrefix(key, "env.") }) // of a list that is empty
+	// What is free in form is not followed.
+	values = slices.DeleteFunc(values, func(key string) bool {
+		return !slices.Contains(declared, key) && slices.ContainsFunc(declared, func(d string) bool { return strings.HasPrefix(key, d+".") })
+	})
+	same(t, sorted(values), sorted(declared))
+
+	same(t, sorted(keys("", mapping(t, "../../config/example.yml"))), sorted(root.keys("", root.Properties["config"])))
+}
+
+func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+
+// keys are the paths of a document's keys; the members of a list share theirs.
+func keys(prefix string, node *yaml.Node) (all []string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i < len(node.Content); i += 2 {
+			name := prefix + node.Content[i].Value
+			if strings.HasSuffix(prefix, "headers.") {
+				continue // any name
+			}
+			all = append(append(all, name), keys(name+".", node.Content[i+1])...)
+		}
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			all = append(all, keys(prefix, item)...)
+		}
+	}
+	return all
+}
+
+func (root schema) keys(prefix string, s schema) (all []string) {
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+		s = root.Defs[name]
+	}
+	for _, name := range slices.Collect(maps.Keys(s.Properties)) {
+		all = append(append(all, prefix+name), root.keys(prefix+name+".", s.Properties[name])...)
+	}
+	if s.Items != nil {
+		all = append(all, root.keys(prefix, *s.Items)...)
+	}
+	return all
+}
