@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,16 +12,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	metricscollector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
@@ -31,12 +26,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
-	"github.com/delegraph/delegraph/exporter"
-	"github.com/delegraph/delegraph/exporter/metrics"
-	"github.com/delegraph/delegraph/exporter/spans"
-	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // meter is a metrics backend: OTLP's own service over gRPC and over HTTP.
@@ -383,4 +373,3 @@ func TestMetricsOfReloadedNames(t *testing.T) {
 		t.Errorf("%v calls of the tool, and %v of others before", n, other)
 	}
 }
-

@@ -31,7 +31,7 @@ invoke_agent writer#2: ok  < p1
 `},
 		{"flow-failing", `
 failed error_frame session=s1
-invoke_agent p1: error agent_error <
+invoke_agent p1: error timeout <
 invoke_agent researcher#1: error agent_error < p1
 `},
 		{"server-loop", `
