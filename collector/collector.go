@@ -17,6 +17,9 @@ type Settings struct {
 	Frame     int // bytes of one frame
 	JSONDepth int
 	Proof     proof.Limits
+
+	// Foreign is told of a stream of another dialect than that which its source, or its path, says; nil where nobody asks.
+	Foreign func(s *event.Stream, found string)
 }
 
 // Collector reads streams.

@@ -32,6 +32,10 @@ type Decoding struct {
 	batch    event.Batch
 	session  string
 
+	claims  []dialect.Dialect // all others, while nothing but a name says whose stream it is
+	own     dialect.Dialect   // that of the name
+	foreign bool              // it is another's
+
 	held     []heldFrame // wait for their dialect to be known
 	released int         // how many of them are to be decoded, or given up, before anything else
 	cut      bool        // the stream ended inside a frame, which is yet to be said
@@ -46,14 +50,17 @@ type heldFrame struct {
 	refused  event.Reason // why it cannot be decoded in any dialect, or ""
 }
 
-// Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names.
+// Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names. A stream
+// of the only one named is refused from the first frame on that surely is another's.
 func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding {
 	d := &Decoding{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.Frame)}
 	d.reader.ReportComments(in.Comments)
-	var named []dialect.Dialect
+	var named, others []dialect.Dialect
 	for _, candidate := range c.dialects {
 		if slices.Contains(names, candidate.Name()) {
 			named = append(named, candidate)
+		} else {
+			others = append(others, candidate)
 		}
 	}
 	switch len(named) {
@@ -61,6 +68,7 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding
 		d.detector = dialect.NewDetector(c.dialects)
 	case 1:
 		d.decide(named[0])
+		d.own, d.claims = named[0], others
 		fallthrough
 	default:
 		d.detector = dialect.NewDetector(named)
@@ -198,6 +206,10 @@ func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	b := d.begin(frame, received)
 	f := d.parse(frame)
 	b.Table, b.JSON = d.table, f.JSON
+	if d.isForeign(f) {
+		b.Rejected = event.ReasonForeign
+		return b
+	}
 	d.decodeSafely(f, b)
 	if len(b.Session) > event.MaxSession {
 		b.Session = ""
@@ -207,6 +219,26 @@ func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 		b.Session = d.session
 	}
 	return b
+}
+
+// isForeign says whether a stream that somebody said to be of one dialect is of another.
+func (d *Decoding) isForeign(f dialect.Frame) bool {
+	if d.foreign || d.claims == nil {
+		return d.foreign
+	}
+	defer func() { _ = recover() }() // a dialect that panics knows nothing of it
+	switch d.own.Detect(f) {
+	case dialect.Yes:
+		d.claims = nil
+	case dialect.No:
+		if other := dialect.NewDetector(d.claims).Ask(f); other != nil {
+			d.foreign = true
+			if d.settings.Foreign != nil {
+				d.settings.Foreign(d.stream, other.Name())
+			}
+		}
+	}
+	return d.foreign
 }
 
 // decodeSafely turns a decoder's panic into a frame that could not be decoded: nothing on the wire may end the process.

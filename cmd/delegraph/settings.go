@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -29,6 +31,17 @@ func collectorSettings(c config.Config) collector.Settings {
 		Frame:     int(c.Limits.Frame),
 		JSONDepth: c.Limits.JSONDepth,
 		Proof:     proof.Limits{Text: int(c.Limits.ConfidenceText), Findings: statements},
+	}
+}
+
+// warnForeign names a dialect that a source turns out to have, once for each source.
+func warnForeign(logger *slog.Logger) func(*event.Stream, string) {
+	var told sync.Map // of sources and dialects, both of which are few
+	return func(s *event.Stream, found string) {
+		if _, again := told.LoadOrStore([2]string{s.Source, found}, true); !again {
+			logger.Warn("stream refused: it is of another dialect than its source, or its path, says; correct dialect or proxy.paths",
+				"source", s.Source, "said", s.Dialect, "found", found)
+		}
 	}
 }
 

@@ -82,7 +82,9 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 		publisher = s.external.publisher
 	}
 	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
-	pipeline := collector.New(collector.Dialects(), collectorSettings(c), s.exporter)
+	reading := collectorSettings(c)
+	reading.Foreign = warnForeign(logger)
+	pipeline := collector.New(collector.Dialects(), reading, s.exporter)
 	for _, configured := range c.Sources {
 		if err := s.addSource(configured, pipeline); err != nil {
 			return nil, errors.Join(err, s.closePorts())

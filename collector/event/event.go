@@ -197,6 +197,7 @@ const (
 	ReasonTooLarge     Reason = "too_large"    // over the frame limit, skipped to its blank line
 	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends
 	ReasonUnrecognised Reason = "unrecognised" // no dialect knows the frame
+	ReasonForeign      Reason = "foreign"      // of a stream of another dialect than its source or path says
 	ReasonPanic        Reason = "panic"        // a decoder failed in a way that it must not
 	ReasonTruncated    Reason = "truncated"    // the stream ended inside a frame
 )
@@ -204,7 +205,7 @@ const (
 // Reasons lists every reason.
 func Reasons() []Reason {
 	return []Reason{
-		ReasonTooLarge, ReasonShape, ReasonUnrecognised, ReasonPanic, ReasonTruncated,
+		ReasonTooLarge, ReasonShape, ReasonUnrecognised, ReasonForeign, ReasonPanic, ReasonTruncated,
 		Reason(strictjson.Syntax), Reason(strictjson.DuplicateName), Reason(strictjson.FoldedName),
 		Reason(strictjson.InvalidUTF8), Reason(strictjson.TrailingData), Reason(strictjson.Depth),
 	}

@@ -95,7 +95,7 @@ func (f *Filter) admit(b *event.Batch) Reason {
 	switch {
 	case b.Internal || internal(b.Frame.Event):
 		return Internal
-	case b.Rejected == event.ReasonUnrecognised:
+	case b.Rejected == event.ReasonUnrecognised || b.Rejected == event.ReasonForeign:
 		return Undecided
 	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isText(b):
 		return Unreadable
