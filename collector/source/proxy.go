@@ -94,6 +94,9 @@ func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialec
 // Wait returns when every run request is over, its span too, and every stream has been observed to its end.
 func (p *Proxy) Wait() { p.working.Wait() }
 
+// CloseIdle closes the connections to the agent that serve no request.
+func (p *Proxy) CloseIdle() { p.forward.Transport.(*upstream).closeIdle() }
+
 // Stop says that from here on it is no client's doing if a stream breaks off.
 func (p *Proxy) Stop() { p.stopping.Store(true) }
 

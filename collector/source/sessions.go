@@ -17,6 +17,7 @@ type Sessions struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
+	idle time.Duration
 	open *simplelru.LRU[string, *sessionStream]
 }
 
@@ -28,7 +29,7 @@ type sessionStream struct {
 
 // NewSessions opens nothing yet. Close ends what it opens.
 func NewSessions(t *Tail) *Sessions {
-	s := &Sessions{tail: t}
+	s := &Sessions{tail: t, idle: t.settings.Idle}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	// The only error is a size below one, which configurations are checked for.
 	s.open, _ = simplelru.NewLRU(max(t.settings.MaxSessions, 1), func(_ string, stream *sessionStream) { stream.end() })
@@ -46,11 +47,11 @@ func (s *Sessions) Open(session string) {
 		return
 	}
 	if known, ok := s.open.Get(session); ok {
-		known.idle.Reset(s.tail.settings.Idle)
+		known.idle.Reset(s.idle)
 		return
 	}
 	ctx, end := context.WithCancel(s.ctx)
-	stream := &sessionStream{end: end, idle: time.AfterFunc(s.tail.settings.Idle, end)}
+	stream := &sessionStream{end: end, idle: time.AfterFunc(s.idle, end)}
 	if s.open.Add(session, stream) {
 		s.tail.counters.SessionEvicted(s.tail.settings.Name)
 	}
@@ -65,7 +66,7 @@ func (s *Sessions) heard(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.open.Get(session); ok && known == stream {
-		stream.idle.Reset(s.tail.settings.Idle)
+		stream.idle.Reset(s.idle)
 	}
 }
 
@@ -75,6 +76,23 @@ func (s *Sessions) forget(session string, stream *sessionStream) {
 	if known, ok := s.open.Peek(session); ok && known == stream {
 		s.open.Remove(session)
 	}
+}
+
+// Configure replaces the bounds: of streams open at once now, of silence from the next frame or request of each on.
+func (s *Sessions) Configure(most int, idle time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = idle
+	for range s.open.Resize(max(most, 1)) {
+		s.tail.counters.SessionEvicted(s.tail.settings.Name)
+	}
+}
+
+// Names are the sessions that are being read, the one that was silent for longest first.
+func (s *Sessions) Names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open.Keys()
 }
 
 // Close ends every stream and waits for them.

@@ -34,6 +34,11 @@ type subscription struct {
 	known *repeats
 	body  io.Closer
 
+	headers map[string]func() (string, error)
+	renewed context.Context // done when the headers are no longer the tail's
+	attempt context.Context // of one connection: done when it is closed, by either side of a renewal
+	release func()
+
 	began   bool      // there was an attempt
 	since   time.Time // when the last connection was made
 	fails   int       // attempts in a row that brought no frame
@@ -46,6 +51,22 @@ func (s *subscription) close() {
 		s.body.Close()
 		s.body = nil
 	}
+	if s.release != nil {
+		s.release()
+	}
+}
+
+// prepare takes the settings for the next attempt, and says whether they were renewed after the last.
+func (s *subscription) prepare() bool {
+	again := s.renewed != nil && s.renewed.Err() != nil
+	if again {
+		s.fails, s.refused = 0, nil
+	}
+	s.headers, s.renewed = s.current()
+	attempt, cancel := context.WithCancel(s.ctx)
+	forget := context.AfterFunc(s.renewed, cancel)
+	s.attempt, s.release = attempt, func() { forget(); cancel() }
+	return again
 }
 
 // refusal is an answer that is no stream.
@@ -62,11 +83,14 @@ func (s *subscription) connect(at collector.Position) (collector.Input, error) {
 	if at.Frames > 0 || s.body != nil && s.now().Sub(s.since) >= healthy {
 		s.fails = 0
 	}
-	s.close()
 	for {
-		if s.began {
-			if err := s.pause(s.ctx, s.wait(at)); err != nil {
-				return collector.Input{}, err
+		s.close()
+		if renewed := s.prepare(); s.began {
+			if !renewed && s.pause(s.attempt, s.wait(at)) != nil && s.ctx.Err() == nil {
+				continue // the pause was for settings that are gone
+			}
+			if s.ctx.Err() != nil {
+				return collector.Input{}, s.ctx.Err()
 			}
 			s.counters.Reconnected(s.settings.Name)
 		}
@@ -83,6 +107,8 @@ func (s *subscription) connect(at collector.Position) (collector.Input, error) {
 		case err == nil:
 			s.found()
 			return in, nil
+		case s.renewed.Err() != nil:
+			continue
 		}
 		s.miss(err)
 	}
@@ -112,11 +138,11 @@ func (s *subscription) wait(at collector.Position) time.Duration {
 
 // subscribe asks for the stream once.
 func (s *subscription) subscribe(last string) (collector.Input, error) {
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, s.url, nil)
+	r, err := http.NewRequestWithContext(s.attempt, http.MethodGet, s.url, nil)
 	if err != nil {
 		return collector.Input{}, &refusal{why: "its URL is none", lasting: true}
 	}
-	for name, value := range s.settings.Headers {
+	for name, value := range s.headers {
 		text, err := value()
 		if err != nil {
 			return collector.Input{}, &refusal{why: fmt.Sprintf("header %s: %v", name, err), lasting: true}
@@ -129,7 +155,7 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 		r.Header.Set("Last-Event-ID", last)
 	}
 	connected := false
-	resp, err := s.client.Do(r.WithContext(httptrace.WithClientTrace(s.ctx, &httptrace.ClientTrace{
+	resp, err := s.client.Do(r.WithContext(httptrace.WithClientTrace(s.attempt, &httptrace.ClientTrace{
 		GetConn: func(string) { connected = false },
 		GotConn: func(httptrace.GotConnInfo) { connected = true },
 	})))

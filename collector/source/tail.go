@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
@@ -44,17 +45,43 @@ type Tail struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	pause     func(context.Context, time.Duration) error
+
+	mu      sync.Mutex
+	headers map[string]func() (string, error)
+	renewed context.Context // done when the headers are others
+	renew   context.CancelFunc
 }
 
 // NewTail prepares a subscription; Run makes it.
 func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = headerTimeout
-	return &Tail{
+	t := &Tail{
 		settings: s, collector: c, counters: counters, logger: logger.With("name", s.Name), now: now, pause: pause,
-		client: &http.Client{Transport: transport, CheckRedirect: sameHost},
+		client: &http.Client{Transport: transport, CheckRedirect: sameHost}, headers: s.Headers,
 	}
+	t.renewed, t.renew = context.WithCancel(context.Background())
+	return t
 }
+
+// Renew replaces the headers. Each open stream goes on over a new connection, from the last frame that it brought: as after an
+// interruption, but at once.
+func (t *Tail) Renew(headers map[string]func() (string, error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renew()
+	t.headers = headers
+	t.renewed, t.renew = context.WithCancel(context.Background())
+}
+
+func (t *Tail) current() (map[string]func() (string, error), context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.headers, t.renewed
+}
+
+// CloseIdle closes the connections that bring no stream.
+func (t *Tail) CloseIdle() { t.client.CloseIdleConnections() }
 
 const (
 	headerTimeout = 30 * time.Second // a stream may be silent for hours, but begins at once

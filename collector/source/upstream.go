@@ -26,6 +26,11 @@ func newUpstream() *upstream {
 	return &upstream{kept: kept, fresh: fresh}
 }
 
+func (u *upstream) closeIdle() {
+	u.kept.CloseIdleConnections()
+	u.fresh.CloseIdleConnections()
+}
+
 // errNoHTTP stands for what net/http says of an answer that it cannot read, and in which it quotes the answer.
 var errNoHTTP = errors.New("its answer is no HTTP")
 

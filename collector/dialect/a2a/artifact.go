@@ -84,7 +84,7 @@ func (d *decoder) grow(t *task, v strictjson.Value, write event.Artifact, b *eve
 func (a *artifact) keep(parts strictjson.Value) {
 	for v := range parts.Elements() {
 		if p := readPart(v); p.kind == partText {
-			a.text.add(p.text.Text())
+			a.text.Add(p.text.Text())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -238,16 +239,16 @@ func TestArtifacts(t *testing.T) {
 func TestLongText(t *testing.T) {
 	frames := []string{piece("a", text("é"), "")}
 	for range 3 {
-		frames = append(frames, piece("a", text(strings.Repeat("é", maxText/2+1)), more))
+		frames = append(frames, piece("a", text(strings.Repeat("é", dialect.MaxPieces/2+1)), more))
 	}
 	got := lines(&event.Stream{}, append(frames, piece("a", text("the end"), more+last))...)
 	whole := got[strings.LastIndex(got, "\n")+1:]
 	if !strings.Contains(whole, `text "éé`) || !strings.Contains(whole, "bytes)") {
 		t.Errorf("%s", whole)
 	}
-	var s said
-	s.add([]byte(strings.Repeat("é", 2*maxText)))
-	if len(s) != maxText-maxText%2 {
+	var s dialect.Pieces
+	s.Add([]byte(strings.Repeat("é", 2*dialect.MaxPieces)))
+	if len(s) != dialect.MaxPieces-dialect.MaxPieces%2 {
 		t.Errorf("%d bytes of a piece are kept", len(s))
 	}
 }

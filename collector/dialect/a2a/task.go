@@ -3,12 +3,13 @@ package a2a
 import (
 	"hash/maphash"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // What a stream can make the decoder remember: the tasks heard of last, and of each the last artifacts, questions, calls and
-// speakers. One that is forgotten and comes again is taken for new. The texts of artifacts (maxText) are most of it: 8 MiB.
+// speakers. One that is forgotten and comes again is taken for new. The texts of artifacts (dialect.MaxPieces) are most of it: 8 MiB.
 const (
 	maxTasks     = 4 // a stream is about one; a capture may hold several
 	maxArtifacts = 16
@@ -37,7 +38,7 @@ type task struct {
 // artifact is one whose text may come in pieces.
 type artifact struct {
 	id       string
-	text     said
+	text     dialect.Pieces
 	growing  bool // pieces came that no whole text repeats
 	headless bool // its beginning was not heard
 }

@@ -7,5 +7,3 @@ import (
 )
 
 func TestContract(t *testing.T) { dialecttest.Run(t, Dialect{}, "testdata") }
-
-func FuzzDecode(f *testing.F) { dialecttest.Fuzz(f, Dialect{}, "testdata") }

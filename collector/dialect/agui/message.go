@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -15,7 +16,7 @@ type message struct {
 	chunked   bool // it ends without a word of that
 	answer    bool // an assistant says it
 	internal  bool // it is meant for models
-	said      said
+	said      dialect.Pieces
 }
 
 // maxMessages bounds the messages that are open at once. Whose the pieces of any further one are, nobody knows, and they stay in.
@@ -134,7 +135,7 @@ func (m *message) say(v strictjson.Value, b *event.Batch) {
 	}
 	b.Partial = true
 	b.Add(event.KindText).Text = piece
-	m.said.add(piece)
+	m.said.Add(piece)
 }
 
 // textEnd states a message whole.

@@ -82,19 +82,19 @@ func TestState(t *testing.T) {
 
 // TestSaid keeps the end of a text, in whole characters.
 func TestSaid(t *testing.T) {
-	var s said
+	var s dialect.Pieces
 	for range 10 {
-		s.add([]byte(strings.Repeat("ä", maxText/5)))
-		if len(s) > 2*maxText {
+		s.Add([]byte(strings.Repeat("ä", dialect.MaxPieces/5)))
+		if len(s) > 2*dialect.MaxPieces {
 			t.Fatalf("%d bytes are kept", len(s))
 		}
 	}
-	s.add([]byte("end"))
-	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < maxText {
+	s.Add([]byte("end"))
+	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < dialect.MaxPieces {
 		t.Errorf("%d bytes, %.10q…", len(text), text)
 	}
-	s.add([]byte("x" + strings.Repeat("ä", maxText)))
-	if text := string(s); strings.Trim(text[len(text)-maxText:], "ä") != "" {
+	s.Add([]byte("x" + strings.Repeat("ä", dialect.MaxPieces)))
+	if text := string(s); strings.Trim(text[len(text)-dialect.MaxPieces:], "ä") != "" {
 		t.Error("the end is not whole")
 	}
 }

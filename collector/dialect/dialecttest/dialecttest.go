@@ -41,17 +41,6 @@ func report(t *testing.T, err error) {
 	}
 }
 
-// Fuzz decodes arbitrary bytes in a dialect that is not in the list yet, beginning with the captures of its testdata folder. Those of
-// the list have a target in common.
-func Fuzz(f *testing.F, d dialect.Dialect, dir string) {
-	captures, _ := open(f, dir)
-	for _, c := range captures {
-		f.Add(c.stream, true)
-		f.Add(c.stream, false)
-	}
-	f.Fuzz(func(t *testing.T, stream []byte, answer bool) { withstand(t, d, stream, answer) })
-}
-
 // withstand decodes whatever it is given.
 func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
 	t.Helper()

@@ -1,0 +1,69 @@
+package dialecttest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// TestErrorsFirst finds out whose a stream is that begins with an error, and whose it most likely is where nothing follows: what
+// the order of the list is for.
+func TestErrorsFirst(t *testing.T) {
+	const (
+		studioDebug = `debug {"level":"error","category":"error","agent":"system","summary":"x","detail":{},"timestamp":1706400000000}`
+		adkEvent    = ` {"author":"a","invocationId":"e-1","content":{"parts":[{"text":"hi"}]}}`
+		deepEnd     = ` {"type":"end","id":"1","ts":"2025-10-14T10:30:00Z","status":"error","ms_total":1}`
+		looopyEnd   = `task-status {"kind":"task-status","status":"failed","contextId":"c","taskId":"t"}`
+		rpcError    = ` {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}`
+		restError   = `error {"error":{"code":500,"status":"INTERNAL","message":"x"}}`
+		task        = ` {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}}`
+		runError    = ` {"type":"RUN_ERROR","message":"x"}`
+		runStarted  = ` {"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	)
+	for _, c := range []struct {
+		name   string
+		frames []string // NAME DATA
+		found  string   // surely, or
+		likely string
+	}{
+		{"of the Go ADK", []string{`error {"error":"x"}`, adkEvent}, "adk", ""},
+		{"of the Go ADK, alone", []string{`error {"error":"x"}`}, "", "adk"},
+		{"of the Python ADK, broken", []string{` {"error": "said "x" and died"}`}, "", "adk"},
+		{"of the Python ADK, broken and named", []string{`error {"error": "said "x" and died"}`}, "", "adk"},
+		{"of Looopy", []string{looopyEnd}, "looopy", ""},
+		{"of ADK Studio", []string{"error No API key found.", studioDebug}, "adkstudio", ""},
+		{"of ADK Studio, alone", []string{"error Failed to send input"}, "", "adkstudio"},
+		{"of ADK Studio, after its copy", []string{studioDebug, "error Failed to start binary"}, "adkstudio", ""},
+		{"of DeepAgents", []string{` {"v":2,"type":"error","id":"1","ts":"2025-10-14T10:30:00Z","error":"x"}`}, "deepagents", ""},
+		{"of DeepAgents, version 1", []string{` {"type":"error","id":"1","ts":"2025-10-14T10:30:00Z","error":"x"}`, deepEnd}, "deepagents", ""},
+		{"of DeepAgents, version 1, without a time", []string{` {"type":"error","error":"x"}`}, "", "adk"}, // as likely a server's
+		{"of A2A", []string{rpcError, task}, "a2a", ""},
+		{"of A2A, alone", []string{rpcError}, "", "a2a"},
+		{"of A2A over HTTP+JSON, alone", []string{restError}, "", "a2a"},
+		{"of AG-UI, alone", []string{runError}, "", "agui"},
+		{"of AG-UI, before the run", []string{runError, runStarted}, "agui", ""},
+		{"of the server around an agent", []string{` {"error":"x"}`, runStarted}, "agui", ""},
+		{"of the Model Context Protocol", []string{
+			` {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`, ` {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}, "", ""},
+		{"of nobody", []string{"error ", " x"}, "", ""},
+	} {
+		detector := dialect.NewDetector(collector.Dialects())
+		found, likely := "", ""
+		for _, sent := range c.frames {
+			name, data, _ := strings.Cut(sent, " ")
+			frame := parsed(&capture{frames: []sse.Frame{{Event: []byte(name), Data: []byte(data)}}})[0]
+			if d := detector.Ask(frame); d != nil && found == "" {
+				found = d.Name()
+			}
+		}
+		if d := detector.Likely(); d != nil && found == "" {
+			likely = d.Name()
+		}
+		if found != c.found || likely != c.likely {
+			t.Errorf("%s: found %q, likely %q; want %q, %q", c.name, found, likely, c.found, c.likely)
+		}
+	}
+}
