@@ -179,6 +179,7 @@ type Event struct {
 	Routing      Routing   // KindInputRequested
 	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
 	Steps        int
+	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them
 	Usage        Usage
 	Plan         Plan
 	State        State

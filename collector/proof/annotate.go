@@ -29,6 +29,9 @@ func (f *Findings) addTo(b *event.Batch, who, call string) {
 		e := b.Add(event.KindCitation)
 		e.Name, e.CallID, e.Citation = who, call, c
 	}
+	if len(f.Confidences)+len(f.Citations) > 0 {
+		b.Events[len(b.Events)-1].More = f.Dropped
+	}
 	if f.HasSteps {
 		e := b.Add(event.KindReasoning)
 		e.Name, e.CallID, e.Steps = who, call, f.Steps

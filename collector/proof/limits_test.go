@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 func TestFindingsAreLimited(t *testing.T) {
@@ -55,5 +57,15 @@ func TestTailWithinCode(t *testing.T) {
 		if got := Text([]byte(strings.Repeat("x", 99)+"\n"+text), Limits{Text: len(text), Findings: 32}); !reflect.DeepEqual(got.Confidences, want) {
 			t.Errorf("%q\n got %+v\nwant %+v", text, got.Confidences, want)
 		}
+	}
+}
+
+// TestMoreStatements tells at the last statement of a text how many are left out.
+func TestMoreStatements(t *testing.T) {
+	b := &event.Batch{Agent: "a"}
+	b.Add(event.KindText).Text = []byte(strings.Repeat("Confidence: 90%\n", 5))
+	Annotate(b, Limits{Text: 1 << 10, Findings: 3})
+	if n := len(b.Events); n != 4 || b.Events[2].More != 0 || b.Events[3].More != 2 {
+		t.Errorf("%+v", b.Events)
 	}
 }

@@ -245,6 +245,10 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	if call := r.calls[e.CallID]; call != nil {
 		op = call
 	}
+	op.Dropped += e.More
+	for range e.More {
+		r.tracker.losses.Evicted(e.Kind.String())
+	}
 	limit := r.tracker.settings.MaxFacts
 	if len(op.Confidence)+len(op.Citations) >= limit {
 		op.Dropped++

@@ -272,6 +272,14 @@ func TestTooManyFacts(t *testing.T) {
 			t.Errorf("%d and %d statements, %d dropped", len(op.Confidence), len(op.Citations), op.Dropped)
 		}
 	})
+	t.Run("of one text", func(t *testing.T) {
+		s, stream := watch(), proxied()
+		s.feed(stream, says("a", citation, func(b *event.Batch) { b.Events[0].More = 2 }))
+		equal(t, lines(s.lost...), lines("evicted citation", "evicted citation"))
+		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a"); op.Dropped != 2 {
+			t.Errorf("%d dropped", op.Dropped)
+		}
+	})
 	t.Run("links of a transfer's target", func(t *testing.T) {
 		s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = most }), proxied()
 		for i := range most + 2 {
