@@ -45,6 +45,7 @@ type Config struct {
 	Metrics Metrics  `yaml:"metrics"`
 	Limits  Limits   `yaml:"limits"`
 	Stream  Stream   `yaml:"stream"`
+	Web     Web      `yaml:"web"`
 }
 
 // Source is one place that agents' streams come from; exactly one kind of source is given in it.
@@ -88,6 +89,7 @@ type Runs struct {
 	MaxOpen       int           `yaml:"max_open"`       // runs
 	MaxOperations int           `yaml:"max_operations"` // open operations a run
 	MaxEnded      int           `yaml:"max_ended"`      // ended runs kept for the landing page
+	MaxEndedSize  Bytes         `yaml:"max_ended_size"` // of all of them
 }
 
 // Traces says what spans hold; how they are delivered is in the environment, OTEL_*.
@@ -135,6 +137,14 @@ type Stream struct {
 	MaxLife         time.Duration  `yaml:"max_life"` // of one connection
 }
 
+// Web is what the pages of the admin server show besides runs; where it listens is a flag.
+type Web struct {
+	TraceURL string `yaml:"trace_url"` // of a trace in its backend, with TraceID in it; "" for no link
+}
+
+// TraceID stands in Web.TraceURL for the id of a trace, in hexadecimal.
+const TraceID = "{trace_id}"
+
 // Verbosities are the values of Stream.Thoughts, from nothing to everything.
 func Verbosities() []string { return []string{"none", "brief", "normal", "detailed"} }
 
@@ -161,7 +171,7 @@ type Replay struct {
 // Default returns every default. It is not valid as it stands: it has no source, since none can be guessed.
 func Default() Config {
 	return Config{
-		Runs:    Runs{IdleTimeout: 30 * time.Minute, MaxOpen: 10_000, MaxOperations: 10_000, MaxEnded: 100},
+		Runs:    Runs{IdleTimeout: 30 * time.Minute, MaxOpen: 10_000, MaxOperations: 10_000, MaxEnded: 1_000, MaxEndedSize: 16 * mebibyte},
 		Traces:  Traces{Content: ContentNone, MaxContent: 8 * kibibyte, MaxContentHeld: 64 * mebibyte, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 100, MaxLabelSets: 1_000},
 		Limits: Limits{

@@ -61,7 +61,7 @@ func TestLoadGood(t *testing.T) {
 				AgentsAsTools: []string{},
 			},
 		},
-		Runs:    Runs{IdleTimeout: 90 * time.Minute, MaxOpen: 1, MaxOperations: 2, MaxEnded: 3},
+		Runs:    Runs{IdleTimeout: 90 * time.Minute, MaxOpen: 1, MaxOperations: 2, MaxEnded: 3, MaxEndedSize: 4096},
 		Traces:  Traces{Content: ContentAll, MaxContent: 10, MaxContentHeld: 11, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
 		Limits: Limits{
@@ -77,6 +77,7 @@ func TestLoadGood(t *testing.T) {
 			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
 			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second,
 		},
+		Web: Web{TraceURL: "https://jaeger.example.org/trace/{trace_id}"},
 	}
 	if diff := cmp.Diff(want, mustLoad(t, "testdata/good.yml")); diff != "" {
 		t.Errorf("good.yml (-want +got):\n%s", diff)
@@ -187,6 +188,7 @@ func TestBounds(t *testing.T) {
 		{"runs.max_open", "1", "1000000", "0", "1000001"},
 		{"runs.max_operations", "1", "1000000", "0", "1000001"},
 		{"runs.max_ended", "1", "10000", "0", "10001"},
+		{"runs.max_ended_size", "1KiB", "4GiB", "1023", "4294967297"},
 		{"traces.max_content", "1B", "16MiB", "0", "16777217"},
 		{"traces.max_content_held", "1B", "4GiB", "0", "4294967297"},
 		{"metrics.max_label_values", "1", "10000", "0", "10001"},

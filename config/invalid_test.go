@@ -189,8 +189,8 @@ var invalid = map[string][]string{
 		`6: runs.max-ended: unknown key; did you mean "max_ended"?`,
 	},
 	"unknown-key-close":  {`5: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`},
-	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, traces, metrics, limits, stream`},
-	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, traces, metrics, limits, stream`},
+	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, traces, metrics, limits, stream, web`},
+	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, traces, metrics, limits, stream, web`},
 	"tail-and-proxy":     {`4: sources[0].tail: there is a proxy too; give a source one of the two, and the other to a source of its own`},
 	"tail-bounds": {
 		`3: sources[0].tail.url: missing; give the URL of the agent's stream, such as "http://127.0.0.1:3000/events/{session}"`,
@@ -232,6 +232,12 @@ var invalid = map[string][]string{
 		`6: traces.content: "everything" is not a value of this key; use one of none, all`,
 		`6: traces.profile: "genai" is not a value of this key; did you mean "gen_ai"?`,
 	},
+	"web-trace-scheme": {`6: web.trace_url: this is not an http or https URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-user":   {`6: web.trace_url: the URL has user info, which everybody would see who opens a page; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-id":     {`6: web.trace_url: {trace_id} does not stand in the URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-host":   {`6: web.trace_url: {trace_id} stands in the host; put it into the path, the query or the fragment`},
+	"web-trace-space":  {`6: web.trace_url: this is not an http or https URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-long":   {`6: web.trace_url: the URL has 4123 bytes; give at most 4096`},
 	"zero": {
 		`6: runs.idle_timeout: 0s is out of bounds; give a value from 1ms to 168h0m0s`,
 		`6: runs.max_open: 0 is out of bounds; give a value from 1 to 1000000`,

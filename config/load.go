@@ -18,11 +18,20 @@ const maxFile = 1 << 20
 
 // Load reads and checks a file of at most 1 MiB. The error joins one *Error for each mistake, in the order of lines.
 func Load(file string, known Known) (Config, error) {
-	data, failure := readFile(file)
-	if failure != nil {
-		return Config{}, failure
+	data, err := Read(file)
+	if err != nil {
+		return Config{}, err
 	}
 	return Parse(file, data, known)
+}
+
+// Read reads a file of at most 1 MiB, for Parse. The error is an *Error.
+func Read(file string) ([]byte, error) {
+	data, failure := readFile(file)
+	if failure != nil {
+		return nil, failure
+	}
+	return data, nil
 }
 
 // Parse is Load for text that is already there; name stands for the file in errors.

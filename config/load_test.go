@@ -50,8 +50,8 @@ func TestErrorHasEveryPart(t *testing.T) {
 		t.Fatalf("%v holds no *Error", err)
 	}
 	want := &Error{
-		File: "delegraph.yml", Line: 20, Key: "limit", Problem: "unknown key",
-		Remedy: "the keys here are sources, runs, traces, metrics, limits, stream",
+		File: "delegraph.yml", Line: 21, Key: "limit", Problem: "unknown key",
+		Remedy: "the keys here are sources, runs, traces, metrics, limits, stream, web",
 	}
 	if diff := cmp.Diff(want, mistake); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -34,6 +34,7 @@ func check(c Config, known Known, report *report) {
 	between(report, "runs.max_open", c.Runs.MaxOpen, 1, 1_000_000)
 	between(report, "runs.max_operations", c.Runs.MaxOperations, 1, 1_000_000)
 	between(report, "runs.max_ended", c.Runs.MaxEnded, 1, 10_000)
+	between(report, "runs.max_ended_size", c.Runs.MaxEndedSize, 1*kibibyte, 4*gibibyte)
 	checker.oneOf(c.Traces.Content, "traces.content", ContentNone, ContentAll)
 	checker.oneOf(c.Traces.Profile, "traces.profile", ProfileGenAI)
 	between(report, "traces.max_content", c.Traces.MaxContent, 1, 16*mebibyte)
@@ -47,6 +48,7 @@ func check(c Config, known Known, report *report) {
 	between(report, "limits.observe_queue", c.Limits.ObserveQueue, 1, 4*gibibyte)
 	between(report, "limits.span_queue", c.Limits.SpanQueue, 1, 1_000_000)
 	checker.stream(c.Stream)
+	checker.traceURL(c.Web.TraceURL, "web.trace_url")
 }
 
 func between[T int | float64 | time.Duration | Bytes](report *report, key string, value, low, high T) {

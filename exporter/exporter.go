@@ -36,7 +36,12 @@ func (e *Exporter) Consume(b *event.Batch) {
 }
 
 // Close ends a stream.
-func (e *Exporter) Close(s *event.Stream, end event.End, at time.Time) { e.tracker.Close(s, end, at) }
+func (e *Exporter) Close(s *event.Stream, end event.End, at time.Time) {
+	if e.publisher != nil {
+		e.publisher.Close(s, end, at)
+	}
+	e.tracker.Close(s, end, at)
+}
 
 // Configure replaces the tracker's settings for what comes.
 func (e *Exporter) Configure(settings tracker.Settings) { e.tracker.Configure(settings) }

@@ -166,7 +166,7 @@ func sum(t *testing.T, reg prometheus.Gatherer, name, value string) (n float64) 
 // TestConsume counts a frame in the metrics and follows its run, and the run's end reaches the metrics too.
 func TestConsume(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
-	recent := exporter.NewRecent(1)
+	recent := exporter.NewRecent(1, 1<<20)
 	e := exporter.New(testMetrics(reg), settings(time.Hour), nil, recent)
 	s := &event.Stream{Source: "source"}
 	e.Open(s)

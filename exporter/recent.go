@@ -1,58 +1,252 @@
 package exporter
 
 import (
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// maxItems bounds the operations and facts in all reports that are kept, whatever the number of runs: a run may have ten thousand.
-const maxItems = 20_000
-
-// Recent keeps the reports of the runs that ended last. It is a tracker.Observer.
+// Recent knows the runs that are open, and keeps those that ended last, within a number of runs and a number of bytes. Where there
+// is no room the oldest goes; but those that failed stay as long as they take no more than half of either. It is a
+// tracker.Observer.
 type Recent struct {
-	limit int
+	limit, bytes int
+	epoch        string // begins every key, so that none is taken for one of a process before
+	version      atomic.Uint64
+	tracker      *tracker.Tracker // nil: no open run can be read
 
-	mu    sync.Mutex
-	runs  []tracker.Report
-	items int
+	mu     sync.Mutex
+	last   uint64 // number that was given out
+	ends   uint64
+	open   map[*tracker.Run]uint64 // to be read only within tracker.Look
+	failed line                    // in the order of their ends
+	others line
 }
 
-// NewRecent keeps at most limit reports.
-func NewRecent(limit int) *Recent { return &Recent{limit: limit} }
+// kept is a run that ended.
+type kept struct {
+	run     *tracker.Run
+	summary Summary
+	ended   uint64 // its place among all ends
+	size    int
+}
 
-// RunStarted has nothing to keep.
-func (r *Recent) RunStarted(*tracker.Run) {}
+// line is runs in the order of their ends, and their size.
+type line struct {
+	runs []*kept
+	size int
+}
 
-// OperationEnded has nothing to keep: the run's report holds its operations.
-func (r *Recent) OperationEnded(*tracker.Run, *tracker.Operation) {}
+func (l *line) add(k *kept) { l.runs, l.size = append(l.runs, k), l.size+k.size }
 
-// RunEnded keeps the run's report, in the place of the oldest where there is no room.
-func (r *Recent) RunEnded(run *tracker.Run) {
-	report := run.Report()
+func (l *line) drop() {
+	l.size -= l.runs[0].size
+	l.runs[0] = nil // the array outlives it
+	l.runs = l.runs[1:]
+}
+
+// failedShare is the part of the room, one in so many, that runs which failed keep against others.
+const failedShare = 2
+
+// NewRecent keeps at most so many runs, and roughly at most so many bytes of them, but always the one that ended last.
+func NewRecent(runs, bytes int) *Recent {
+	return &Recent{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
+}
+
+// Follow has open runs shown as they stand in the exporter's tracker.
+func (r *Recent) Follow(e *Exporter) { r.tracker = e.tracker }
+
+// Version changes whenever a run begins or ends, or an operation ends.
+func (r *Recent) Version() uint64 { return r.version.Load() }
+
+// RunStarted gives the run its key.
+func (r *Recent) RunStarted(run *tracker.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.runs, r.items = append(r.runs, report), r.items+items(report)
-	gone := 0
-	for ; len(r.runs)-gone > 1 && (len(r.runs)-gone > r.limit || r.items > maxItems); gone++ {
-		r.items -= items(r.runs[gone])
-	}
-	if gone > 0 {
-		r.runs = append(r.runs[:0:0], r.runs[gone:]...)
-	}
+	r.last++
+	r.open[run] = r.last
+	r.version.Add(1)
 }
 
-func items(r tracker.Report) int {
-	return 1 + len(r.Operations) + len(r.Transfers) + len(r.Confidence) + len(r.Citations) + len(r.Reasoning) + len(r.Inputs) + len(r.Artifacts) + len(r.Links)
+// OperationEnded has nothing to keep: the run holds its operations.
+func (r *Recent) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
+
+// RunEnded keeps the run, and lets others go where there is no room.
+func (r *Recent) RunEnded(run *tracker.Run) {
+	whole := *run // what the tracker remembers of an open run beside it may go; its operations change no more
+	k := &kept{run: &whole, summary: summarise(&whole), size: size(&whole)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number, known := r.open[run]
+	if delete(r.open, run); !known {
+		r.last++
+		number = r.last
+	}
+	r.ends++
+	k.summary.Key, k.ended = r.key(number), r.ends
+	if isFailure(run.Status) {
+		r.failed.add(k)
+	} else {
+		r.others.add(k)
+	}
+	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
+		r.victims(k).drop()
+	}
+	r.version.Add(1)
 }
 
-// Runs lists the reports, the newest first.
+func (r *Recent) key(number uint64) string { return fmt.Sprintf("%s-%d", r.epoch, number) }
+
+func isFailure(s tracker.Status) bool { return s == tracker.Failed || s == tracker.TimedOut }
+
+func (r *Recent) full() bool {
+	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
+}
+
+// victims is the line whose first run has to go. The newest never does.
+func (r *Recent) victims(newest *kept) *line {
+	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
+		return &r.failed
+	}
+	over := len(r.failed.runs) > r.limit/failedShare || r.failed.size > r.bytes/failedShare
+	if over && r.failed.runs[0] != newest {
+		return &r.failed
+	}
+	return &r.others
+}
+
+// What a run and what it holds cost besides their texts, measured on a 64-bit machine.
+const (
+	runCost       = 1_500
+	operationCost = 700
+	factCost      = 150
+)
+
+// size is roughly what a run takes in memory. Texts that an operation shares with its run count again: one that a stream repeats
+// may well be another string each time.
+func size(r *tracker.Run) int {
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.Metered)
+	for _, op := range r.Operations {
+		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.FinishReason) +
+			len(op.HandoffSource) + len(op.HandoffTarget) + factCost*(len(op.Confidence)+len(op.Citations)) + 8*len(op.Links)
+		for _, key := range op.State.Keys {
+			n += 16 + len(key)
+		}
+	}
+	for _, t := range r.Transfers {
+		n += factCost + len(t.From) + len(t.To) + len(t.Event)
+	}
+	for _, c := range r.Confidence {
+		n += factCost + len(c.Agent) + len(c.Scope) + len(c.Label) + len(c.Topic)
+	}
+	for _, c := range r.Citations {
+		n += factCost + len(c.Agent) + len(c.Source) + len(c.Reference) + len(c.URI)
+	}
+	for _, s := range r.Reasoning {
+		n += factCost + len(s.Agent)
+	}
+	for _, in := range r.Inputs {
+		n += factCost + len(in.ID)
+	}
+	for _, a := range r.Artifacts {
+		n += factCost + len(a.ID) + len(a.Name)
+	}
+	for _, l := range r.Links {
+		n += factCost + len(l.Run)
+	}
+	for agent := range r.Unrated {
+		n += factCost + len(agent)
+	}
+	return n
+}
+
+// Runs lists the reports of the runs that ended, the last first.
 func (r *Recent) Runs() []tracker.Report {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := make([]tracker.Report, 0, len(r.runs))
-	for i := range r.runs {
-		out = append(out, r.runs[len(r.runs)-1-i])
+	all := slices.Collect(r.newest(0))
+	r.mu.Unlock()
+	out := make([]tracker.Report, 0, len(all))
+	for _, k := range all {
+		out = append(out, k.run.Report())
 	}
 	return out
+}
+
+// newest merges both lines, the run that ended last first, from behind an end; 0 for all.
+func (r *Recent) newest(before uint64) iter.Seq[*kept] {
+	return func(yield func(*kept) bool) {
+		failed, others := r.failed.runs, r.others.runs
+		for len(failed)+len(others) > 0 {
+			from := &others
+			if len(others) == 0 || len(failed) > 0 && failed[len(failed)-1].ended > others[len(others)-1].ended {
+				from = &failed
+			}
+			last := (*from)[len(*from)-1]
+			*from = (*from)[:len(*from)-1]
+			if (before == 0 || last.ended < before) && !yield(last) {
+				return
+			}
+		}
+	}
+}
+
+// Run finds a run by its key, by the id of its own span or its trace, or by its id on the wire; where several have it, the open
+// ones come before those that ended, and of these the last first.
+func (r *Recent) Run(id string) (found *tracker.Run, summary Summary, known bool) {
+	if id == "" {
+		return nil, Summary{}, false
+	}
+	best, by := strength(0), want(id)
+	r.look(func(open []opened) {
+		for _, o := range open {
+			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
+				best, found, summary = s, o.run.Copy(), summarise(o.run.Run())
+				summary.Key = r.key(o.number)
+			}
+		}
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.newest(0) {
+		if s := by.match(k.run, k.summary.Key); s > best {
+			best, found, summary = s, k.run, k.summary
+		}
+	}
+	return found, summary, best > 0
+}
+
+// strength is how well a run is named: what an agent makes up never outweighs what is ours.
+type strength int
+
+// wanted is what a run is asked for by.
+type wanted struct {
+	id              string
+	binary          [16]byte // of a span or a trace
+	isSpan, isTrace bool     // in its form
+}
+
+func want(id string) wanted {
+	w := wanted{id: id}
+	if n, err := hex.Decode(w.binary[:], []byte(id[:min(len(id), 2*len(w.binary))])); err == nil && 2*n == len(id) {
+		w.isSpan, w.isTrace = n == len(tracker.SpanID{}), n == len(w.binary)
+	}
+	return w
+}
+
+func (w *wanted) match(r *tracker.Run, key string) strength {
+	switch {
+	case w.id == key:
+		return 3
+	case w.isSpan && tracker.SpanID(w.binary[:8]) == r.Root.ID && r.Root.ID != (tracker.SpanID{}), w.isTrace && w.binary == r.Trace && r.Trace != ([16]byte{}):
+		return 2
+	case w.id == r.ID:
+		return 1
+	}
+	return 0
 }

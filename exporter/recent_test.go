@@ -17,7 +17,7 @@ func endedRun(id string) *tracker.Run {
 // TestRecent keeps the last runs, the newest first, as they were when they ended.
 func TestRecent(t *testing.T) {
 	for kept := range 5 {
-		r := exporter.NewRecent(3)
+		r := exporter.NewRecent(3, 1<<20)
 		for i := range kept {
 			run := endedRun(fmt.Sprint(i))
 			r.RunStarted(run)
@@ -39,7 +39,7 @@ func TestRecent(t *testing.T) {
 
 // TestRecentList is its reader's own: what ends later does not change it.
 func TestRecentList(t *testing.T) {
-	r := exporter.NewRecent(2)
+	r := exporter.NewRecent(2, 1<<20)
 	r.RunEnded(endedRun("0"))
 	r.RunEnded(endedRun("1"))
 	runs := r.Runs()
@@ -52,7 +52,7 @@ func TestRecentList(t *testing.T) {
 
 // TestRecentAtOnce is read by many while runs end.
 func TestRecentAtOnce(t *testing.T) {
-	r := exporter.NewRecent(10)
+	r := exporter.NewRecent(10, 1<<20)
 	var work sync.WaitGroup
 	for i := range 8 {
 		work.Go(func() {
@@ -72,7 +72,7 @@ func TestRecentAtOnce(t *testing.T) {
 
 // TestRecentIsBounded keeps fewer runs where they are large, and the last one whatever its size.
 func TestRecentIsBounded(t *testing.T) {
-	r := exporter.NewRecent(100)
+	r := exporter.NewRecent(100, 15<<20)
 	large := func(id string, operations int) *tracker.Run {
 		run := endedRun(id)
 		for range operations - 1 {

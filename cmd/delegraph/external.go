@@ -37,7 +37,8 @@ const leaving = 2 * time.Second
 const recheck = 5 * time.Second
 
 // newExternal opens the external stream's port; nil where the configuration wants none.
-func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*external, error) {
+func newExternal(whole config.Config, m *metrics.Metrics, logger *slog.Logger) (*external, error) {
+	c := whole.Stream
 	if c.Listen == "" {
 		return nil, nil
 	}
@@ -54,7 +55,9 @@ func newExternal(c config.Stream, m *metrics.Metrics, logger *slog.Logger) (*ext
 		logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
 	counters := m.Stream()
-	hub, err := stream.New(hubSettings(c, gate, counters))
+	served := hubSettings(c, gate, counters)
+	served.Decoder = decoderOf(collectorSettings(whole))
+	hub, err := stream.New(served)
 	if err != nil {
 		return nil, err
 	}

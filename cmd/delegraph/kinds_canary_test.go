@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -169,4 +171,137 @@ func TestNoCanaryOfLooopyLeaves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// planted are frames that nobody may get, by dialect: some for after each frame of a capture, whose meaning they do not change, and
+// some for after the last.
+var planted = map[string]struct{ between, after []string }{
+	"a2a": {
+		[]string{
+			`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"internal:x","x":"CANARY"}}`,
+			`data: {"kind":"surprise-update","x":"CANARY"}`,
+			`data: {"surpriseUpdate":{"x":"CANARY"}}`,
+			"event: internal:x\ndata: {\"kind\":\"internal:x\",\"x\":\"CANARY\"}",
+			`data: {"jsonrpc":"2.0","id":1,"result":{"tools":["CANARY"]}}`,
+		},
+		[]string{
+			`data: {"statusUpdate":{"taskId":"CANARY","status":{"state":"TASK_STATE_COMPLETED"},"metadata":{"type":"internal:x"}}}`,
+			`data: {"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"kind":"internal:x","text":"CANARY"}]}}`,
+			"event: tick\ndata: {\"statusUpdate\":{\"taskId\":\"CANARY\",\"status\":{\"state\":\"TASK_STATE_COMPLETED\"}}}",
+		},
+	},
+	"agui": {
+		[]string{
+			`data: {"type":"RAW","event":{"x":"CANARY"}}`,
+			`data: {"type":"internal:STEP_STARTED","stepName":"CANARY"}`,
+			`data: {"type":"SURPRISE","x":"CANARY"}`,
+			"event: internal:x\ndata: {\"type\":\"RAW\",\"event\":\"CANARY\"}",
+		},
+		[]string{
+			`data: {"type":"TEXT_MESSAGE_START","messageId":"sys","role":"system","name":"CANARY"}`,
+			`data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"sys","delta":"CANARY"}`,
+			`data: {"type":"TEXT_MESSAGE_END","messageId":"sys","x":"CANARY"}`,
+			`data: {"type":"TEXT_MESSAGE_CHUNK","messageId":"dev","role":"developer","delta":"CANARY"}`,
+			`data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"stray","delta":"CANARY"}`,
+			`data: {"type":"CUSTOM","kind":"internal:x","name":"CANARY"}`,
+			`data: {"type":"CUSTOM","name":"CANARY","rawEvent":{"type":"internal:x"}}`,
+		},
+	},
+}
+
+// unpublic are the members, by dialect, of which nothing may be in the public stream.
+var unpublic = map[string][]string{
+	"a2a": {
+		"history", "args", "response", "bytes", "raw", "uri", "url", "fileWithBytes", "fileWithUri", "description", "adk_author", "adk_actions",
+		"adk_usage_metadata", "adk_invocation_id", "adk_session_id", "adk_user_id", "adk_app_name", "adk_error_code",
+	},
+	"agui": {"input", "rawEvent", "metadata", "event", "snapshot", "messages", "result", "usage", "encryptedValue", "code"},
+}
+
+var frameEnd = regexp.MustCompile(`\r\n\r\n|\n\n|\r\r`)
+
+// TestNothingPlantedLeaves has agents send every capture with frames among its own that nobody may get. The relay's client and
+// whoever reads the external stream get what they would get without these.
+func TestNothingPlantedLeaves(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		family, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/agent/"), "/")
+		content, err := os.ReadFile(filepath.Join(captures[family], name))
+		if err != nil {
+			t.Error(err)
+		}
+		plants := planted[family]
+		sent := frameEnd.ReplaceAllString(string(content), "$0"+strings.Join(plants.between, "\n\n")+"\n\n")
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprint(w, sent, strings.Join(plants.after, "\n\n"), "\n\n")
+	}))
+	defer agent.Close()
+	for policy, thoughts := range map[string]string{"client": "detailed", "public": "none"} {
+		t.Run(policy, func(t *testing.T) {
+			configured := fmt.Sprintf("stream: {listen: \"127.0.0.1:0\", policy: %s, thoughts: %s}\nsources:\n", policy, thoughts)
+			families := []string{"a2a", "agui"}
+			for _, family := range families {
+				configured += fmt.Sprintf("  - {name: %[1]s, dialect: %[1]s, policy: %[2]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[3]q, paths: [/agent/*/*]}}\n", family, policy, agent.URL)
+			}
+			car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+			listening := car.leaving(t, "")
+			var published []string
+			for i, family := range families {
+				for _, file := range sseFiles(t, captures[family]) {
+					want := payloads(t, unplanted(t, family, policy, file))
+					resp, err := http.Post("http://"+car.proxies[i].listener.Addr().String()+"/agent/"+family+"/"+filepath.Base(file), "application/json", strings.NewReader(`{}`))
+					if err != nil {
+						t.Fatal(err)
+					}
+					whole, err := io.ReadAll(resp.Body)
+					_ = resp.Body.Close()
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := framesOf(t, whole)
+					car.proxies[i].Wait()
+					var data []string
+					for _, f := range got {
+						data = append(data, string(f.Data))
+						if strings.Contains(string(f.Event)+string(f.ID)+string(f.Data), "CANARY") {
+							t.Errorf("%s: %s reaches its client", filepath.Base(file), f.Data)
+						}
+					}
+					if !slices.Equal(data, want) {
+						t.Errorf("%s: its client gets %d frames, without what was planted %d", filepath.Base(file), len(data), len(want))
+					}
+					published = append(published, want...)
+					for _, frame := range data {
+						var v any
+						if err := json.Unmarshal([]byte(frame), &v); err != nil {
+							t.Errorf("%s: %v", filepath.Base(file), err)
+						}
+						if found := membersOf(v, unpublic[family]); policy == "public" && len(found) > 0 {
+							t.Errorf("%s: the public gets %v in %s", filepath.Base(file), found, frame)
+						}
+					}
+				}
+			}
+			await(t, func(context.Context) error {
+				if n := car.external.hub.Replay().Frames; n != len(published) {
+					return fmt.Errorf("%d frames leave, without what was planted %d", n, len(published))
+				}
+				return nil
+			})
+			for i, frame := range listening.take(t, len(published)) {
+				if _, said, _ := strings.Cut(frame, "|"); strings.Contains(frame, "CANARY") || !strings.HasSuffix(said, " "+published[i]) {
+					t.Fatalf("%s leaves in the place of %s", frame, published[i])
+				}
+			}
+		})
+	}
+}
+
+// unplanted is what leaves of a capture by itself.
+func unplanted(t *testing.T, dialect, policy, file string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"replay", "--dialect=" + dialect, "--format=stream", "--policy=" + policy, file}, &out, io.Discard); err != nil {
+		t.Fatal(file, err)
+	}
+	return out.Bytes()
 }

@@ -64,7 +64,7 @@ func TestMillionNames(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
 	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded))
+		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
 	before := heap()
 	sendNames(t, collector.New(collector.Dialects(), collectorSettings(c), sink), runs)
 	growth := heap() - before

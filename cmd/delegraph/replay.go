@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,7 @@ type replayCommand struct {
 	dialect string
 	format  string
 	policy  string
+	as      string
 	files   []string
 	out     io.Writer
 }
@@ -41,6 +43,7 @@ func addReplay(app *kingpin.Application, commands map[string]func() error, ctx c
 	c.Flag("dialect", "The captures' dialect, or auto to find out.").Default(config.DialectAuto).EnumVar(&r.dialect, append([]string{config.DialectAuto}, dialectNames()...)...)
 	c.Flag("format", "text: a waterfall for people; json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("text").EnumVar(&r.format, "text", "json", "otlp", "metrics", "stream")
 	c.Flag("policy", "Whom --format=stream is for: public, or client for the protocol's own client.").Default(config.PolicyPublic).EnumVar(&r.policy, config.PolicyPublic, config.PolicyClient)
+	c.Flag("stream-format", "The format of --format=stream: "+strings.Join(streamFormats(), ", ")+".").Default(nativeFormat).EnumVar(&r.as, streamFormats()...)
 	c.Arg("file", "Captures of SSE streams; - is standard input.").Required().StringsVar(&r.files)
 	commands[c.FullCommand()] = func() error { return r.run(ctx) }
 }
@@ -74,7 +77,7 @@ func (r *replayCommand) run(ctx context.Context) error {
 	var printed *printer
 	if r.format == "stream" {
 		var err error
-		if publisher, printed, err = newPrinter(c, r.policy, out); err != nil {
+		if publisher, printed, err = newPrinter(c, r.policy, r.as, out); err != nil {
 			return err
 		}
 	}

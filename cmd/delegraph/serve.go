@@ -10,10 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/signal"
-	"reflect"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -31,6 +27,7 @@ const adminAddress = "127.0.0.1:10477"
 // serve is the command of that name.
 type serve struct {
 	file  string
+	watch time.Duration
 	pprof bool
 	flags *toolkit.FlagConfig
 	log   promslog.Config
@@ -40,6 +37,7 @@ func addServe(app *kingpin.Application, commands map[string]func() error, ctx co
 	s := &serve{log: promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat(), Writer: stderr}}
 	c := app.Command("serve", "Run the sidecar.").Default()
 	c.Flag("config.file", "The configuration.").Default("delegraph.yml").StringVar(&s.file)
+	c.Flag("config.auto-reload-interval", "How often to see whether the configuration has changed; 0 for never.").Default("5s").DurationVar(&s.watch)
 	c.Flag("web.enable-pprof", "Serve Go's profiles below /debug/pprof of the admin server.").BoolVar(&s.pprof)
 	c.Flag("log.level", "Only log messages with this severity or above: debug, info, warn, error.").Default("info").SetValue(s.log.Level)
 	c.Flag("log.format", "logfmt or json.").Default("logfmt").SetValue(s.log.Format)
@@ -61,14 +59,30 @@ func addCheck(app *kingpin.Application, commands map[string]func() error, out io
 }
 
 func load(file string) (config.Config, error) {
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return config.Config{}, fmt.Errorf("there is no configuration %q: name yours by --config.file, or see delegraph demo, which needs none", file)
+	data, err := configured(file)
+	if err != nil {
+		return config.Config{}, err
 	}
-	return config.Load(file, known())
+	return config.Parse(file, data, known())
+}
+
+// configured is what a configuration file says.
+func configured(file string) ([]byte, error) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no configuration %q: name yours by --config.file, or see delegraph demo, which needs none", file)
+	}
+	return config.Read(file)
 }
 
 func (s *serve) run(ctx context.Context) error {
-	c, err := load(s.file)
+	if s.watch < 0 {
+		return fmt.Errorf("--config.auto-reload-interval=%s: use 0 or more", s.watch)
+	}
+	data, err := configured(s.file)
+	if err != nil {
+		return err
+	}
+	c, err := config.Parse(s.file, data, known())
 	if err != nil {
 		return err
 	}
@@ -78,9 +92,14 @@ func (s *serve) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reload := func() error { return s.reload(car) }
-	onHangup(ctx, reload)
-	return serveAll(ctx, car, car.admin(reload, s.pprof), s.flags, logger)
+	loaded := &reloading{file: s.file, car: car, tried: fingerprintOf(data, nil)}
+	onHangup(ctx, loaded.reload)
+	if s.watch > 0 {
+		ticker := time.NewTicker(s.watch)
+		defer ticker.Stop()
+		go loaded.watch(ctx, ticker.C)
+	}
+	return serveAll(ctx, car, car.admin(loaded.reload, s.pprof), s.flags, logger)
 }
 
 // serveAll runs the sidecar and its admin server, which outlives it so that a last scrape sees the end.
@@ -101,46 +120,4 @@ func serveAll(ctx context.Context, car *sidecar, admin http.Handler, flags *tool
 	err := car.run(carContext)
 	stopAdmin()
 	return errors.Join(err, <-adminDone)
-}
-
-// reload takes over what can change while streams are open. Sources cannot: their ports and agents are theirs until a restart.
-func (s *serve) reload(car *sidecar) error {
-	c, err := load(s.file)
-	if err == nil && !sameSources(c.Sources, car.config.Sources) {
-		err = errors.New("sources cannot be changed by a reload, except for agents_as_tools: restart delegraph")
-	}
-	if err == nil {
-		err = car.configure(c)
-	}
-	car.metrics.Reloaded(err == nil, time.Now())
-	if err != nil {
-		car.logger.Error("reload failed; the configuration stays as it was", "err", err)
-		return err
-	}
-	car.logger.Info("reloaded", "file", s.file)
-	return nil
-}
-
-func sameSources(a, b []config.Source) bool {
-	return slices.EqualFunc(a, b, func(x, y config.Source) bool {
-		x.AgentsAsTools, y.AgentsAsTools = nil, nil
-		return reflect.DeepEqual(x, y)
-	})
-}
-
-// onHangup takes the signal over before it returns: unhandled, a hangup ends the process.
-func onHangup(ctx context.Context, do func() error) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	go func() {
-		defer signal.Stop(hangup)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-hangup:
-				_ = do() // it logs
-			}
-		}
-	}()
 }

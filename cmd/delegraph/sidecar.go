@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
-	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,9 +25,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream"
-	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/tracker"
-	"github.com/delegraph/delegraph/exporter/web"
 )
 
 // grace is how long a stop may take: streams to end, spans to be delivered.
@@ -36,27 +33,47 @@ const grace = 10 * time.Second
 
 // sidecar is everything that serve runs, wired.
 type sidecar struct {
-	config   config.Config
 	logger   *slog.Logger
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
 	delivery *metrics.Delivery // of the metrics, to whom does not scrape
 	exporter *exporter.Exporter
 	recent   *exporter.Recent
+	sources  *exporter.Sources
 	tracing  source.Tracing
 	shutdown func(context.Context) error // delivers the last spans
-	proxies  []*listeningProxy
-	tails    []*source.Tail
-	sessions []*source.Sessions // of the tails that read a stream for each session
-	external *external          // nil: there is none
+	pipeline *collector.Collector
+	external *external // nil: there is none
 	sample   func(*tracker.Run) bool
 	ready    atomic.Bool
 	grace    time.Duration
+
+	bySession atomic.Pointer[[]*source.Sessions] // of the tails that read a stream for each session
+	started   chan struct{}                      // closed when it runs
+	failed    chan error                         // what ends it
+	work      sync.WaitGroup                     // of serving
+	drained   context.Context                    // done when no port waits for streams any more
+	cutOff    context.CancelFunc
+
+	mu            sync.Mutex // of what a reload replaces
+	running       bool
+	stopping      bool
+	config        config.Config
+	named         bool // some tail wants to know the sessions that requests name
+	proxies       []*port
+	leaving       []*port // which take no connection any more, with streams under way
+	tails         []*subscription
+	agentsAsTools map[string][]string // by source
 }
 
 // newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs.
 func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment) (*sidecar, error) {
-	s := &sidecar{config: c, logger: logger, registry: prometheus.NewRegistry(), recent: exporter.NewRecent(c.Runs.MaxEnded), grace: grace}
+	s := &sidecar{
+		config: c, logger: logger, registry: prometheus.NewRegistry(), grace: grace,
+		recent:  exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
+		started: make(chan struct{}), failed: make(chan error, 1),
+	}
+	s.drained, s.cutOff = context.WithCancel(context.Background())
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.metrics = metrics.New(s.registry, metricsSettings(c))
 	observers := []tracker.Observer{s.recent}
@@ -74,7 +91,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), s.registry, describe, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c.Stream, s.metrics, logger); err != nil {
+	if s.external, err = newExternal(c, s.metrics, logger); err != nil {
 		return nil, err
 	}
 	var publisher *stream.Publisher
@@ -82,14 +99,16 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 		publisher = s.external.publisher
 	}
 	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
+	s.recent.Follow(s.exporter)
+	s.sources = exporter.NewSources(s.exporter, time.Now)
 	reading := collectorSettings(c)
 	reading.Foreign = warnForeign(logger)
-	pipeline := collector.New(collector.Dialects(), reading, s.exporter)
-	for _, configured := range c.Sources {
-		if err := s.addSource(configured, pipeline); err != nil {
-			return nil, errors.Join(err, s.closePorts())
-		}
+	s.pipeline = collector.New(collector.Dialects(), reading, s.sources)
+	first, err := s.prepare(c)
+	if err != nil {
+		return nil, errors.Join(err, s.closePorts())
 	}
+	s.take(first)
 	s.metrics.Reloaded(true, time.Now())
 	return s, nil
 }
@@ -133,61 +152,33 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	return spans.Decide(sampler), provider, nil
 }
 
-// admin is what the admin server shows.
-func (s *sidecar) admin(reload func() error, profile bool) http.Handler {
-	return web.Handler(web.Settings{
-		Gatherer: s.registry,
-		Ready: func() error {
-			if !s.ready.Load() {
-				return errors.New("delegraph is starting or stopping")
-			}
-			return nil
-		},
-		Reload: reload, Runs: s.recent.Runs, Version: version(), Logger: s.logger, PProf: profile,
-	})
-}
-
 // run serves until the context is done, then lets streams end, ends their runs and delivers their spans, within the grace period.
 func (s *sidecar) run(ctx context.Context) error {
-	var work sync.WaitGroup
-	failed := make(chan error, len(s.proxies)+1)
-	for _, p := range s.proxies {
-		work.Go(func() {
-			if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
-				failed <- err
-			}
-		})
-	}
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
 	if s.external != nil {
-		work.Go(func() { failed <- s.external.serve(publishing) })
-	}
-	tailing, stopTailing := context.WithCancel(context.Background())
-	defer stopTailing()
-	var tails sync.WaitGroup
-	for _, t := range s.tails {
-		tails.Go(func() { t.Run(tailing, "", func() {}) })
+		s.work.Go(func() { s.fail(s.external.serve(publishing)) })
 	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
 	swept := make(chan struct{})
-	work.Go(func() { defer close(swept); s.exporter.Run(sweeping, time.Now) })
-	s.ready.Store(true)
+	s.work.Go(func() { defer close(swept); s.exporter.Run(sweeping, time.Now) })
+	s.start()
 	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-failed:
+	case err = <-s.failed:
 	}
-	s.ready.Store(false)
+	s.stop()
 	within, cancel := context.WithTimeout(context.Background(), s.grace)
 	defer cancel()
-	stopTailing()
-	s.drain(within)
-	for _, t := range s.sessions {
-		t.Close()
+	for _, t := range s.tails {
+		t.interrupt()
 	}
-	tails.Wait()
+	s.drain(within)
+	for _, t := range s.tails {
+		t.end()
+	}
 	stopSweeping()
 	<-swept          // every run has ended, and made its last spans
 	stopPublishing() // while spans are delivered: neither takes from the other's time
@@ -196,62 +187,58 @@ func (s *sidecar) run(ctx context.Context) error {
 	if undelivered := s.shutdown(most); undelivered != nil {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
 	}
-	work.Wait()
+	s.work.Wait()
 	if undelivered := s.delivery.Shutdown(within); undelivered != nil { // after all that counts
 		s.logger.Warn("the last metrics were not delivered", "err", undelivered)
 	}
 	return err
 }
 
+// start begins with what is configured.
+func (s *sidecar) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
+	s.begin(&change{opened: s.proxies, begun: s.tails})
+	s.ready.Store(true)
+	close(s.started)
+}
+
+// stop lets nothing be changed any more.
+func (s *sidecar) stop() {
+	s.ready.Store(false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+}
+
+// fail ends a sidecar that runs. The first error counts.
+func (s *sidecar) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
 // drain lets streams end for half of what is left of the grace period, then cuts them.
 func (s *sidecar) drain(ctx context.Context) {
 	polite, cancel := share(ctx, 0.5)
 	defer cancel()
+	s.mu.Lock()
+	open := slices.Concat(s.proxies, s.leaving)
+	s.mu.Unlock()
 	var closing sync.WaitGroup
-	for _, p := range s.proxies {
-		closing.Go(func() {
-			if p.server.Shutdown(polite) != nil {
-				p.Stop()
-				p.server.Close()
-			}
-			over := make(chan struct{})
-			go func() { p.Wait(); close(over) }()
-			select {
-			case <-over:
-			case <-ctx.Done():
-			}
-		})
+	for _, p := range open {
+		closing.Go(func() { p.drain(polite, ctx) })
 	}
 	closing.Wait()
+	s.cutOff()
 }
 
 // share is a part of what is left of a deadline.
 func share(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
 	deadline, _ := ctx.Deadline()
 	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
-}
-
-// configure replaces what a reload may: how runs are followed. The other limits are those of the start.
-func (s *sidecar) configure(c config.Config) error {
-	if c.Limits != s.config.Limits || c.Metrics != s.config.Metrics || c.Runs.MaxEnded != s.config.Runs.MaxEnded {
-		return errors.New("limits, metrics and runs.max_ended cannot be changed by a reload: restart delegraph")
-	}
-	if !reflect.DeepEqual(c.Stream, s.config.Stream) {
-		return errors.New("the section stream cannot be changed by a reload, except for what is in its files: restart delegraph")
-	}
-	if s.external != nil {
-		if err := access.CheckListen(c.Stream.Listen, accessSettings(c.Stream, s.logger)); err != nil {
-			return err // the toolkit reads its file at each connection, and would say nothing
-		}
-		if err := s.external.gate.Reload(); err != nil {
-			return err
-		}
-	}
-	for _, configured := range c.Sources {
-		s.metrics.Admit(configured.AgentsAsTools)
-	}
-	s.exporter.Configure(trackerSettings(c, s.sample))
-	return nil
 }
 
 func (s *sidecar) closePorts() (err error) {

@@ -30,6 +30,7 @@ type family[T any] struct {
 	capped bool // some of its labels are from the wire
 	whole  bool // a new set brings those with it that differ in a label of ours only, at zero
 	create func(values ...string) T
+	remove func(values ...string) bool // nil where a series stays for good
 
 	mu     sync.RWMutex
 	series map[key]T
@@ -79,6 +80,16 @@ func (f *family[T]) add(k key) T {
 		}
 	}
 	return s
+}
+
+// forget ends a series whose labels are all ours.
+func (f *family[T]) forget(values ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var k key
+	copy(k[:], values)
+	delete(f.series, k)
+	f.remove(values...)
 }
 
 // complete makes what differs from a set in a label of ours only, as far as there is room.
@@ -190,7 +201,9 @@ func (m metric) counter(reg prometheus.Registerer, c *caps) *family[prometheus.C
 func (m metric) gauge(reg prometheus.Registerer, c *caps) *family[prometheus.Gauge] {
 	vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.labels)
 	reg.MustRegister(vec)
-	return newFamily(m, c, vec.WithLabelValues)
+	f := newFamily(m, c, vec.WithLabelValues)
+	f.remove = vec.DeleteLabelValues
+	return f
 }
 
 // histogram is classic and native at once: which one is scraped is the server's choice.

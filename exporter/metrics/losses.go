@@ -21,6 +21,9 @@ func (m *Metrics) Up(source string, up bool) {
 	m.sourceUp.with(source).Set(1)
 }
 
+// Gone ends what is said of a source only as long as it is configured: an alert on it would never end.
+func (m *Metrics) Gone(source string) { m.sourceUp.forget(source) }
+
 // BrokeOff counts an answer that did, of an agent that was reached.
 func (m *Metrics) BrokeOff(source string) { m.upstreamErrors.with(source).Inc() }
 

@@ -21,6 +21,9 @@ const maxURL = 8 << 10
 
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	params, err := parameters(r.URL)
+	if err == nil {
+		err = h.check(params)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -47,15 +50,16 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.slots.free(grant.Token)
 
-	s := &subscriber{
-		hub: h, grant: grant, out: w, control: control,
-		selection: replay.Select(selected(params, r.PathValue("session"), grant)),
-	}
+	query := selected(params, r.PathValue("session"), grant)
+	s := &subscriber{hub: h, grant: grant, out: w, control: control}
+	last := lastEventID(r.Header, params)
+	s.format = h.transformer(s, params, r.PathValue("session"), last, &query)
+	s.selection = replay.Select(query)
 	setHeaders(w.Header())
 	// Not in chunks, as WHATWG HTML 9.2.7 advises: the stream ends with the connection, and a batch is one write to the socket.
 	// It is a word to net/http and no header: HTTP/2, which has no chunks, leaves it out as well.
 	w.Header().Set("Transfer-Encoding", "identity")
-	h.settings.Observer.Disconnected(s.serve(r.Context(), lastEventID(r.Header, params)))
+	h.settings.Observer.Disconnected(s.serve(r.Context(), last))
 }
 
 func setHeaders(header http.Header) {
@@ -77,11 +81,6 @@ func parameters(u *url.URL) (url.Values, error) {
 	for _, name := range []string{"source", "run"} {
 		if slices.Contains(params[name], "") {
 			return nil, fmt.Errorf("%s has no value: give it one or leave it out", name)
-		}
-	}
-	for _, format := range params["format"] {
-		if format != "native" {
-			return nil, errors.New("format must be native")
 		}
 	}
 	for _, name := range params["kind"] {

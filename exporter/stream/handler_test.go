@@ -23,9 +23,10 @@ func TestBadRequests(t *testing.T) {
 			{"GET", "/events?kind=txet", 400, "kind must be one of other, text, thought, "},
 			{"GET", "/events?kind=text&kind=", 400, "kind must be one of"},
 			{"GET", "/events?kind=Text", 400, "kind must be one of"},
-			{"GET", "/events?format=a2a", 400, "format must be native"},
-			{"GET", "/events?format=", 400, "format must be native"},
-			{"GET", "/events?format=native&format=agui", 400, "format must be native"},
+			{"GET", "/events?format=a2a", 400, "format must be one of native\n"}, // without decoders there are no others
+			{"GET", "/events?format=", 400, "format must be one of native"},
+			{"GET", "/events?format=native&format=agui", 400, "format must be one of native"},
+			{"GET", "/events?format=native&format=native", 400, "give one format"},
 			{"GET", "/events?run=", 400, "run has no value"},
 			{"GET", "/events/c?source=a&source=", 400, "source has no value"},
 			{"GET", "/events?run=%zz", 400, "the query cannot be read"},

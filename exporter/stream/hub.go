@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -17,6 +19,9 @@ type Settings struct {
 	Authorize func(*http.Request) (Grant, error) // nil: everybody reads everything; an error is answered with 401, its text is not
 	Origins   []string                           // whose pages may read, exactly as browsers send them: "https://app.example.org"
 	Observer  Observer
+
+	// Decoder begins to read a stream of a dialect again, for formats other than the native one; nil: there are none.
+	Decoder func(dialect string, answer bool) format.Decoder
 
 	Subscribers         int
 	SubscribersPerToken int
@@ -40,6 +45,7 @@ type Hub struct {
 	settings Settings
 	ring     *replay.Ring
 	slots    *slots
+	evicted  atomic.Uint64
 
 	drain    sync.Once
 	grace    time.Duration // set before draining is closed
@@ -75,6 +81,10 @@ func (h *Hub) Publish(e replay.Entry) {
 
 // Replay says what is held for those who come back.
 func (h *Hub) Replay() replay.Stats { return h.ring.Stats() }
+
+// Evicted is how many decoders of subscribers to other formats than the native one were forgotten for room. The ring knows the
+// frames that they had read, mostly.
+func (h *Hub) Evicted() uint64 { return h.evicted.Load() }
 
 // Handler serves /events and /events/{session}.
 func (h *Hub) Handler() http.Handler {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -17,6 +18,7 @@ type subscriber struct {
 	hub       *Hub
 	grant     Grant
 	selection *replay.Selection
+	format    *format.Transformer // nil: native frames
 	out       http.ResponseWriter
 	control   *http.ResponseController
 
@@ -77,11 +79,17 @@ func (s *subscriber) open(lastEventID string) []byte {
 		return appendPosition(nil, ring.ID(cursor), "open")
 	}
 	s.hub.settings.Observer.Resumed(Outcome(gap.Reason))
+	if s.format != nil && !s.format.Gap(gap) {
+		return appendPosition(nil, ring.ID(cursor), gapEvent)
+	}
 	return appendGap(sse.AppendComment(nil, "open"), ring.ID(cursor), gap)
 }
 
 // advance writes the next batch behind an opening, which may be empty.
 func (s *subscriber) advance(opening []byte) Disconnect {
+	if s.format != nil {
+		return s.advanceFormatted(opening)
+	}
 	var scratch []byte
 	if s.selection != nil {
 		pooled := scratches.Get().(*[]byte)

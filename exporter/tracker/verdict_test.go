@@ -246,6 +246,14 @@ invoke_agent app unfinished canceled 0-5
 		{"a lone error frame is a failed run of nobody", file(), []*event.Batch{says("", fails)}, `
 failed, error_frame
 invoke_agent  error agent_error 1-1`},
+		{"an error may be one of time", proxied(), []*event.Batch{says("a", text), says("", fails, wrong(event.FailureTimeout))}, `
+failed, error_frame
+invoke_agent app error timeout 0-3
+  invoke_agent a error agent_error 1-1`},
+		{"unless another follows", proxied(), []*event.Batch{says("a", text), says("", fails, wrong(event.FailureTimeout)), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-4
+  invoke_agent a error agent_error 1-1`},
 		{"so is one that cannot be read", file(), []*event.Batch{says("", unreadable, fails)}, `
 failed, error_frame
 invoke_agent  error agent_error 1-1`},

@@ -13,6 +13,16 @@ type Chart struct {
 	Rows  []Row
 	Took  time.Duration // of the run
 	Timed bool          // whether the times are known; else rows stand in the order in which the stream showed them
+
+	from, to time.Time
+}
+
+// At is where a moment lies on the time axis, 0 to 1, where both are known.
+func (c Chart) At(moment time.Time) (share float64, known bool) {
+	if !c.Timed || moment.IsZero() {
+		return 0, false
+	}
+	return (&axis{from: c.from, to: c.to}).share(moment), true
 }
 
 // Row is one operation.
@@ -36,7 +46,7 @@ func Of(r tracker.Report) Chart {
 	}
 	a := axis{of: r}
 	a.from, a.to, a.timed = bounds(r)
-	c := Chart{Timed: a.timed, Took: a.to.Sub(a.from)}
+	c := Chart{Timed: a.timed, Took: a.to.Sub(a.from), from: a.from, to: a.to}
 	c.Rows = a.rows(nil, below, "", nil)
 	return c
 }

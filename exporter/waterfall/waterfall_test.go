@@ -88,6 +88,23 @@ func TestUnknownTimingHasNoDuration(t *testing.T) {
 	}
 }
 
+// TestAt places a moment on the time axis of a run of ten seconds, if there is one.
+func TestAt(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	timed := waterfall.Of(tracker.Report{Operations: []tracker.OperationReport{op("1", "", "run", "0", "10")}})
+	for seconds, want := range map[int]float64{-5: 0, 0: 0, 4: 0.4, 10: 1, 99: 1} {
+		if share, known := timed.At(noon.Add(time.Duration(seconds) * time.Second)); share != want || !known {
+			t.Errorf("%d s is at %g, %v", seconds, share, known)
+		}
+	}
+	if _, known := timed.At(time.Time{}); known {
+		t.Error("a moment that nobody knows has a place")
+	}
+	if _, known := waterfall.Of(tracker.Report{Operations: []tracker.OperationReport{op("1", "", "run", "", "")}}).At(noon); known {
+		t.Error("there is a place without an axis")
+	}
+}
+
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0 s", 0: "0 s", 1500: "1.50 µs", 12345 * time.Microsecond: "12.3 ms", 999 * time.Millisecond: "999 ms",

@@ -58,6 +58,14 @@ func TestEvents(t *testing.T) {
 			`artifact-update agent="a"; artifact id="a" other bytes=2; ` + model + `; text "hi"`,
 			`artifact-update partial; other`,
 		}},
+		{"pieces that say so, in statuses", []string{
+			statusIs("working", text("h"), by(usage+`,"adk_partial":true`)), statusIs("working", text("i"), by(usage+`,"adk_partial":true`)),
+			statusIs("working", text("hi"), by(usage+`,"adk_partial":false`)),
+		}, []string{
+			`working agent="a" partial; model_started; text "h"`,
+			`working agent="a" partial; text "i"`,
+			`working agent="a"; ` + model + `; text "hi"`,
+		}},
 		{"pieces that do not", []string{
 			statusIs("working", text("h"), by(usage+`,"adk_event_id":"1"`)), statusIs("working", text("i"), by(usage+`,"adk_event_id":"1"`)),
 			statusIs("working", text("hi"), by(`,"adk_event_id":"1","adk_usage_metadata":{"promptTokenCount":3,"candidatesTokenCount":5}`)),

@@ -21,9 +21,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		if string(f.Event) == typeError {
 			b.Add(event.KindError).Error = event.AgentError
 		}
-		if d.last != nil {
-			b.Run, b.Session = d.last.id, d.last.session
-		}
+		d.stay(b)
 		return
 	}
 	u := readUpdate(f.JSON)
@@ -40,7 +38,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.readFailure(b)
 	case shapeOther:
 		b.Type = u.kind
-		b.Add(event.KindOther)
+		d.stay(b)
 	default:
 		b.Rejected = event.ReasonShape
 		return
@@ -50,6 +48,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
+	}
+}
+
+// stay takes a frame that does not say what it is about for one of the task that was heard of last.
+func (d *decoder) stay(b *event.Batch) {
+	if d.last != nil {
+		b.Run, b.Session = d.last.id, d.last.session
 	}
 }
 
@@ -157,6 +162,7 @@ func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
 			}
 		}
 	case m.spoken:
+		b.Partial = m.partial
 		d.speak(t, m, parts, b)
 	default:
 		for v := range parts.Elements() {

@@ -164,6 +164,8 @@ func TestTasks(t *testing.T) {
 			[]string{`message run="m"; other`}},
 		{"a kind that is not known", []string{data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"task-moved","taskId":"t"}}`)},
 			[]string{`task-moved withheld; other`}},
+		{"a kind that is not known, of a task", []string{taskIs("submitted", ""), data(`{"kind":"task-moved","to":"x"}`)},
+			[]string{`working; run_started`, `task-moved withheld; other`}},
 		{"errors end the task", []string{taskIs("submitted", ""), data(failure), data(failure)},
 			[]string{`working; run_started`, `error; error agent_error; run_ended agent_error`, `error; error agent_error`}},
 		{"a lone error of JSON-RPC", []string{data(failure)},

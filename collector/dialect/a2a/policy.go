@@ -95,7 +95,7 @@ var table = event.Table{
 	Discriminators: []string{"kind", "type"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
-		"metadata", "adk_custom_metadata", "a2a:response",
+		"content", "metadata", "adk_custom_metadata", "a2a:response",
 	},
 	Events:  []string{"message", typeError}, // Python names its error frames
 	Failure: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
@@ -158,8 +158,8 @@ func pieces(text event.Kind) rules {
 	return rules{
 		"kind":      &scalar,
 		"text":      {Fact: text},
-		"file":      members(rules{"name": &scalar, "mimeType": &scalar}),
-		"filename":  &scalar,
+		"file":      members(rules{"name": &artifactName, "mimeType": &scalar}),
+		"filename":  &artifactName,
 		"mediaType": &scalar,
 	}
 }

@@ -136,6 +136,8 @@ var policyCases = []policyCase{
 	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+file10+`,`+data+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[{"filename":"n","mediaType":"m/t"},{"kind":"data"}]}`),
 	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+thought+`,`+hi+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]}`),
 	of("message", `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,`+data+`],"referenceTaskIds":["secret"],`+secrets, `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,{"kind":"data"}]`),
+	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t"}}]`),
+	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"filename":"n","mediaType":"m/t"}]`),
 	of("message", `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`, `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`),
 	of("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}]`, stays),
 }
@@ -226,6 +228,8 @@ func TestStaysIn(t *testing.T) {
 		{"", rpc(`{"KIND":"internal:x","statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"type":"internal:x"}}}`), "internal"},
 		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"parts":[{"kind":"internal","text":"secret"}]}}}`), "internal"},
+		{"", `{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"type":"internal:x","text":"secret"}]}}`, "internal"},
+		{"", `{"statusUpdate":{` + ids + `,"status":{"state":"completed","message":{"messageId":"m","content":[{"kind":"internal","text":"secret"}]}}}}`, "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":{"a2a:response":{"result":{"kind":"internal:x"}}}}}}`), "internal"},
 		{"internal:x", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"update", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "unknown"},

@@ -144,6 +144,8 @@ func TestRuns(t *testing.T) {
 		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{began, finished, "RUN_ERROR" + of + "; error agent_error"}},
 		{"canceled", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"cancelled"}`)},
 			[]string{began, "RUN_FINISHED" + of + "; error canceled; run_ended canceled"}},
+		{"interrupted, it does not say for what", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":[]}`)},
+			[]string{began, "RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
 		{"an outcome that nobody knows", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"x"}`)}, []string{began, finished}},
 		{"an error of the server around it", []string{start, `{"error": "x"}`}, []string{began, "error" + of + "; error agent_error; run_ended agent_error"}},
 		{"an error that cannot be read", []string{start, `{"type":"RUN_ERROR","message":"said "no""}`}, []string{began, "-" + of + " rejected=syntax; error agent_error"}},

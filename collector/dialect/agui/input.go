@@ -30,7 +30,7 @@ func (d *decoder) leave(pending strictjson.Value, b *event.Batch) {
 	}
 }
 
-// ask states what a run waits for.
+// ask states what a run waits for: where it names nothing, for whatever goes on with it.
 func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
 	n := 0
 	for v := range interrupts.Elements() {
@@ -43,6 +43,10 @@ func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
 		e.Expires = remaining(v.Get("expiresAt"), b)
+	}
+	if n == 0 {
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = d.run, event.InputClarification
 	}
 }
 

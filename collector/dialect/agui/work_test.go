@@ -79,6 +79,7 @@ func TestQuestions(t *testing.T) {
 		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended`}},
 		{"in none of the next run", []string{start, asked, finish, start, finish},
 			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`, began, finished}},
-		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)}, []string{finished}},
+		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
+			[]string{"RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
 	})
 }

@@ -83,15 +83,25 @@ type Batch struct {
 // Read returns the selected frames that are ready behind a cursor: without a copy where all are selected, else gathered in
 // what scratch has room for. It never blocks, and looks at no frame twice when it is called again with Next.
 func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
+	return r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
+		if s != nil {
+			return s.gather(v, expired, after, scratch[:0])
+		}
+		return stretch(v, expired, after)
+	})
+}
+
+// read looks for frames in what the ring holds now, and once more when somebody would be told of others.
+func (r *Ring) read(c Cursor, s *Selection, take func(v *view, expired time.Duration, after uint64) Batch) Batch {
 	if c.seen != nil {
-		b := r.collect(c.seen, never, c.sequence, s, scratch)
+		b := r.collect(c.seen, never, c.sequence, s, take)
 		if b.Frames > 0 || b.Lost {
 			return b
 		}
 		c = b.Next
 	}
 	v := r.view.Load()
-	b := r.collect(v, r.expired(v), c.sequence, s, scratch)
+	b := r.collect(v, r.expired(v), c.sequence, s, take)
 	if b.Frames > 0 || b.Lost {
 		return b
 	}
@@ -100,7 +110,7 @@ func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 		wait = r.bellOf(s).wait()
 	}
 	v = r.view.Load() // what came before there was anybody to wake
-	b = r.collect(v, r.expired(v), b.Next.sequence, s, scratch)
+	b = r.collect(v, r.expired(v), b.Next.sequence, s, take)
 	if b.Frames == 0 && !b.Lost {
 		b.Wait = wait
 	}
@@ -120,7 +130,7 @@ func (r *Ring) bellOf(s *Selection) *bell {
 }
 
 // collect reads from one view. A frame that is not younger than expired counts as gone.
-func (r *Ring) collect(v *view, expired time.Duration, after uint64, s *Selection, scratch []byte) Batch {
+func (r *Ring) collect(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
 	if v.head <= after {
 		return Batch{Next: Cursor{sequence: after}}
 	}
@@ -139,15 +149,23 @@ func (r *Ring) collect(v *view, expired time.Duration, after uint64, s *Selectio
 	if after+1 < v.oldest {
 		return Batch{Lost: true}
 	}
-	if s != nil {
-		return s.gather(v, expired, after, scratch[:0])
+	return take(v, expired, after)
+}
+
+// stretch reads every frame.
+func stretch(v *view, expired time.Duration, after uint64) Batch {
+	for ; after < v.head; after++ { // a place where a stream ended has no bytes to be read from
+		segment, i := v.find(after + 1)
+		if segment.frames[i].over {
+			continue
+		}
+		if segment.frames[i].at <= expired {
+			return Batch{Lost: true}
+		}
+		bytes, n, frames := segment.stretch(i, MaxBatch)
+		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n)}}
 	}
-	segment, i := v.find(after + 1)
-	if segment.frames[i].at <= expired {
-		return Batch{Lost: true}
-	}
-	bytes, n := segment.stretch(i, MaxBatch)
-	return Batch{Bytes: bytes, Frames: n, Next: Cursor{sequence: after + uint64(n)}}
+	return Batch{Next: Cursor{sequence: after}}
 }
 
 func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch []byte) Batch {
@@ -156,7 +174,7 @@ func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch
 		segment, i := v.find(after + 1)
 		for ; i < len(segment.frames); i++ {
 			f := &segment.frames[i]
-			if !s.selects(f) {
+			if f.over || !s.selects(f) {
 				after++
 				continue
 			}

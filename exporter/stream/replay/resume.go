@@ -31,9 +31,10 @@ type Gap struct {
 func (r *Ring) Head() Cursor { return Cursor{sequence: r.view.Load().head} }
 
 // ID is the id of the frame before a cursor, and so the Last-Event-ID that resumes there.
-func (r *Ring) ID(c Cursor) string { return string(r.appendID(nil, c.sequence)) }
+func (r *Ring) ID(c Cursor) string { return string(r.AppendID(nil, c.sequence)) }
 
-func (r *Ring) appendID(dst []byte, sequence uint64) []byte {
+// AppendID appends the id of a sequence.
+func (r *Ring) AppendID(dst []byte, sequence uint64) []byte {
 	dst = append(dst, r.settings.Epoch...)
 	dst = append(dst, '-')
 	return strconv.AppendUint(dst, sequence, 10)
@@ -55,12 +56,12 @@ func (r *Ring) Resume(lastEventID string) (Cursor, *Gap) {
 	default:
 		return Cursor{sequence: sequence, seen: v}, nil
 	}
-	gap := &Gap{Reason: reason, Head: string(r.appendID(nil, v.head))}
+	gap := &Gap{Reason: reason, Head: string(r.AppendID(nil, v.head))}
 	if len(lastEventID) <= maxID && plain(lastEventID) {
 		gap.Requested = lastEventID
 	}
 	if oldest <= v.head {
-		gap.Oldest = string(r.appendID(nil, oldest))
+		gap.Oldest = string(r.AppendID(nil, oldest))
 	}
 	return Cursor{sequence: oldest - 1, seen: v}, gap
 }

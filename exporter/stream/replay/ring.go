@@ -41,6 +41,18 @@ type Entry struct {
 	Kinds                Kinds
 	Name                 string // the SSE event name; "" for none
 	Data                 []byte
+	Stream               *Stream // the agent's, for who reads its frames again; nil where nobody does
+
+	// Over is set where the entry is no frame but says that Stream has ended, and how. Read passes it by; it has an id like a
+	// frame and counts as one against the bound on frames.
+	Over bool
+	End  event.End
+}
+
+// Stream is the agent's stream that frames are of: frames of one share one, and no other stream has the same.
+type Stream struct {
+	Dialect string
+	Answer  bool // it answers one run request
 }
 
 // Kinds is a set of event kinds.
@@ -114,13 +126,9 @@ func (r *Ring) Publish(e Entry) Drop {
 	defer r.mu.Unlock()
 	next := *r.view.Load()
 	next.head++
-	var id [maxID]byte
-	wire, err := sse.AppendFrame(r.scratch[:0], sse.Frame{ID: r.appendID(id[:0], next.head), Event: []byte(e.Name), Data: e.Data})
+	wire, err := r.write(next.head, &e)
 	if err != nil {
 		return BadName
-	}
-	if r.scratch = wire; cap(wire) > maxScratch {
-		r.scratch = nil
 	}
 	if len(wire)+names > r.settings.Bytes {
 		return TooLarge
@@ -129,6 +137,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	next.add(wire, frame{
 		at: now, kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
+		stream: e.Stream, over: e.Over, how: e.End,
 	}, r.segment)
 	r.evict(&next, now)
 	r.sessions[session].published.Store(next.head) // before a reader can see the frame
@@ -136,6 +145,19 @@ func (r *Ring) Publish(e Entry) Drop {
 	r.bell.ring()
 	r.sessions[session].bell.ring()
 	return NotDropped
+}
+
+// write frames an entry in the scratch space. The caller holds the lock.
+func (r *Ring) write(sequence uint64, e *Entry) ([]byte, error) {
+	if e.Over {
+		return nil, nil
+	}
+	var id [maxID]byte
+	wire, err := sse.AppendFrame(r.scratch[:0], sse.Frame{ID: r.AppendID(id[:0], sequence), Event: []byte(e.Name), Data: e.Data})
+	if r.scratch = wire; cap(wire) > maxScratch {
+		r.scratch = nil
+	}
+	return wire, err
 }
 
 // evict lets go of what is over a bound. The caller holds the lock.

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"time"
 	"unique"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // view is what a Ring holds at one moment. It is never changed: whoever publishes makes the next from it, and a reader sees
@@ -30,6 +32,9 @@ type frame struct {
 	at                   time.Duration
 	kinds                Kinds
 	source, run, session unique.Handle[string]
+	stream               *Stream
+	over                 bool      // the end of the stream, and no frame
+	how                  event.End // then
 }
 
 func (v *view) frames() int { return int(v.head + 1 - v.oldest) }
@@ -61,7 +66,7 @@ func (v *view) since(now, age time.Duration) uint64 {
 }
 
 func (v *view) add(wire []byte, f frame, room int) {
-	if len(v.active.data)+len(wire) > cap(v.active.data) {
+	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
 		v.seal()
 		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire)))}
 	}
@@ -111,13 +116,19 @@ func (s *segment) cost(i int) int {
 	return f.end - s.start(i) + len(f.source.Value()) + len(f.run.Value()) + len(f.session.Value())
 }
 
-// stretch returns the bytes of the frames from i on, at most limit bytes but at least one frame, and the number of frames.
-func (s *segment) stretch(i, limit int) ([]byte, int) {
+// stretch returns the bytes of the frames from i on, at most limit bytes but at least one frame, how many sequences that are,
+// and how many frames.
+func (s *segment) stretch(i, limit int) (bytes []byte, n, frames int) {
 	start, rest := s.start(i), s.frames[i:]
-	n := len(rest)
+	n = len(rest)
 	if rest[n-1].end-start > limit {
 		n = max(1, sort.Search(n, func(n int) bool { return rest[n].end-start > limit }))
 	}
 	end := rest[n-1].end
-	return s.data[start:end:end], n
+	for j := range rest[:n] {
+		if !rest[j].over {
+			frames++
+		}
+	}
+	return s.data[start:end:end], n, frames
 }

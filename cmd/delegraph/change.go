@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/stream/access"
+)
+
+// change is what a configuration makes of the sources: everything that can fail is done, and nothing yet to be seen.
+type change struct {
+	config  config.Config
+	named   bool // some tail wants to know the sessions that requests name
+	proxies []*port
+	tails   []*subscription
+	opened  []*port         // of the proxies
+	begun   []*subscription // of the tails
+	steps   []func()        // what else it takes, none of which can fail
+}
+
+// configure takes over all of a configuration, or nothing: what has begun goes on as it began, and what comes follows the new one.
+func (s *sidecar) configure(c config.Config) error {
+	<-s.started
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return errors.New("delegraph is stopping")
+	}
+	if keys := config.NeedRestart(s.config, c); len(keys) > 0 {
+		return fmt.Errorf("a reload cannot change %s: restart delegraph", strings.Join(keys, ", "))
+	}
+	if s.external != nil {
+		if err := access.CheckListen(c.Stream.Listen, accessSettings(c.Stream, s.logger)); err != nil {
+			return err // the toolkit reads its file at each connection, and would say nothing
+		}
+	}
+	next, err := s.prepare(c)
+	if err != nil {
+		return err
+	}
+	if s.external != nil {
+		if err := s.external.gate.Reload(); err != nil {
+			return errors.Join(err, next.abandon())
+		}
+		s.external.publisher.Configure(filterSettings(c.Stream))
+	}
+	s.take(next)
+	return nil
+}
+
+// prepare finds out what is new, compared by name, and opens the ports that are.
+func (s *sidecar) prepare(c config.Config) (*change, error) {
+	next := &change{config: c, named: slices.ContainsFunc(c.Sources, perSession)}
+	for _, configured := range c.Sources {
+		if configured.Tail != nil {
+			s.prepareTail(next, configured)
+			continue
+		}
+		if err := s.prepareProxy(next, configured); err != nil {
+			return nil, errors.Join(err, next.abandon())
+		}
+	}
+	return next, nil
+}
+
+// abandon closes what was opened in vain.
+func (c *change) abandon() (err error) {
+	for _, p := range c.opened {
+		err = errors.Join(err, p.listener.Close())
+	}
+	return err
+}
+
+// prepareProxy keeps a port that is listened on already, whichever source had it: its next requests are the new proxy's.
+func (s *sidecar) prepareProxy(next *change, configured config.Source) error {
+	i := slices.IndexFunc(s.proxies, func(p *port) bool {
+		return config.SameListen(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
+	})
+	if i >= 0 && next.named == s.named && s.unchanged(configured) {
+		next.proxies = append(next.proxies, s.proxies[i])
+		return nil
+	}
+	proxy, err := s.newProxy(configured, next.named)
+	if err != nil {
+		return err
+	}
+	var p *port
+	if i >= 0 {
+		p = s.proxies[i]
+	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.logger); err != nil {
+		return fmt.Errorf("source %s: %w", configured.Name, err)
+	} else {
+		next.opened = append(next.opened, p)
+	}
+	next.proxies = append(next.proxies, p)
+	next.steps = append(next.steps, func() {
+		s.reserve(configured)
+		p.give(configured.Name, proxy)
+		s.announce(configured, p)
+	})
+	return nil
+}
+
+// prepareTail keeps a subscription that goes on reading the same.
+func (s *sidecar) prepareTail(next *change, configured config.Source) {
+	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
+		was := t.configured
+		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect
+	})
+	if i < 0 {
+		t := s.newTail(configured)
+		next.begun, next.tails = append(next.begun, t), append(next.tails, t)
+		next.steps = append(next.steps, func() {
+			s.reserve(configured)
+			s.logger.Info("subscribing", "name", configured.Name, "each_session", t.sessions != nil)
+		})
+		return
+	}
+	kept := s.tails[i]
+	next.tails = append(next.tails, kept)
+	anew := !reflect.DeepEqual(kept.configured.Tail.Headers, configured.Tail.Headers)
+	next.steps = append(next.steps, func() { kept.renew(configured, anew) })
+}
+
+// unchanged says whether a source is configured as it was. What its tools are is no matter of the source's own.
+func (s *sidecar) unchanged(configured config.Source) bool {
+	return slices.ContainsFunc(s.config.Sources, func(was config.Source) bool {
+		was.AgentsAsTools = configured.AgentsAsTools
+		return reflect.DeepEqual(was, configured)
+	})
+}
+
+// take takes a change over. What is no longer configured ends: subscriptions at once, proxies when their last stream does.
+func (s *sidecar) take(next *change) {
+	was := s.config
+	s.sources.Configure(observed(next.config)...)
+	for _, configured := range next.config.Sources {
+		s.metrics.Admit(configured.AgentsAsTools)
+	}
+	s.agentsAsTools = s.agents(next.config)
+	s.exporter.Configure(s.trackerSettings(next.config))
+	s.bySession.Store(readBySession(next.tails)) // before the others end, so that no session is named in vain
+	open := s.endTails(next)
+	for _, step := range next.steps {
+		step()
+	}
+	for _, p := range s.proxies {
+		if !slices.Contains(next.proxies, p) {
+			s.leave(p)
+		}
+	}
+	s.config, s.named, s.proxies, s.tails = next.config, next.named, next.proxies, next.tails
+	if s.running {
+		s.begin(next)
+	}
+	for _, t := range next.begun {
+		t.open(open[t.configured.Name])
+	}
+	for _, source := range was.Sources {
+		if !slices.ContainsFunc(s.config.Sources, func(c config.Source) bool { return c.Name == source.Name }) {
+			s.metrics.Gone(source.Name)
+		}
+	}
+}
+
+// begin serves the ports and reads the streams that are new.
+func (s *sidecar) begin(next *change) {
+	for _, p := range next.opened {
+		s.work.Go(func() {
+			if err := p.serve(); err != nil {
+				s.fail(err)
+			}
+		})
+	}
+	for _, t := range next.begun {
+		t.begin()
+	}
+}
+
+// endTails ends what is read no longer, and returns the sessions that were open, by source.
+func (s *sidecar) endTails(next *change) map[string][]string {
+	open := map[string][]string{}
+	for _, t := range s.tails {
+		if !slices.Contains(next.tails, t) {
+			open[t.configured.Name] = t.names()
+			t.end()
+		}
+	}
+	return open
+}
+
+func readBySession(tails []*subscription) *[]*source.Sessions {
+	var all []*source.Sessions
+	for _, t := range tails {
+		if t.sessions != nil {
+			all = append(all, t.sessions)
+		}
+	}
+	return &all
+}
+
+// leave closes a port for new requests. It is drained with the others, unless its last stream is over before.
+func (s *sidecar) leave(p *port) {
+	p.close()
+	s.leaving = append(s.leaving, p)
+	s.logger.Info("no longer listening", "name", p.name, "address", p.listener.Addr().String())
+	go func() {
+		if p.server.Shutdown(s.drained) != nil {
+			return
+		}
+		p.Wait()
+		for _, t := range p.turns() {
+			t.proxy.CloseIdle()
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.leaving = slices.DeleteFunc(s.leaving, func(other *port) bool { return other == p })
+	}()
+}

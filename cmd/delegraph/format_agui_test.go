@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// aguiPins are the pages and versions of the AG-UI project's own packages.
+const aguiPins = "testdata/agui"
+
+// played is what came of a stream that was played.
+type played struct {
+	Name                 string
+	Events, Runs, Errors int
+	Rejected             string // what the client says of a run that failed
+	Messages             []struct{ Role, Content string }
+	Fault                string
+}
+
+// player plays streams to the AG-UI project's own schemas, verifier and client.
+type player struct {
+	t     *testing.T
+	input *json.Encoder
+	said  *bufio.Reader
+}
+
+func newPlayer(t *testing.T) *player {
+	t.Helper()
+	command := exec.Command(program(t, "node"), "play.mjs")
+	command.Dir = aguiScripts(t)
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = os.Stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		if err := command.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &player{t: t, input: json.NewEncoder(input), said: bufio.NewReader(output)}
+}
+
+// aguiScripts is a folder with the player and the packages that it imports.
+func aguiScripts(t *testing.T) string {
+	t.Helper()
+	installed := os.Getenv("DELEGRAPH_AGUI")
+	if installed == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		installed = filepath.Join(cache, "delegraph", "agui")
+	}
+	if _, err := os.Stat(filepath.Join(installed, "installed")); err != nil {
+		lacking(t, "AG-UI's npm packages are not in "+installed+": run .ci/install/agui")
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(aguiPins)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (p *player) play(what map[string]string) played {
+	p.t.Helper()
+	if err := p.input.Encode(what); err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := p.said.ReadBytes('\n')
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var said played
+	if err := json.Unmarshal(line, &said); err != nil {
+		p.t.Fatalf("%s: %v", line, err)
+	}
+	return said
+}
+
+// file plays a stream that stands in a file.
+func (p *player) file(stream []byte) played {
+	p.t.Helper()
+	name := filepath.Join(p.t.TempDir(), "stream")
+	if err := os.WriteFile(name, stream, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.play(map[string]string{"file": name})
+}
+
+// TestAGUIClient plays every capture of every dialect: each event is one by the project's schemas, they are in an order that its
+// verifier takes, and its client has the answer at the end.
+func TestAGUIClient(t *testing.T) {
+	p := newPlayer(t)
+	everyCapture(t, func(name, file string) {
+		for _, policy := range policies {
+			stream := formatted(t, policy, "agui", file)
+			said := p.file(stream)
+			if said.Fault != "" {
+				t.Errorf("%s, %s: %s", name, policy, said.Fault)
+			}
+			if n := len(framesOf(t, stream)); said.Events != n || n > 0 && said.Runs == 0 {
+				t.Errorf("%s, %s: %d runs and %d events of %d frames", name, policy, said.Runs, said.Events, n)
+			}
+			if said.Errors > 0 {
+				continue // the client lets go of what a run said that failed
+			}
+			if got, want := spoken(said), toldIn(t, stream); got != want {
+				t.Errorf("%s, %s: the client has %q, want %q", name, policy, got, want)
+			}
+		}
+	})
+}
+
+// spoken is what assistants have said, by the client.
+func spoken(said played) (all string) {
+	for _, m := range said.Messages {
+		if m.Role == "assistant" {
+			all += m.Content
+		}
+	}
+	return all
+}
+
+// toldIn is what assistants say in a stream, message by message.
+func toldIn(t *testing.T, stream []byte) string {
+	var order []string
+	said := map[string]string{}
+	for _, f := range framesOf(t, stream) {
+		var e struct{ Type, MessageID, Delta string }
+		if err := json.Unmarshal(f.Data, &e); err != nil {
+			t.Fatal(err)
+		}
+		switch e.Type {
+		case "TEXT_MESSAGE_START":
+			if _, known := said[e.MessageID]; !known {
+				order = append(order, e.MessageID)
+				said[e.MessageID] = ""
+			}
+		case "TEXT_MESSAGE_CONTENT":
+			said[e.MessageID] += e.Delta
+		}
+	}
+	var all strings.Builder
+	for _, id := range order {
+		all.WriteString(said[id])
+	}
+	return all.String()
+}
+
+// TestAGUIVerifierRefuses makes sure that what the streams are played to does refuse.
+func TestAGUIVerifierRefuses(t *testing.T) {
+	p := newPlayer(t)
+	for name, stream := range map[string]string{
+		"no run":       `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`,
+		"still open":   `{"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\ndata: " + `{"type":"TEXT_MESSAGE_START","messageId":"m"}` + "\n\ndata: " + `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`,
+		"no thread":    `{"type":"RUN_STARTED","runId":"r"}`,
+		"unknown type": `{"type":"RUN_BEGUN","threadId":"t","runId":"r"}`,
+	} {
+		if said := p.file([]byte("data: " + stream + "\n\n")); said.Fault == "" {
+			t.Errorf("%s: %+v", name, said)
+		}
+	}
+}

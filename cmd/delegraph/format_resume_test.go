@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/format"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// served is a hub that holds what captures became, behind a server.
+type served struct {
+	t      *testing.T
+	hub    *stream.Hub
+	server *httptest.Server
+	sink   event.Sink
+	counts *prometheus.Registry
+	head   int // the sequence given last
+}
+
+func newServed(t *testing.T, policy string, frames int) *served {
+	t.Helper()
+	c := config.Default()
+	s := &served{t: t, counts: prometheus.NewRegistry()}
+	m := metrics.New(s.counts, metricsSettings(c))
+	var err error
+	s.hub, err = stream.New(stream.Settings{
+		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
+		Observer: m.Stream(), Subscribers: 10, SubscribersPerToken: 10,
+		Heartbeat: time.Hour, WriteDeadline: time.Minute, Life: time.Hour, Recheck: time.Hour,
+		Decoder: decoderOf(collectorSettings(c)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filterSettings(c.Stream)
+	if settings.Policy = event.Policy(policy); policy == config.PolicyClient {
+		settings.Thoughts = event.ThoughtsDetailed
+	}
+	publish := func(e replay.Entry) {
+		s.head++
+		s.hub.Publish(e)
+	}
+	publisher := stream.NewPublisher(settings, publish, func(filter.Reason) {})
+	s.sink = exporter.New(m, trackerSettings(c, nil), publisher)
+	s.server = httptest.NewServer(s.hub.Handler())
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// play sends a capture through the pipeline.
+func (s *served) play(file string) {
+	s.t.Helper()
+	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), s.sink)
+	if err := source.File(pipeline, file, config.DialectAuto); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// read is what a subscriber gets that comes with the id of a sequence, until it has the newest.
+func (s *served) read(query string, after int) []byte {
+	s.t.Helper()
+	ctx, stop := context.WithCancel(s.t.Context())
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+"/events?"+query, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Last-Event-ID", fmt.Sprintf("e-%d", after))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		s.t.Fatal(response.Status)
+	}
+	last := fmt.Sprintf("id: e-%d\n", s.head)
+	var all bytes.Buffer
+	lines := bufio.NewReader(response.Body)
+	for seen := false; ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		all.WriteString(line)
+		if seen = seen || line == last; seen && line == "\n" {
+			return all.Bytes()
+		}
+	}
+}
+
+// told is what a format says of the frames behind a sequence that must be the same however the reader came to them: the events
+// themselves, or the texts where what begins a connection is said again.
+func told(t *testing.T, as format.Format, stream []byte, after int) string {
+	var all strings.Builder
+	texts := map[string]string{}
+	for _, f := range numbered(t, stream) {
+		if f.number <= after {
+			continue
+		}
+		switch as {
+		case format.Normalized:
+			all.Write(f.Data)
+			all.WriteByte('\n')
+		default:
+			for id, text := range textMembers(f.Data) {
+				if strings.HasPrefix(id, "delta") || strings.HasPrefix(id, "text") {
+					texts[id] += text
+				}
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&all, "%s: %s\n", id, texts[id])
+	}
+	return all.String()
+}
+
+// numberedFrame is a frame with the number of the native frame that it was made of.
+type numberedFrame struct {
+	sse.Frame
+	number int
+}
+
+// numbered finds the native frame of each: its id is that of the last frame made of it.
+func numbered(t *testing.T, stream []byte) (all []numberedFrame) {
+	blocks := strings.Split(string(stream), "\n\n")
+	number, from := 0, 0
+	for _, block := range blocks {
+		for _, f := range framesOf(t, []byte(block+"\n\n")) {
+			all = append(all, numberedFrame{Frame: f})
+		}
+		if _, id, is := strings.Cut("\n"+block, "\nid: e-"); is {
+			_, _ = fmt.Sscan(id, &number)
+			for ; from < len(all); from++ {
+				all[from].number = number
+			}
+		}
+	}
+	return all
+}
+
+// TestFormatsResume has readers come back behind frames of many captures: what they get is what they would have got had they
+// stayed, since the stream's frames before are read again.
+func TestFormatsResume(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const sample, cuts = 6, 3
+	for _, family := range slices.Sorted(maps.Keys(captures)) {
+		files := sseFiles(t, captures[family])
+		for range sample {
+			file := files[random.IntN(len(files))]
+			for _, policy := range policies {
+				s := newServed(t, policy, 1000)
+				s.play(file)
+				if s.head == 0 {
+					continue
+				}
+				for _, as := range format.Formats() {
+					whole := s.read("format="+string(as), 0)
+					for range cuts {
+						after := random.IntN(s.head)
+						if got, want := told(t, as, s.read("format="+string(as), after), after), told(t, as, whole, after); got != want {
+							t.Errorf("%s, %s, %s behind frame %d of %d:\n%s\nwant\n%s", file, policy, as, after, s.head, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestAGUIResume plays to the verifier what readers get that come in the middle of runs.
+func TestAGUIResume(t *testing.T) {
+	p := newPlayer(t)
+	for _, file := range []string{
+		"../../collector/dialect/agui/testdata/made-subagents.sse", "../../collector/dialect/looopy/testdata/litellm.sse",
+		"../../collector/dialect/adk/adkserver/testdata/captures/python/text_and_tool.stream.sse", "../../collector/dialect/adkstudio/testdata/flow-loop.sse",
+	} {
+		s := newServed(t, "client", 1000)
+		s.play(file)
+		for after := range s.head {
+			stream := s.read("format=agui", after)
+			if said := p.file(stream); said.Fault != "" {
+				t.Errorf("%s behind frame %d: %s\n%s", file, after, said.Fault, stream)
+			}
+		}
+	}
+}
+
+// subscribers is how many are connected.
+func (s *served) subscribers() (n float64) {
+	families, err := s.counts.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "delegraph_stream_subscribers" {
+			n = f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	return n
+}
+
+// TestAGUIClientSubscribes has the project's client read a conversation over HTTP, as the documents say, from a gap to the end.
+func TestAGUIClientSubscribes(t *testing.T) {
+	p := newPlayer(t)
+	s := newServed(t, "public", 1000)
+	s.play("../../collector/dialect/agui/testdata/sdk-tools.sse")
+	heard := make(chan played, 1)
+	go func() {
+		heard <- p.play(map[string]string{"url": s.server.URL + "/events/t1?format=agui&last_event_id=none"})
+	}()
+	await(t, func(context.Context) error {
+		if s.subscribers() == 0 {
+			return errors.New("nobody has subscribed")
+		}
+		return nil
+	})
+	if err := s.hub.Drain(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if said := <-heard; said.Fault != "" || said.Runs != 1 || spoken(said) == "" {
+		t.Errorf("the client has %+v", said)
+	}
+}
+
+// TestFormatsTellOfGaps has a reader come back to what is gone: no client takes the news for something else, and each is told.
+func TestFormatsTellOfGaps(t *testing.T) {
+	s := newServed(t, "public", 5)
+	s.play("../../collector/dialect/adk/adkserver/testdata/captures/python/text_and_tool.stream.sse")
+	for _, as := range format.Formats() {
+		stream := string(s.read("format="+string(as), 1))
+		if !strings.Contains(stream, `"reason":"evicted"`) || !strings.Contains(stream, "delegraph.gap") {
+			t.Errorf("%s: no gap in\n%s", as, stream)
+		}
+		if named := strings.Contains(stream, "event: "); named != (as == format.Normalized) {
+			t.Errorf("%s: named is %v in\n%s", as, named, stream)
+		}
+		for _, f := range framesOf(t, []byte(stream)) {
+			var v map[string]any
+			if err := json.Unmarshal(f.Data, &v); err != nil {
+				t.Errorf("%s: %v in %s", as, err, f.Data)
+			}
+		}
+	}
+}
+
+// TestFormatsForgetStreams reads more streams at once than a reader's decoders are kept of: they are counted, and what was forgotten
+// is known again.
+func TestFormatsForgetStreams(t *testing.T) {
+	s := newServed(t, "client", 10_000)
+	const streams = 40
+	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), s.sink)
+	var decodings []*collector.Decoding
+	for i := range streams {
+		text := fmt.Sprintf("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t%d\",\"runId\":\"r%d\"}\n\ndata: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\",\"role\":\"assistant\"}\n\n", i, i) +
+			"data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"m\",\"delta\":\"hello\"}\n\ndata: {\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"m\"}\n\n"
+		st := &event.Stream{Source: "s", Nonce: fmt.Sprint(i), Answer: true}
+		s.sink.Open(st)
+		decodings = append(decodings, pipeline.Decode(st, collector.Input{Reader: strings.NewReader(text), Arrival: time.Now}, "agui"))
+	}
+	for range 4 { // in turns
+		for _, d := range decodings {
+			b, err := d.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.sink.Consume(b)
+		}
+	}
+	stream := s.read("format=normalized", 0)
+	if n := strings.Count(string(stream), `"text":"hello","partial":false`); n != streams {
+		t.Errorf("%d texts of %d are whole", n, streams)
+	}
+	if n := s.hub.Evicted(); n == 0 {
+		t.Error("no decoder was forgotten")
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/stream/format"
+)
+
+// decoderOf begins to read frames again that the filter has let out. It knows nothing of the stream but these.
+func decoderOf(settings collector.Settings) func(name string, answer bool) format.Decoder {
+	dialects := make(map[string]dialect.Dialect)
+	for _, d := range collector.Dialects() {
+		dialects[d.Name()] = d
+	}
+	return func(name string, answer bool) format.Decoder {
+		of, known := dialects[name]
+		if !known {
+			return nil
+		}
+		stream := &event.Stream{Dialect: name, Answer: answer}
+		return &frameDecoder{settings: settings, stream: stream, table: of.Table(), decoder: of.New(stream)}
+	}
+}
+
+// frameDecoder decodes the frames of one stream, one by one.
+type frameDecoder struct {
+	settings collector.Settings
+	stream   *event.Stream
+	table    *event.Table
+	decoder  dialect.Decoder
+	doc      strictjson.Doc
+	batch    event.Batch
+	session  string
+}
+
+// Decode reads a frame; one that cannot be read says in Batch.Rejected why.
+func (d *frameDecoder) Decode(frame sse.Frame) *event.Batch {
+	d.batch = event.Batch{Stream: d.stream, Frame: frame, Table: d.table, Events: d.batch.Events[:0]}
+	f := dialect.Frame{Frame: frame}
+	if err := d.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
+		var refused *strictjson.Error
+		errors.As(err, &refused)
+		f.Malformed = event.Reason(refused.Reason)
+	} else {
+		f.JSON = d.doc.Root()
+	}
+	d.batch.JSON = f.JSON
+	d.decodeSafely(f)
+	if d.batch.Session != "" {
+		d.session = d.batch.Session
+	} else if d.stream.Answer { // one conversation, whether each frame names it or not
+		d.batch.Session = d.session
+	}
+	return &d.batch
+}
+
+// decodeSafely turns a decoder's panic into a frame that could not be decoded.
+func (d *frameDecoder) decodeSafely(f dialect.Frame) {
+	defer func() {
+		if recover() != nil {
+			d.batch.Events, d.batch.Rejected = d.batch.Events[:0], event.ReasonPanic
+		}
+	}()
+	d.decoder.Decode(f, &d.batch)
+	proof.Annotate(&d.batch, d.settings.Proof)
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+const (
+	desktop = 1280
+	phone   = 360
+)
+
+const (
+	alive = `document.querySelector("#live.on")`
+	rows  = `document.querySelectorAll("#rows > tr").length`
+	first = `document.querySelector("#rows > tr").id`
+)
+
+// TestPage looks at a running demo as people do: on a desktop and a phone, in light and dark, with and without script.
+func TestPage(t *testing.T) {
+	b := newBrowser(t)
+	demo := startDemo(t)
+	host := strings.TrimSuffix(demo, "/")
+	b.open(demo, nil)
+	b.until(alive)
+
+	t.Run("runs appear without a reload", func(t *testing.T) {
+		b.t = t
+		b.text(`globalThis.stayed = "yes"`)
+		b.until(rows + " >= 3")
+		newest := b.text(first)
+		b.text(`document.querySelector("#rows > tr a").focus()`)
+		focused := b.text(`document.activeElement.href`)
+		b.until(first + ` !== "` + newest + `"`)
+		if b.text("globalThis.stayed") != "yes" {
+			t.Error("the page was loaded again")
+		}
+		if now := b.text(`document.activeElement.href`); now != focused {
+			t.Errorf("the focus went from %s to %s", focused, now)
+		}
+		b.until(`document.querySelector("#rows .completed")`)
+		b.sound(host, desktop)
+	})
+	t.Run("filter", func(t *testing.T) {
+		b.t = t
+		b.do(deed{"deed": "choose", "selector": "select[name=status]", "value": "completed"}, nil)
+		b.do(deed{"deed": "click", "selector": "form button"}, nil)
+		b.until(alive)
+		if all, completed := b.number(rows), b.number(`document.querySelectorAll("#rows .status.completed").length`); all == 0 || all != completed {
+			t.Errorf("%d of %d runs are completed", completed, all)
+		}
+	})
+	t.Run("a run opens as a waterfall", func(t *testing.T) {
+		b.t = t
+		b.do(deed{"deed": "click", "selector": "#rows a"}, nil)
+		b.until(alive)
+		if n := b.number(`document.querySelectorAll(".waterfall tbody tr").length`); n < 3 {
+			t.Errorf("%d operations", n)
+		}
+		if b.number(`document.querySelectorAll(".waterfall tbody .stem").length`) == 0 || b.number(`document.querySelectorAll(".waterfall tbody .kind.agent").length`) < 2 {
+			t.Errorf("no nested agents in %s", b.text(`document.querySelector(".waterfall").innerText`))
+		}
+		if n := b.number(`Math.max(...[...document.querySelectorAll(".bar rect")].map((r) => r.getBoundingClientRect().width))`); n < 200 {
+			t.Errorf("the widest bar has %d pixels", n)
+		}
+		b.sound(host, desktop)
+	})
+	run := b.text("location.href")
+	t.Run("every screen", func(t *testing.T) {
+		b.t = t
+		for _, width := range []int{phone, desktop} {
+			for _, dark := range []bool{false, true} {
+				for _, url := range []string{demo, run} {
+					b.open(url, deed{"width": width, "dark": dark})
+					b.until(alive)
+					b.sound(host, width)
+				}
+			}
+		}
+	})
+	t.Run("keyboard", func(t *testing.T) {
+		b.t = t
+		b.open(demo, nil)
+		b.do(deed{"deed": "press", "key": "Tab"}, nil)
+		if got := b.text("document.activeElement.className"); got != "skip" {
+			t.Errorf("the first stop is %q", got)
+		}
+		b.do(deed{"deed": "press", "key": "Enter"}, nil)
+		if got := b.text("document.activeElement.id"); got != "main" {
+			t.Errorf("it leads to %q", got)
+		}
+	})
+	t.Run("without script", func(t *testing.T) {
+		b.t = t
+		for _, url := range []string{demo + "?status=completed", run} {
+			b.open(url, deed{"script": false, "width": phone})
+			if b.number(`document.querySelectorAll("table tbody tr").length`) == 0 || b.number(`document.querySelectorAll("#live[hidden]").length`) != 1 {
+				t.Errorf("%s shows nothing, or says that it is live", url)
+			}
+		}
+	})
+	t.Run("survives a reconnect", func(t *testing.T) {
+		b.t = t
+		w := newWire(t, strings.TrimPrefix(host, "http://"))
+		b.open(w.url()+"/", nil)
+		b.until(alive)
+		torn := w.tear(true)
+		b.until(`document.querySelector("#live.off")`)
+		<-torn
+		newest := b.text(first)
+		w.mend()
+		b.until(alive + " && " + first + ` !== "` + newest + `"`)
+	})
+	if *update {
+		takePicture(t, b, demo)
+	}
+}
+
+// takePicture takes that of the README: a run that has delegated, in the middle of things.
+func takePicture(t *testing.T, b *browser, demo string) {
+	b.t = t
+	path, err := filepath.Abs("../../docs/pictures/page.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.open(demo+"?status=completed", deed{"width": 1180, "height": 1090})
+	b.until(alive + " && " + rows + " > 1")
+	b.text(`[...document.querySelectorAll("#rows tr")].sort((a, b) => parseInt(b.cells[5].innerText) - parseInt(a.cells[5].innerText))[0].querySelector("a").click()`)
+	b.until(`document.querySelector(".waterfall") && ` + alive)
+	b.do(deed{"deed": "picture", "path": path}, nil)
+}
+
+// TestHostilePage has an agent that calls itself and its tools what would be more than text in a careless page.
+func TestHostilePage(t *testing.T) {
+	b := newBrowser(t)
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i, name := range hostileNames {
+			part := map[string]any{"functionCall": map[string]any{"id": fmt.Sprint(name, i), "name": name, "args": map[string]any{}}}
+			frame, _ := json.Marshal(map[string]any{"author": name, "invocationId": hostileNames[0], "content": map[string]any{"parts": []any{part}}})
+			fmt.Fprintf(w, "data: %s\n\n", frame)
+		}
+		_, _ = io.WriteString(w, "data: {\"broken\n\n")
+	}))
+	t.Cleanup(agent.Close)
+	car := launch(t, hostileConfig(agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	if got := post(t, car.address(), adkserver.RunRequest("u", hostileNames[1], "hello", true), nil); got.err != nil {
+		t.Fatal(got.err)
+	}
+	car.proxies[0].Wait()
+	pages := httptest.NewServer(car.admin)
+	t.Cleanup(pages.Close)
+	t.Cleanup(pages.CloseClientConnections) // a page follows until it is closed
+	key := regexp.MustCompile(`runs/[0-9a-f]{8}-\d+`).FindString(fetched(t, pages.URL+"/"))
+	for _, width := range []int{phone, desktop} {
+		for _, path := range []string{"/", "/" + key} {
+			b.open(pages.URL+path, deed{"width": width})
+			b.until(alive)
+			b.sound(pages.URL, width)
+			if n := b.number(`document.querySelectorAll("main script, main img, main b, main [onerror], main [onmouseover]").length`); n != 0 {
+				t.Errorf("%s has %d elements that a name made", path, n)
+			}
+			if text := b.text("document.body.innerText"); !strings.Contains(text, `<script>alert("script")</script>`) || strings.ContainsAny(text, "\u202e\x1b\x07") || len(text) > 20<<10 {
+				t.Errorf("%s says %.3000q", path, text)
+			}
+		}
+	}
+	if size := len(fetched(t, pages.URL+"/"+key)); size > 128<<10 {
+		t.Errorf("the run's page has %d bytes", size)
+	}
+}
+
+// TestRunAsOTLP has the spans of a run from the API as a backend gets them, but for who sent them and when.
+func TestRunAsOTLP(t *testing.T) {
+	agent := newRecordedAgent(t)
+	car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	name := agent.names()[0]
+	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
+	car.proxies[0].Wait()
+	pages := httptest.NewServer(car.admin)
+	t.Cleanup(pages.Close)
+	var runs []tracker.Report
+	if err := json.Unmarshal([]byte(fetched(t, pages.URL+"/api/v1/runs?limit=1")), &runs); err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	var sent struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct{ TraceID, SpanID, ParentSpanID string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(fetched(t, pages.URL+"/api/v1/runs/"+runs[0].Operations[0].ID+"?format=otlp")), &sent); err != nil {
+		t.Fatal(err)
+	}
+	spans := sent.ResourceSpans[0].ScopeSpans[0].Spans
+	if len(spans) != len(runs[0].Operations) || len(spans) < 2 {
+		t.Fatalf("%d spans of %d operations", len(spans), len(runs[0].Operations))
+	}
+	for i, op := range runs[0].Operations {
+		if !strings.EqualFold(spans[i].SpanID, op.ID) || op.Parent != nil && !strings.EqualFold(spans[i].ParentSpanID, *op.Parent) || spans[i].TraceID != spans[0].TraceID {
+			t.Errorf("operation %+v has the span %+v", op, spans[i])
+		}
+	}
+}
+
+func fetched(t *testing.T, url string) string {
+	t.Helper()
+	client := http.Client{Timeout: 30 * time.Second}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", url, answer.Status, err)
+	}
+	return string(body)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// reloads is how often a reload succeeded and failed, by the log.
+func (f *onFile) reloads() string {
+	log := f.log.String()
+	return fmt.Sprintf("%d well, %d not", strings.Count(log, "msg=reloaded"), strings.Count(log, "reload failed"))
+}
+
+// TestWatch edits a file in all the ways in which files are edited.
+func TestWatch(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	one, two := fmt.Sprintf(ofClients, "http://127.0.0.1:9"), fmt.Sprintf(ofThePublic, "http://127.0.0.1:9")
+	f := launchOn(t, one, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	policy := func() string {
+		f.sidecar.mu.Lock()
+		defer f.sidecar.mu.Unlock()
+		return f.sidecar.config.Sources[0].Policy
+	}
+	for _, step := range []struct {
+		name          string
+		do            func() error
+		polls         int
+		want, reloads string
+	}{
+		{"nothing", func() error { return nil }, 3, "client", "0 well, 0 not"},
+		{"written again", func() error { return os.WriteFile(f.file, []byte(one), 0o600) }, 3, "client", "0 well, 0 not"},
+		{"changed", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 1, "client", "0 well, 0 not"},
+		{"and the same since", func() error { return nil }, 1, "public", "1 well, 0 not"},
+		{"and for long", func() error { return nil }, 3, "public", "1 well, 0 not"},
+		{"half", func() error { return os.WriteFile(f.file, []byte(one[:len(one)/2]), 0o600) }, 1, "public", "1 well, 0 not"},
+		{"the other half", func() error { return os.WriteFile(f.file, []byte(one), 0o600) }, 2, "client", "2 well, 0 not"},
+		{"a mistake", func() error { return os.WriteFile(f.file, []byte(two+"runs: {max_opn: 1}\n"), 0o600) }, 2, "client", "2 well, 1 not"},
+		{"which stays", func() error { return nil }, 3, "client", "2 well, 1 not"},
+		{"another mistake", func() error { return os.WriteFile(f.file, nil, 0o600) }, 2, "client", "2 well, 2 not"},
+		{"mended", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 2, "public", "3 well, 2 not"},
+		{"gone", func() error { return os.Remove(f.file) }, 4, "public", "3 well, 3 not"},
+		{"back", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 2, "public", "4 well, 3 not"},
+		{"a directory", func() error { _ = os.Remove(f.file); return os.Mkdir(f.file, 0o700) }, 2, "public", "4 well, 4 not"},
+		{"a new file in its place", func() error {
+			_ = os.Remove(f.file)
+			if err := os.WriteFile(f.file+".new", []byte(one), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(f.file+".new", f.file)
+		}, 2, "client", "5 well, 4 not"},
+		{"reloaded by hand", func() error { _ = os.WriteFile(f.file, []byte(two), 0o600); return f.reload() }, 3, "public", "6 well, 4 not"},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		for range step.polls {
+			f.poll()
+		}
+		if got := policy(); got != step.want || f.reloads() != step.reloads {
+			t.Errorf("%s: policy %s after %s; want %s after %s", step.name, got, f.reloads(), step.want, step.reloads)
+		}
+	}
+
+	ticks := make(chan time.Time)
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); f.watch(ctx, ticks) }()
+	f.write(t, one)
+	for range 3 { // a tick is taken when the poll before it is over
+		ticks <- time.Time{}
+	}
+	if policy() != "client" {
+		t.Error("the ticks did nothing")
+	}
+	stop()
+	<-over
+	f.stop()
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWatchMount changes a file as a kubelet changes what it has mounted of a ConfigMap: the file is a link through ..data, a link
+// that is exchanged for one to another directory, whereupon the old one goes.
+func TestWatchMount(t *testing.T) {
+	volume := t.TempDir()
+	version := 0
+	swap := func(text string) {
+		t.Helper()
+		version++
+		was, _ := os.Readlink(filepath.Join(volume, "..data"))
+		now := fmt.Sprintf("..2026_11_21_%d", version)
+		temporary := filepath.Join(volume, "..data_tmp")
+		for _, err := range []error{
+			os.Mkdir(filepath.Join(volume, now), 0o755),
+			os.WriteFile(filepath.Join(volume, now, "delegraph.yml"), []byte(text), 0o444),
+			os.Symlink(now, temporary),
+			os.Rename(temporary, filepath.Join(volume, "..data")),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if was != "" {
+			if err := os.RemoveAll(filepath.Join(volume, was)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one, two := fmt.Sprintf(ofClients, "http://127.0.0.1:9"), fmt.Sprintf(ofThePublic, "http://127.0.0.1:9")
+	swap(one)
+	if err := os.Symlink(filepath.Join("..data", "delegraph.yml"), filepath.Join(volume, "delegraph.yml")); err != nil {
+		t.Fatal(err)
+	}
+	f := launchOn(t, one, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	f.file = filepath.Join(volume, "delegraph.yml")
+	for _, step := range []struct{ text, reloads string }{
+		{one, "0 well, 0 not"}, {two, "1 well, 0 not"}, {one, "2 well, 0 not"}, {"sources: []\n", "2 well, 1 not"}, {two, "3 well, 1 not"},
+	} {
+		swap(step.text)
+		f.poll()
+		f.poll()
+		f.poll()
+		if got := f.reloads(); got != step.reloads {
+			t.Errorf("%s, not %s, after\n%s", got, step.reloads, step.text)
+		}
+		if n := f.count(t, "delegraph_config_last_reload_successful"); (n == 1) != (step.text != "sources: []\n") {
+			t.Errorf("delegraph_config_last_reload_successful is %v after\n%s", n, step.text)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// Command a2a reads streams with the official Go SDK of the Agent2Agent protocol, and serves an agent made with it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		serve()
+		return
+	}
+	requests, said := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var r request
+		if requests.Decode(&r) != nil {
+			return
+		}
+		if err := said.Encode(read(r)); err != nil {
+			return
+		}
+	}
+}
+
+// request asks to read what an URL serves, in a version of the protocol. Where Text is given, a message with it is sent; else the
+// URL is that of a stream, which is only got.
+type request struct{ URL, Version, Text string }
+
+// account is what the client made of a stream.
+type account struct {
+	Events int
+	Tasks  []string // in the order in which they were first heard of
+	States []string // of the updates, in order
+	Text   string   // of the artifacts
+	Calls  []string // of tools
+	Fault  string
+}
+
+func read(r request) (got account) {
+	client := &http.Client{}
+	if r.Text == "" {
+		client.Transport = getting{}
+	}
+	transport := a2aclient.NewJSONRPCTransport(r.URL, client)
+	if r.Version == "0.3" {
+		transport = a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: r.URL, Client: client})
+	}
+	text := r.Text
+	if text == "" {
+		text = "read"
+	}
+	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))
+	for e, err := range transport.SendStreamingMessage(context.Background(), nil, &a2a.SendMessageRequest{Message: message}) {
+		if err != nil {
+			got.Fault = err.Error()
+			return got
+		}
+		got.take(e)
+	}
+	return got
+}
+
+func (a *account) take(e a2a.Event) {
+	a.Events++
+	switch e := e.(type) {
+	case *a2a.Task:
+		a.Tasks = append(a.Tasks, string(e.ID))
+		a.States = append(a.States, string(e.Status.State))
+		a.message(e.Status.Message)
+	case *a2a.TaskStatusUpdateEvent:
+		a.States = append(a.States, string(e.Status.State))
+		a.message(e.Status.Message)
+		a.known(e.TaskID)
+	case *a2a.TaskArtifactUpdateEvent:
+		for _, part := range e.Artifact.Parts {
+			a.Text += part.Text()
+		}
+		a.known(e.TaskID)
+	}
+}
+
+// known makes sure that nothing is said of a task before there was a snapshot of it.
+func (a *account) known(id a2a.TaskID) {
+	for _, task := range a.Tasks {
+		if task == string(id) {
+			return
+		}
+	}
+	a.Fault = fmt.Sprintf("an update of the task %q came before the task", id)
+}
+
+func (a *account) message(m *a2a.Message) {
+	if m == nil {
+		return
+	}
+	for _, part := range m.Parts {
+		if kind, _ := part.Metadata["adk_type"].(string); kind == "function_call" {
+			call, _ := part.Data().(map[string]any)
+			a.Calls = append(a.Calls, fmt.Sprint(call["name"]))
+		}
+	}
+}
+
+// getting asks as a subscriber does: the client posts the request for a run.
+type getting struct{}
+
+func (getting) RoundTrip(r *http.Request) (*http.Response, error) {
+	got := r.Clone(r.Context())
+	got.Method, got.Body, got.ContentLength = http.MethodGet, nil, 0
+	return http.DefaultTransport.RoundTrip(got)
+}

@@ -1,0 +1,54 @@
+// Plays streams to the AG-UI project's own schemas, verifier and client. Each line of input is {"file"}, with a text/event-stream
+// in it, or {"url"} of one; each line of output says what came of it.
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { from, lastValueFrom, toArray } from "rxjs";
+import { EventSchemas } from "@ag-ui/core/schemas";
+import { HttpAgent, verifyEvents } from "@ag-ui/client";
+
+// What the client strips from a stream, it only warns of.
+let warnings = [];
+console.warn = (...words) => warnings.push(words.join(" "));
+console.error = () => {};
+
+async function play({ file, url }) {
+  warnings = [];
+  const said = { name: file ?? url, events: 0, runs: 0, errors: 0, rejected: "", messages: [], fault: "" };
+  const agent = new HttpAgent({ url: url ?? "http://stream.invalid/", fetch: fetchOf(file) });
+  const count = ({ event }) => {
+    if (event.type === "RUN_STARTED") said.runs++;
+    if (event.type === "RUN_ERROR") said.errors++;
+    said.events++;
+  };
+  try {
+    if (file) await verify(eventsOf(await readFile(file, "utf8")));
+    await agent.runAgent({}, { onEvent: count }).catch((why) => {
+      if (said.errors === 0) throw why;
+      said.rejected = String(why.message ?? why); // a run that failed rejects the client's promise
+    });
+  } catch (fault) {
+    said.fault = String(fault.message ?? fault);
+  }
+  said.messages = agent.messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? content : "" }));
+  said.fault ||= warnings[0] ?? "";
+  return said;
+}
+
+const verify = async (events) =>
+  events.length > 0 && lastValueFrom(from(events.map((event) => EventSchemas.parse(event))).pipe(verifyEvents(), toArray()));
+
+// fetchOf asks as a subscriber does; by itself the client would post the request for a run.
+function fetchOf(file) {
+  if (!file) return (url, { headers, signal }) => fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal });
+  return async () => new Response(await readFile(file), { headers: { "content-type": "text/event-stream" } });
+}
+
+function eventsOf(stream) {
+  const blocks = stream.split("\n\n").map((block) =>
+    block.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).replace(/^ /, "")));
+  return blocks.filter((lines) => lines.length > 0).map((lines) => JSON.parse(lines.join("\n")));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify(await play(JSON.parse(line))));
+}

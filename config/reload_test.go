@@ -1,0 +1,108 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// takenOver are the keys that a reload takes over; all others are refused. A key that is new must be put on one side.
+var takenOver = []string{
+	"sources", "runs.idle_timeout", "runs.max_operations", "traces.content", "traces.max_content", "traces.max_content_held",
+	"traces.profile", "stream.policy", "stream.kinds.in", "stream.kinds.out", "stream.authors", "stream.thoughts",
+	"stream.confidence_floor", "stream.state_keys",
+}
+
+var refused = []string{
+	"runs.max_open", "runs.max_ended", "runs.max_ended_size", "metrics.max_label_values", "metrics.max_label_sets",
+	"limits.frame", "limits.json_depth", "limits.request_body", "limits.confidence_text", "limits.observe_queue", "limits.span_queue",
+	"stream.listen", "stream.web_config_file", "stream.authentication.bearer_tokens_file", "stream.authentication.client_certificates",
+	"stream.authentication.anonymous", "stream.allowed_origins", "stream.replay.frames", "stream.replay.bytes", "stream.replay.age",
+	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life",
+	"web.trace_url",
+}
+
+// TestNeedRestart changes each key of a configuration by itself, and then all of them.
+func TestNeedRestart(t *testing.T) {
+	var seen []string
+	var all Config
+	each(reflect.ValueOf(&all).Elem(), "", func(key string, _ reflect.Value) {
+		seen = append(seen, key)
+		running, wanted := agent(nil), agent(nil)
+		each(reflect.ValueOf(&wanted).Elem(), "", func(at string, value reflect.Value) {
+			if at == key {
+				alter(t, value)
+			}
+		})
+		var want []string
+		if slices.Contains(refused, key) {
+			want = []string{key}
+		}
+		if diff := cmp.Diff(want, NeedRestart(running, wanted)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	})
+	slices.Sort(seen)
+	both := slices.Sorted(slices.Values(slices.Concat(takenOver, refused)))
+	if diff := cmp.Diff(both, seen); diff != "" {
+		t.Errorf("each key is taken over or refused (-decided +there are):\n%s", diff)
+	}
+	if got := NeedRestart(agent(nil), Config{}); len(got) < 20 || got[0] != "runs.max_open" {
+		t.Errorf("of all keys, %v", got)
+	}
+}
+
+// each visits the keys below which there is no section.
+func each(v reflect.Value, key string, visit func(string, reflect.Value)) {
+	if v.Kind() != reflect.Struct {
+		visit(key, v)
+		return
+	}
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		each(v.Field(i), join(key, name), visit)
+	}
+}
+
+func alter(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + int64(time.Second))
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 0.5)
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+	default:
+		t.Fatalf("no idea how to alter a %s", v.Kind())
+	}
+}
+
+func TestSameListen(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{":8080", ":8080", true},
+		{":8080", "0.0.0.0:8080", true},
+		{":8080", "[::]:8080", true},
+		{"localhost:8080", "127.0.0.1:8080", true},
+		{"Agent.example:8080", "agent.example:8080", true},
+		{":8080", ":8081", false},
+		{":8080", "127.0.0.1:8080", false},
+		{"127.0.0.1:0", "127.0.0.1:0", false},
+		{"nonsense", "nonsense", false},
+	} {
+		if SameListen(c.a, c.b) != c.want || SameListen(c.b, c.a) != c.want {
+			t.Errorf("%s and %s are not %v", c.a, c.b, c.want)
+		}
+	}
+}

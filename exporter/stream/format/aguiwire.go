@@ -1,0 +1,71 @@
+package format
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// aguiEvent is any event of AG-UI; which members there are depends on its type.
+type aguiEvent struct {
+	Type      string `json:"type"`
+	Timestamp int64  `json:"timestamp,omitempty"` // milliseconds
+
+	ThreadID string       `json:"threadId,omitempty"`
+	RunID    string       `json:"runId,omitempty"`
+	Outcome  *aguiOutcome `json:"outcome,omitempty"`
+	Result   any          `json:"result,omitempty"`
+	Usage    []aguiTokens `json:"usage,omitempty"`
+	Message  string       `json:"message,omitempty"`
+	Code     string       `json:"code,omitempty"`
+
+	StepName string `json:"stepName,omitempty"`
+
+	MessageID    string  `json:"messageId,omitempty"`
+	Role         string  `json:"role,omitempty"`
+	Name         string  `json:"name,omitempty"`
+	Delta        string  `json:"delta,omitempty"`
+	ToolCallID   string  `json:"toolCallId,omitempty"`
+	ToolCallName *string `json:"toolCallName,omitempty"`
+	Content      any     `json:"content,omitempty"`
+	ActivityType string  `json:"activityType,omitempty"`
+	Value        any     `json:"value,omitempty"`
+}
+
+type aguiOutcome struct {
+	Type       string          `json:"type"`
+	Interrupts []aguiInterrupt `json:"interrupts,omitempty"`
+	Pending    []string        `json:"pendingToolCallIds,omitempty"`
+}
+
+type aguiInterrupt struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// interruptsOf are what a run waits for. The protocol's own reasons are confirmation and input_required; producers may have others.
+func interruptsOf(r *run) []aguiInterrupt {
+	var all []aguiInterrupt
+	for _, asked := range r.asked {
+		reason := string(asked.Kind)
+		switch asked.Kind {
+		case event.InputClarification, event.InputSelection, event.InputData:
+			reason = "input_required"
+		}
+		all = append(all, aguiInterrupt{ID: asked.ID, Reason: reason})
+	}
+	return all
+}
+
+type aguiTokens struct {
+	Model     string `json:"model,omitempty"`
+	Input     *int64 `json:"inputTokens,omitempty"`
+	Output    *int64 `json:"outputTokens,omitempty"`
+	Reasoning *int64 `json:"reasoningTokens,omitempty"`
+	Cached    *int64 `json:"cachedInputTokens,omitempty"`
+}
+
+func aguiUsage(r *run) []aguiTokens {
+	var all []aguiTokens
+	for _, model := range r.models {
+		u := r.usage[model]
+		all = append(all, aguiTokens{model, count(u.Input), count(u.Output), count(u.Reasoning), count(u.CacheRead)})
+	}
+	return all
+}

@@ -1,0 +1,84 @@
+package format
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// The parts of facts, as docs/events.md has them.
+
+type input struct {
+	ID      string          `json:"id,omitempty"`
+	Kind    event.InputKind `json:"kind,omitempty"`
+	Routing event.Routing   `json:"routing,omitempty"`
+	Expires *float64        `json:"expires_seconds,omitempty"`
+}
+
+type written struct {
+	ID       string             `json:"id,omitempty"`
+	Name     string             `json:"name,omitempty"`
+	Kind     event.ArtifactKind `json:"kind"`
+	Bytes    *int64             `json:"bytes,omitempty"`
+	Index    *int64             `json:"index,omitempty"`
+	Append   bool               `json:"append"`
+	Complete bool               `json:"complete"`
+}
+
+func writtenOf(e *event.Event) *written {
+	a := &e.Artifact
+	return &written{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete}
+}
+
+type usage struct {
+	Input     *int64 `json:"input_tokens,omitempty"`
+	Output    *int64 `json:"output_tokens,omitempty"`
+	CacheRead *int64 `json:"cache_read_tokens,omitempty"`
+	Reasoning *int64 `json:"reasoning_tokens,omitempty"`
+}
+
+func usageOf(u event.Usage) *usage {
+	if u == (event.Usage{}) {
+		return nil
+	}
+	return &usage{count(u.Input), count(u.Output), count(u.CacheRead), count(u.Reasoning)}
+}
+
+type state struct {
+	Keys  []string `json:"keys,omitempty"`
+	Bytes *int64   `json:"bytes,omitempty"`
+}
+
+type plan struct {
+	Pending    int `json:"pending"`
+	InProgress int `json:"in_progress"`
+	Completed  int `json:"completed"`
+	Canceled   int `json:"canceled"`
+}
+
+type confidence struct {
+	Value   *float64     `json:"value,omitempty"`
+	Scope   string       `json:"scope,omitempty"`
+	Label   string       `json:"label,omitempty"`
+	Topic   string       `json:"topic,omitempty"`
+	Overall bool         `json:"overall"`
+	Origin  event.Origin `json:"origin"`
+}
+
+type citation struct {
+	Source    string       `json:"source"`
+	Reference string       `json:"reference,omitempty"`
+	URI       string       `json:"uri,omitempty"`
+	Origin    event.Origin `json:"origin"`
+}
+
+func count(c event.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+func seconds(d event.Duration) *float64 {
+	if !d.Known {
+		return nil
+	}
+	s := d.D.Seconds()
+	return &s
+}

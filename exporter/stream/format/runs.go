@@ -1,0 +1,308 @@
+package format
+
+import (
+	"slices"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+const (
+	maxRuns  = 64 // that are known at once; one that is forgotten and goes on is taken for new
+	maxAsked = 32 // of one run
+)
+
+// status is how a run stands, in the words of every other account of ours.
+type status string
+
+const (
+	running     status = "running"
+	completed   status = "completed"
+	failed      status = "failed"
+	canceled    status = "canceled"
+	interrupted status = "interrupted"
+	incomplete  status = "incomplete"
+)
+
+// run is what is known of one.
+type run struct {
+	key         runKey
+	id, session string // as the reader is told them
+	stream      *replay.Stream
+
+	failure event.Failure
+	final   bool // its answer has come
+	over    bool
+	asked   []input
+	paused  []string // calls that its client is to answer
+	texts   texts
+	steps   []step
+	usage   map[string]event.Usage
+	models  []string
+	calls   []call // without ids of the wire's
+	things  []thing
+	known   bool // the reader has been told of it, on this connection
+}
+
+// runKey tells runs apart. Where the wire has no id, a stream holds one run at a time.
+type runKey struct {
+	source, session, run string
+	stream               *replay.Stream
+}
+
+// runs are those heard of last.
+type runs struct {
+	settings *Settings
+	out      *output
+	known    *simplelru.LRU[runKey, *run]
+}
+
+func newRuns(s *Settings, out *output) runs {
+	known, _ := simplelru.NewLRU[runKey, *run](maxRuns, nil) // the only error is a size below one
+	return runs{settings: s, out: out, known: known}
+}
+
+// of is the run that a frame is of.
+func (r *runs) of(f replay.Frame, b *event.Batch) *run {
+	key := runKey{source: f.Source, session: b.Session, run: b.Run}
+	if b.Run == "" {
+		key = runKey{source: f.Source, stream: f.Stream}
+	}
+	known, ok := r.known.Get(key)
+	if !ok || known.over && (known.stream != f.Stream || begins(b)) {
+		known = r.begin(key, b.Session)
+	}
+	known.stream = f.Stream
+	return known
+}
+
+func begins(b *event.Batch) bool {
+	for i := range b.Events {
+		if b.Events[i].Kind == event.KindRunStarted {
+			return true
+		}
+	}
+	return false
+}
+
+// begin makes a run. Ids that the wire does not have are those of the place where it was first heard of.
+func (r *runs) begin(key runKey, session string) *run {
+	begun := &run{key: key, id: key.run, session: session}
+	if begun.session == "" {
+		begun.session = r.settings.Session
+	}
+	if begun.id == "" {
+		begun.id = r.out.place()
+	}
+	if begun.session == "" {
+		begun.session = begun.id
+	}
+	r.known.Add(key, begun)
+	return begun
+}
+
+// adopt forgets a run that turns out to be part of another.
+func (r *runs) adopt(id string, by *run) {
+	for _, key := range r.known.Keys() {
+		if key.run == id && key.source == by.key.source && key != by.key {
+			r.known.Remove(key)
+		}
+	}
+}
+
+// on are the runs that a stream holds and that nobody has said to be over.
+func (r *runs) on(stream *replay.Stream) (open []*run) {
+	for _, known := range r.known.Values() {
+		if known.stream == stream && !known.over {
+			open = append(open, known)
+		}
+	}
+	return open
+}
+
+// take notes what a fact says of how the run stands.
+func (r *run) take(e *event.Event) {
+	switch e.Kind {
+	case event.KindFinal:
+		r.final, r.failure = true, event.NoFailure
+	case event.KindError:
+		r.failure = e.Error
+		if r.failure == event.NoFailure {
+			r.failure = event.OtherFailure
+		}
+	case event.KindInputRequested:
+		if r.answer(e.CallID); len(r.asked) < maxAsked {
+			r.asked = append(r.asked, input{ID: e.CallID, Kind: e.Input})
+		}
+	case event.KindInputAnswered:
+		r.answer(e.CallID)
+	case event.KindToolPaused:
+		if len(r.paused) < maxAsked && !slices.Contains(r.paused, e.CallID) {
+			r.paused = append(r.paused, e.CallID)
+		}
+	case event.KindToolEnded:
+		r.paused = slices.DeleteFunc(r.paused, func(id string) bool { return id == e.CallID })
+	case event.KindModelEnded, event.KindUsage:
+		r.meter(e)
+	case event.KindRunEnded:
+		if e.Error != event.NoFailure {
+			r.failure = e.Error
+		}
+	}
+}
+
+func (r *run) answer(id string) {
+	for i := range r.asked {
+		if r.asked[i].ID == id {
+			r.asked = append(r.asked[:i], r.asked[i+1:]...)
+			return
+		}
+	}
+}
+
+// maxModels bounds the models of which a run counts tokens.
+const maxModels = 32
+
+func (r *run) meter(e *event.Event) {
+	if e.Usage == (event.Usage{}) {
+		return
+	}
+	if r.usage == nil {
+		r.usage = make(map[string]event.Usage)
+	}
+	used, known := r.usage[e.Model]
+	if !known && len(r.models) == maxModels {
+		return
+	}
+	if !known {
+		r.models = append(r.models, e.Model)
+	}
+	r.usage[e.Model] = used.Add(e.Usage)
+}
+
+// ended is how a run stands that is over, by the protocol's word where there is one, else since its stream is.
+func (r *run) ended(word bool, end event.End) status {
+	switch {
+	case r.failure == event.FailureCanceled:
+		return canceled
+	case r.failure != event.NoFailure:
+		return failed
+	case len(r.asked) > 0:
+		return interrupted
+	case word || r.final:
+		return completed
+	case end == event.EndClientLeft:
+		return canceled
+	}
+	return incomplete
+}
+
+// call is one of a tool for which the wire has no id.
+type call struct{ id, tool string }
+
+// maxCalls bounds the calls of a run that are open without an id of the wire's.
+const maxCalls = 256
+
+// callID is the id of a call that begins, and endedID that of one that ends: of those without ids, the oldest of the tool.
+func (r *run) callID(e *event.Event, id func() string) string {
+	if e.CallID != "" {
+		return e.CallID
+	}
+	begun := call{id(), e.Name}
+	if len(r.calls) < maxCalls {
+		r.calls = append(r.calls, begun)
+	}
+	return begun.id
+}
+
+func (r *run) endedID(e *event.Event, id func() string) string {
+	if e.CallID != "" {
+		return e.CallID
+	}
+	for i, open := range r.calls {
+		if open.tool == e.Name {
+			r.calls = append(r.calls[:i], r.calls[i+1:]...)
+			return open.id
+		}
+	}
+	return id()
+}
+
+// thing is what is written more than once: the plan, an artifact.
+type thing struct{ name, id string }
+
+// maxThings bounds those of a run that are known. One that is forgotten is taken for another.
+const maxThings = 256
+
+// planThing is the name of the thing that no artifact can be.
+const planThing = "\x00plan"
+
+// thingID is the id of a thing, the same each time that it is written.
+func (r *run) thingID(name string, id func() string) string {
+	for _, known := range r.things {
+		if known.name == name {
+			return known.id
+		}
+	}
+	begun := thing{name, id()}
+	if r.things = append(r.things, begun); len(r.things) > maxThings {
+		r.things = append(r.things[:0], r.things[1:]...)
+	}
+	return begun.id
+}
+
+// step is an agent that works within a run.
+type step struct {
+	agent, branch, name string
+	shown               bool // to the reader, who does not know yet that it is over
+}
+
+// maxSteps bounds those that are open at once. Of a further one nothing is said.
+const maxSteps = 256
+
+// beginStep names the step of an agent that begins: by the agent, or, where another of that name is at work, by its place. It
+// says no where both are taken.
+func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
+	for _, name := range []string{agent, branch} {
+		if name != "" && len(r.steps) < maxSteps && !r.stepNamed(name) {
+			begun := step{agent, branch, name, shown}
+			r.steps = append(r.steps, begun)
+			return begun, true
+		}
+	}
+	return step{}, false
+}
+
+func (r *run) stepNamed(name string) bool {
+	for _, open := range r.steps {
+		if open.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) endStep(agent, branch string) (step, bool) {
+	for i, open := range r.steps {
+		if open.agent == agent && open.branch == branch {
+			r.steps = append(r.steps[:i], r.steps[i+1:]...)
+			return open, true
+		}
+	}
+	return step{}, false
+}
+
+// reason is why a run failed.
+func (r *run) reason() event.Failure {
+	if r.failure == event.NoFailure {
+		return event.OtherFailure
+	}
+	return r.failure
+}
+
+// forget lets go of what is of no use once a run is over.
+func (r *run) forget() {
+	r.texts, r.steps, r.usage, r.models, r.asked, r.calls = texts{}, nil, nil, nil, nil, nil
+}

@@ -1,0 +1,66 @@
+package tracker
+
+import "slices"
+
+// Open is a run on its way, to be read within Tracker.Look.
+type Open struct{ run *openRun }
+
+// Look shows the runs that are open and that observers were told of, the one silent for longest first. It is called under the
+// tracker's lock, like an Observer.
+func (t *Tracker) Look(see func([]Open)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var open []Open
+	for _, r := range t.open.Keys() {
+		if r.announced {
+			open = append(open, Open{r})
+		}
+	}
+	see(open)
+}
+
+// Run is the run that the observers were told of. It changes once Look has returned.
+func (o Open) Run() *Run { return &o.run.Run }
+
+// Copy is the run as it stands: what has not ended has no end and is unfinished, and no content. Its ids are those that the
+// spans will have, unless the run's id or session is still to come.
+func (o Open) Copy() *Run {
+	r := o.run
+	if r.key == "" {
+		// To look must not name the run, whose id may be still to come.
+		r.key = runKey(r)
+		defer func() { r.key = "" }()
+	}
+	whole := r.Run
+	if whole.Trace = r.Trace; whole.Trace == ([16]byte{}) {
+		if whole.Trace = r.Parent.Trace; !r.Parent.Valid() {
+			whole.Trace = traceID(r.key)
+		}
+	}
+	ops := make([]Operation, len(r.Operations))
+	whole.Operations = make([]*Operation, len(r.Operations))
+	for i, op := range r.Operations {
+		ops[i] = *op
+		c := &ops[i]
+		if whole.Operations[i] = c; op == r.Root {
+			whole.Root = c
+		}
+		if c.ID = r.identify(op); op.parent != nil {
+			c.Parent = r.identify(op.parent)
+		}
+		if c.Content, c.parent = nil, nil; op.open {
+			c.Ended, c.Status, c.Timing = Moment{}, Unfinished, Unknown
+		}
+	}
+	whole.Inputs = make([]*Input, len(r.Inputs))
+	for i, in := range r.Inputs {
+		c := *in
+		c.owner = nil
+		whole.Inputs[i] = &c
+	}
+	whole.Artifacts, whole.Transfers = slices.Clone(r.Artifacts), slices.Clone(r.Transfers)
+	whole.Confidence, whole.Citations = slices.Clone(r.Confidence), slices.Clone(r.Citations)
+	whole.Reasoning, whole.Links, whole.Metered = slices.Clone(r.Reasoning), slices.Clone(r.Links), slices.Clone(r.Metered)
+	whole.Unrated = nil
+	return &whole
+}

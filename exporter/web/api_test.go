@@ -1,0 +1,175 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestRunIsWhole shows that the API has a run as `replay --format=json` prints it, by any of its names.
+func TestRunIsWhole(t *testing.T) {
+	s := settings()
+	r := run("e-1")
+	r.Trace = [16]byte{15: 9}
+	s.Runs = recent(r)
+	_, summary, _ := s.Runs.Run("e-1")
+	var list []tracker.Report
+	_, body := ask(t, s, "GET", "/api/v1/runs")
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]tracker.Report{r.Report()}, list); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+	for _, id := range []string{"e-1", summary.Key, list[0].Operations[0].ID, "00000000000000000000000000000009"} {
+		var one tracker.Report
+		_, body = ask(t, s, "GET", "/api/v1/runs/"+id)
+		if err := json.Unmarshal([]byte(body), &one); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r.Report(), one); diff != "" {
+			t.Errorf("run %s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
+// TestNewestRun answers with the run that ended last, where ids are not unique, and never with one that has none. Its key is still
+// that of one run.
+func TestNewestRun(t *testing.T) {
+	s := settings()
+	nobody, newest, oldest := run(""), run("e-1"), run("e-1")
+	newest.Status = tracker.Failed
+	s.Runs = recent(oldest, newest, nobody)
+	if _, body := ask(t, s, "GET", "/api/v1/runs/e-1"); !strings.Contains(body, `"status":"failed"`) {
+		t.Errorf("body %s", body)
+	}
+	if answer, _ := ask(t, s, "GET", "/api/v1/runs/"); answer.StatusCode != 404 {
+		t.Errorf("a run without an id: %d", answer.StatusCode)
+	}
+	_, body := ask(t, s, "GET", "/?status=completed&agent=e-1")
+	key := regexp.MustCompile(`runs/[0-9a-f]{8}-[0-9]+`).FindString(body)
+	if _, body := ask(t, s, "GET", "/api/v1/"+key); !strings.Contains(body, `"status":"completed"`) {
+		t.Errorf("%s: %s", key, body)
+	}
+}
+
+// TestAgentsNamesAreWeak has a run that calls itself what another's key is.
+func TestAgentsNamesAreWeak(t *testing.T) {
+	s := settings()
+	s.Runs = recent(run("honest"))
+	_, honest, _ := s.Runs.Run("honest")
+	impostor := run(honest.Key)
+	impostor.Root.ID = tracker.SpanID{2}
+	s.Runs.RunEnded(impostor)
+	if got, _, _ := s.Runs.Run(honest.Key); got.ID != "honest" {
+		t.Errorf("the key leads to %s", got.ID)
+	}
+}
+
+// TestNoHalfAnswer has a report that JSON cannot hold: that is an error, and not an answer that ends in the middle.
+func TestNoHalfAnswer(t *testing.T) {
+	s := settings()
+	r := run("e-1")
+	r.Confidence = []tracker.Statement{{Confidence: event.Confidence{Value: math.NaN(), Known: true}}}
+	s.Runs = recent(r)
+	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/e-1"} {
+		if answer, body := ask(t, s, "GET", path); answer.StatusCode != 500 || !strings.Contains(body, "cannot be written as JSON") {
+			t.Errorf("%s: %d %s", path, answer.StatusCode, body)
+		}
+	}
+}
+
+// TestPages follows the links from the first page to the last, and sees each run once.
+func TestPages(t *testing.T) {
+	s := settings()
+	var want []string
+	for i := range 25 {
+		r := run(fmt.Sprint("e-", i))
+		if r.Source = "even"; i%2 == 1 {
+			r.Source = "odd"
+		}
+		s.Runs.RunEnded(r)
+		want = slices.Insert(want, 0, r.ID)
+	}
+	for query, want := range map[string][]string{
+		"limit=1": want, "limit=7": want, "limit=25": want, "": want, "source=none": nil, "status=failed": nil,
+		"source=even&limit=5": slices.DeleteFunc(slices.Clone(want), func(id string) bool { return (id[len(id)-1]-'0')%2 == 1 }),
+		"agent=e-7":           {"e-7"},
+	} {
+		var got []string
+		for path := "/api/v1/runs?" + query; path != ""; {
+			answer, body := ask(t, s, "GET", path)
+			var list []tracker.Report
+			if err := json.Unmarshal([]byte(body), &list); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range list {
+				got = append(got, *r.Run)
+			}
+			path, _, _ = strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q; want %q", query, got, want)
+		}
+	}
+}
+
+func TestQueriesThatAreRefused(t *testing.T) {
+	for query, want := range map[string]string{
+		"status=done":                      `\"done\" is no status: use one of [running completed failed`,
+		"limit=0":                          `limit=\"0\": use a number from 1 to 1000`,
+		"limit=many":                       `limit=\"many\": use a number from 1 to 1000`,
+		"cursor=yesterday":                 `\"yesterday\" is no cursor: take one from the page before`,
+		"cursor=ended-0":                   `is no cursor`,
+		"cursor=ended--1":                  `is no cursor`,
+		"cursor=<script>-1":                `is no cursor`,
+		"cursor=open-99999999999999999999": `is no cursor`,
+	} {
+		answer, body := ask(t, settings(), "GET", "/api/v1/runs?"+strings.NewReplacer("<", "%3C", ">", "%3E").Replace(query))
+		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", query, answer.StatusCode, body)
+		}
+		if page, text := ask(t, settings(), "GET", "/?"+strings.NewReplacer("<", "%3C", ">", "%3E").Replace(query)); page.StatusCode != http.StatusBadRequest || page.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s: page %d %s", query, page.StatusCode, text)
+		}
+	}
+}
+
+// TestOTLP hands the run to whom can write it.
+func TestOTLP(t *testing.T) {
+	s := settings()
+	s.Runs = recent(run("e-1"))
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 400 || !strings.Contains(body, "is no format") {
+		t.Errorf("nobody can: %d %s", answer.StatusCode, body)
+	}
+	s.OTLP = func(_ context.Context, w io.Writer, r *tracker.Run) error {
+		_, err := io.WriteString(w, "spans of "+r.ID)
+		return err
+	}
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 200 || body != "spans of e-1" || answer.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%d %s", answer.StatusCode, body)
+	}
+	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, "?format=otlp") {
+		t.Error("the page has no link to it")
+	}
+	s.OTLP = func(_ context.Context, w io.Writer, _ *tracker.Run) error {
+		_, _ = io.WriteString(w, "half")
+		return errors.New("no more")
+	}
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 500 || strings.Contains(body, "half") {
+		t.Errorf("%d %s", answer.StatusCode, body)
+	}
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// taker takes what is written while it is written.
+type taker struct {
+	*httptest.ResponseRecorder
+	mu sync.Mutex
+}
+
+func (t *taker) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ResponseRecorder.Write(p)
+}
+
+func (t *taker) take() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.Body.Reset()
+	return t.Body.String()
+}
+
+// TestEvents tells of changes, together where they come close together, and now and then that it is there.
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var version atomic.Uint64
+		version.Store(3)
+		ctx, leave := context.WithCancel(t.Context())
+		w := &taker{ResponseRecorder: httptest.NewRecorder()}
+		done := make(chan struct{})
+		go func() {
+			newEvents(version.Load).ServeHTTP(w, httptest.NewRequest("GET", "/runs/events", nil).WithContext(ctx))
+			close(done)
+		}()
+		synctest.Wait()
+		said := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := w.take(); got != want {
+				t.Errorf("%q; want %q", got, want)
+			}
+		}
+		said("retry: 2000\nid: 3\nevent: runs\ndata: {\"version\":3}\n\n")
+		version.Store(4)
+		version.Store(5)
+		time.Sleep(eventPause)
+		said("id: 5\nevent: runs\ndata: {\"version\":5}\n\n")
+		time.Sleep(eventBeat - time.Second)
+		said("")
+		time.Sleep(2 * time.Second)
+		said(":\n\n")
+		leave()
+		<-done
+		if got := w.Result().Header.Get("Content-Type"); got != "text/event-stream" {
+			t.Errorf("Content-Type: %s", got)
+		}
+	})
+}
+
+// TestEventsAreBounded lets so many pages follow at once, and the next one when one has gone.
+func TestEventsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEvents(func() uint64 { return 1 })
+		ctx, leave := context.WithCancel(t.Context())
+		follow := func() *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			go e.ServeHTTP(w, httptest.NewRequest("GET", "/runs/events", nil).WithContext(ctx))
+			synctest.Wait()
+			return w
+		}
+		for range maxWatchers {
+			if w := follow(); w.Code != http.StatusOK {
+				t.Fatalf("%d", w.Code)
+			}
+		}
+		if w := follow(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("one too many: %d", w.Code)
+		}
+		leave()
+		synctest.Wait()
+		ctx, leave = context.WithCancel(t.Context())
+		defer leave()
+		if w := follow(); w.Code != http.StatusOK {
+			t.Errorf("once all have gone: %d", w.Code)
+		}
+	})
+}
+
+// TestEventsEndWithTheServer does not keep a server that stops for as long as a page listens.
+func TestEventsEndWithTheServer(t *testing.T) {
+	s := serve(t, Handler(settings()), "", time.Hour)
+	answer, err := http.Get("http://" + s.address + "/runs/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,80 @@
+'use strict'
+// Keeps a page as the server has it: listens for changes, then takes what has changed from the same page fetched again. Without
+// this script the page says the same, once.
+const address = document.currentScript.dataset.events
+const live = document.getElementById('live')
+let source, busy, again
+
+function say(text, state) {
+  if (live.textContent === text) return
+  live.textContent = text
+  live.className = state
+  live.hidden = false
+}
+
+// take puts fresh in the place of old, and keeps what the reader has done: opened, focused, scrolled. What is equal stays.
+function take(old, fresh) {
+  for (const open of old.querySelectorAll('details[open]')) {
+    const same = open.id && fresh.querySelector('#' + CSS.escape(open.id))
+    if (same) same.open = true
+  }
+  if (old.isEqualNode(fresh)) return
+  if (old.hasAttribute('data-keyed') && fresh.hasAttribute('data-keyed')) {
+    const known = new Map([...old.children].map((child) => [child.id, child]))
+    for (const [i, child] of [...fresh.children].entries()) {
+      const mine = known.get(child.id)
+      known.delete(child.id)
+      if (mine) take(mine, child)
+      const now = mine && mine.parentNode === old ? mine : child
+      if (old.children[i] !== now) old.insertBefore(now, old.children[i] ?? null)
+    }
+    for (const gone of known.values()) gone.remove()
+    return
+  }
+  const focus = old.contains(document.activeElement) && document.activeElement
+  const scrolled = [...old.querySelectorAll('.scroll')].map((region) => region.scrollLeft)
+  old.replaceWith(fresh)
+  fresh.querySelectorAll('.scroll').forEach((region, i) => { region.scrollLeft = scrolled[i] ?? 0 })
+  if (!focus) return
+  const href = focus.getAttribute('href')
+  const next = href !== null ? fresh.querySelector(`a[href="${CSS.escape(href)}"]`) : fresh.querySelector('summary, .scroll')
+  if (next) next.focus({ preventScroll: true })
+}
+
+async function refresh() {
+  if (busy) { again = true; return }
+  busy = true
+  try {
+    const answer = await fetch(location.href, { cache: 'no-store' })
+    if (answer.ok) {
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      for (const part of document.querySelectorAll('[data-live]')) {
+        const next = fresh.getElementById(part.id)
+        if (next) take(part, document.adoptNode(next))
+      }
+      say('Live', 'on')
+    } else if (answer.status === 404) {
+      say('This run is no longer kept', 'off')
+    }
+  } catch {
+    // The stream of events says that the server is away, and when it is back.
+  }
+  busy = false
+  if (again) { again = false; refresh() }
+}
+
+function listen() {
+  source = new EventSource(address)
+  source.addEventListener('runs', refresh)
+  source.addEventListener('error', () => {
+    say('Away, trying again', 'off')
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 5000)
+  })
+}
+
+// A page that nobody looks at holds no connection: browsers have six for a server.
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) listen()
+  else source?.close()
+})
+if (!document.hidden) listen()

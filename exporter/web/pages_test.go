@@ -1,0 +1,187 @@
+package web
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func moment(seconds int) tracker.Moment {
+	return tracker.Moment{At: noon.Add(time.Duration(seconds) * time.Second), Frame: 1 + seconds}
+}
+
+// told is a run of ten seconds: its agent hands over to a second, which calls a tool that fails and waits for a person.
+func told() *tracker.Run {
+	root := &tracker.Operation{ID: tracker.SpanID{1}, Kind: tracker.InvokeAgent, Name: "first", Agent: "first", Started: moment(0), Ended: moment(10), Timing: tracker.Observed}
+	handover := &tracker.Operation{ID: tracker.SpanID{2}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "first", HandoffSource: "first", HandoffTarget: "second", Started: moment(1), Ended: moment(2), Timing: tracker.Observed, Status: tracker.OK}
+	second := &tracker.Operation{ID: tracker.SpanID{3}, Parent: root.ID, Kind: tracker.InvokeAgent, Name: "second", Agent: "second", Started: moment(2), Ended: moment(10), Timing: tracker.Observed, Links: []tracker.SpanID{handover.ID}, Status: tracker.OK}
+	tool := &tracker.Operation{ID: tracker.SpanID{4}, Parent: second.ID, Kind: tracker.ExecuteTool, Name: "search", Agent: "second", Started: moment(3), Ended: moment(4), Timing: tracker.Observed, Status: tracker.Error, Error: event.ToolError}
+	said := tracker.Statement{Agent: "second", Confidence: event.Confidence{Value: 0.83, Known: true, Overall: true, Origin: event.OriginText}}
+	second.Confidence = []tracker.Statement{said}
+	return &tracker.Run{
+		ID: "e-1", Source: "support", Dialect: "adk", Session: "s-1", Agent: "first", Status: tracker.Interrupted, Reason: tracker.AwaitingInput,
+		Root: root, Operations: []*tracker.Operation{root, handover, second, tool},
+		Transfers: []tracker.Transfer{{From: "first", To: "second"}}, Confidence: []tracker.Statement{said},
+		Inputs: []*tracker.Input{{Kind: event.InputConfirmation, Status: tracker.InputOpen, Requested: moment(8)}},
+		Usage:  event.Usage{Input: event.Count{N: 12345, Known: true}}, Sampled: true, Trace: [16]byte{0xab},
+	}
+}
+
+// TestList has of each run what people look for.
+func TestList(t *testing.T) {
+	s := settings()
+	s.Runs = recent(told())
+	_, body := ask(t, s, "GET", "/")
+	for _, want := range []string{
+		"0 open, 1 that ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>it waits for an answer</small>`,
+		"<bdi>support</bdi> <small>adk</small>", `datetime="2026-01-02T12:00:00Z">12:00:00</time> <small>2 Jan 2026</small>`,
+		`class="n">10.0 s</td>`, `class="n">2 <small class="bad">1 failed</small>`, "12\u202f345 / –", "83 % <small><bdi>second</bdi></small>",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+}
+
+// TestRunPage has the waterfall, the transfer's arrow, the wait, the error, the confidence and the graph.
+func TestRunPage(t *testing.T) {
+	s := settings()
+	s.Runs = recent(told())
+	s.TraceURL = "http://localhost:16686/trace/{trace_id}?uiFind=x"
+	_, body := ask(t, s, "GET", "/runs/e-1")
+	for _, want := range []string{
+		"Took 10.0 s. It delegated to 1 agent, called 1 tool, had 1 call fail and waits for 1 answer.",
+		`href="http://localhost:16686/trace/ab000000000000000000000000000000?uiFind=x"`,
+		`<rect class="agent" x="20.00%" y="8" width="80.00%"`, `<rect class="tool failed" x="30.00%" y="8" width="10.00%"`,
+		`<rect class="wait" x="80.00%" y="8" width="20.00%"`, "waits for a confirmation", `<span class="tag bad">tool_error</span>`,
+		`<line class="arrow" x1="20.00%" x2="20.00%" y1="14" y2="100%"/>`, `<line class="arrow" x1="20.00%" x2="20.00%" y1="0" y2="5"/>`,
+		`<span class="sr">level 2, agent </span>`, `<span class="sr">at 3.00 s</span>`,
+		`<span class="sr">confidence </span>83 %`, "the whole answer", "the text of the answer",
+		"<bdi>first</bdi> handed over to <bdi>second</bdi>", "<bdi>second</bdi> called <bdi>search</bdi>", `class="transfer" fill="none"`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	unsampled := told()
+	unsampled.Sampled = false
+	s.Runs = recent(unsampled)
+	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "localhost:16686") {
+		t.Error("there is a link to a trace that nobody has")
+	}
+}
+
+// TestPagesNeedNoOtherHost looks for whatever a browser would load, and for what the policy would forbid.
+func TestPagesNeedNoOtherHost(t *testing.T) {
+	s := settings()
+	s.Runs = recent(told())
+	for _, path := range []string{"/", "/runs/e-1", "/runs/none"} {
+		_, body := ask(t, s, "GET", path)
+		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+			if strings.Contains(m[1], ":") || strings.HasPrefix(m[1], "/") {
+				t.Errorf("%s leads to %s", path, m[1])
+			}
+		}
+		if regexp.MustCompile(` style=| on[a-z]+=|<style|<script>`).MatchString(body) {
+			t.Errorf("%s has what the policy forbids", path)
+		}
+		for _, m := range regexp.MustCompile(`"((?:\.\./)?)(assets/[^"]*)"`).FindAllStringSubmatch(body, -1) {
+			if answer, _ := ask(t, s, "GET", "/"+m[2]); answer.StatusCode != 200 || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") {
+				t.Errorf("%s: %s", m[2], answer.Status)
+			}
+		}
+	}
+	if answer, _ := ask(t, s, "GET", "/assets/frame.html"); answer.StatusCode != 404 {
+		t.Errorf("a template is served: %s", answer.Status)
+	}
+}
+
+// TestLargeRun draws as much of a run as a page can hold, whatever is below whatever.
+func TestLargeRun(t *testing.T) {
+	r := run("deep")
+	for i := range 9_999 {
+		parent := r.Operations[len(r.Operations)-1].ID
+		r.Operations = append(r.Operations, &tracker.Operation{
+			ID: tracker.SpanID{1: byte(i), 2: byte(i >> 8), 3: 1}, Parent: parent, Kind: tracker.InvokeAgent, Name: fmt.Sprint("agent ", i), Links: []tracker.SpanID{{1}},
+		})
+	}
+	s := settings()
+	s.Runs = recent(r)
+	_, body := ask(t, s, "GET", "/runs/deep")
+	if !strings.Contains(body, "9500 operations more are in the JSON") || !strings.Contains(body, "not drawn: 9960.") {
+		t.Error("the page does not say what it leaves out")
+	}
+	if len(body) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(body))
+	}
+}
+
+// TestSources shows how a source fares, and of what could not be read where and why.
+func TestSources(t *testing.T) {
+	s := settings()
+	s.Sources = exporter.NewSources(nothing{}, func() time.Time { return noon }, exporter.Source{Name: "support", Kind: "proxy"}, exporter.Source{Name: "other", Kind: "tail"})
+	stream := &event.Stream{Source: "support", Dialect: "adk"}
+	s.Sources.Open(stream)
+	s.Sources.Consume(&event.Batch{Stream: stream})
+	bad := &event.Batch{Stream: stream, Rejected: event.ReasonShape}
+	bad.Frame.Size, bad.Frame.Data = 77, []byte("s3cret")
+	s.Sources.Consume(bad)
+	s.Sources.Up("support", true)
+	_, body := ask(t, s, "GET", "/")
+	for _, want := range []string{
+		`support <span class="status completed">up</span>`, `other <span class="status quiet">not reached yet</span>`,
+		"1 open stream · 2 frames · <span class=\"bad\">1 parse error</span> · last frame <time datetime=\"2026-01-02T12:00:00Z\">2026-01-02 12:00:00</time>",
+		`<td>2026-01-02 12:00:00</td><td>shape</td><td class="n">2</td><td class="n">77</td><td>adk</td>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if strings.Contains(body, "s3cret") {
+		t.Error("the page has what stood in the frame")
+	}
+}
+
+// nothing is a sink.
+type nothing struct{}
+
+func (nothing) Open(*event.Stream)                        {}
+func (nothing) Consume(*event.Batch)                      {}
+func (nothing) Close(*event.Stream, event.End, time.Time) {}
+
+// BenchmarkList writes the first page with 10,000 runs kept and 1,000 open, and says how large it is.
+func BenchmarkList(b *testing.B) {
+	s := settings()
+	s.Runs = exporter.NewRecent(10_000, 1<<30)
+	for i := range 10_000 {
+		r := told()
+		r.Agent = fmt.Sprint("agent ", i%20)
+		s.Runs.RunEnded(r)
+	}
+	e := exporter.New(metrics.New(prometheus.NewRegistry(), metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1000}),
+		tracker.Settings{MaxOpen: 1_000, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}, nil, s.Runs)
+	s.Runs.Follow(e)
+	for i := range 1_000 {
+		stream := &event.Stream{Source: "support", Live: true, Answer: true, Opened: noon, Nonce: fmt.Sprint(i)}
+		e.Open(stream)
+		e.Consume(&event.Batch{Stream: stream, Agent: "first", Received: noon, Events: []event.Event{{Kind: event.KindToolStarted, CallID: "1", Name: "search"}}})
+	}
+	h := Handler(s)
+	r := httptest.NewRequest("GET", "/", nil)
+	var w *httptest.ResponseRecorder
+	for b.Loop() {
+		w = httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+	}
+	b.ReportMetric(float64(w.Body.Len()), "B/page")
+}

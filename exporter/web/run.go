@@ -1,0 +1,132 @@
+package web
+
+import (
+	"cmp"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// sheet is the page of a run.
+type sheet struct {
+	frame
+	exporter.Summary
+	Name     string
+	Took     string
+	Reason   string
+	Story    string
+	API      string // of the run, below Base
+	OTLP     bool
+	TraceURL string // "" for no link
+	TraceID  string
+	Internal int
+	Chart    chart
+	Graph    graph
+	Of       *tracker.Run
+	Links    []linked
+}
+
+// linked is another run that this one continues, and its page where it is kept.
+type linked struct{ Kind, Run, Key string }
+
+// maxFacts is how many facts of a kind the page lists; the API has them all.
+const maxFacts = 200
+
+func (s Settings) run(w http.ResponseWriter, r *http.Request) {
+	run, summary, known := s.Runs.Run(r.PathValue("key"))
+	if !known {
+		s.write(w, http.StatusNotFound, missingPage, s.frame("No such run", "../", false))
+		return
+	}
+	now := s.Now()
+	view := sheet{
+		frame: s.frame("Run of "+cmp.Or(shown(summary.Agent), "an agent"), "../", true), Summary: summary, Of: run,
+		Name: cmp.Or(summary.Agent, "an agent without a name"),
+		Took: took(summary.Started, summary.Ended, now, run.Status), Reason: reasons[run.Reason], Graph: delegations(run),
+		API: "api/v1/runs/" + url.PathEscape(summary.Key), OTLP: s.OTLP != nil,
+		TraceID: hex.EncodeToString(run.Trace[:]), Internal: run.Internal,
+		Chart: draw(run, now),
+	}
+	view.Story = story(summary, view.Graph)
+	if s.TraceURL != "" && run.Sampled {
+		view.TraceURL = strings.ReplaceAll(s.TraceURL, "{trace_id}", view.TraceID)
+	}
+	for _, l := range run.Links[:min(len(run.Links), maxFacts)] {
+		to := linked{Kind: l.Kind, Run: l.Run}
+		if _, of, kept := s.Runs.Run(hex.EncodeToString(l.Root[:])); kept {
+			to.Key = of.Key
+		}
+		view.Links = append(view.Links, to)
+	}
+	s.write(w, http.StatusOK, runPage, view)
+}
+
+// story says in one sentence what happened.
+func story(s exporter.Summary, g graph) string {
+	var agents, tools, delegated, called int
+	for _, n := range g.Nodes[1:] {
+		if n.Kind == "agent" {
+			agents, delegated = agents+1, delegated+n.Calls
+		} else {
+			tools, called = tools+1, called+n.Calls
+		}
+	}
+	var parts []string
+	if agents > 0 {
+		parts = append(parts, "delegated to "+counts(agents, "agent")+times(delegated, agents))
+	}
+	if tools > 0 {
+		parts = append(parts, "called "+counts(tools, "tool")+times(called, tools))
+	}
+	if s.Failed > 0 {
+		parts = append(parts, "had "+counts(s.Failed, "call")+" fail")
+	}
+	if s.Waiting > 0 {
+		parts = append(parts, "waits for "+counts(s.Waiting, "answer"))
+	}
+	switch n := len(parts); {
+	case n == 0:
+		return "It delegated nothing."
+	case n == 1:
+		return "It " + parts[0] + "."
+	default:
+		return "It " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1] + "."
+	}
+}
+
+// times says how often so many were called, where that is more than once each.
+func times(calls, of int) string {
+	if calls == of {
+		return ""
+	}
+	return ", " + counts(calls, "time") + " in all"
+}
+
+// The lists of a run, as many as the page shows.
+
+// Confidence is what answers state.
+func (s sheet) Confidence() []tracker.Statement { return first(s.Of.Confidence) }
+
+// Citations are the sources that answers name.
+func (s sheet) Citations() []tracker.Source { return first(s.Of.Citations) }
+
+// Inputs are what the run asked for.
+func (s sheet) Inputs() []*tracker.Input { return first(s.Of.Inputs) }
+
+// Artifacts are what it wrote.
+func (s sheet) Artifacts() []tracker.Artifact { return first(s.Of.Artifacts) }
+
+// Transfers are its hand-overs of control.
+func (s sheet) Transfers() []tracker.Transfer { return first(s.Of.Transfers) }
+
+// Origin says where a statement stood.
+func (s sheet) Origin(of tracker.Statement) string { return origins[of.Origin] }
+
+// Running says whether the run is on its way.
+func (s sheet) Running() bool { return s.Status == tracker.Running }
+
+func first[T any](items []T) []T { return items[:min(len(items), maxFacts)] }
