@@ -67,8 +67,10 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding
 	case 0:
 		d.detector = dialect.NewDetector(c.dialects)
 	case 1:
-		d.decide(named[0])
-		d.own, d.claims = named[0], others
+		if !in.Sure { // else it need not be an agent's at all
+			d.decide(named[0])
+			d.own, d.claims = named[0], others
+		}
 		fallthrough
 	default:
 		d.detector = dialect.NewDetector(named)
@@ -186,7 +188,7 @@ func (d *Decoding) settle(err error) {
 		d.decide(likely)
 	}
 	d.released = len(d.held)
-	d.cut = d.reader.Truncated() > 0 && d.end == event.EndOfStream
+	d.cut = d.reader.Truncated() > 0 && (d.end == event.EndOfStream || d.end == event.EndBroken)
 }
 
 // parse reads a frame's data strictly; dialects with plain text find no JSON in it.

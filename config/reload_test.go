@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 )
 
 // takenOver are the keys that a reload takes over; all others are refused. A key that is new must be put on one side.
@@ -53,6 +55,33 @@ func TestNeedRestart(t *testing.T) {
 	}
 	if got := NeedRestart(agent(nil), Config{}); len(got) < 20 || got[0] != "runs.max_open" {
 		t.Errorf("of all keys, %v", got)
+	}
+}
+
+// TestExampleSaysRestart holds the marks of example.yml against the keys.
+func TestExampleSaysRestart(t *testing.T) {
+	text, err := os.ReadFile("example.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	var marked []string
+	var walk func(*yaml.Node, string)
+	walk = func(n *yaml.Node, key string) {
+		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+			name, value := n.Content[i], n.Content[i+1]
+			if strings.Contains(name.LineComment+value.LineComment, "# (restart) ") {
+				marked = append(marked, join(key, name.Value))
+			}
+			walk(value, join(key, name.Value))
+		}
+	}
+	walk(document.Content[0], "")
+	if diff := cmp.Diff(refused, marked); diff != "" {
+		t.Errorf("marked in example.yml (-refused +marked):\n%s", diff)
 	}
 }
 

@@ -60,3 +60,42 @@ func TestSources(t *testing.T) {
 		t.Errorf("%+v, and passed on %+v", s.All()[0], *next)
 	}
 }
+
+// TestSourcesConfigured replaces the sources while streams are open: what stays is known as before, and what is gone is no longer
+// listed, whatever its stream goes on to say.
+func TestSourcesConfigured(t *testing.T) {
+	next := &heard{}
+	s := exporter.NewSources(next, time.Now, exporter.Source{Name: "stays", Kind: "proxy"}, exporter.Source{Name: "goes", Kind: "proxy"}, exporter.Source{Name: "turns", Kind: "proxy"})
+	streams := []*event.Stream{{Source: "stays"}, {Source: "goes"}, {Source: "turns"}}
+	for _, stream := range streams {
+		s.Open(stream)
+		s.Consume(&event.Batch{Stream: stream})
+	}
+	s.Configure(exporter.Source{Name: "new", Kind: "tail"}, exporter.Source{Name: "stays", Kind: "proxy"}, exporter.Source{Name: "turns", Kind: "tail"})
+	for name, configured := range map[string]bool{"stays": true, "new": true, "goes": false} {
+		if s.Up(name, true) != configured {
+			t.Errorf("%s is configured: %v", name, !configured)
+		}
+	}
+	for _, stream := range streams {
+		s.Consume(&event.Batch{Stream: stream})
+	}
+	said := func() (all string) {
+		for _, of := range s.All() {
+			all += fmt.Sprintf("%s %s: %d streams, %d frames, up %v; ", of.Name, of.Kind, of.Streams, of.Frames, of.Up)
+		}
+		return all
+	}
+	if got, want := said(), "new tail: 0 streams, 0 frames, up true; stays proxy: 1 streams, 2 frames, up true; turns tail: 0 streams, 0 frames, up false; "; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	for _, stream := range streams {
+		s.Close(stream, event.EndOfStream, time.Now())
+	}
+	if got, want := said(), "new tail: 0 streams, 0 frames, up true; stays proxy: 0 streams, 2 frames, up true; turns tail: 0 streams, 0 frames, up false; "; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if next.opened != 3 || next.consumed != 6 || next.closed != 3 {
+		t.Errorf("passed on %+v", *next)
+	}
+}

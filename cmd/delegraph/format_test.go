@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -251,11 +252,11 @@ var made = regexp.MustCompile(`^(replay-[0-9]+(\.m?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0
 
 // ownWord says whether a string is a word that stands in the program.
 func ownWord(text, file string) bool {
-	return text == "" || text == filepath.Base(file) || made.MatchString(text) || slices.Contains(ownWords, text)
+	return text == "" || text == filepath.Base(file) || made.MatchString(text) || slices.Contains(ownWords(), text)
 }
 
 // ownWords are those of the formats: what docs/events.md says, and the protocols' own.
-var ownWords = func() []string {
+var ownWords = sync.OnceValue(func() []string {
 	var all []string
 	for _, name := range []string{"format.go", "normalized.go", "facts.go", "agui.go", "aguiwire.go", "a2a.go", "a2awire.go", "runs.go", "gap.go"} {
 		source, err := os.ReadFile(filepath.Join("../../exporter/stream/format", name))
@@ -274,4 +275,4 @@ var ownWords = func() []string {
 		all = append(all, match[1], "delegraph."+match[1])
 	}
 	return append(all, "main", "subagent", "on_interrupt", "structured", "text", "thought", "agui", "adk", "looopy", "adkstudio", "deepagents", "a2a", "2.0")
-}()
+})

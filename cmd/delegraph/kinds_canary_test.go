@@ -230,7 +230,7 @@ func TestNothingPlantedLeaves(t *testing.T) {
 			t.Error(err)
 		}
 		plants := planted[family]
-		sent := frameEnd.ReplaceAllString(string(content), "$0"+strings.Join(plants.between, "\n\n")+"\n\n")
+		sent := frameEnd.ReplaceAllString(string(content), "${0}"+strings.Join(plants.between, "\n\n")+"\n\n")
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = fmt.Fprint(w, sent, strings.Join(plants.after, "\n\n"), "\n\n")
 	}))
@@ -244,6 +244,7 @@ func TestNothingPlantedLeaves(t *testing.T) {
 			}
 			car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 			listening := car.leaving(t, "")
+			defer listening.body.Close()
 			var published []string
 			for i, family := range families {
 				for _, file := range sseFiles(t, captures[family]) {
@@ -281,12 +282,11 @@ func TestNothingPlantedLeaves(t *testing.T) {
 					}
 				}
 			}
-			await(t, func(context.Context) error {
-				if n := car.external.hub.Replay().Frames; n != len(published) {
-					return fmt.Errorf("%d frames leave, without what was planted %d", n, len(published))
-				}
-				return nil
-			})
+			car.proxies[0].Wait()
+			car.proxies[1].Wait()
+			if n := car.external.hub.Replay().Frames; n != len(published) {
+				t.Fatalf("%d frames leave, without what was planted %d", n, len(published))
+			}
 			for i, frame := range listening.take(t, len(published)) {
 				if _, said, _ := strings.Cut(frame, "|"); strings.Contains(frame, "CANARY") || !strings.HasSuffix(said, " "+published[i]) {
 					t.Fatalf("%s leaves in the place of %s", frame, published[i])

@@ -38,10 +38,11 @@ type End uint8
 
 // The ways a stream ends.
 const (
-	EndOfStream   End = iota // the agent closed it, or it broke: the protocol has no other end
+	EndOfStream   End = iota // the agent ended it
 	EndClientLeft            // the reader went away before the agent was done
 	EndShutdown              // we stop
 	EndUnobserved            // we fell behind and let go of it: its later frames were not seen
+	EndBroken                // the connection to the agent broke
 )
 
 // Sink receives what sources observe. Calls for one stream come one after the other, calls for several streams at once.

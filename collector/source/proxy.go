@@ -347,19 +347,19 @@ func (b *observedBody) Read(p []byte) (int, error) {
 		if brokeOff && !clientLeft {
 			b.proxy.counters.BrokeOff(b.proxy.settings.Name)
 		}
-		b.finish(clientLeft)
+		b.finish(clientLeft, brokeOff)
 	}
 	return n, err
 }
 
 // Close is the proxy's: before the end of the stream it means that the client no longer reads.
 func (b *observedBody) Close() error {
-	b.finish(true)
+	b.finish(true, false)
 	return b.ReadCloser.Close()
 }
 
 // finish closes the tap; the first to say how the stream ended is right.
-func (b *observedBody) finish(clientLeft bool) {
+func (b *observedBody) finish(clientLeft, broke bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tap.isClosed() {
@@ -370,6 +370,8 @@ func (b *observedBody) finish(clientLeft bool) {
 		b.ending = event.EndShutdown
 	case clientLeft:
 		b.ending = event.EndClientLeft
+	case broke:
+		b.ending = event.EndBroken
 	}
 	b.tap.close()
 }

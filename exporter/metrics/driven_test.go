@@ -282,6 +282,9 @@ var driven = map[string]struct {
 			m.BrokeOff("s")
 			m.Up("gone", true)
 			m.Up("gone", false)
+			m.Up("removed", false)
+			m.Gone("removed")
+			m.Gone("never there")
 		}, []string{`source="gone" 0`, `source="s" 1`},
 	},
 	"delegraph_source_upstream_errors_total": {

@@ -68,6 +68,12 @@ invoke_agent a ok 1-2`},
 			says("a", reported(5)), says("a", reported(2)), says("a", undated), says("a", final, reported(4))}, `
 completed
 invoke_agent a ok 2-5`},
+		{"has no end where the last frame has no time", file(), []*event.Batch{says("a", reported(2)), says("a", reported(5)), says("a", final, undated)}, `
+completed
+invoke_agent a ok 2-?`},
+		{"has no beginning where the first frame has no time", file(), []*event.Batch{says("a", undated), says("a", reported(5)), says("a", final, reported(6))}, `
+completed
+invoke_agent a ok ?-6`},
 		{"has no times where none are reported", file(), []*event.Batch{says("a", undated), says("a", undated, final)}, `
 completed
 invoke_agent a ok ?-?`},

@@ -13,6 +13,8 @@ func endReason(e event.End) StatusReason {
 		return ClientLeft
 	case event.EndShutdown:
 		return Shutdown
+	case event.EndBroken:
+		return BrokenOff
 	case event.EndUnobserved:
 		return Evicted
 	}
@@ -73,7 +75,7 @@ func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
 		return TimedOut, Idle
 	case waiting:
 		return Interrupted, AwaitingInput
-	case why != StreamEnded:
+	case why != StreamEnded && (why != BrokenOff || !r.over):
 		return Incomplete, why
 	case r.lastFinal == 0 || r.pending() && !r.over:
 		return Incomplete, StreamEnded

@@ -124,6 +124,7 @@ func (r *openRun) seal(op *Operation) {
 		op.Ended.At = op.Started.At
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
+	op.undate()
 	fitted := op.took.Known && r.fit(op)
 	switch {
 	case fitted:
@@ -187,15 +188,30 @@ func (r *openRun) fit(op *Operation) bool {
 	return true
 }
 
-// touch stretches an operation to a frame that belongs to it.
+// touch stretches an operation to a frame that belongs to it. Where the first or the last of them has no time, nobody knows that
+// end.
 func (op *Operation) touch(m Moment) {
-	if op.Started.At.IsZero() || m.At.Before(op.Started.At) && !m.At.IsZero() {
-		if op.Started.At = m.At; op.Started.Frame == 0 {
-			op.Started.Frame = m.Frame
-		}
+	if op.Started.Frame == 0 && op.Started.At.IsZero() {
+		op.Started.Frame, op.undatedStart = m.Frame, m.At.IsZero()
 	}
-	if op.Ended.Frame = m.Frame; m.At.After(op.Ended.At) {
-		op.Ended.At = m.At
+	if op.Started.At.IsZero() || m.At.Before(op.Started.At) && !m.At.IsZero() {
+		op.Started.At = m.At
+	}
+	op.Ended.Frame, op.undatedEnd = m.Frame, m.At.IsZero()
+	op.Ended.At = later(op.Ended.At, m.At)
+}
+
+// undate takes the times away that only other frames than its first and its last have given an operation.
+func (op *Operation) undate() {
+	if !op.undatedStart && !op.undatedEnd {
+		return
+	}
+	op.reach(op.Started.At, op.Ended.At)
+	if op.undatedStart {
+		op.Started.At = time.Time{}
+	}
+	if op.undatedEnd {
+		op.Ended.At = time.Time{}
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	AgentCanceled StatusReason = "agent_canceled"
 	AwaitingInput StatusReason = "awaiting_input"
 	StreamEnded   StatusReason = "stream_ended"
+	BrokenOff     StatusReason = "broken_off"
 	Idle          StatusReason = "idle"
 	Evicted       StatusReason = "evicted"
 	Shutdown      StatusReason = "shutdown"
@@ -126,6 +127,8 @@ type Operation struct {
 	fault     event.Failure  // then what it says of it
 	took      event.Duration // by the protocol's word
 	from, to  time.Time      // of what is part of it and has ended
+
+	undatedStart, undatedEnd bool // by its first and its last frame
 
 	waits  bool // for an answer from outside
 	paused int  // ordinal of the frame that said it waits for a human

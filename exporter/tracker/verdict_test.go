@@ -46,6 +46,7 @@ var endings = []struct {
 	{"idle", idle, tracker.Idle},
 	{"evicted", crowded, tracker.Evicted},
 	{"stopped", stopped, tracker.Shutdown},
+	{"broken off", ended(event.EndBroken), tracker.BrokenOff},
 }
 
 // TestVerdicts judges runs by their last frames, by what is left open, and by how they end.
@@ -258,4 +259,13 @@ invoke_agent app error agent_error 0-4
 failed, error_frame
 invoke_agent  error agent_error 1-1`},
 	})
+}
+
+// TestBrokenAfterTheEnd has a connection break behind a run that was over by the protocol's word.
+func TestBrokenAfterTheEnd(t *testing.T) {
+	s, stream := watch(), proxied()
+	s.feed(stream, says("a", text), says("a", runOver)).end(stream, event.EndBroken)
+	if r := s.runs[0]; r.Status != tracker.Completed {
+		t.Errorf("%s, %s", r.Status, r.Reason)
+	}
 }

@@ -91,7 +91,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 const kindOver = "stream_ended"
 
 var ends = map[event.End]string{
-	event.EndOfStream: "closed", event.EndClientLeft: "client_left", event.EndShutdown: "stopped", event.EndUnobserved: "unobserved",
+	event.EndOfStream: "closed", event.EndBroken: "broken_off", event.EndClientLeft: "client_left", event.EndShutdown: "stopped", event.EndUnobserved: "unobserved",
 }
 
 func (n *normalized) over(f replay.Frame, last *event.Batch) {
