@@ -63,10 +63,10 @@ func TestAgentFaults(t *testing.T) {
 		unobserved bool
 		down       bool // counted as the agent's
 	}{
-		"dies within a frame":       {breakOff(say(stream, nil, callFrame, responseFrame[:50])), "incomplete stream_ended", "truncated", false, true},
-		"dies between frames":       {breakOff(say(stream, nil, callFrame, responseFrame)), "incomplete stream_ended", "", false, true},
-		"dies after the last frame": {breakOff(say(stream, nil, whole)), "completed -", "", false, true},
-		"sends less than it said":   {breakOff(say(stream, http.Header{"Content-Length": {"10000"}}, whole)), "completed -", "", false, true},
+		"dies within a frame":       {breakOff(say(stream, nil, callFrame, responseFrame[:50])), "incomplete broken_off", "truncated", false, true},
+		"dies between frames":       {breakOff(say(stream, nil, callFrame, responseFrame)), "incomplete broken_off", "", false, true},
+		"dies after the last frame": {breakOff(say(stream, nil, whole)), "incomplete broken_off", "", false, true},
+		"sends less than it said":   {breakOff(say(stream, http.Header{"Content-Length": {"10000"}}, whole)), "incomplete broken_off", "", false, true},
 		"ends within a frame":       {say(stream, nil, callFrame, responseFrame[:50]), "incomplete stream_ended", "truncated", false, false},
 		"sends no frame":            {say(stream, nil, ""), "incomplete stream_ended", "", false, false},
 		"sends comments":            {say(stream, nil, ": a\n\n", ": b\n\n"), "incomplete stream_ended", "", false, false},
@@ -82,7 +82,7 @@ func TestAgentFaults(t *testing.T) {
 		"sends two streams as one": {say(stream+"; charset=utf-8", nil, whole, whole), "completed -", "", false, false},
 		"compresses":               {say(stream, zipped, compressed(whole)), "completed -", "", false, false},
 		"compresses, in capitals":  {say(stream, http.Header{"Content-Encoding": {"X-GZIP"}}, compressed(whole)), "completed -", "", false, false},
-		"compresses and dies":      {breakOff(say(stream, zipped, compressed(whole)[:80])), "incomplete stream_ended", "truncated", false, true},
+		"compresses and dies":      {breakOff(say(stream, zipped, compressed(whole)[:80])), "incomplete broken_off", "truncated", false, true},
 		"claims to compress":       {say(stream, zipped, whole), "incomplete stream_ended", "", true, false},
 		"compresses otherwise":     {say(stream, http.Header{"Content-Encoding": {"br"}}, whole), "incomplete stream_ended", "", true, false},
 		"calls it JSON":            {say("application/json", nil, whole), "", "", false, false},

@@ -48,20 +48,6 @@ func (f *onFile) change(t *testing.T, text string) error {
 	return f.reload()
 }
 
-// at is the address of a source's proxy.
-func (s *sidecar) at(t *testing.T, name string) string {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.proxies {
-		if p.name == name {
-			return "http://" + p.listener.Addr().String()
-		}
-	}
-	t.Fatalf("no proxy is named %s", name)
-	return ""
-}
-
 // speaker is an agent whose answers the test gives, a frame at a time; it also watches over the goroutines of its test.
 type speaker struct {
 	*httptest.Server

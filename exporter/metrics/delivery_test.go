@@ -25,8 +25,6 @@ const (
 	noTime     = " is not supported: use a whole number of milliseconds, from 1 to 86400000"
 )
 
-func empty(context.Context) (*resource.Resource, error) { return resource.Empty(), nil }
-
 // TestDeliveryEnvironment has each variable with values that are right and wrong. A wrong one is an error that names the variable
 // and what to do; where nobody gets metrics, nobody reads it.
 func TestDeliveryEnvironment(t *testing.T) {
@@ -135,8 +133,6 @@ func (r *receiving) Export(ctx context.Context, data *metricdata.ResourceMetrics
 
 func (r *receiving) ForceFlush(context.Context) error { return nil }
 func (r *receiving) Shutdown(context.Context) error   { return nil }
-
-func takes(context.Context, int) error { return nil }
 
 // begin delivers every ten seconds. The test's bubble must shut it down.
 func begin(reg prometheus.Gatherer, to *receiving, log *bytes.Buffer) *Delivery {

@@ -41,21 +41,6 @@ func report(t *testing.T, err error) {
 	}
 }
 
-// withstand decodes whatever it is given.
-func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
-	t.Helper()
-	frames, err := frames(stream)
-	if err != nil {
-		t.Skip("no SSE")
-	}
-	s := begin(d, answer)
-	for i, frame := range frames {
-		if _, err := s.decode(frame); err != nil {
-			t.Fatalf("dialect %s, frame %d, %q: %v", d.Name(), i+1, frame.Data, err)
-		}
-	}
-}
-
 // Facts decodes a stream, given as it is on the wire, and writes down what it says: a line for each frame, and indented below
 // it one for each of its facts.
 func Facts(d dialect.Dialect, s *event.Stream, stream string) string {

@@ -61,6 +61,21 @@ func FuzzDialects(f *testing.F) {
 	})
 }
 
+// withstand decodes whatever it is given.
+func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
+	t.Helper()
+	frames, err := frames(stream)
+	if err != nil {
+		t.Skip("no SSE")
+	}
+	s := begin(d, answer)
+	for i, frame := range frames {
+		if _, err := s.decode(frame); err != nil {
+			t.Fatalf("dialect %s, frame %d, %q: %v", d.Name(), i+1, frame.Data, err)
+		}
+	}
+}
+
 // families are all captures of the repository, by the dialect in whose folder they are.
 func families(t *testing.T) map[string][]*capture {
 	t.Helper()

@@ -3,7 +3,6 @@
 package looopy
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -76,7 +75,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 }
 
 func contextOf(r dialect.Request) string {
-	for _, named := range []string{r.Header.Get(http.CanonicalHeaderKey(sessionHeader)), r.Body.Get("contextId").String(), r.Query.Get("contextId")} {
+	for _, named := range []string{r.Header.Get(sessionHeader), r.Body.Get("contextId").String(), r.Query.Get("contextId")} {
 		if named != "" {
 			return named
 		}
