@@ -30,7 +30,7 @@ func (a *agui) gap(g *replay.Gap) bool {
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	r := a.of(f, b)
-	if r.over {
+	if r.over || a.knows(r) {
 		return
 	}
 	for i := range b.Events {
@@ -46,9 +46,15 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 
 func (a *agui) over(f replay.Frame, _ *event.Batch) {
 	for _, r := range a.on(f.Stream) {
-		a.end(r, r.ended(false, f.End))
+		if !a.knows(r) {
+			a.end(r, r.ended(false, f.End))
+		}
 	}
 }
+
+// knows says whether what is read in silence is of the run whose turn it is: on another stream of the same run, which comes too
+// late to say anything of what the reader has already.
+func (a *agui) knows(r *run) bool { return a.quiet && a.turn == r }
 
 // state writes what a fact says.
 func (a *agui) state(r *run, b *event.Batch, e *event.Event) {
