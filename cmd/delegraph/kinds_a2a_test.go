@@ -159,6 +159,7 @@ func TestKindsOfA2A(t *testing.T) {
 		{"status-update working, with words", []string{begun}, a2aUpdate("working", a2aHush)},
 		{"status-update working, with a thought", []string{begun}, a2aUpdate("working", a2aWhy)},
 		{"status-update working, of the user", working, strings.Replace(a2aUpdate("working", a2aHush), `"role":"agent"`, `"role":"user"`, 1)},
+		{"status-update input-required, of the user", working, strings.Replace(a2aUpdate("input-required", a2aHush), `"role":"agent"`, `"role":"user"`, 1)},
 		{"status-update working, after a question", asking, a2aUpdate("working")},
 		{"status-update input-required", working, a2aUpdate("input-required", a2aHi, file)},
 		{"status-update auth-required", working, a2aUpdate("auth-required", a2aHi)},
@@ -217,7 +218,7 @@ func adkCases(working []string) (all []kindCase) {
 		handed  = `{"kind":"data","data":{"id":"c2","name":"transfer_to_agent"},"metadata":{"adk_type":"function_response"}}`
 	)
 	by := func(author, event string) string {
-		return `,"metadata":{"adk_author":"` + author + `","adk_invocation_id":"e-secret","adk_session_id":"secret","adk_user_id":"secret","adk_event_id":"` + event + `"`
+		return `,"metadata":{"adk_author":"` + author + `","adk_invocation_id":"e1","adk_session_id":"secret","adk_user_id":"secret","adk_event_id":"` + event + `"`
 	}
 	for _, as := range []struct {
 		name string

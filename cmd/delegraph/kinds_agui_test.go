@@ -113,6 +113,10 @@ func TestKindsOfAGUI(t *testing.T) {
 		{"TEXT_MESSAGE_CONTENT of the user", []string{run, `TEXT_MESSAGE_START "messageId":"u1","role":"user"`}, `TEXT_MESSAGE_CONTENT "messageId":"u1","delta":"secret"`},
 		{"TEXT_MESSAGE_END of the user", []string{run, `TEXT_MESSAGE_START "messageId":"u1","role":"user"`}, `TEXT_MESSAGE_END "messageId":"u1"`},
 
+		{"TEXT_MESSAGE_START of reasoning", begun, `TEXT_MESSAGE_START "messageId":"t1","role":"reasoning"`},
+		{"TEXT_MESSAGE_CHUNK of reasoning", begun, `TEXT_MESSAGE_CHUNK "messageId":"t1","role":"reasoning","delta":"secret"`},
+		{"MESSAGES_SNAPSHOT with reasoning", begun, `MESSAGES_SNAPSHOT "messages":[{"id":"t0","role":"reasoning","content":"secret"}]`},
+
 		{"TOOL_CALL_START", said, call},
 		{"TOOL_CALL_START in a step", []string{run, step}, call},
 		{"TOOL_CALL_ARGS", called, args},

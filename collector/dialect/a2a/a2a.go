@@ -9,7 +9,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // Dialect is that of the Agent2Agent protocol.
@@ -60,8 +59,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if task := message.Get("taskId").String(); task != "" {
 		id.Answers = append(id.Answers, dialect.Name(task))
 	}
-	for part := range partsOf(message).Elements() {
-		if p := readPart(part); p.kind == partResponse && len(id.Answers) < maxAnswers {
+	for p := range partsOf(message).all() {
+		if p.kind == partResponse && len(id.Answers) < maxAnswers {
 			if call := p.data.Get("id").String(); call != "" {
 				id.Answers = append(id.Answers, dialect.Name(call))
 			}
@@ -79,6 +78,3 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	}
 	return d
 }
-
-// partsOf are those of a message: over HTTP+JSON, 0.3 calls them content.
-func partsOf(message strictjson.Value) strictjson.Value { return message.First("parts", "content") }

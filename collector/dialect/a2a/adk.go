@@ -96,7 +96,7 @@ func (t *task) response(b *event.Batch) *response {
 }
 
 // speak takes an event of an ADK agent: its parts, and what it says of the model.
-func (d *decoder) speak(t *task, m remarks, parts strictjson.Value, b *event.Batch) {
+func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 	r := t.response(b)
 	if b.Partial {
 		if !r.open {
@@ -111,10 +111,10 @@ func (d *decoder) speak(t *task, m remarks, parts strictjson.Value, b *event.Bat
 		addTexts(parts, b)
 		return
 	}
-	b.Partial = !t.isNews(parts) && textOnly(parts) && parts.Len() > 0 // the last event again, as the answer
+	b.Partial = !t.isNews(parts) && textOnly(parts) && parts.len() > 0 // the last event again, as the answer
 	d.addPauses(m, b)
-	for v := range parts.Elements() {
-		d.addPart(t, m, readPart(v), failure, b)
+	for p := range parts.all() {
+		d.addPart(t, m, p, failure, b)
 	}
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
@@ -124,7 +124,7 @@ func (d *decoder) speak(t *task, m remarks, parts strictjson.Value, b *event.Bat
 
 // respond states what is known of a model's response that an event is. Answers of tools are none, and an event that repeats the
 // last one as the answer has no usage.
-func (d *decoder) respond(r *response, m remarks, parts strictjson.Value, failure event.Failure, b *event.Batch) {
+func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Failure, b *event.Batch) {
 	usage := readUsage(m.usage)
 	if id := d.name(m.event); id != "" && id == r.event && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
 		r.goOn(usage, parts, b)
@@ -132,7 +132,7 @@ func (d *decoder) respond(r *response, m remarks, parts strictjson.Value, failur
 	}
 	switch {
 	case hasResponse(parts):
-	case m.usage.Len() > 0, failure != event.NoFailure, r.open && parts.Len() > 0:
+	case m.usage.Len() > 0, failure != event.NoFailure, r.open && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error = usage, failure
 		*r = response{event: d.name(m.event), usage: usage, failure: failure}
@@ -143,7 +143,7 @@ func (d *decoder) respond(r *response, m remarks, parts strictjson.Value, failur
 
 // goOn takes the next event of the same id. In Python, executors without the ADK extension do not say what is partial: an event
 // may be the next piece of a response, or, at the end, all of it; what it counts includes what was counted.
-func (r *response) goOn(usage event.Usage, parts strictjson.Value, b *event.Batch) {
+func (r *response) goOn(usage event.Usage, parts parts, b *event.Batch) {
 	if sumOf(parts) != r.pieces.Sum64() {
 		hashTexts(&r.pieces, parts)
 		b.Partial = true
@@ -261,18 +261,18 @@ func (d *decoder) addPauses(m remarks, b *event.Batch) {
 	}
 }
 
-func textOnly(parts strictjson.Value) bool {
-	for v := range parts.Elements() {
-		if p := readPart(v); p.kind != partText && p.kind != partThought {
+func textOnly(parts parts) bool {
+	for p := range parts.all() {
+		if p.kind != partText && p.kind != partThought {
 			return false
 		}
 	}
 	return true
 }
 
-func hasResponse(parts strictjson.Value) bool {
-	for v := range parts.Elements() {
-		if readPart(v).kind == partResponse {
+func hasResponse(parts parts) bool {
+	for p := range parts.all() {
+		if p.kind == partResponse {
 			return true
 		}
 	}

@@ -113,7 +113,7 @@ func TestEvents(t *testing.T) {
 			[]string{`working agent="a" branch="team.a" workflow="team"; text "hi"`}},
 		{"remarks in the artifact, or in the message", []string{
 			bindings["1.0, HTTP+JSON"]("artifact-update", `"taskId":"t","contextId":"c","artifact":{"artifactId":"x","metadata":{"adk_author":"a"`+usage+`},"parts":[{"text":"hi"}]},"lastChunk":true`),
-			bindings["1.0, HTTP+JSON"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"metadata":{"adk_author":"a"},"parts":[{"text":"ho"}]}},"metadata":{"adk_author":null}`),
+			bindings["1.0, HTTP+JSON"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"ROLE_AGENT","metadata":{"adk_author":"a"},"parts":[{"text":"ho"}]}},"metadata":{"adk_author":null}`),
 		}, []string{
 			`artifact-update agent="a"; artifact id="x" other bytes=2 complete; ` + model + `; text "hi"`,
 			`working agent="a"; text "ho"`,

@@ -11,7 +11,7 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	t.heard = true
 	m := readRemarks(v.Get("metadata"), artifact.Get("metadata"))
 	d.place(m, b)
-	parts := artifact.Get("parts")
+	parts := partsOfArtifact(artifact, v.Get("metadata"))
 	b.Type = typeOf(typeArtifact, parts)
 	write := event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
 	t.goOn(b)
@@ -28,16 +28,16 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	case m.spoken:
 		d.speak(t, m, parts, b)
 	case !m.flagged: // else Go clears away the pieces of a text that is whole by now
-		d.grow(t, artifact, write, b)
+		d.grow(t, artifact, parts, write, b)
 	}
 }
 
 // write states what is written of an artifact. Calls of tools are part of none.
-func (d *decoder) write(artifact, parts strictjson.Value, write event.Artifact, b *event.Batch) {
+func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
 	counted := false
 	write.Kind = event.ArtifactOther
-	for v := range parts.Elements() {
-		switch p := readPart(v); p.kind {
+	for p := range parts.all() {
+		switch p.kind {
 		case partFile:
 			write.Kind = event.ArtifactFile
 			write.Bytes, counted = write.Bytes.Add(p.bytes), true
@@ -50,7 +50,7 @@ func (d *decoder) write(artifact, parts strictjson.Value, write event.Artifact, 
 			write.Bytes, counted = write.Bytes.Add(p.bytes), true
 		}
 	}
-	if !counted && (parts.Len() > 0 || !write.Complete) {
+	if !counted && (parts.len() > 0 || !write.Complete) {
 		return
 	}
 	e := b.Add(event.KindArtifact)
@@ -59,8 +59,8 @@ func (d *decoder) write(artifact, parts strictjson.Value, write event.Artifact, 
 
 // grow takes the text of a piece of an artifact. The last piece tells all of it, or the end of the task, since few servers say
 // which is the last.
-func (d *decoder) grow(t *task, v strictjson.Value, write event.Artifact, b *event.Batch) {
-	id, parts := d.name(v.Get("artifactId")), v.Get("parts")
+func (d *decoder) grow(t *task, v strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
+	id := d.name(v.Get("artifactId"))
 	headless := write.Append && t.artifact(id) == nil
 	a := t.open(id)
 	if !write.Append {
@@ -81,9 +81,9 @@ func (d *decoder) grow(t *task, v strictjson.Value, write event.Artifact, b *eve
 }
 
 // keep appends the text of parts to an artifact's.
-func (a *artifact) keep(parts strictjson.Value) {
-	for v := range parts.Elements() {
-		if p := readPart(v); p.kind == partText {
+func (a *artifact) keep(parts parts) {
+	for p := range parts.all() {
+		if p.kind == partText {
 			a.text.Add(p.text.Text())
 		}
 	}

@@ -46,6 +46,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if u.mixed {
 		b.Type = typeWorking
 	}
+	addThought(f.JSON, b)
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
@@ -88,13 +89,13 @@ func (d *decoder) readFailure(b *event.Batch) {
 // readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
 // is over: then it is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v.Get("status"))
+	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
 	known := !t.heard && !st.over()
 	d.enter(t, st, b)
 	d.place(readRemarks(v.Get("metadata"), st.message.Get("metadata")), b)
-	b.Type = st.typeOfTask(v.Get("artifacts"))
+	b.Type = st.typeOfTask(v)
 	for artifact := range v.Get("artifacts").Elements() {
-		id, parts := d.name(artifact.Get("artifactId")), artifact.Get("parts")
+		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v.Get("metadata"))
 		switch {
 		case known:
 			t.open(id).keep(parts)
@@ -110,7 +111,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v.Get("status"))
+	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
 	d.enter(t, st, b)
 	m := readRemarks(v.Get("metadata"), st.message.Get("metadata"))
 	d.place(m, b)
@@ -127,12 +128,11 @@ func (d *decoder) enter(t *task, st status, b *event.Batch) {
 
 // stand takes how a task stands, and what is said with that.
 func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
-	parts := partsOf(st.message)
 	switch {
 	case t.over:
 	case st.asks():
-		for v := range parts.Elements() {
-			if p := readPart(v); p.kind == partCall { // the responses beside them only say that they wait
+		for p := range st.parts.all() {
+			if p.kind == partCall { // the responses beside them only say that they wait
 				d.addCall(t, p, b)
 			}
 		}
@@ -153,20 +153,19 @@ func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
 
 // comment takes what is said while a task is worked on. Of ADK agents it is an event, of others only talk about the work.
 func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
-	parts := partsOf(st.message)
 	switch {
 	case fromUser(st.message):
-		for v := range parts.Elements() {
-			if p := readPart(v); p.kind == partResponse {
+		for p := range st.parts.all() {
+			if p.kind == partResponse {
 				d.addResponse(t, m, p, b)
 			}
 		}
 	case m.spoken:
 		b.Partial = m.partial
-		d.speak(t, m, parts, b)
+		d.speak(t, m, st.parts, b)
 	default:
-		for v := range parts.Elements() {
-			if p := readPart(v); p.kind == partThought {
+		for p := range st.parts.all() {
+			if p.kind == partThought {
 				addText(p, b)
 			}
 		}
@@ -181,10 +180,10 @@ func (d *decoder) answer(t *task, st status, b *event.Batch) {
 			b.Add(event.KindText).Text, told = a.text, true
 		}
 	}
-	if parts := partsOf(st.message); !fromUser(st.message) && parts.Len() > 0 {
-		if news := t.isNews(parts); news || !told {
+	if !fromUser(st.message) && st.parts.len() > 0 {
+		if news := t.isNews(st.parts); news || !told {
 			b.Partial = !news
-			addTexts(parts, b)
+			addTexts(st.parts, b)
 		}
 	}
 }
@@ -205,7 +204,10 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 
 // readMessage takes an answer without a task, which is all of it; or one that is a task's last word.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
-	if b.Type = typeOf(typeMessage, partsOf(v)); isAmbiguous(v) {
+	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
+		b.Type = typeForeign
+	}
+	if isAmbiguous(v) {
 		b.Type = typeWorking
 	}
 	id := v.Get("taskId")
@@ -226,9 +228,9 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 }
 
 // addTexts states texts and thoughts. It says whether there is a text.
-func addTexts(parts strictjson.Value, b *event.Batch) (any bool) {
-	for v := range parts.Elements() {
-		if p := readPart(v); p.kind == partText || p.kind == partThought {
+func addTexts(parts parts, b *event.Batch) (any bool) {
+	for p := range parts.all() {
+		if p.kind == partText || p.kind == partThought {
 			addText(p, b)
 			any = any || p.kind == partText
 		}

@@ -161,7 +161,7 @@ func TestTasks(t *testing.T) {
 		{"a message ends its task", []string{taskIs("submitted", ""), data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":"t","contextId":"c","role":"agent","parts":[` + text("hi") + `]}}`), statusIs("completed", "", "")},
 			[]string{`working; run_started`, `message; text "hi"; final; run_ended`, `status-update; other`}},
 		{"the user's message ends nothing", []string{data(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[` + text("hi") + `]}}`)},
-			[]string{`message run="m"; other`}},
+			[]string{`foreign run="m"; other`}},
 		{"a kind that is not known", []string{data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"task-moved","taskId":"t"}}`)},
 			[]string{`task-moved withheld; other`}},
 		{"a kind that is not known, of a task", []string{taskIs("submitted", ""), data(`{"kind":"task-moved","to":"x"}`)},

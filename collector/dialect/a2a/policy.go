@@ -14,6 +14,8 @@ const (
 	typeError    = "error"
 	typeWorking  = "working"  // a status, or a snapshot, whose words are about the work
 	typeAsking   = "asking"   // one whose words are a question
+	typeAsked    = "asked"    // one that asks without words that may leave
+	typeForeign  = "foreign"  // a message that no agent says it is from
 	typeThoughts = "thoughts" // an answer with thoughts in it
 	typeCalls    = "calls"    // an ADK agent's calls of tools, and nothing else
 	typeResults  = "results"  // what they gave back, and nothing else
@@ -21,33 +23,38 @@ const (
 
 // typeOf is the type of a frame that says how a task stands.
 func (s status) typeOf(plain string) string {
-	parts := partsOf(s.message)
 	switch {
 	case isAmbiguous(s.message):
 		return typeWorking
+	case s.asks() && (fromUser(s.message) || s.parts.thought):
+		return typeAsked
 	case s.asks():
 		return typeAsking
 	case s.over() && !fromUser(s.message):
-		return typeOf(plain, parts)
-	case all(partCall, parts):
+		return typeOf(plain, s.parts)
+	case all(partCall, s.parts):
 		return typeCalls
-	case all(partResponse, parts):
+	case all(partResponse, s.parts):
 		return typeResults
 	}
 	return typeWorking
 }
 
 // typeOfTask is the type of a snapshot. What its artifacts hold is no call of a tool, whatever its status says.
-func (s status) typeOfTask(artifacts strictjson.Value) string {
+func (s status) typeOfTask(task strictjson.Value) string {
 	kind := s.typeOf(typeTask)
-	for artifact := range artifacts.Elements() {
+	for artifact := range task.Get("artifacts").Elements() {
+		parts := partsOfArtifact(artifact, task.Get("metadata"))
 		switch {
 		case (kind == typeCalls || kind == typeResults) && s.over():
 			kind = typeTask
 		case kind == typeCalls || kind == typeResults:
 			kind = typeWorking
 		}
-		if kind == typeTask && hasThought(artifact.Get("parts")) {
+		switch {
+		case parts.thought && (kind == typeTask || kind == typeThoughts):
+			kind = typeWorking
+		case kind == typeTask && hasThought(parts):
 			kind = typeThoughts
 		}
 	}
@@ -55,21 +62,23 @@ func (s status) typeOfTask(artifacts strictjson.Value) string {
 }
 
 // typeOf is the type of an answer, by its parts.
-func typeOf(plain string, parts strictjson.Value) string {
+func typeOf(plain string, parts parts) string {
 	switch {
 	case all(partCall, parts):
 		return typeCalls
 	case all(partResponse, parts):
 		return typeResults
+	case parts.thought: // what says so does not leave, so that to its reader they would be words
+		return typeWorking
 	case hasThought(parts):
 		return typeThoughts
 	}
 	return plain
 }
 
-func hasThought(parts strictjson.Value) bool {
-	for v := range parts.Elements() {
-		if readPart(v).kind == partThought {
+func hasThought(parts parts) bool {
+	for p := range parts.all() {
+		if p.mark {
 			return true
 		}
 	}
@@ -81,13 +90,13 @@ func isAmbiguous(message strictjson.Value) bool {
 	return message.Get("parts").Exists() && message.Get("content").Exists()
 }
 
-func all(kind partKind, parts strictjson.Value) bool {
-	for v := range parts.Elements() {
-		if readPart(v).kind != kind {
+func all(kind partKind, parts parts) bool {
+	for p := range parts.all() {
+		if p.kind != kind {
 			return false
 		}
 	}
-	return parts.Len() > 0
+	return parts.len() > 0
 }
 
 var table = event.Table{
@@ -95,7 +104,7 @@ var table = event.Table{
 	Discriminators: []string{"kind", "type"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
-		"content", "metadata", "adk_custom_metadata", "a2a:response",
+		"content", "metadata", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
 	Events:  []string{"message", typeError}, // Python names its error frames
 	Failure: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
@@ -106,6 +115,8 @@ var table = event.Table{
 		typeArtifact: {Client: true, Public: frame(&publicAnswer, &publicState)},
 		typeThoughts: {Client: true, Public: frame(&publicThoughts, &publicState)},
 		typeAsking:   {Client: true, Public: frame(&publicQuestion, &publicAsked)},
+		typeAsked:    {Client: true, Public: frame(nil, &publicAsked)},
+		typeForeign:  {Client: true, Public: frame(&publicForeign, &publicState)},
 		typeCalls:    {Client: true, Public: frame(&publicCall, &publicState)},
 		typeResults:  {Client: true, Public: frame(&publicResult, &publicState)},
 		typeWorking:  {Client: true, Public: frame(nil, &publicState)},
@@ -145,6 +156,7 @@ var (
 var (
 	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
 	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
+	publicForeign  = event.Rule{Members: rules{"kind": &scalar, "text": {Fact: event.KindText}}}
 	publicCall     = event.Rule{Members: named(event.KindToolStarted)}
 	publicResult   = event.Rule{Members: named(event.KindToolEnded)}
 
@@ -172,15 +184,22 @@ func named(fact event.Kind) rules {
 	}
 }
 
-// frame is an update in each of its envelopes, without history and metadata. Where piece is nil, nothing that is said leaves.
+// publicRemarks is what an ADK agent says of whose event an update is.
+var publicRemarks = event.Rule{Members: rules{
+	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &scalar,
+}}
+
+// frame is an update in each of its envelopes, without history and other metadata. Where piece is nil, nothing that is said leaves.
 func frame(piece, standing *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &scalar, "append": &scalar, "lastChunk": &scalar,
+		"final": &scalar, "append": &scalar, "lastChunk": &scalar, "metadata": &publicRemarks,
 	}
 	status := rules{"state": standing, "timestamp": &scalar}
 	if piece != nil {
-		artifact := members(rules{"artifactId": &artifactName, "name": &artifactName, "parts": {Each: piece}})
+		artifact := members(rules{
+			"artifactId": &artifactName, "name": &artifactName, "parts": {Each: piece}, "metadata": &publicRemarks,
+		})
 		status["message"] = members(message(piece))
 		update = with(update, message(piece), rules{"artifact": artifact, "artifacts": {Each: artifact}})
 	}
@@ -194,7 +213,7 @@ func frame(piece, standing *event.Rule) *event.Rule {
 func message(piece *event.Rule) rules {
 	return rules{
 		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": &scalar,
-		"parts": {Each: piece}, "content": {Each: piece},
+		"parts": {Each: piece}, "content": {Each: piece}, "metadata": &publicRemarks,
 	}
 }
 

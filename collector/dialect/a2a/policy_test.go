@@ -72,7 +72,7 @@ func of(kind, sent, public string) policyCase {
 }
 
 const (
-	secrets = `"metadata":{"adk_author":"secret","adk_usage_metadata":"secret","x":"secret"},"extensions":["secret"],"x":"secret"`
+	secrets = `"metadata":{"adk_user_id":"secret","adk_usage_metadata":"secret","x":"secret"},"extensions":["secret"],"x":"secret"`
 	ids     = `"taskId":"t","contextId":"c"`
 	file    = `{"kind":"file","file":{"name":"n","mimeType":"m/t","bytes":"secret","uri":"secret","fileWithUri":"secret","fileWithBytes":"secret"}}`
 	file10  = `{"raw":"secret","url":"secret","filename":"n","mediaType":"m/t","metadata":{"x":"secret"}}`
@@ -139,7 +139,23 @@ var policyCases = []policyCase{
 	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t"}}]`),
 	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"filename":"n","mediaType":"m/t"}]`),
 	of("message", `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`, `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`),
+
+	// What no agent says.
 	of("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}]`, stays),
+	of("message", `"messageId":"m","role":"User","parts":[{"text":"secret"}]`, stays),
+	of("message", `"messageId":"m","role":"role_user","content":[{"text":"secret"},{"url":"secret","filename":"secret"}]`, stays),
+	of("message", `"messageId":"m","role":1,"parts":[{"text":"secret"}]`, stays),
+	of("message", `"messageId":"m","parts":[{"text":"secret"}]`, stays),
+	of("status-update", status("input-required", message("user", secret)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	of("status-update", status("TASK_STATE_AUTH_REQUIRED", message("ROLE_user", secret)), ids+`,"status":{"state":"TASK_STATE_AUTH_REQUIRED","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	of("status-update", status("completed", message("USER", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+
+	// Whose event it is.
+	of("status-update", ids+`,"status":{"state":"working","message":`+message("agent", secret)+`},"metadata":{"adk_author":"a","adk_branch":"r.a","adk_invocation_id":"i","adk_partial":true,"adk_user_id":"secret"}`,
+		ids+`,"status":{"state":"working"},"metadata":{"adk_author":"a","adk_branch":"r.a","adk_invocation_id":"i","adk_partial":true}`),
+	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`],"metadata":{"adk_author":"a","adk_branch":{"x":"secret"},"adk_actions":"secret"}}`,
+		ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`],"metadata":{"adk_author":"a"}}`),
+	of("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}],"metadata":{"adk_author":"secret"}`, stays),
 }
 
 // TestPolicies lets each update leave in each of its envelopes: to the public what the table says, to the protocol's own client
@@ -201,6 +217,58 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
+// TestMarks takes for a thought whatever any reader might, wherever it says so.
+func TestMarks(t *testing.T) {
+	marks := []string{
+		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
+		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`,
+	}
+	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
+	for _, mark := range marks {
+		around := `"metadata":{` + mark + `}`
+		for name, sent := range map[string]string{
+			"a part":                  envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`),
+			"an artifact":             envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],`+around+`}`),
+			"an artifact's update":    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]},`+around),
+			"a message":               envelopes["1.0"]("", "message", `"messageId":"m","role":"agent","parts":[`+secret+`],`+around),
+			"a last word":             envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
+			"a status":                envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
+			"a question":              envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a question's message":    envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
+			"a question's status":     envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
+			"work":                    envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a failure":               envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"failed","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a snapshot":              envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],`+around),
+			"a snapshot's artifact":   envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"b","parts":[`+text(mark)+`]},{"artifactId":"a","parts":[`+secret+`],`+around+`}]`),
+			"a snapshot of one going": envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+text(mark)+`]}]`),
+			"what was said before":    envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"history":[{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}]`),
+			"data":                    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[{"data":{"x":"secret"},`+around+`}]}`),
+		} {
+			if got := leave(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
+				t.Errorf("%s, %s: the public gets %s", name, mark, got)
+			}
+			if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
+				t.Errorf("%s, %s: without thoughts the client gets %s", name, mark, got)
+			}
+			if got := leave(t, client, "data: "+sent+"\n\n")[0]; got != sent {
+				t.Errorf("%s, %s: the client gets %s", name, mark, got)
+			}
+		}
+	}
+	for _, mark := range []string{`"adk_thought":false`, `"thought":null`, `"adk_thoughts":true`, `"x":true`} {
+		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
+		if got := leave(t, public, "data: "+sent+"\n\n")[0]; !strings.Contains(got, "secret") {
+			t.Errorf("%s: the public gets %s", mark, got)
+		}
+	}
+	// What was told in pieces as a thought is no answer at the end.
+	last := leave(t, public, "data: "+envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],"metadata":{"thought":1}}`)+"\n\n"+
+		"data: "+envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"completed"}`)+"\n\n")
+	if slices.ContainsFunc(last, func(one string) bool { return strings.Contains(one, "secret") }) {
+		t.Errorf("%q", last)
+	}
+}
+
 // TestSettings keeps in what the settings name.
 func TestSettings(t *testing.T) {
 	stream := func(kind, members string) string { return "data: " + envelopes["1.0"]("", kind, members) + "\n\n" }
@@ -231,6 +299,8 @@ func TestStaysIn(t *testing.T) {
 		{"", `{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"type":"internal:x","text":"secret"}]}}`, "internal"},
 		{"", `{"statusUpdate":{` + ids + `,"status":{"state":"completed","message":{"messageId":"m","content":[{"kind":"internal","text":"secret"}]}}}}`, "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":{"a2a:response":{"result":{"kind":"internal:x"}}}}}}`), "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":{"kind":"internal:x"}}`), "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"rawEvent":[{"type":"internal:x"}]}}`), "internal"},
 		{"internal:x", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"update", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "unknown"},
 		{"", rpc(`{"kind":"task-moved","taskId":"t"}`), "unknown"},

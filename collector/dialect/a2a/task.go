@@ -157,23 +157,23 @@ func (t *task) open(id string) *artifact {
 var seed = maphash.MakeSeed()
 
 // isNews says whether the text of parts is another than the task's last whole one.
-func (t *task) isNews(parts strictjson.Value) bool {
+func (t *task) isNews(parts parts) bool {
 	sum := sumOf(parts)
 	news := sum != t.said
 	t.said = sum
 	return news
 }
 
-func sumOf(parts strictjson.Value) uint64 {
+func sumOf(parts parts) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	hashTexts(&h, parts)
 	return h.Sum64()
 }
 
-func hashTexts(h *maphash.Hash, parts strictjson.Value) {
-	for v := range parts.Elements() {
-		if p := readPart(v); p.kind == partText || p.kind == partThought {
+func hashTexts(h *maphash.Hash, parts parts) {
+	for p := range parts.all() {
+		if p.kind == partText || p.kind == partThought {
 			_, _ = h.Write(p.text.Text()) // it never fails
 		}
 	}

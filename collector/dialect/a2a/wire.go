@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -126,7 +127,7 @@ func (u update) checked() update {
 	case shapeTask:
 		ok = is("id", strictjson.String) && is("status", strictjson.Object)
 	case shapeMessage:
-		ok = is("messageId", strictjson.String) && partsOf(u.body).Kind() == strictjson.Array
+		ok = is("messageId", strictjson.String) && u.body.First("parts", "content").Kind() == strictjson.Array
 	case shapeStatus:
 		ok = is("taskId", strictjson.String) && is("status", strictjson.Object)
 	case shapeArtifact:
@@ -174,18 +175,57 @@ func (s state) asks() bool { return s == inputRequired || s == authRequired }
 type status struct {
 	state
 	message strictjson.Value
+	parts   parts // of the message
 	time    time.Time
 }
 
-func readStatus(v strictjson.Value) status {
+// readStatus reads the status of a task, and the metadata of what it stands in.
+func readStatus(v, around strictjson.Value) status {
+	message := v.Get("message")
 	// Python servers of 2025 wrote their local time without a zone: when that was, nobody knows.
-	return status{states[string(v.Get("state").Text())], v.Get("message"), dialect.TextTime(v.Get("timestamp"))}
+	return status{states[string(v.Get("state").Text())], message, partsOf(message, around), dialect.TextTime(v.Get("timestamp"))}
 }
 
-// fromUser says whether a message is the user's own.
+// fromUser says whether a message may be the user's own: it is, unless it says that it is an agent's.
 func fromUser(message strictjson.Value) bool {
 	role := message.Get("role")
-	return role.Is("user") || role.Is("ROLE_USER")
+	return message.Exists() && !role.Is("agent") && !role.Is("ROLE_AGENT")
+}
+
+// parts are those of a message or of an artifact.
+type parts struct {
+	list    strictjson.Value
+	thought bool // what is around them says that they are a model's
+}
+
+// partsOf are those of a message: over HTTP+JSON, 0.3 calls them content.
+func partsOf(message strictjson.Value, around ...strictjson.Value) parts {
+	return readParts(message.First("parts", "content"), append(around, message.Get("metadata"))...)
+}
+
+// partsOfArtifact are those of an artifact.
+func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) parts {
+	return readParts(artifact.Get("parts"), append(around, artifact.Get("metadata"))...)
+}
+
+func readParts(list strictjson.Value, around ...strictjson.Value) parts {
+	return parts{list, slices.ContainsFunc(around, marksThought)}
+}
+
+func (p parts) len() int { return p.list.Len() }
+
+func (p parts) all() iter.Seq[part] {
+	return func(yield func(part) bool) {
+		for v := range p.list.Elements() {
+			one := readPart(v)
+			if one.mark = p.thought || marksThought(v.Get("metadata")); one.mark && one.kind == partText {
+				one.kind = partThought
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 type partKind uint8
@@ -205,6 +245,7 @@ type part struct {
 	kind  partKind
 	text  strictjson.Value
 	data  strictjson.Value
+	mark  bool        // it says that it is a model's thought, whatever it is
 	long  bool        // partCall: its answer comes from outside
 	bytes event.Count // of what it holds, known unless that stands elsewhere
 }
@@ -212,11 +253,7 @@ type part struct {
 func readPart(v strictjson.Value) part {
 	meta := v.Get("metadata")
 	if text := v.Get("text"); text.Kind() == strictjson.String {
-		p := part{kind: partText, text: text, bytes: size(len(text.Text()))}
-		if is(meta, "adk_thought") || is(meta, "thought") {
-			p.kind = partThought
-		}
-		return p
+		return part{kind: partText, text: text, bytes: size(len(text.Text()))}
 	}
 	if raw := v.Get("raw"); raw.Kind() == strictjson.String {
 		return part{kind: partFile, bytes: decodedSize(raw)}

@@ -12,6 +12,8 @@ import (
 type decoder struct {
 	run, session string
 	over         bool // nothing but an error may follow
+	blind        bool // something stayed in that may have begun anything
+	held         bool // so does the beginning at hand
 	work
 
 	names map[string]string // strings that the stream repeats
@@ -27,6 +29,7 @@ type work struct {
 	calls    calls
 	nested   []string // runs within the run that are open, by their ids
 	asked    bool     // by an event from before the protocol had interrupts
+	guard    guard
 }
 
 func (d *decoder) reset() {
@@ -40,6 +43,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
+		d.unseen(v)
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
@@ -50,11 +54,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	case named.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
+		d.unseen(v)
 		return
 	}
 	b.Time = reportedTime(v.Get("timestamp"))
 	k := kinds[string(named.Text())]
 	if k == nil {
+		d.unseen(v)
 		b.Add(event.KindOther)
 		return
 	}
@@ -63,7 +69,14 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if k.lane {
 		d.messages.close(d.owner(v), k.run)
 	}
-	k.state(d, v, b)
+	verdict := d.judge(k, f)
+	d.held = verdict == internal
+	switch k.state(d, v, b); verdict {
+	case internal:
+		b.Internal = true
+	case stray:
+		b.Type = typeStray
+	}
 	if !b.Partial {
 		d.tell(b)
 	}
@@ -216,6 +229,22 @@ func (d *decoder) write(v strictjson.Value, a event.Artifact, b *event.Batch) {
 
 // raw is what the agent's framework says, before anybody has chosen what of it a client is to see.
 func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
+
+// messagesSnapshot finds a thought in a conversation. What else is in it was said before.
+func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
+	for message := range v.Get("messages").Elements() {
+		role := message.Get("role")
+		if !isThought(fold(role.Text())) {
+			continue
+		}
+		text := message.Get("content").Text()
+		if len(text) == 0 {
+			text = role.Text() // what there is to read is that somebody thought
+		}
+		b.Add(event.KindThought).Text = text
+		return
+	}
+}
 
 func (d *decoder) other(strictjson.Value, *event.Batch) {}
 

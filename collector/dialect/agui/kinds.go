@@ -54,6 +54,11 @@ type kind struct {
 	common bool     // others could have a type of this name
 	lane   bool     // it ends what its agent sends in chunks
 	run    bool     // and what all agents do
+	of     thing    // that it is part of
+	id     string   // the member that names it
+	begins bool     // it is its first
+	chunk  bool     // it is its first, or the next, of what its owner sends in chunks
+	ends   bool     // it is its last
 	state  func(*decoder, strictjson.Value, *event.Batch)
 }
 
@@ -65,39 +70,39 @@ func init() {
 		kind{name: typeRunStarted, needs: []string{"threadId", "runId"}, lane: true, run: true, state: (*decoder).runStarted},
 		kind{name: typeRunFinished, needs: []string{"threadId", "runId"}, lane: true, run: true, state: (*decoder).runFinished},
 		kind{name: typeRunError, needs: []string{"message"}, common: true, state: (*decoder).runError},
-		kind{name: typeStepStarted, needs: []string{"stepName"}, lane: true, state: (*decoder).stepStarted},
-		kind{name: typeStepFinished, needs: []string{"stepName"}, lane: true, state: (*decoder).stepFinished},
-		kind{name: typeSubagentStarted, needs: []string{"subagentRunId", "name"}, state: (*decoder).subagentStarted},
-		kind{name: typeSubagentFinished, needs: []string{"subagentRunId"}, lane: true, state: (*decoder).subagentFinished},
-		kind{name: typeSubagentError, needs: []string{"subagentRunId"}, lane: true, state: (*decoder).subagentError},
-		kind{name: typeTextStart, needs: []string{"messageId"}, lane: true, state: (*decoder).textStart},
-		kind{name: typeTextContent, needs: []string{"messageId"}, lane: true, state: (*decoder).textContent},
-		kind{name: typeTextEnd, needs: []string{"messageId"}, lane: true, state: (*decoder).textEnd},
-		kind{name: typeTextChunk, state: (*decoder).textChunk},
-		kind{name: typeToolStart, needs: []string{"toolCallId", "toolCallName"}, lane: true, state: (*decoder).toolStart},
-		kind{name: typeToolArgs, needs: []string{"toolCallId"}, lane: true, state: (*decoder).ofTool},
-		kind{name: typeToolEnd, needs: []string{"toolCallId"}, lane: true, state: (*decoder).ofTool},
-		kind{name: typeToolChunk, state: (*decoder).toolChunk},
-		kind{name: typeToolResult, needs: []string{"toolCallId"}, lane: true, state: (*decoder).toolResult},
-		kind{name: typeReasoningStart, lane: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageStart, lane: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageContent, lane: true, state: (*decoder).thought},
-		kind{name: typeReasoningMessageEnd, lane: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageChunk, lane: true, state: (*decoder).thought},
-		kind{name: typeReasoningEnd, lane: true, state: (*decoder).other},
+		kind{name: typeStepStarted, needs: []string{"stepName"}, lane: true, of: aStep, id: "stepName", begins: true, state: (*decoder).stepStarted},
+		kind{name: typeStepFinished, needs: []string{"stepName"}, lane: true, of: aStep, id: "stepName", ends: true, state: (*decoder).stepFinished},
+		kind{name: typeSubagentStarted, needs: []string{"subagentRunId", "name"}, of: aSubagent, id: "subagentRunId", begins: true, state: (*decoder).subagentStarted},
+		kind{name: typeSubagentFinished, needs: []string{"subagentRunId"}, lane: true, of: aSubagent, id: "subagentRunId", state: (*decoder).subagentFinished},
+		kind{name: typeSubagentError, needs: []string{"subagentRunId"}, lane: true, of: aSubagent, id: "subagentRunId", state: (*decoder).subagentError},
+		kind{name: typeTextStart, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", begins: true, state: (*decoder).textStart},
+		kind{name: typeTextContent, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", state: (*decoder).textContent},
+		kind{name: typeTextEnd, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", state: (*decoder).textEnd},
+		kind{name: typeTextChunk, of: aMessage, id: "messageId", chunk: true, state: (*decoder).textChunk},
+		kind{name: typeToolStart, needs: []string{"toolCallId", "toolCallName"}, lane: true, of: aCall, id: "toolCallId", begins: true, state: (*decoder).toolStart},
+		kind{name: typeToolArgs, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).ofTool},
+		kind{name: typeToolEnd, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).ofTool},
+		kind{name: typeToolChunk, of: aCall, id: "toolCallId", chunk: true, state: (*decoder).toolChunk},
+		kind{name: typeToolResult, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).toolResult},
+		kind{name: typeReasoningStart, lane: true, of: aPhase, id: "messageId", begins: true, state: (*decoder).other},
+		kind{name: typeReasoningMessageStart, lane: true, of: aThought, id: "messageId", begins: true, state: (*decoder).other},
+		kind{name: typeReasoningMessageContent, lane: true, of: aThought, id: "messageId", state: (*decoder).thought},
+		kind{name: typeReasoningMessageEnd, lane: true, of: aThought, id: "messageId", ends: true, state: (*decoder).other},
+		kind{name: typeReasoningMessageChunk, lane: true, of: aThought, id: "messageId", chunk: true, state: (*decoder).thought},
+		kind{name: typeReasoningEnd, lane: true, of: aPhase, id: "messageId", ends: true, state: (*decoder).other},
 		kind{name: typeReasoningEncryptedValue, state: (*decoder).other},
 		kind{name: typeStateSnapshot, lane: true, state: (*decoder).stateSnapshot},
 		kind{name: typeStateDelta, lane: true, state: (*decoder).stateDelta},
-		kind{name: typeMessagesSnapshot, lane: true, run: true, state: (*decoder).other},
-		kind{name: typeActivitySnapshot, needs: []string{"messageId"}, state: (*decoder).activitySnapshot},
-		kind{name: typeActivityDelta, needs: []string{"messageId"}, state: (*decoder).activityDelta},
+		kind{name: typeMessagesSnapshot, lane: true, run: true, state: (*decoder).messagesSnapshot},
+		kind{name: typeActivitySnapshot, needs: []string{"messageId"}, of: anActivity, id: "messageId", begins: true, state: (*decoder).activitySnapshot},
+		kind{name: typeActivityDelta, needs: []string{"messageId"}, of: anActivity, id: "messageId", state: (*decoder).activityDelta},
 		kind{name: typeRaw, common: true, state: (*decoder).raw},
 		kind{name: typeCustom, common: true, lane: true, state: (*decoder).custom},
-		kind{name: typeThinkingStart, lane: true, state: (*decoder).other},
-		kind{name: typeThinkingEnd, lane: true, state: (*decoder).other},
-		kind{name: typeThinkingTextStart, lane: true, state: (*decoder).other},
-		kind{name: typeThinkingTextContent, lane: true, state: (*decoder).thought},
-		kind{name: typeThinkingTextEnd, lane: true, state: (*decoder).other},
+		kind{name: typeThinkingStart, lane: true, of: aPhase, begins: true, state: (*decoder).other},
+		kind{name: typeThinkingEnd, lane: true, of: aPhase, ends: true, state: (*decoder).other},
+		kind{name: typeThinkingTextStart, lane: true, of: aThinking, begins: true, state: (*decoder).other},
+		kind{name: typeThinkingTextContent, lane: true, of: aThinking, state: (*decoder).thought},
+		kind{name: typeThinkingTextEnd, lane: true, of: aThinking, ends: true, state: (*decoder).other},
 	)
 }
 

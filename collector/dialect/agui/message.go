@@ -16,6 +16,7 @@ type message struct {
 	chunked   bool // it ends without a word of that
 	answer    bool // an assistant says it
 	internal  bool // it is meant for models
+	thinks    bool // it is a model's thought
 	said      dialect.Pieces
 }
 
@@ -28,6 +29,7 @@ const maxUntold = 8
 type messages struct {
 	open   []*message
 	untold []*message
+	closed map[string]*message // those that were no answers: a chunk may go on with one, and not say again whose it is
 }
 
 func (m *messages) named(id string) *message {
@@ -48,7 +50,20 @@ func (m *messages) begin(begun *message) bool {
 }
 
 func (m *messages) end(ended *message) {
+	m.remember(ended)
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool { return open == ended })
+}
+
+func (m *messages) remember(ended *message) {
+	if ended.answer && !ended.internal {
+		return
+	}
+	if m.closed == nil {
+		m.closed = make(map[string]*message)
+	}
+	if len(m.closed) < maxHeld {
+		m.closed[ended.id] = ended
+	}
 }
 
 // close ends the message of an owner that comes in chunks, or those of all.
@@ -57,6 +72,7 @@ func (m *messages) close(owner string, all bool) {
 		if !open.chunked || open.owner != owner && !all {
 			return false
 		}
+		m.remember(open)
 		if len(open.said) > 0 && len(m.untold) < maxUntold {
 			m.untold = append(m.untold, open)
 		}
@@ -83,22 +99,37 @@ func (m *messages) continued(owner string) *message {
 
 // is takes a role. Where frames contradict each other, the more guarded counts.
 func (m *message) is(role strictjson.Value) {
-	name := strings.TrimSpace(role.String())
-	m.internal = m.internal || strings.EqualFold(name, "system") || strings.EqualFold(name, "developer")
-	m.answer = m.answer && (role.Kind() <= strictjson.Null || name == "assistant")
+	name := fold(role.Text())
+	m.internal = m.internal || name == "system" || name == "developer" || strings.HasPrefix(name, "internal")
+	m.thinks = m.thinks || isThought(name)
+	m.answer = m.answer && (role.Kind() <= strictjson.Null || strings.TrimSpace(role.String()) == "assistant")
+}
+
+// isThought says whether a role, folded, is that of a thought.
+func isThought(role string) bool {
+	return strings.HasPrefix(role, "reasoning") || strings.HasPrefix(role, "thinking") || strings.HasPrefix(role, "thought")
 }
 
 // put says of a frame what it says of its message: what is no answer is not for everybody.
 func (m *message) put(b *event.Batch) {
 	m.by.put(b)
-	if b.Internal = m.internal; !m.answer {
+	b.Internal = m.internal
+	switch {
+	case m.thinks:
+		b.Type = typeReasoned
+	case !m.answer:
 		b.Type = typeForeign
 	}
 }
 
 // newMessage is a message that begins. A name that no step and no subagent has is that of who speaks.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
-	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), by: d.speaker(v), chunked: chunked, answer: true}
+	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), by: d.speaker(v), chunked: chunked, answer: true, internal: d.held}
+	if before := d.messages.closed[m.id]; before != nil {
+		m.internal, m.thinks, m.answer = m.internal || before.internal, before.thinks, before.answer
+	} else if len(d.messages.closed) >= maxHeld {
+		m.answer = false // it may go on with any
+	}
 	m.is(v.Get("role"))
 	if name := d.name(v.Get("name")); m.by == (agent{}) && m.answer && name != user {
 		m.by.name = name
@@ -110,6 +141,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 	m := d.messages.named(d.name(v.Get("messageId")))
 	if m != nil {
 		m.is(v.Get("role"))
+		m.internal = m.internal || d.held
 	} else if m = d.newMessage(v, false); !d.messages.begin(m) {
 		b.Type = typeStray
 		return
@@ -130,7 +162,13 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 // say takes the next piece.
 func (m *message) say(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta").Text()
-	if !m.answer || len(piece) == 0 {
+	switch {
+	case len(piece) == 0:
+		return
+	case m.thinks:
+		b.Add(event.KindThought).Text = piece
+		return
+	case !m.answer:
 		return
 	}
 	b.Partial = true
@@ -162,6 +200,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	switch {
 	case m != nil:
 		m.is(v.Get("role"))
+		m.internal = m.internal || d.held
 	case id == "":
 		b.Type = typeStray
 		return

@@ -4,10 +4,11 @@ import "github.com/delegraph/delegraph/collector/event"
 
 // The types of frames that the protocol has no word for.
 const (
-	typeForeign   = "foreign text" // what is no assistant's: the user's words, or those for models
-	typeStray     = "stray text"   // a piece of a message that nobody began; in no table, so that it stays in
-	typeInterrupt = "on_interrupt" // a question in an event of the framework's own
-	typeError     = "error"        // of the server around the agent
+	typeForeign   = "foreign text"  // what is no assistant's: the user's words, or those for models
+	typeReasoned  = "reasoned text" // a thought that comes as a message
+	typeStray     = "stray text"    // a piece of what nobody began; in no table, so that it stays in
+	typeInterrupt = "on_interrupt"  // a question in an event of the framework's own
+	typeError     = "error"         // of the server around the agent
 )
 
 var table = event.Table{
@@ -37,6 +38,7 @@ var table = event.Table{
 		typeTextEnd:     {Client: true, Public: frame(rules{"messageId": &scalar})},
 		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &scalar, "name": &scalar, "delta": &publicText})},
 		typeForeign:     {Client: true},
+		typeReasoned:    {Client: true, Public: &publicThought},
 
 		typeToolStart: {Client: true, Public: &publicCall},
 		typeToolArgs:  {Client: true},
@@ -109,7 +111,18 @@ var (
 		"pendingToolCallIds": {Each: &scalar},
 		"interrupts": {Fact: event.KindInputRequested, Each: &event.Rule{Members: rules{
 			"id": &scalar, "reason": &scalar, "message": &scalar, "toolCallId": &scalar, "subagentRunId": &scalar,
-			"responseSchema": {Whole: true}, "expiresAt": &scalar,
+			"responseSchema": schema(4), "expiresAt": &scalar,
 		}}},
 	}}
 )
+
+// schema is what an answer is to look like, down to a depth: without defaults and examples, in which state may stand.
+func schema(depth int) *event.Rule {
+	m := rules{
+		"type": &scalar, "title": &scalar, "description": &scalar, "enum": {Each: &scalar}, "required": {Each: &scalar},
+	}
+	if depth > 0 {
+		m["properties"], m["items"] = &event.Rule{Names: schema(depth - 1)}, schema(depth-1)
+	}
+	return &event.Rule{Members: m}
+}

@@ -31,8 +31,8 @@ func TestPoliciesOfRuns(t *testing.T) {
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
 		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`, whole,
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`},
-		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}},"expiresAt":"2026-11-21T00:00:00Z","metadata":{"checkpoint":"secret"}}]}}`, whole,
-			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","title":"Sure?","default":{"x":"secret"},"examples":["secret"],"properties":{"ok":{"type":"boolean","default":"secret","enum":[true,false],"const":"secret"}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z","metadata":{"checkpoint":"secret"}}]}}`, whole,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","title":"Sure?","properties":{"ok":{"type":"boolean","enum":[true,false]}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
 		{`{"type":"RUN_ERROR","message":"secret","code":"secret","usage":[]}`, whole, `{"type":"RUN_ERROR","message":"the run failed"}`},
 		{`{"error":"secret"}`, whole, `{"error":"the run failed"}`},
 		{`{"type":"STEP_STARTED","stepName":"a","rawEvent":{"x":"secret"}}`, whole, `{"type":"STEP_STARTED","stepName":"a"}`},
@@ -90,6 +90,11 @@ func TestPoliciesOfThoughts(t *testing.T) {
 		// What is meant for nobody outside.
 		{`{"type":"RAW","event":{"x":"secret"},"source":"secret"}`, stays, stays},
 		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"system"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":["system"]}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"\u200bSYSTEM"}`, stays, stays},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"reasoning"}`, whole, stays},
+		{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"reasoning","delta":"secret"}`, whole, stays},
+		{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"r","role":"reasoning","content":"secret"}]}`, whole, stays},
 		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"Developer "}`, stays, stays},
 		{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"system","delta":"secret"}`, stays, stays},
 		{`{"type":"TEXT_MESSAGE_CONTENT","messageId":"never begun","delta":"secret"}`, stays, stays},
@@ -157,6 +162,7 @@ func TestPoliciesOfPieces(t *testing.T) {
 		"chunks of one of two":             {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"a","subagentRunId":"x"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"b","subagentRunId":"y"}`, chunk},
 		"arguments after an answer":        {answer, `{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"secret"}`, `{"type":"TOOL_CALL_CHUNK","delta":"secret"}`, chunk},
 		"arguments of a call of no name":   {`{"type":"TOOL_CALL_CHUNK","toolCallId":"c","delta":"secret"}`},
+		"the user's after what ends them":  {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"user","delta":"secret"}`, `{"type":"STEP_STARTED","stepName":"x"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"secret"}`},
 		"the user's where an answer ended": {answer, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"user","delta":"secret"}`},
 	} {
 		for _, frame := range leave(t, filter.Settings{Policy: event.PolicyPublic}, sent...) {
@@ -185,6 +191,7 @@ func TestClientPlays(t *testing.T) {
 // TestSettings lets out, and keeps in, what the configuration names.
 func TestSettings(t *testing.T) {
 	for _, thought := range []string{
+		`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"reasoning"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"Thinking","delta":"Hm."}`,
 		`{"type":"REASONING_START","messageId":"m"}`, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"Hm."}`,
 		`{"type":"THINKING_START","title":"Plan"}`, `{"type":"THINKING_END"}`,
 	} {
@@ -193,6 +200,12 @@ func TestSettings(t *testing.T) {
 		}
 		if got := last(leave(t, filter.Settings{Policy: event.PolicyClient}, thought)); got != stays {
 			t.Errorf("no thoughts: of %s leaves %s", thought, got)
+		}
+	}
+	for _, snapshot := range []string{`"content":"Hm."`, `"content":[{"text":"Hm."}]`} {
+		snapshot = `{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user","content":"Hi"},{"role":"reasoning",` + snapshot + `}]}`
+		if got := last(leave(t, filter.Settings{Policy: event.PolicyClient}, snapshot)); got != stays {
+			t.Errorf("no thoughts: of %s leaves %s", snapshot, got)
 		}
 	}
 	for kind, sent := range map[event.Kind]string{
@@ -242,7 +255,11 @@ func decodeEach(t *testing.T, sent []string, each func(*event.Batch)) {
 	t.Helper()
 	var wire []byte
 	for _, data := range sent {
-		f := sse.Frame{Data: []byte(data)}
+		name, _, _ := strings.Cut(data, "{")
+		f := sse.Frame{Event: []byte(name), Data: []byte(strings.TrimPrefix(data, name))}
+		if !strings.Contains(data, "{") {
+			f = sse.Frame{Data: []byte(data)}
+		}
 		if strings.HasPrefix(data, `{"error"`) {
 			f.Event = []byte("error")
 		}

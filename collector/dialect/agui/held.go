@@ -1,0 +1,255 @@
+package agui
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// thing is what several frames make together, which leaves with its beginning or not at all.
+type thing uint8
+
+const (
+	nothing thing = iota
+	aMessage
+	aCall
+	aPhase // of reasoning
+	aThought
+	aThinking // a thought before 1.0, which has no id
+	anActivity
+	aSubagent
+	aStep
+)
+
+// which is one of a sort. Without an id it is its owner's last.
+type which struct {
+	of        thing
+	id, owner string
+}
+
+// maxHeld bounds each of the things of a run that stay in, and those that began. Beyond the first nothing begins any more.
+const maxHeld = 1024
+
+// guard keeps in what goes on with a beginning that stayed in.
+type guard struct {
+	held  map[which]bool
+	begun map[which]bool // but for messages, whose pieces never leave without a beginning
+}
+
+func (g *guard) full() bool { return len(g.held) >= maxHeld }
+
+func (g *guard) hold(all ...which) {
+	if g.held == nil {
+		g.held = make(map[which]bool)
+	}
+	for _, w := range all {
+		delete(g.begun, w)
+		g.held[w] = true
+	}
+}
+
+func (g *guard) begin(w which) {
+	if g.begun == nil {
+		g.begun = make(map[which]bool)
+	}
+	if len(g.begun) < maxHeld && w.of != aMessage {
+		g.begun[w] = true
+	}
+}
+
+// holdsLast says whether what an owner's frames without an id go on with may stay in. Those without an owner may be anybody's.
+func (g *guard) holdsLast(of thing, owner string) bool {
+	for w := range g.held {
+		if w.of == of && w.id == "" && (w.owner == "" || owner == "" || w.owner == owner) {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict is what a frame's connection with others says of it.
+type verdict uint8
+
+const (
+	fine     verdict = iota
+	internal         // it is part of something that stays in
+	stray            // it may be: nobody saw its beginning
+)
+
+// judge notes the beginning of a thing, and says whether a frame may leave for all that the others say.
+func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
+	v, owner := f.JSON, d.owner(f.JSON)
+	last := which{of: k.of, owner: owner}
+	w := last
+	if k.id != "" {
+		w.id = d.name(v.Get(k.id))
+	}
+	if w.id != "" && k.of != aStep {
+		w.owner = "" // an id is enough
+	}
+	held := owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || d.within(k, v, owner)
+	switch {
+	case k.of == nothing, w.id == "" && k.of == aMessage: // of messages in chunks the decoder knows which goes on
+	case k.begins || k.chunk && w.id != "":
+		if held = held || withheld(f) || d.guard.full(); held {
+			d.guard.hold(w, last)
+			d.blind = true
+			return internal
+		}
+		delete(d.guard.held, last)
+		d.guard.begin(w)
+		if k.chunk {
+			d.guard.begin(last)
+		}
+	default:
+		unseen := d.blind && k.of != aMessage && !d.guard.begun[w]
+		held = held || w.id == "" && d.guard.holdsLast(k.of, owner)
+		if k.ends {
+			delete(d.guard.begun, w)
+			delete(d.guard.held, last)
+		}
+		if !held && unseen {
+			return stray
+		}
+	}
+	if held {
+		return internal
+	}
+	return fine
+}
+
+// within says whether a frame is part of another thing that stays in.
+func (d *decoder) within(k *kind, v strictjson.Value, owner string) bool {
+	if len(d.guard.held) == 0 {
+		return false
+	}
+	for _, parent := range [...]struct {
+		member string
+		of     []thing
+	}{
+		{"parentMessageId", []thing{aMessage}}, {"parentToolCallId", []thing{aCall}}, {"parentSubagentRunId", []thing{aSubagent}},
+		{"entityId", []thing{aMessage, aCall, aThought}},
+	} {
+		id := d.name(v.Get(parent.member))
+		for _, of := range parent.of {
+			if id != "" && d.guard.held[which{of: of, id: id}] {
+				return true
+			}
+		}
+	}
+	return (k.of == aThought || k.of == aThinking) && d.guard.holdsLast(aPhase, owner)
+}
+
+// named are the members that name things, in a frame of a type that nobody knows too.
+var named = []struct {
+	member string
+	of     []thing
+}{{"messageId", []thing{aMessage, aPhase, aThought, anActivity}}, {"toolCallId", []thing{aCall}}, {"subagentRunId", []thing{aSubagent}}}
+
+// unseen notes a frame that stays in and of which nobody can say what it began: perhaps what it names, unless that is known. From
+// here on of what is no message only that goes on which is known to have begun, and no chunk without an id does.
+func (d *decoder) unseen(v strictjson.Value) {
+	d.blind = true
+	for _, one := range named {
+		id := d.name(v.Get(one.member))
+		for _, of := range one.of {
+			w := which{of: of, id: id}
+			known := id == "" || d.guard.begun[w] || d.guard.full()
+			switch of {
+			case aMessage:
+				known = known || d.messages.named(id) != nil
+			case aSubagent: // most name theirs
+				known = known || d.agents.known(id) || !strings.Contains(fold(v.Get("type").Text()), "subagent")
+			}
+			if !known {
+				d.guard.hold(w)
+			}
+		}
+	}
+	d.messages.close("", true)
+	for w := range d.guard.begun {
+		if w.id == "" && (w.of == aCall || w.of == aThought) {
+			delete(d.guard.begun, w)
+		}
+	}
+}
+
+// withheld says whether the filter may hold back a frame that begins something. It is at least as generous with what may be meant
+// for nobody outside as the filter is: were it less so, the rest would leave without its beginning.
+func withheld(f dialect.Frame) bool {
+	if len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event)) {
+		return true
+	}
+	for name, value := range f.JSON.Members() {
+		switch name := fold(name.Text()); {
+		case isOne(name, table.Discriminators):
+			if _, known := table.Types[value.String()]; !known || value.Kind() != strictjson.String {
+				return true
+			}
+		case isOne(name, table.Envelopes):
+			if namesInternal(value) {
+				return true
+			}
+		case name == "role" && value.Kind() > strictjson.Null && value.Kind() != strictjson.String:
+			return true
+		}
+	}
+	return false
+}
+
+// namesInternal says whether anything in what is inside a frame calls itself internal.
+func namesInternal(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		name := fold(name.Text())
+		if isOne(name, table.Discriminators) && holdsInternal(value) || isOne(name, table.Envelopes) && namesInternal(value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if namesInternal(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsInternal looks into what should be a string.
+func holdsInternal(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if isInternal(name.Text()) || holdsInternal(value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if holdsInternal(element) {
+			return true
+		}
+	}
+	return isInternal(v.Text())
+}
+
+func isInternal(text []byte) bool { return strings.HasPrefix(fold(text), "internal") }
+
+func isOne(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// fold is a word as the most generous of readers might take it: of compatibility forms the plain ones, in lower case, without
+// blanks, controls and whatever else is not ASCII.
+func fold(word []byte) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 'ı': // the upper case of both is I
+			return 'i'
+		case r <= ' ' || r >= 0x7f:
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, string(norm.NFKD.Bytes(word)))
+}
