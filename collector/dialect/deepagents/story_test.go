@@ -49,6 +49,19 @@ execute_tool task: ok  < subagent_auditor_1
 invoke_agent subagent_reader_7f: ok  < task
 execute_tool web_search: ok  < subagent_reader_7f
 `,
+		"made-three-subagents": `
+message-1: completed  session=chat-9
+invoke_agent main: ok  <
+execute_tool task: ok  < main
+execute_tool task: ok  < main
+execute_tool task: ok  < main
+invoke_agent subagent_analyst_1: ok  < task
+invoke_agent subagent_analyst_2: ok  < task
+invoke_agent subagent_analyst_3: ok  < task
+execute_tool search_tender_corpus: ok  < subagent_analyst_1
+execute_tool search_tender_corpus: ok  < subagent_analyst_2
+execute_tool search_tender_corpus: ok  < subagent_analyst_3
+`,
 		"made-v1": `
 message-1: completed  session=chat-9
 invoke_agent : ok  <
