@@ -65,3 +65,27 @@ func TestForeign(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestDeclaredDialectElsewhere has an application send a stream of its own, on a path that is not an agent's, through a source that
+// says whose dialect its agent has: not a byte of it changes.
+func TestDeclaredDialectElsewhere(t *testing.T) {
+	const ticks = ": hi\r\n\r\nevent: tick\r\ndata: {\"n\":1}\r\n\r\n"
+	for _, name := range dialectNames() {
+		agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, ticks)
+		}))
+		car := launch(t, fmt.Sprintf("sources:\n  - {name: app, dialect: %s, proxy: {listen: \"127.0.0.1:0\", upstream: %q}}\n", name, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+		resp, err := http.Get("http://" + car.proxies[0].listener.Addr().String() + "/prices")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || string(got) != ticks {
+			t.Errorf("%s: the client gets %q, %v", name, got, err)
+		}
+		car.stop()
+		agent.Close()
+	}
+}
