@@ -214,7 +214,8 @@ func held(ctx context.Context, t *testing.T, car *running, url string) []byte {
 		return nil
 	}
 	defer response.Body.Close()
-	newest := fmt.Sprintf("-%d\n", car.external.hub.Replay().Frames)
+	held := car.external.hub.Replay()
+	newest := fmt.Sprintf("-%d\n", held.Frames+held.Ends)
 	var all bytes.Buffer
 	lines := bufio.NewReader(response.Body)
 	for {

@@ -60,6 +60,8 @@ func (a *audience) Write(p []byte) (int, error) {
 func (a *audience) Consume(b *event.Batch) {
 	a.note("%s %s%s", b.Frame.ID, b.Agent, b.Rejected)
 	f := b.Frame
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.frames = append(a.frames, sse.Frame{ID: bytes.Clone(f.ID), Event: bytes.Clone(f.Event), Data: bytes.Clone(f.Data)})
 }
 

@@ -93,3 +93,20 @@ func describe(f Frame) string {
 	data, _ := f.Data(nil)
 	return fmt.Sprintf("%d %q %q", f.Sequence, f.Name(), data)
 }
+
+// TestEndsAreNoFrames counts the ends of streams apart, and no longer once they are let go of.
+func TestEndsAreNoFrames(t *testing.T) {
+	ring, err := New(Settings{Frames: 3, Bytes: 1 << 10, Age: time.Hour, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := &Stream{}
+	for _, e := range []Entry{{Over: true, Stream: stream}, {Data: []byte("1")}, {Over: true, Stream: stream}, {Data: []byte("2")}} {
+		if why := ring.Publish(e); why != NotDropped {
+			t.Fatal(why)
+		}
+	}
+	if got := ring.Stats(); got.Frames != 2 || got.Ends != 1 {
+		t.Errorf("%+v", got)
+	}
+}

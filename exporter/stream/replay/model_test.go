@@ -245,7 +245,7 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 		case op < 99:
 			m.evict()
 			frames, size := m.held()
-			if got := ring.Stats(); got != (Stats{frames, size}) {
+			if got := ring.Stats(); got != (Stats{Frames: frames, Bytes: size}) {
 				t.Fatalf("holds %+v, want %d frames, %d bytes", got, frames, size)
 			}
 		default:

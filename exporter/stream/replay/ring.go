@@ -139,6 +139,9 @@ func (r *Ring) Publish(e Entry) Drop {
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
 		stream: e.Stream, over: e.Over, how: e.End,
 	}, r.segment)
+	if e.Over {
+		next.ends++
+	}
 	r.evict(&next, now)
 	r.sessions[session].published.Store(next.head) // before a reader can see the frame
 	r.view.Store(&next)
@@ -170,6 +173,9 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		}
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.cost(i)
+		if f.over {
+			v.ends--
+		}
 		v.oldest++
 	}
 	v.trim()
@@ -183,6 +189,7 @@ func (r *Ring) now(v *view) time.Duration {
 // Stats says what a Ring holds.
 type Stats struct {
 	Frames, Bytes int
+	Ends          int // of streams, which are no frames
 }
 
 // Stats lets go of what is too old, and says what is left.
@@ -192,7 +199,7 @@ func (r *Ring) Stats() Stats {
 	next := *r.view.Load()
 	r.evict(&next, r.now(&next))
 	r.view.Store(&next)
-	return Stats{Frames: next.frames(), Bytes: next.bytes}
+	return Stats{Frames: next.frames() - next.ends, Bytes: next.bytes, Ends: next.ends}
 }
 
 const shards = 256

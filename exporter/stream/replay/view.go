@@ -17,6 +17,7 @@ type view struct {
 	oldest uint64  // the sequence of the oldest frame; head+1 where there is none
 	head   uint64  // the sequence given last
 	bytes  int
+	ends   int // entries that are no frames
 }
 
 // segment is a stretch of the log. One that is evicted lives as long as somebody writes from it.
