@@ -207,11 +207,12 @@ func (op *Operation) undate() {
 		return
 	}
 	op.reach(op.Started.At, op.Ended.At)
+	var never time.Time
 	if op.undatedStart {
-		op.Started.At = time.Time{}
+		op.Started.At = never
 	}
 	if op.undatedEnd {
-		op.Ended.At = time.Time{}
+		op.Ended.At = never
 	}
 }
 
