@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -60,6 +61,9 @@ func (r *running) made() (n int) {
 	return n
 }
 
+// outage is for how long a killed backend stays away at least, amid traffic.
+var outage = flag.Duration("outage", 0, "how long TestBackendKilled leaves a killed backend away, for each protocol")
+
 // TestBackendKilled kills a backend amid traffic and starts it again: what it never got is what is counted, and the metrics and
 // the log tell of it meanwhile.
 func TestBackendKilled(t *testing.T) {
@@ -96,7 +100,10 @@ func TestBackendKilled(t *testing.T) {
 				return nil
 			})
 			stop()
-			ask(20)
+			killed := time.Now()
+			for ask(20); time.Since(killed) < *outage; {
+				ask(20)
+			}
 			await(t, says(backendDown))
 			if queued, dropped := car.count(t, "delegraph_spans_queued"), car.count(t, "delegraph_spans_dropped_total", "reason", "queue_full"); queued != queue || dropped == 0 {
 				t.Errorf("while it is away, %v spans are queued and %v dropped", queued, dropped)

@@ -1,13 +1,13 @@
 package a2a
 
 import (
-	"strings"
-
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
+
+// The names by which a thought is known, and by which its mark may stand around it.
+var marks, metadata = []string{"adk_thought", "thought"}, []string{"metadata"}
 
 // marksThought says whether metadata has what it is of for a model's thought: whatever is set there and is not false.
 func marksThought(metadata strictjson.Value) bool {
@@ -18,7 +18,7 @@ func marksThought(metadata strictjson.Value) bool {
 func markOf(metadata strictjson.Value) (name strictjson.Value, is bool) {
 	for name, value := range metadata.Members() {
 		on, isBool := value.Bool()
-		if (on || !isBool && value.Kind() > strictjson.Null) && isOne(name.Text(), "adk_thought", "thought") {
+		if (on || !isBool && value.Kind() > strictjson.Null) && generous.Among(name.Text(), marks) {
 			return name, true
 		}
 	}
@@ -43,7 +43,7 @@ func findMark(v strictjson.Value) (mark strictjson.Value, is bool) {
 		if string(name.Text()) == "data" { // nobody judges what tools were given and gave back
 			continue
 		}
-		if isOne(name.Text(), "metadata") {
+		if generous.Among(name.Text(), metadata) {
 			if mark, is = markOf(value); is {
 				return mark, true
 			}
@@ -58,30 +58,4 @@ func findMark(v strictjson.Value) (mark strictjson.Value, is bool) {
 		}
 	}
 	return mark, false
-}
-
-// isOne says whether a member's name is one of those given as the most generous of readers might take it: of compatibility forms
-// the plain ones, in any case, without blanks, controls and whatever else is not ASCII.
-func isOne(name []byte, names ...string) bool {
-	plain := true
-	for _, c := range name {
-		plain = plain && c > ' ' && c < 0x7f
-	}
-	if !plain {
-		name = []byte(strings.Map(func(r rune) rune {
-			switch {
-			case r == 'ı': // the upper case of both is I
-				return 'i'
-			case r <= ' ' || r >= 0x7f:
-				return -1
-			}
-			return r
-		}, string(norm.NFKD.Bytes(name))))
-	}
-	for _, n := range names {
-		if strings.EqualFold(n, string(name)) {
-			return true
-		}
-	}
-	return false
 }

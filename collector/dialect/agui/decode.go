@@ -234,7 +234,7 @@ func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	for message := range v.Get("messages").Elements() {
 		role := message.Get("role")
-		if !isThought(fold(role.Text())) {
+		if !isThought(role.Text()) {
 			continue
 		}
 		text := message.Get("content").Text()

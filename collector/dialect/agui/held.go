@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -163,7 +162,7 @@ func (d *decoder) unseen(v strictjson.Value) {
 			case aMessage:
 				known = known || d.messages.named(id) != nil
 			case aSubagent: // most name theirs
-				known = known || d.agents.known(id) || !strings.Contains(fold(v.Get("type").Text()), "subagent")
+				known = known || d.agents.known(id) || !strings.Contains(strings.ToLower(v.Get("type").String()), "subagent")
 			}
 			if !known {
 				d.guard.hold(w)
@@ -178,78 +177,27 @@ func (d *decoder) unseen(v strictjson.Value) {
 	}
 }
 
-// withheld says whether the filter may hold back a frame that begins something. It is at least as generous with what may be meant
-// for nobody outside as the filter is: were it less so, the rest would leave without its beginning.
+var role = []string{"role"}
+
+// withheld says whether the filter holds back a frame that begins something: were it otherwise, the rest would leave without its
+// beginning.
 func withheld(f dialect.Frame) bool {
 	if len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event)) {
 		return true
 	}
 	for name, value := range f.JSON.Members() {
-		switch name := fold(name.Text()); {
-		case isOne(name, table.Discriminators):
+		switch name := name.Text(); {
+		case generous.Among(name, table.Discriminators):
 			if _, known := table.Types[value.String()]; !known || value.Kind() != strictjson.String {
 				return true
 			}
-		case isOne(name, table.Envelopes):
-			if namesInternal(value) {
+		case generous.Among(name, table.Envelopes):
+			if generous.NamesInternal(&table, value) {
 				return true
 			}
-		case name == "role" && value.Kind() > strictjson.Null && value.Kind() != strictjson.String:
+		case generous.Among(name, role) && value.Kind() > strictjson.Null && value.Kind() != strictjson.String:
 			return true
 		}
 	}
 	return false
-}
-
-// namesInternal says whether anything in what is inside a frame calls itself internal.
-func namesInternal(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		name := fold(name.Text())
-		if isOne(name, table.Discriminators) && holdsInternal(value) || isOne(name, table.Envelopes) && namesInternal(value) {
-			return true
-		}
-	}
-	for element := range v.Elements() {
-		if namesInternal(element) {
-			return true
-		}
-	}
-	return false
-}
-
-// holdsInternal looks into what should be a string.
-func holdsInternal(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		if isInternal(name.Text()) || holdsInternal(value) {
-			return true
-		}
-	}
-	for element := range v.Elements() {
-		if holdsInternal(element) {
-			return true
-		}
-	}
-	return isInternal(v.Text())
-}
-
-func isInternal(text []byte) bool { return strings.HasPrefix(fold(text), "internal") }
-
-func isOne(name string, names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
-// fold is a word as the most generous of readers might take it: of compatibility forms the plain ones, in lower case, without
-// blanks, controls and whatever else is not ASCII.
-func fold(word []byte) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == 'ı': // the upper case of both is I
-			return 'i'
-		case r <= ' ' || r >= 0x7f:
-			return -1
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return r
-	}, string(norm.NFKD.Bytes(word)))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -99,15 +100,18 @@ func (m *messages) continued(owner string) *message {
 
 // is takes a role. Where frames contradict each other, the more guarded counts.
 func (m *message) is(role strictjson.Value) {
-	name := fold(role.Text())
-	m.internal = m.internal || name == "system" || name == "developer" || strings.HasPrefix(name, "internal")
+	name := role.Text()
+	m.internal = m.internal || generous.Among(name, instructing) || generous.Internal(name)
 	m.thinks = m.thinks || isThought(name)
 	m.answer = m.answer && (role.Kind() <= strictjson.Null || strings.TrimSpace(role.String()) == "assistant")
 }
 
-// isThought says whether a role, folded, is that of a thought.
-func isThought(role string) bool {
-	return strings.HasPrefix(role, "reasoning") || strings.HasPrefix(role, "thinking") || strings.HasPrefix(role, "thought")
+// instructing are the roles of those who tell an agent what it is.
+var instructing = []string{"system", "developer"}
+
+// isThought says whether a role is that of a thought.
+func isThought(role []byte) bool {
+	return generous.Begins(role, "reasoning") || generous.Begins(role, "thinking") || generous.Begins(role, "thought")
 }
 
 // put says of a frame what it says of its message: what is no answer is not for everybody.

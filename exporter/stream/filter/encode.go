@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -155,7 +156,7 @@ func thought(v strictjson.Value, rule *event.Rule) bool {
 	}
 	for name, sign := range v.Members() {
 		yes, isBool := sign.Bool()
-		if (yes || !isBool && sign.Kind() != strictjson.Null) && among(name.Text(), rule.Thought) {
+		if (yes || !isBool && sign.Kind() != strictjson.Null) && generous.Among(name.Text(), rule.Thought) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -93,7 +94,7 @@ func (f *Filter) Apply(b *event.Batch) (frame Frame, why Reason) {
 // admit refuses what may leave under no policy.
 func (f *Filter) admit(b *event.Batch) Reason {
 	switch {
-	case b.Internal || internal(b.Frame.Event):
+	case b.Internal || generous.Internal(b.Frame.Event):
 		return Internal
 	case b.Rejected == event.ReasonUnrecognised || b.Rejected == event.ReasonForeign:
 		return Undecided

@@ -1,0 +1,94 @@
+// Package generous takes the names on the wire as the most generous of their readers might, so that what keeps something inside
+// errs on that side; everyone who asks whether a frame calls itself internal asks here.
+package generous
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// NamesInternal says whether a discriminator in an envelope, or in an envelope in it, names something internal.
+func NamesInternal(t *event.Table, v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		text := name.Text()
+		if Among(text, t.Discriminators) && HoldsInternal(value) {
+			return true
+		}
+		// Once a member, however many reasons there are to look into it: twice would be 2^depth times.
+		if (t.Deep || Among(text, t.Envelopes)) && NamesInternal(t, value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if NamesInternal(t, element) {
+			return true
+		}
+	}
+	return false
+}
+
+// HoldsInternal says whether any string in a discriminator's value is internal: it should be one string and nothing else.
+func HoldsInternal(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if Internal(name.Text()) || HoldsInternal(value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if HoldsInternal(element) {
+			return true
+		}
+	}
+	return Internal(v.Text())
+}
+
+// Among says whether a name is one of those given as the most generous of readers would take it.
+func Among(name []byte, names []string) bool {
+	plain := true
+	for _, c := range name {
+		plain = plain && c > ' ' && c < 0x7f
+	}
+	if !plain {
+		name = canonical(name)
+	}
+	for _, n := range names {
+		if plain && len(n) != len(name) {
+			continue
+		}
+		if bytes.EqualFold(name, []byte(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Internal says whether a name begins with "internal", whatever comes after it.
+func Internal(name []byte) bool { return Begins(name, "internal") }
+
+// Begins says whether a name begins with a word in lower case, as the most generous of readers would take it: in any case, in
+// compatibility forms, with blanks or invisible characters in it.
+func Begins(name []byte, word string) bool {
+	return len(name) >= len(word) && strings.HasPrefix(strings.ToLower(string(canonical(name))), word)
+}
+
+// canonical decomposes compatibility forms and removes blanks, controls, format characters and marks.
+func canonical(name []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		const blankBraille = '\u2800'
+		switch {
+		case r == 'ı':
+			// No JSON decoder that ignores case takes it for an i, but the upper case of both is I: to JavaScript's toUpperCase
+			// and Java's equalsIgnoreCase they are the same. It is the only letter that needs this beyond folding.
+			return 'i'
+		case r == blankBraille || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		}
+		return r
+	}, norm.NFKD.Bytes(name))
+}
