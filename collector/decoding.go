@@ -28,8 +28,7 @@ type Decoding struct {
 	detector *dialect.Detector
 	decoder  dialect.Decoder
 	table    *event.Table
-	doc      strictjson.Doc
-	batch    event.Batch
+	at       *Taken // the frame at hand
 	session  string
 
 	claims  []dialect.Dialect // all others, while nothing but a name says whose stream it is
@@ -53,7 +52,7 @@ type heldFrame struct {
 // Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names. A stream
 // of the only one named is refused from the first frame on that surely is another's.
 func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding {
-	d := &Decoding{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.Frame)}
+	d := &Decoding{settings: c.settings, stream: s, input: in, at: new(Taken), reader: sse.NewReader(in, c.settings.Frame)}
 	d.reader.ReportComments(in.Comments)
 	var named, others []dialect.Dialect
 	for _, candidate := range c.dialects {
@@ -134,6 +133,12 @@ func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d
 // Offset is how many bytes of the stream the frames and comments returned so far took.
 func (d *Decoding) Offset() int64 { return d.reader.Offset() }
 
+// End is how the stream ended, once Next has said that it did.
+func (d *Decoding) End() event.End { return d.end }
+
+// Cut reads no more of the stream: Next goes on with what has been read, and then ends.
+func (d *Decoding) Cut() { d.reader.Cut() }
+
 // Retry is how long the stream asked its readers to wait before they come back, and whether it did.
 func (d *Decoding) Retry() (time.Duration, bool) { return d.reader.Retry() }
 
@@ -194,19 +199,19 @@ func (d *Decoding) settle(err error) {
 // parse reads a frame's data strictly; dialects with plain text find no JSON in it.
 func (d *Decoding) parse(frame sse.Frame) dialect.Frame {
 	f := dialect.Frame{Frame: frame}
-	if err := d.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
+	if err := d.at.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
 		var refused *strictjson.Error
 		errors.As(err, &refused)
 		f.Malformed = event.Reason(refused.Reason)
 		return f
 	}
-	f.JSON = d.doc.Root()
+	f.JSON = d.at.doc.Root()
 	return f
 }
 
 func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	b := d.begin(frame, received)
-	f := d.parse(frame)
+	f := d.parse(b.Frame)
 	b.Table, b.JSON = d.table, f.JSON
 	if d.isForeign(f) {
 		b.Rejected = event.ReasonForeign
@@ -261,6 +266,9 @@ func (d *Decoding) reject(frame sse.Frame, received time.Time, reason event.Reas
 }
 
 func (d *Decoding) begin(frame sse.Frame, received time.Time) *event.Batch {
-	d.batch = event.Batch{Stream: d.stream, Frame: frame, Received: received, Events: d.batch.Events[:0]}
-	return &d.batch
+	if d.input.Lasting {
+		frame = d.at.keep(frame)
+	}
+	d.at.batch = event.Batch{Stream: d.stream, Frame: frame, Received: received, Events: d.at.batch.Events[:0]}
+	return &d.at.batch
 }

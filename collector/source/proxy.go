@@ -2,10 +2,8 @@ package source
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -196,109 +194,6 @@ func (p *Proxy) startSpan(r *http.Request) (context.Context, trace.Span) {
 			attribute.String("delegraph.source", p.settings.Name)))
 }
 
-// observe begins the observation of an answer that is a stream.
-func (p *Proxy) observe(resp *http.Response) error {
-	p.counters.Up(p.settings.Name, true)
-	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
-	if x != nil {
-		x.span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
-		if resp.StatusCode >= http.StatusInternalServerError {
-			x.span.SetStatus(codes.Error, "")
-		}
-	}
-	if x != nil && x.body.over != nil {
-		x.body.over() // where the transport did not read to the end of a body whose length it knows
-	}
-	if isBinary(resp.Header) && p.settings.Judge != nil {
-		return ofType(binaryEvents)
-	}
-	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
-		return nil
-	}
-	s, names := p.stream(x)
-	encoding := contentEncoding(resp.Header)
-	body := &observedBody{ReadCloser: resp.Body, proxy: p, tap: newTap(p.settings.QueueLimit, p.now), gone: resp.Request.Context()}
-	resp.Body = body
-	if p.settings.Judge != nil {
-		if err := p.relay(resp, body, *s, names, x == nil); err != nil {
-			return err
-		}
-	}
-	p.working.Go(func() { p.follow(s, body, names, encoding) })
-	return nil
-}
-
-// relay puts the judge into the path of an answer, which then goes out in no encoding.
-func (p *Proxy) relay(resp *http.Response, body *observedBody, s event.Stream, names []string, open bool) error {
-	encoding := contentEncoding(resp.Header)
-	plain := decompress(body, encoding)
-	if _, cannot := plain.(unreadable); cannot {
-		if open {
-			return nil // we asked for another encoding, and no path says that it is an agent's
-		}
-		return inEncoding(encoding)
-	}
-	resp.Body = newRelayed(plain, body, p.collector, s, p.settings.Judge(), p.settings.FrameLimit, open, p.now, names)
-	resp.ContentLength = -1
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
-		resp.Header.Del(name)
-	}
-	return nil
-}
-
-// stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
-// that it may be of.
-func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, Nonce: rand.Text(), Live: true, Opened: p.now()}
-	if x == nil {
-		return s, []string{p.settings.Dialect}
-	}
-	if s.Opened = x.opened; !x.continues {
-		s.Answer, s.Parent = true, x.parent // what goes on for hours is no part of one request's trace
-	}
-	var names []string
-	for _, d := range x.dialects {
-		names = append(names, d.Name())
-	}
-	if len(names) == 1 {
-		s.Dialect = names[0]
-	}
-	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
-	s.Identity = identity
-	if reason != "" {
-		p.counters.Unread(p.settings.Name, reason)
-	}
-	return s, names
-}
-
-// name tells of the session that a request names.
-func (p *Proxy) name(x *exchange) {
-	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
-		p.settings.Named(identity.Session)
-	}
-}
-
-// follow reads the copy of a stream to its end. A fault of ours ends the observation and nothing else.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
-	lost := 0
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.counters.Panicked(p.settings.Name)
-			p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
-		}
-		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
-		rest, _ := io.Copy(io.Discard, body.tap)
-		if lost += int(rest) + body.tap.unobserved(); lost > 0 {
-			p.counters.Unobserved(p.settings.Name, lost)
-		}
-	}()
-	plain := toTheEnd{decompress(body.tap, encoding), body.tap}
-	err := p.collector.Observe(s, collector.Input{Reader: plain, Arrival: body.tap.arrival, End: body.end}, names...)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		lost = body.tap.given // not in the encoding that the agent says: the client has the bytes, we cannot read them
-	}
-}
-
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		w.WriteHeader(http.StatusBadGateway) // nobody is there to read it
@@ -325,64 +220,6 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		happened = "answered, but not in HTTP; is it what listens at %s, and is the scheme of its URL right?"
 	}
 	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
-}
-
-// observedBody is the agent's answer on its way to the client, with a copy going aside.
-type observedBody struct {
-	io.ReadCloser
-	proxy *Proxy
-	tap   *tap
-	gone  context.Context // done when the client has left
-
-	mu     sync.Mutex
-	ending event.End
-}
-
-func (b *observedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.tap.put(p[:n])
-	if err != nil {
-		brokeOff := !errors.Is(err, io.EOF)
-		clientLeft := brokeOff && b.gone.Err() != nil
-		if brokeOff && !clientLeft {
-			b.proxy.counters.BrokeOff(b.proxy.settings.Name)
-		}
-		b.finish(clientLeft, brokeOff)
-	}
-	return n, err
-}
-
-// Close is the proxy's: before the end of the stream it means that the client no longer reads.
-func (b *observedBody) Close() error {
-	b.finish(true, false)
-	return b.ReadCloser.Close()
-}
-
-// finish closes the tap; the first to say how the stream ended is right.
-func (b *observedBody) finish(clientLeft, broke bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.tap.isClosed() {
-		return
-	}
-	switch {
-	case clientLeft && b.proxy.stopping.Load():
-		b.ending = event.EndShutdown
-	case clientLeft:
-		b.ending = event.EndClientLeft
-	case broke:
-		b.ending = event.EndBroken
-	}
-	b.tap.close()
-}
-
-func (b *observedBody) end() event.End {
-	if b.tap.unobserved() > 0 {
-		return event.EndUnobserved
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ending
 }
 
 func spanContext(sc trace.SpanContext) event.SpanContext {

@@ -29,32 +29,34 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
-	passing  *passing // nil where the stream is not open, or is no longer
+	queue    *queue[*collector.Taken] // of what the client has; nil where a copy is observed
+	passing  *passing                 // nil where the stream is not open, or is no longer
 	start    func(body io.Reader)
 	block    blockEnd // of a block that passes unjudged
 	long     bool     // such a block is on its way
 	out      []byte
 	sent     int // bytes of out
 	retry    time.Duration
+	how      event.End // set before the queue is closed
 	err      error
 }
 
-// newRelayed reads from body, which is in no encoding.
-func newRelayed(body io.Reader, source io.Closer, c *collector.Collector, s event.Stream, j Judge, limit int, open bool, now func() time.Time, names []string) *relayed {
-	r := &relayed{source: source, judge: j}
+func newRelayed(source io.Closer, j Judge) *relayed { return &relayed{source: source, judge: j} }
+
+// open reads a stream that need not be an agent's from body, which is in no encoding.
+func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collector.Decoding) {
 	r.start = func(body io.Reader) {
-		if open {
-			r.passing = &passing{source: body, limit: limit}
-			body = r.passing
-		}
-		r.decoding = c.Decode(&s, collector.Input{Reader: body, Arrival: now, Sure: open, Comments: true}, names...)
+		r.passing = &passing{source: body, limit: limit}
+		r.decoding = decode(r.passing)
 	}
 	r.start(body)
-	return r
 }
 
 // Read gives the next bytes for the client, waiting for the agent where there are none.
 func (r *relayed) Read(p []byte) (int, error) {
+	if r.queue != nil && r.sent == len(r.out) {
+		r.queue.wake() // the client has it
+	}
 	for r.sent == len(r.out) {
 		if r.err != nil {
 			return 0, r.err
@@ -81,14 +83,55 @@ func (r *relayed) Read(p []byte) (int, error) {
 // maxRelayBuffer is the size up to which the buffer of one frame is kept for the next.
 const maxRelayBuffer = 64 << 10
 
-// Close closes the agent's answer.
-func (r *relayed) Close() error { return r.source.Close() }
+// Close closes the agent's answer. What was read of it and did not come to be judged is observed all the same.
+func (r *relayed) Close() error {
+	err := r.source.Close()
+	if r.queue == nil || r.err != nil {
+		return err
+	}
+	r.decoding.Cut()
+	for r.err == nil {
+		switch _, err := r.decoding.Next(); {
+		case err == nil:
+			r.observe()
+		case !errors.Is(err, sse.ErrComment):
+			r.stop(err)
+		}
+	}
+	return err
+}
+
+// observe leaves the frame at hand to the observer.
+func (r *relayed) observe() {
+	t := r.decoding.Take()
+	r.queue.put(t, t.Cost(), t.Bytes())
+}
+
+// stop ends the stream, for the client and for the observer.
+func (r *relayed) stop(err error) {
+	r.err = err
+	if r.queue == nil {
+		return
+	}
+	if r.how = r.decoding.End(); r.how == event.EndOfStream && !errors.Is(err, io.EOF) {
+		r.how = event.EndBroken
+	}
+	r.queue.close()
+}
+
+// end says how an observed stream ended, and when. It is asked when the queue has no more.
+func (r *relayed) end() (event.End, time.Time) {
+	if r.queue.unobserved() > 0 {
+		return event.EndUnobserved, r.queue.end()
+	}
+	return r.how, r.queue.end()
+}
 
 // step takes one frame, comment or end from the agent.
 func (r *relayed) step() {
 	defer func() {
 		if fault := recover(); fault != nil {
-			r.err = fmt.Errorf("judging a stream failed: %v", fault)
+			r.stop(fmt.Errorf("judging a stream failed: %v", fault))
 		}
 	}()
 	b, err := r.decoding.Next()
@@ -118,6 +161,9 @@ func (r *relayed) relay(b *event.Batch) {
 		r.out = sse.AppendRetry(r.out, retry)
 	}
 	r.out = r.judge.Append(r.out, b)
+	if r.queue != nil {
+		r.observe()
+	}
 }
 
 // finish ends the stream as the agent's ended. What an open stream still has passes; half a frame of an agent's does not.
@@ -126,7 +172,7 @@ func (r *relayed) finish(err error) {
 		r.out = append(r.out, r.passing.kept...)
 	}
 	if !errors.Is(err, errTooLong) {
-		r.err = err
+		r.stop(err)
 		return
 	}
 	r.long, r.block = true, blockEnd{afterCR: true}

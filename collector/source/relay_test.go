@@ -35,11 +35,15 @@ const relayLimit = 1 << 10
 
 func relay(body io.Reader, open bool) *relayed {
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, nil)
-	names := []string{"adk"}
+	r, s := newRelayed(io.NopCloser(nil), judge{}), &event.Stream{Source: "test"}
 	if open {
-		names = nil
+		r.open(body, relayLimit, func(in io.Reader) *collector.Decoding {
+			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
+		})
+	} else {
+		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true, Lasting: true}, "adk")
 	}
-	return newRelayed(body, io.NopCloser(nil), c, event.Stream{Source: "test"}, judge{}, relayLimit, open, time.Now, names)
+	return r
 }
 
 const (

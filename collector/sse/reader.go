@@ -83,6 +83,13 @@ func (r *Reader) Resume(src io.Reader) {
 	}
 }
 
+// Cut ends the stream behind what has been read from its source.
+func (r *Reader) Cut() {
+	if r.err == nil {
+		r.err = io.EOF
+	}
+}
+
 // LastEventID returns the id to ask for when reconnecting, empty if none: that
 // of the newest finished block, with data or without. An id over 1 KiB is not
 // kept for this, the one before it stays: better a frame twice than one lost.

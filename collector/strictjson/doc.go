@@ -112,6 +112,9 @@ func (d *Doc) Root() Value {
 	return Value{doc: d}
 }
 
+// Cost is how many bytes of memory the index holds, used or not.
+func (d *Doc) Cost() int { return 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
+
 // Reset lets go of the input, and of memory that only a huge input needed.
 func (d *Doc) Reset() {
 	d.data = nil

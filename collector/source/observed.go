@@ -1,0 +1,231 @@
+package source
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// observe begins the observation of an answer that is a stream.
+func (p *Proxy) observe(resp *http.Response) error {
+	p.counters.Up(p.settings.Name, true)
+	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
+	if x != nil {
+		x.span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
+		if resp.StatusCode >= http.StatusInternalServerError {
+			x.span.SetStatus(codes.Error, "")
+		}
+	}
+	if x != nil && x.body.over != nil {
+		x.body.over() // where the transport did not read to the end of a body whose length it knows
+	}
+	if isBinary(resp.Header) && p.settings.Judge != nil {
+		return ofType(binaryEvents)
+	}
+	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
+		return nil
+	}
+	s, names := p.stream(x)
+	encoding := contentEncoding(resp.Header)
+	body := &observedBody{ReadCloser: resp.Body, proxy: p, gone: resp.Request.Context()}
+	resp.Body = body
+	if p.settings.Judge != nil && x != nil {
+		return p.judge(resp, body, s, names)
+	}
+	body.tap = newTap(p.settings.QueueLimit, p.now)
+	if p.settings.Judge != nil {
+		p.judgeOpen(resp, body, *s, names)
+	}
+	p.working.Go(func() { p.follow(s, body, names, encoding) })
+	return nil
+}
+
+// judge puts a judge into the path of an agent's stream, which then goes out in no encoding. What is decoded for the judge is
+// observed.
+func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, names []string) error {
+	plain := decompress(body, contentEncoding(resp.Header))
+	if u, cannot := plain.(unreadable); cannot {
+		return inEncoding(string(u))
+	}
+	judged := *s // the observer's own stays behind
+	r := newRelayed(body, p.settings.Judge())
+	r.queue = newQueue[*collector.Taken](p.settings.QueueLimit, p.now)
+	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: plain, Arrival: p.now, End: body.end, Comments: true, Lasting: true}, names...)
+	p.reframed(resp, r)
+	p.working.Go(func() { p.deliver(s, r) })
+	return nil
+}
+
+// judgeOpen puts a judge into the path of a stream that need not be an agent's; not where it comes in an encoding that it was not
+// asked for, and no path says that it is one.
+func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream, names []string) {
+	plain := decompress(body, contentEncoding(resp.Header))
+	if _, cannot := plain.(unreadable); cannot {
+		return
+	}
+	r := newRelayed(body, p.settings.Judge())
+	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
+		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true}, names...)
+	})
+	p.reframed(resp, r)
+}
+
+func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
+	resp.Body, resp.ContentLength = body, -1
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
+		resp.Header.Del(name)
+	}
+}
+
+// stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
+// that it may be of.
+func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
+	s := &event.Stream{Source: p.settings.Name, Nonce: rand.Text(), Live: true, Opened: p.now()}
+	if x == nil {
+		return s, []string{p.settings.Dialect}
+	}
+	if s.Opened = x.opened; !x.continues {
+		s.Answer, s.Parent = true, x.parent // what goes on for hours is no part of one request's trace
+	}
+	var names []string
+	for _, d := range x.dialects {
+		names = append(names, d.Name())
+	}
+	if len(names) == 1 {
+		s.Dialect = names[0]
+	}
+	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+	s.Identity = identity
+	if reason != "" {
+		p.counters.Unread(p.settings.Name, reason)
+	}
+	return s, names
+}
+
+// name tells of the session that a request names.
+func (p *Proxy) name(x *exchange) {
+	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
+		p.settings.Named(identity.Session)
+	}
+}
+
+// deliver observes what is decoded for the judge.
+func (p *Proxy) deliver(s *event.Stream, r *relayed) {
+	defer func() {
+		p.survive(recover())
+		lost := 0
+		for t, ok := r.queue.take(); ok; t, ok = r.queue.take() { // what came after the observation ended
+			lost += t.Bytes()
+		}
+		p.unobserved(lost + r.queue.unobserved())
+	}()
+	p.collector.Deliver(s, func() *collector.Taken { t, _ := r.queue.take(); return t }, r.end)
+}
+
+// follow reads the copy of a stream to its end.
+func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
+	lost := 0
+	defer func() {
+		p.survive(recover())
+		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
+		rest, _ := io.Copy(io.Discard, body.tap)
+		p.unobserved(lost + int(rest) + body.tap.unobserved())
+	}()
+	plain := toTheEnd{decompress(body.tap, encoding), body.tap}
+	err := p.collector.Observe(s, collector.Input{Reader: plain, Arrival: body.tap.arrival, End: body.end}, names...)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		lost = body.tap.given // not in the encoding that the agent says: the client has the bytes, we cannot read them
+	}
+}
+
+// survive has a fault of ours end the observation and nothing else.
+func (p *Proxy) survive(fault any) {
+	if fault != nil {
+		p.counters.Panicked(p.settings.Name)
+		p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
+	}
+}
+
+func (p *Proxy) unobserved(bytes int) {
+	if bytes > 0 {
+		p.counters.Unobserved(p.settings.Name, bytes)
+	}
+}
+
+// observedBody is the agent's answer on its way to the client, or to the judge.
+type observedBody struct {
+	io.ReadCloser
+	proxy *Proxy
+	tap   *tap            // has a copy; nil where what the judge reads is observed
+	gone  context.Context // done when the client has left
+
+	mu     sync.Mutex
+	ended  bool
+	ending event.End
+}
+
+// Read is called when the client has what came before: only then is that observed.
+func (b *observedBody) Read(p []byte) (int, error) {
+	if b.tap != nil {
+		b.tap.wake()
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.tap != nil {
+		b.tap.copy(p[:n])
+	}
+	if err != nil {
+		brokeOff := !errors.Is(err, io.EOF)
+		clientLeft := brokeOff && b.gone.Err() != nil
+		if brokeOff && !clientLeft {
+			b.proxy.counters.BrokeOff(b.proxy.settings.Name)
+		}
+		b.finish(clientLeft, brokeOff)
+	}
+	return n, err
+}
+
+// Close is the proxy's: before the end of the stream it means that the client no longer reads.
+func (b *observedBody) Close() error {
+	b.finish(true, false)
+	return b.ReadCloser.Close()
+}
+
+// finish closes the tap; the first to say how the stream ended is right.
+func (b *observedBody) finish(clientLeft, broke bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return
+	}
+	b.ended = true
+	switch {
+	case clientLeft && b.proxy.stopping.Load():
+		b.ending = event.EndShutdown
+	case clientLeft:
+		b.ending = event.EndClientLeft
+	case broke:
+		b.ending = event.EndBroken
+	}
+	if b.tap != nil {
+		b.tap.close()
+	}
+}
+
+func (b *observedBody) end() event.End {
+	if b.tap != nil && b.tap.unobserved() > 0 {
+		return event.EndUnobserved
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ending
+}
