@@ -241,6 +241,14 @@ type Batch struct {
 
 // Add appends an event to the batch and returns it for its fields to be set.
 func (b *Batch) Add(k Kind) *Event {
-	b.Events = append(b.Events, Event{Kind: k})
-	return &b.Events[len(b.Events)-1]
+	n := len(b.Events)
+	if n < cap(b.Events) {
+		b.Events = b.Events[:n+1] // an event is large: it is cleared where it stands, and not copied there
+		b.Events[n] = Event{}
+	} else {
+		b.Events = append(b.Events, Event{})
+	}
+	e := &b.Events[n]
+	e.Kind = k
+	return e
 }

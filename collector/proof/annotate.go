@@ -1,6 +1,10 @@
 package proof
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"bytes"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // Annotate adds to a batch what its answers say of their own worth: the responses of tools and the whole texts of agents.
 // Thoughts are no answers, and a delta can cut a statement in two.
@@ -9,8 +13,8 @@ func Annotate(b *event.Batch, lim Limits) {
 		switch e := b.Events[i]; {
 		case e.Kind == event.KindToolEnded:
 			found, structured := Structured(e.Payload, lim)
-			if !structured {
-				found = Text(resultOf(e.Payload).Text(), lim)
+			if result := resultOf(e.Payload); !structured && mayMention(result.Raw()) {
+				found = Text(result.Text(), lim)
 			}
 			found.addTo(b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:
@@ -19,6 +23,9 @@ func Annotate(b *event.Batch, lim Limits) {
 		}
 	}
 }
+
+// mayMention looks at a string as it was sent, which may be long: letters can only be hidden in it by this escape.
+func mayMention(sent []byte) bool { return mentions(sent) || bytes.Contains(sent, []byte(`\u`)) }
 
 func (f *Findings) addTo(b *event.Batch, who, call string) {
 	for _, c := range f.Confidences {
