@@ -112,7 +112,7 @@ type Limits struct {
 	JSONDepth      int   `yaml:"json_depth"`      // levels
 	RequestBody    Bytes `yaml:"request_body"`    // read of a request for its ids
 	ConfidenceText Bytes `yaml:"confidence_text"` // scanned of a text for confidence
-	ObserveQueue   Bytes `yaml:"observe_queue"`   // of streams waiting to be decoded
+	ObserveQueue   Bytes `yaml:"observe_queue"`   // of one stream, waiting to be observed
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
 }
 

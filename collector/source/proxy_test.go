@@ -27,6 +27,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/collector/sse"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -87,10 +88,32 @@ func (s *seen) Write(line []byte) (int, error) {
 // startProxy puts a proxy in front of an agent. The function returned waits for all observation to be over.
 func startProxy(t *testing.T, s *seen, agent http.Handler, queue int, dialects ...dialect.Dialect) (string, func()) {
 	t.Helper()
+	return startJudged(t, s, agent, queue, nil, dialects...)
+}
+
+// startJudged does so with a judge in the path, or none.
+func startJudged(t *testing.T, s *seen, agent http.Handler, queue int, judge func() source.Judge, dialects ...dialect.Dialect) (string, func()) {
+	t.Helper()
 	upstream := httptest.NewServer(agent)
 	t.Cleanup(upstream.Close)
-	p := newProxy(t, s, upstream.URL, source.ProxySettings{QueueLimit: queue}, dialects...)
+	p := newProxy(t, s, upstream.URL, source.ProxySettings{QueueLimit: queue, Judge: judge}, dialects...)
 	return front(t, p, p), p.Wait
+}
+
+// eachRelay runs a test with streams that are relayed as they are, and with streams that are judged.
+func eachRelay(t *testing.T, test func(t *testing.T, judge func() source.Judge)) {
+	t.Run("verbatim", func(t *testing.T) { test(t, nil) })
+	t.Run("judged", func(t *testing.T) { test(t, func() source.Judge { return clement{} }) })
+}
+
+// clement is a judge that lets out what is not rejected.
+type clement struct{}
+
+func (clement) Append(dst []byte, b *event.Batch) []byte {
+	if b.Rejected == "" {
+		dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
+	}
+	return dst
 }
 
 // newProxy makes one with settings that say only what is particular.
@@ -156,10 +179,12 @@ func stream(w http.ResponseWriter, bytes string) {
 const request = `{"appName":"app","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"x"}]}}`
 
 // TestFramesAreNotHeld has an agent that sends its next frame only when the client has the last one: no clock is needed.
-func TestFramesAreNotHeld(t *testing.T) {
+func TestFramesAreNotHeld(t *testing.T) { eachRelay(t, testFramesAreNotHeld) }
+
+func testFramesAreNotHeld(t *testing.T, judge func() source.Judge) {
 	acknowledged, left := make(chan struct{}), make(chan struct{})
 	s := &seen{}
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(left)
 		for i := range 20 {
 			stream(w, fmt.Sprintf(frame, i))
@@ -169,7 +194,7 @@ func TestFramesAreNotHeld(t *testing.T) {
 				return
 			}
 		}
-	}), 1<<20)
+	}), 1<<20, judge)
 	resp := post(t, address, request)
 	for i := range 20 {
 		want := fmt.Sprintf(frame, i)
@@ -235,14 +260,16 @@ func TestAgentIsDown(t *testing.T) {
 	}
 }
 
-func TestClientLeaves(t *testing.T) {
+func TestClientLeaves(t *testing.T) { eachRelay(t, testClientLeaves) }
+
+func testClientLeaves(t *testing.T, judge func() source.Judge) {
 	left := make(chan struct{})
 	s := &seen{}
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stream(w, fmt.Sprintf(frame, 1))
 		<-r.Context().Done()
 		close(left)
-	}), 1<<20)
+	}), 1<<20, judge)
 	resp := post(t, address, request)
 	if _, err := io.ReadFull(resp.Body, make([]byte, 10)); err != nil {
 		t.Fatal(err)
@@ -255,14 +282,16 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-func TestObserverFallsBehind(t *testing.T) {
+func TestObserverFallsBehind(t *testing.T) { eachRelay(t, testObserverFallsBehind) }
+
+func testObserverFallsBehind(t *testing.T, judge func() source.Judge) {
 	behind := make(chan struct{})
 	s := &seen{consume: sync.OnceFunc(func() { <-behind })}
 	var sent bytes.Buffer
 	for i := range 500 {
 		fmt.Fprintf(&sent, frame, i)
 	}
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent.String()) }), 1<<10)
+	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent.String()) }), 1<<10, judge)
 	got, err := io.ReadAll(post(t, address, request).Body)
 	close(behind)
 	wait()
@@ -316,10 +345,12 @@ func TestDecoderPanics(t *testing.T) {
 	}
 }
 
-func TestSinkPanics(t *testing.T) {
+func TestSinkPanics(t *testing.T) { eachRelay(t, testSinkPanics) }
+
+func testSinkPanics(t *testing.T, judge func() source.Judge) {
 	s := &seen{consume: func() { panic("sink") }}
 	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20)
+	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, judge)
 	got, err := io.ReadAll(post(t, address, request).Body)
 	wait()
 	if err != nil || string(got) != sent || s.panics != 1 {

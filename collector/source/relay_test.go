@@ -137,3 +137,43 @@ type randomReads struct {
 }
 
 func (r randomReads) Read(p []byte) (int, error) { return r.Reader.Read(p[:1+r.random.IntN(len(p))]) }
+
+// TestJudgedIsObserved has the observer get every frame that was read, and how the stream ended, whatever became of its client.
+func TestJudgedIsObserved(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		sent   string
+		end    error
+		read   int // bytes that the client takes before it leaves; -1 for all
+		frames int
+		how    event.End
+	}{
+		"whole":          {yes + no + ": c\n" + yes, io.EOF, -1, 3, event.EndOfStream},
+		"half":           {yes + "data: {", io.EOF, -1, 2, event.EndOfStream}, // the half is a frame that is rejected
+		"broken off":     {yes + no, broken, -1, 2, event.EndBroken},
+		"client leaves":  {yes + no + ": c\n" + yes, io.EOF, 5, 3, event.EndOfStream},
+		"judge panics":   {yes + boom + yes, io.EOF, -1, 1, event.EndBroken},
+		"nothing is had": {yes, io.EOF, 0, 0, event.EndOfStream},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := relay(io.MultiReader(strings.NewReader(c.sent), iotest.ErrReader(c.end)), false)
+			r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+			if c.read < 0 {
+				_, _ = io.ReadAll(r)
+			} else if c.read > 0 {
+				_, _ = io.ReadFull(r, make([]byte, c.read))
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			frames := 0
+			for taken, ok := r.queue.take(); ok; taken, ok = r.queue.take() {
+				frames++
+				taken.Release()
+			}
+			if how, at := r.end(); frames != c.frames || how != c.how || at.IsZero() {
+				t.Errorf("%d frames, end %v at %v; want %d, %v", frames, how, at, c.frames, c.how)
+			}
+		})
+	}
+}
