@@ -24,7 +24,7 @@ const (
 	KindTransfer                   // control goes from the batch's agent to Name by call CallID; ID is the frame's own id
 	KindInputRequested             // the run asks for something: CallID, Input
 	KindInputAnswered              // what was asked for has come: CallID
-	KindArtifact                   // an artifact was written: Name, Artifact
+	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
 	KindFinal                      // the dialect's own mark of a final response
 	KindError                      // the run or the agent failed: Error, FromCode
@@ -158,7 +158,7 @@ type State struct {
 	Bytes Count    // of it as JSON
 }
 
-// Event is one normalised fact. Which fields are set depends on Kind; Text and Payload are borrowed from the frame.
+// Event is one normalised fact. Which fields are set depends on Kind; Text, Payload and Pieces are borrowed from the frame.
 type Event struct {
 	Kind         Kind
 	ID           string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, an adopted run's
@@ -179,11 +179,12 @@ type Event struct {
 	Routing      Routing   // KindInputRequested
 	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
 	Steps        int
-	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them
+	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
 	Usage        Usage
 	Plan         Plan
 	State        State
 	Artifact     Artifact
+	Pieces       []Piece // KindArtifact: what is written, as far as the frame has it
 	Confidence   Confidence
 	Citation     Citation
 	Text         []byte

@@ -55,6 +55,11 @@ func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Arti
 	}
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name, e.Artifact = d.name(artifact.Get("artifactId")), d.name(artifact.Get("name")), write
+	for p := range parts.all() {
+		if p.data.Kind() > strictjson.Null && (p.kind == partFile || p.kind == partData) {
+			e.AddPiece(event.Piece{Kind: p.form, Name: d.name(p.name), Media: d.name(p.media), Value: p.data})
+		}
+	}
 }
 
 // grow takes the text of a piece of an artifact. The last piece tells all of it, or the end of the task, since few servers say

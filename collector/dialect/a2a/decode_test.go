@@ -155,7 +155,7 @@ func TestTasks(t *testing.T) {
 		{"a thought while at work", []string{statusIs("working", `{"text":"hm","metadata":{"adk_thought":true}}`, "")},
 			[]string{`working; thought "hm"`}},
 		{"all in one task", []string{taskIs("completed", `,"artifacts":[{"artifactId":"a","name":"n","parts":[`+text("hi")+`]},{"artifactId":"f","parts":[{"raw":"aGk="}]}],"history":[{"role":"user","parts":[`+text("secret")+`]}]`)},
-			[]string{`task; artifact name="n" id="a" other bytes=2 complete; text "hi"; artifact id="f" file bytes=2 complete; final; run_ended`}},
+			[]string{`task; artifact name="n" id="a" other bytes=2 complete; text "hi"; artifact id="f" file bytes=2 complete (bytes "aGk="); final; run_ended`}},
 		{"a question, and work again", []string{statusIs("input-required", text("which?"), `,"final":true`), statusIs("input-required", text("which?"), ""), statusIs("working", "", ""), statusIs("input-required", "", ""), piece("a", text("hi"), last)},
 			[]string{`asking; input_requested call="t" clarification`, `asking; other`, `working; input_answered call="t"`, `asking; input_requested call="t" clarification`, `artifact-update; input_answered call="t"; artifact id="a" other bytes=2 complete; text "hi"`}},
 		{"a message ends its task", []string{taskIs("submitted", ""), data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":"t","contextId":"c","role":"agent","parts":[` + text("hi") + `]}}`), statusIs("completed", "", "")},
@@ -226,15 +226,36 @@ func TestArtifacts(t *testing.T) {
 			piece("a", `{"raw":"_-8"},{"url":"https://x.test"}`, last),
 			piece("a", `{"mediaType":"x/y"}`, ""),
 		}, []string{
-			`artifact-update; artifact id="a" file bytes=7 complete; text "hi"`,
-			`artifact-update; artifact id="a" file complete`,
-			`artifact-update; artifact id="a" data bytes=7 complete`,
-			`artifact-update; artifact id="a" file bytes=5 complete`,
-			`artifact-update; artifact id="a" data bytes=7 complete`,
-			`artifact-update; artifact id="a" file bytes=2 complete`,
+			`artifact-update; artifact id="a" file bytes=7 complete (bytes name="n" "aGVsbG8="); text "hi"`,
+			`artifact-update; artifact id="a" file complete (uri "https://x.test")`,
+			`artifact-update; artifact id="a" data bytes=7 complete (data {"x":1})`,
+			`artifact-update; artifact id="a" file bytes=5 complete (bytes "aGVs\nbG8")`,
+			`artifact-update; artifact id="a" data bytes=7 complete (data {"x":1})`,
+			`artifact-update; artifact id="a" file bytes=2 complete (bytes "_-8") (uri "https://x.test")`,
 			`artifact-update; other`,
 		}},
+		{"what files are called, and what says nothing", []string{
+			piece("a", `{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"u","bytes":"aGk="}}`, last),
+			piece("a", `{"raw":"aGk=","filename":"n","mediaType":"m/t"},{"url":"","filename":"../../\u0000"},{"data":7,"mediaType":"application/json"}`, last),
+			piece("a", `{"file":{"name":"n"}},{"file":{"bytes":7}},{"raw":null,"filename":"n"},{"data":null}`, last),
+			piece("a", `{"data":{"code":"x"},"metadata":{"adk_type":"executable_code"}},{"raw":""}`, last),
+		}, []string{
+			`artifact-update; artifact id="a" file bytes=2 complete (bytes name="n" media="m/t" "aGk=")`,
+			`artifact-update; artifact id="a" file bytes=3 complete (bytes name="n" media="m/t" "aGk=") (uri name="../../\x00" "") (data media="application/json" 7)`,
+			`artifact-update; artifact id="a" file bytes=4 complete`,
+			`artifact-update; artifact id="a" file bytes=0 complete (bytes "")`,
+		}},
 	})
+}
+
+// TestManyPieces has an artifact of more pieces than any reader is told of: they are counted.
+func TestManyPieces(t *testing.T) {
+	const more = 7
+	all := strings.Repeat(`{"url":"u"},`, event.MaxPieces+more)
+	got := lines(&event.Stream{}, piece("a", strings.TrimSuffix(all, ","), last))
+	if n := strings.Count(got, `(uri "u")`); n != event.MaxPieces || !strings.HasSuffix(got, fmt.Sprintf(" more=%d", more)) {
+		t.Errorf("%d pieces in %s", n, got)
+	}
 }
 
 // TestLongText keeps the end of a text that is too long, in whole characters.

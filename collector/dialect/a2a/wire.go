@@ -244,7 +244,10 @@ const (
 type part struct {
 	kind  partKind
 	text  strictjson.Value
-	data  strictjson.Value
+	data  strictjson.Value // also of a file: its bytes or where it is, where the part says either
+	form  event.PieceKind  // of data
+	name  strictjson.Value // of a file
+	media strictjson.Value
 	mark  bool        // it says that it is a model's thought, whatever it is
 	long  bool        // partCall: its answer comes from outside
 	bytes event.Count // of what it holds, known unless that stands elsewhere
@@ -255,14 +258,11 @@ func readPart(v strictjson.Value) part {
 	if text := v.Get("text"); text.Kind() == strictjson.String {
 		return part{kind: partText, text: text, bytes: size(len(text.Text()))}
 	}
-	if raw := v.Get("raw"); raw.Kind() == strictjson.String {
-		return part{kind: partFile, bytes: decodedSize(raw)}
+	if file := v.Get("file"); file.Kind() == strictjson.Object && v.Get("raw").Kind() != strictjson.String {
+		return readFile(file.First("bytes", "fileWithBytes"), file.First("uri", "fileWithUri"), file.Get("name"), file.Get("mimeType"))
 	}
-	if file := v.Get("file"); file.Kind() == strictjson.Object {
-		return part{kind: partFile, bytes: decodedSize(file.First("bytes", "fileWithBytes"))}
-	}
-	if v.Get("url").Kind() == strictjson.String {
-		return part{kind: partFile}
+	if raw, url := v.Get("raw"), v.Get("url"); raw.Kind() == strictjson.String || url.Kind() == strictjson.String {
+		return readFile(raw, url, v.Get("filename"), v.Get("mediaType"))
 	}
 	if data := v.Get("data"); data.Exists() {
 		return readData(v, data, meta)
@@ -270,12 +270,23 @@ func readPart(v strictjson.Value) part {
 	return part{}
 }
 
+func readFile(raw, uri, name, media strictjson.Value) part {
+	p := part{kind: partFile, name: name, media: media}
+	switch {
+	case raw.Kind() == strictjson.String:
+		p.form, p.data, p.bytes = event.PieceBytes, raw, decodedSize(raw)
+	case uri.Kind() == strictjson.String:
+		p.form, p.data = event.PieceURI, uri
+	}
+	return p
+}
+
 func readData(v, data, meta strictjson.Value) part {
 	// Over HTTP+JSON, 0.3 has data in data.
 	if inner := data.Get("data"); inner.Exists() && data.Len() == 1 && !v.Get("kind").Exists() {
 		data = inner
 	}
-	p := part{kind: partData, data: data}
+	p := part{kind: partData, data: data, form: event.PieceData, media: v.Get("mediaType")}
 	switch kind := meta.Get("adk_type"); {
 	case kind.Is("function_call"):
 		p.kind, p.long = partCall, is(meta, "adk_is_long_running")
@@ -298,9 +309,6 @@ func size(n int) event.Count { return event.Count{N: int64(n), Known: true} }
 
 // decodedSize is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
 func decodedSize(v strictjson.Value) event.Count {
-	if v.Kind() != strictjson.String {
-		return event.Count{}
-	}
 	letters := 0
 	for _, c := range v.Text() {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'

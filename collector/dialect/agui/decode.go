@@ -209,22 +209,31 @@ func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
 // activitySnapshot takes an activity for a piece of data that the run writes.
 func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 	size := event.Count{}
-	if content := v.Get("content"); content.Exists() {
+	content := v.Get("content")
+	if content.Exists() {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
-	d.write(v, event.Artifact{Bytes: size}, b)
+	d.write(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 
 // activityDelta changes an activity; how large it is then the patch does not say.
 func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
-	d.write(v, event.Artifact{Append: true}, b)
+	patch := event.Piece{Kind: event.PiecePatch}
+	if said := v.Get("patch"); said.Kind() == strictjson.Array {
+		patch.Value = said
+	}
+	d.write(v, event.Artifact{Append: true}, patch, b)
 }
 
-func (d *decoder) write(v strictjson.Value, a event.Artifact, b *event.Batch) {
+// write states that an activity was written, with what is in it: what is empty may stand in for what has been taken away.
+func (d *decoder) write(v strictjson.Value, a event.Artifact, piece event.Piece, b *event.Batch) {
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name = d.name(v.Get("messageId")), d.name(v.Get("activityType"))
 	a.Kind = event.ArtifactData
 	e.Artifact = a
+	if piece.Value.Len() > 0 {
+		e.AddPiece(piece)
+	}
 }
 
 // raw is what the agent's framework says, before anybody has chosen what of it a client is to see.

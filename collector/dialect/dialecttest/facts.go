@@ -161,6 +161,7 @@ func (w *words) fact(e *event.Event) {
 		w.count("index", e.Artifact.Index)
 		w.mark("append", e.Artifact.Append)
 		w.mark("complete", e.Artifact.Complete)
+		w.pieces(e)
 	}
 	if e.Kind == event.KindPlan {
 		fmt.Fprintf(w, " %+v", e.Plan)
@@ -180,6 +181,20 @@ func (w *words) fact(e *event.Event) {
 		w.WriteString(" " + short(string(e.Payload.Raw())))
 	}
 	w.WriteString("\n")
+}
+
+func (w *words) pieces(e *event.Event) {
+	for _, p := range e.Pieces {
+		fmt.Fprintf(w, " (%s", p.Kind)
+		w.put("name", p.Name)
+		w.put("media", p.Media)
+		w.WriteString(" " + short(string(p.Value.Raw())))
+		if p.Schema.Exists() {
+			w.WriteString(" schema=" + short(string(p.Schema.Raw())))
+		}
+		w.WriteString(")")
+	}
+	w.mark(fmt.Sprintf("more=%d", e.More), e.More > 0)
 }
 
 // statement is what few dialects say of an answer's worth in a field of its own.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // The bounds of what leaves a dialect, since it ends in span attributes and label values.
@@ -101,10 +102,35 @@ func misplaced(e *event.Event) string {
 	case e.Steps < 0:
 		return "a negative number of steps"
 	}
+	for _, p := range e.Pieces {
+		if fault := misshapen(e, p); fault != "" {
+			return fault
+		}
+	}
 	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State.Bytes} {
 		if c.N < 0 || !c.Known && c.N != 0 {
 			return fmt.Sprintf("count %+v", c)
 		}
+	}
+	return ""
+}
+
+// misshapen says what is wrong with a piece of an artifact.
+func misshapen(e *event.Event, p event.Piece) string {
+	shape := p.Value.Kind()
+	right := map[event.PieceKind]bool{
+		event.PieceText: shape == strictjson.String, event.PieceBytes: shape == strictjson.String, event.PieceURI: shape == strictjson.String,
+		event.PieceData: shape > strictjson.Null, event.PieceRows: shape == strictjson.Array, event.PiecePatch: shape == strictjson.Array,
+	}
+	switch {
+	case e.Kind != event.KindArtifact:
+		return "pieces of an artifact"
+	case len(e.Pieces) > event.MaxPieces || e.More > 0 && len(e.Pieces) < event.MaxPieces:
+		return fmt.Sprintf("%d pieces and %d more", len(e.Pieces), e.More)
+	case !right[p.Kind]:
+		return fmt.Sprintf("a piece %q of %v", p.Kind, shape)
+	case p.Schema.Exists() && p.Kind != event.PieceRows:
+		return "a schema of no rows"
 	}
 	return ""
 }
@@ -139,6 +165,10 @@ func texts(b *event.Batch, all []text) []text {
 		add("finish reason", e.FinishReason, MaxString)
 		for _, key := range e.State.Keys {
 			add("key", key, MaxString)
+		}
+		for _, p := range e.Pieces {
+			add("file", p.Name, MaxString)
+			add("media type", p.Media, MaxString)
 		}
 		add("scope", e.Confidence.Scope, maxQuote)
 		add("label", e.Confidence.Label, maxQuote)

@@ -21,12 +21,20 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 	if data.Kind() != strictjson.String {
 		return
 	}
-	switch text := data.Text(); d.encodingOf(e.ID, e.Artifact.Index, fr) {
+	piece := event.Piece{Name: e.Name, Media: d.member(fr, "mimeType"), Value: data}
+	text := data.Text()
+	closes(e, len(text) == 0)
+	switch d.encodingOf(e.ID, e.Artifact.Index, fr) {
 	case plainText:
 		e.Artifact.Bytes = event.Count{N: int64(len(text)), Known: true}
+		piece.Kind = event.PieceText
 	case base64Text:
 		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
+		piece.Kind = event.PieceBytes
+	default:
+		return
 	}
+	e.AddPiece(piece)
 }
 
 // encodingOf is the encoding of a file, which the design document has in the first chunk only, today's servers in the metadata of
@@ -63,18 +71,37 @@ func decodedLength(text []byte) (n int64) {
 func (d *decoder) dataWrite(_ *task, fr frame, b *event.Batch) {
 	e := d.write(event.ArtifactData, fr, b)
 	e.Artifact.Complete = true
-	if data := fr.data.Get("data"); data.Exists() {
+	data := fr.data.Get("data")
+	if data.Exists() {
 		e.Artifact.Bytes = event.Count{N: int64(len(data.Raw())), Known: true}
+	}
+	if data.Kind() > strictjson.Null {
+		e.AddPiece(event.Piece{Kind: event.PieceData, Value: data})
 	}
 }
 
 func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 	e := d.write(event.ArtifactDataset, fr, b)
 	rows := fr.data.Get("rows")
-	e.Artifact.Bytes.Known = rows.Kind() == strictjson.Array
+	if rows.Kind() != strictjson.Array {
+		return
+	}
+	e.Artifact.Bytes.Known = true
 	for row := range rows.Elements() {
 		e.Artifact.Bytes.N += int64(len(row.Raw()))
 	}
+	closes(e, rows.Len() == 0)
+	piece := event.Piece{Kind: event.PieceRows, Value: rows}
+	if schema := fr.data.Get("schema"); schema.Kind() > strictjson.Null {
+		piece.Schema = schema
+	}
+	e.AddPiece(piece)
+}
+
+// closes has a write that is empty replace nothing: today's servers count only chunks that hold something, so that what closes an
+// artifact of one chunk has the number of that chunk.
+func closes(e *event.Event, empty bool) {
+	e.Artifact.Append = e.Artifact.Append || empty
 }
 
 func (d *decoder) write(kind event.ArtifactKind, fr frame, b *event.Batch) *event.Event {
