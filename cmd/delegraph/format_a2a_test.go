@@ -48,7 +48,18 @@ type a2aAccount struct {
 	Tasks, States []string
 	Text          string
 	Calls         []string
+	Held          map[string]heldArtifact
 	Fault         string
+}
+
+// heldArtifact is what it has of an artifact.
+type heldArtifact struct {
+	Name        string
+	Bytes       []byte
+	Files, URLs []string
+	Data        []any
+	Chunks      int
+	Closed      bool
 }
 
 // a2aClient is the official client, which reads one stream after the other.

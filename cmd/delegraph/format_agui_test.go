@@ -19,6 +19,7 @@ type played struct {
 	Events, Runs, Errors int
 	Rejected             string // what the client says of a run that failed
 	Messages             []struct{ Role, Content string }
+	Activities           []map[string]any
 	Fault                string
 }
 

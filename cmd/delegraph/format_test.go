@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,8 +63,8 @@ func framesOf(t testing.TB, stream []byte) (all []sse.Frame) {
 // shownAs are the captures whose formats stand in the golden files, for people to judge.
 var shownAs = []string{
 	"adk-python/confirmation", "adk-python/text_and_tool.stream", "adk-python/transfer", "adk-go/model_error_after_tool",
-	"looopy/litellm", "looopy/input-required", "adkstudio/server-tools", "deepagents/made-interrupt", "a2a/adk-go-streamed-tool", "a2a/python-canceled",
-	"agui/sdk-tools", "agui/made-runs",
+	"looopy/litellm", "looopy/input-required", "looopy/artifacts", "adkstudio/server-tools", "deepagents/made-interrupt", "a2a/adk-go-streamed-tool", "a2a/python-canceled", "a2a/python-files",
+	"agui/sdk-tools", "agui/made-runs", "agui/made-langgraph",
 }
 
 // TestFormats holds what a few captures of each dialect become in each format.
@@ -151,6 +152,9 @@ type had struct {
 
 func (h had) have(text string) bool {
 	if strings.Contains(h.all, text) {
+		return true
+	}
+	if file, err := base64.StdEncoding.DecodeString(text); err == nil && strings.Contains(h.all, string(file)) { // that stands there as text
 		return true
 	}
 	if inner := stringsOf(h.t, []byte(text)); len(inner) > 0 && text[0] != '"' { // JSON that stands in a string
@@ -258,7 +262,7 @@ func ownWord(text, file string) bool {
 // ownWords are those of the formats: what docs/events.md says, and the protocols' own.
 var ownWords = sync.OnceValue(func() []string {
 	var all []string
-	for _, name := range []string{"format.go", "normalized.go", "facts.go", "agui.go", "aguiwire.go", "a2a.go", "a2awire.go", "runs.go", "gap.go"} {
+	for _, name := range []string{"format.go", "normalized.go", "facts.go", "agui.go", "aguiwire.go", "a2a.go", "a2awire.go", "runs.go", "gap.go", "a2apart.go"} {
 		source, err := os.ReadFile(filepath.Join("../../exporter/stream/format", name))
 		if err != nil {
 			panic(err)
@@ -267,12 +271,14 @@ var ownWords = sync.OnceValue(func() []string {
 			all = append(all, match[1]+match[2])
 		}
 	}
-	vocabulary, err := os.ReadFile("../../collector/event/event.go")
-	if err != nil {
-		panic(err)
-	}
-	for _, match := range regexp.MustCompile(`"([a-z_]+)"`).FindAllStringSubmatch(string(vocabulary), -1) {
-		all = append(all, match[1], "delegraph."+match[1])
+	for _, name := range []string{"event.go", "piece.go"} {
+		vocabulary, err := os.ReadFile(filepath.Join("../../collector/event", name))
+		if err != nil {
+			panic(err)
+		}
+		for _, match := range regexp.MustCompile(`"([a-z_]+)"`).FindAllStringSubmatch(string(vocabulary), -1) {
+			all = append(all, match[1], "delegraph."+match[1])
+		}
 	}
 	return append(all, "main", "subagent", "on_interrupt", "structured", "text", "thought", "agui", "adk", "looopy", "adkstudio", "deepagents", "a2a", "2.0")
 })

@@ -7,12 +7,13 @@ type PieceKind string
 
 // The closed set of pieces.
 const (
-	PieceText  PieceKind = "text"  // of a file: a string, which is what the file holds
-	PieceBytes PieceKind = "bytes" // of a file: a string of base64, in any alphabet, with or without padding
-	PieceURI   PieceKind = "uri"   // of a file: a string that says where it is
-	PieceData  PieceKind = "data"  // any JSON value but null
-	PieceRows  PieceKind = "rows"  // of a dataset: an array
-	PiecePatch PieceKind = "patch" // an array: what RFC 6902 changes of the data as it stood
+	PieceText     PieceKind = "text"     // of a file: a string, which is what the file holds
+	PieceBytes    PieceKind = "bytes"    // of a file: a string of base64, in any alphabet, with or without padding
+	PieceFragment PieceKind = "fragment" // of a file: a string of base64 that may have been cut anywhere
+	PieceURI      PieceKind = "uri"      // of a file: a string that says where it is
+	PieceData     PieceKind = "data"     // any JSON value but null
+	PieceRows     PieceKind = "rows"     // of a dataset: an array
+	PiecePatch    PieceKind = "patch"    // an array: what RFC 6902 changes of the data as it stood
 )
 
 // Piece is a part of what one write puts into an artifact, borrowed from the frame. Answers are no pieces: their text is KindText.

@@ -56,10 +56,21 @@ func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Arti
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name, e.Artifact = d.name(artifact.Get("artifactId")), d.name(artifact.Get("name")), write
 	for p := range parts.all() {
-		if p.data.Kind() > strictjson.Null && (p.kind == partFile || p.kind == partData) {
+		if (p.kind == partFile || p.kind == partData) && holds(p.data) {
 			e.AddPiece(event.Piece{Kind: p.form, Name: d.name(p.name), Media: d.name(p.media), Value: p.data})
 		}
 	}
+}
+
+// holds says whether there is something to a value: what is empty may stand in for what has been taken away.
+func holds(v strictjson.Value) bool {
+	switch v.Kind() {
+	case strictjson.String:
+		return len(v.Raw()) > len(`""`)
+	case strictjson.Array, strictjson.Object:
+		return v.Len() > 0
+	}
+	return v.Kind() > strictjson.Null
 }
 
 // grow takes the text of a piece of an artifact. The last piece tells all of it, or the end of the task, since few servers say

@@ -236,14 +236,14 @@ func TestArtifacts(t *testing.T) {
 		}},
 		{"what files are called, and what says nothing", []string{
 			piece("a", `{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"u","bytes":"aGk="}}`, last),
-			piece("a", `{"raw":"aGk=","filename":"n","mediaType":"m/t"},{"url":"","filename":"../../\u0000"},{"data":7,"mediaType":"application/json"}`, last),
+			piece("a", `{"raw":"aGk=","filename":"n","mediaType":"m/t"},{"url":"","filename":"n"},{"data":{}},{"data":[]},{"data":""},{"data":false},{"raw":"aGk=","filename":"../../\u0000"},{"data":7,"mediaType":"application/json"}`, last),
 			piece("a", `{"file":{"name":"n"}},{"file":{"bytes":7}},{"raw":null,"filename":"n"},{"data":null}`, last),
 			piece("a", `{"data":{"code":"x"},"metadata":{"adk_type":"executable_code"}},{"raw":""}`, last),
 		}, []string{
 			`artifact-update; artifact id="a" file bytes=2 complete (bytes name="n" media="m/t" "aGk=")`,
-			`artifact-update; artifact id="a" file bytes=3 complete (bytes name="n" media="m/t" "aGk=") (uri name="../../\x00" "") (data media="application/json" 7)`,
+			`artifact-update; artifact id="a" file bytes=16 complete (bytes name="n" media="m/t" "aGk=") (data false) (bytes name="../../\x00" "aGk=") (data media="application/json" 7)`,
 			`artifact-update; artifact id="a" file bytes=4 complete`,
-			`artifact-update; artifact id="a" file bytes=0 complete (bytes "")`,
+			`artifact-update; artifact id="a" file bytes=0 complete`,
 		}},
 	})
 }

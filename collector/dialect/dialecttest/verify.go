@@ -119,7 +119,8 @@ func misplaced(e *event.Event) string {
 func misshapen(e *event.Event, p event.Piece) string {
 	shape := p.Value.Kind()
 	right := map[event.PieceKind]bool{
-		event.PieceText: shape == strictjson.String, event.PieceBytes: shape == strictjson.String, event.PieceURI: shape == strictjson.String,
+		event.PieceText: shape == strictjson.String, event.PieceBytes: shape == strictjson.String,
+		event.PieceFragment: shape == strictjson.String, event.PieceURI: shape == strictjson.String,
 		event.PieceData: shape > strictjson.Null, event.PieceRows: shape == strictjson.Array, event.PiecePatch: shape == strictjson.Array,
 	}
 	switch {

@@ -13,6 +13,7 @@ const (
 	unknownEncoding encoding = iota
 	plainText
 	base64Text
+	cutText // base64 of which a chunk does not stand by itself, nor do those after it
 )
 
 func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
@@ -31,6 +32,13 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 	case base64Text:
 		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
 		piece.Kind = event.PieceBytes
+		if whole := e.Artifact.Complete && !e.Artifact.Append; !whole && !standsAlone(text) {
+			piece.Kind = event.PieceFragment
+			d.encodings.Add(e.ID, cutText)
+		}
+	case cutText:
+		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
+		piece.Kind = event.PieceFragment
 	default:
 		return
 	}
@@ -46,8 +54,9 @@ func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
 	}
 	known, _ := d.encodings.Get(id)
 	switch {
-	case said.Is("base64"):
+	case said.Is("base64") && (known != cutText || index.N == 0):
 		known = base64Text
+	case said.Is("base64"):
 	case said.Is("utf-8"), index.N == 0:
 		known = plainText
 	}
@@ -56,15 +65,30 @@ func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
 }
 
 // decodedLength is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
-func decodedLength(text []byte) (n int64) {
+func decodedLength(text []byte) int64 {
+	digits, _ := base64Digits(text)
+	return digits * 6 / 8
+}
+
+// standsAlone says whether a chunk of base64 can be read without the others. The store of the servers puts chunks together as they
+// are, so that they may have been cut anywhere.
+func standsAlone(chunk []byte) bool {
+	digits, padding := base64Digits(chunk)
+	return (digits+padding)%4 == 0
+}
+
+func base64Digits(text []byte) (digits, padding int64) {
 	for _, c := range text {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		digit := c >= '0' && c <= '9'
-		if letter || digit || c == '+' || c == '/' || c == '-' || c == '_' {
-			n++
+		switch {
+		case letter || digit || c == '+' || c == '/' || c == '-' || c == '_':
+			digits++
+		case c == '=':
+			padding++
 		}
 	}
-	return n * 6 / 8
+	return digits, padding
 }
 
 // dataWrite writes the whole of it, each time.

@@ -170,15 +170,16 @@ func (a *a2a) ask(r *run, b *event.Batch, asked input) {
 	}
 }
 
-// artifact writes that something was written: what is in it no fact has.
+// artifact writes what was written. It goes on only with what the reader has.
 func (a *a2a) artifact(r *run, b *event.Batch, e *event.Event) {
-	id := cmp.Or(e.ID, r.thingID(cmp.Or(e.ID, e.Name), a.out.id))
-	if !a.tells(r, b, stateWorking) {
+	of := r.thing(e, a.out.id)
+	going := e.Artifact.Append && of.begun
+	if of.begun = !a.quiet || a.settings.Resumed; !a.tells(r, b, stateWorking) {
 		return
 	}
 	a.out.add(a.wire.artifact(a2aArtifactUpdate{
-		TaskID: r.id, ContextID: r.session, Append: e.Artifact.Append, LastChunk: e.Artifact.Complete,
-		Artifact: a2aArtifact{ID: id, Name: e.Name, Parts: []a2aPart{{Data: writtenOf(e)}}},
+		TaskID: r.id, ContextID: r.session, Append: going, LastChunk: e.Artifact.Complete,
+		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.wire.parts(e)},
 	}))
 }
 

@@ -1,6 +1,10 @@
 package format
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"encoding/json"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // a2aWire is how one version of the protocol writes updates.
 type a2aWire struct{ old bool }
@@ -66,10 +70,15 @@ type a2aMessage struct {
 }
 
 type a2aPart struct {
-	Kind     string       `json:"kind,omitempty"` // in 0.3
-	Text     *string      `json:"text,omitempty"`
-	Data     any          `json:"data,omitempty"`
-	Metadata *partRemarks `json:"metadata,omitempty"`
+	Kind      string          `json:"kind,omitempty"` // in 0.3
+	Text      *string         `json:"text,omitempty"`
+	Raw       *string         `json:"raw,omitempty"` // base64
+	URL       json.RawMessage `json:"url,omitempty"`
+	File      *a2aFile        `json:"file,omitempty"` // in 0.3, in place of the two and of what follows
+	Filename  string          `json:"filename,omitempty"`
+	MediaType string          `json:"mediaType,omitempty"`
+	Data      any             `json:"data,omitempty"`
+	Metadata  *partRemarks    `json:"metadata,omitempty"`
 }
 
 func textPart(text string) a2aPart { return a2aPart{Text: &text} }
@@ -120,6 +129,7 @@ type (
 		Type    string `json:"adk_type,omitempty"`
 		Long    bool   `json:"adk_is_long_running,omitempty"`
 		Thought bool   `json:"adk_thought,omitempty"`
+		Wrapped bool   `json:"data_part_compat,omitempty"` // so the project's SDKs mark data of 1.0 that 0.3 has no form for
 	}
 )
 
@@ -172,10 +182,15 @@ func (w a2aWire) rewrite(s *a2aStatus) {
 
 func (w a2aWire) kinds(parts []a2aPart) {
 	for i := range parts {
-		if p := &parts[i]; w.old && p.Text != nil {
+		switch p := &parts[i]; {
+		case !w.old:
+		case p.Text != nil:
 			p.Kind = "text"
-		} else if w.old {
-			p.Kind = "data"
+		case p.Raw != nil || p.URL != nil:
+			p.Kind, p.File = "file", &a2aFile{p.Filename, p.MediaType, p.Raw, p.URL}
+			p.Raw, p.URL, p.Filename, p.MediaType = nil, nil, "", ""
+		default:
+			p.Kind, p.MediaType = "data", ""
 		}
 	}
 }

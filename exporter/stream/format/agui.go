@@ -1,8 +1,6 @@
 package format
 
 import (
-	"cmp"
-
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -78,9 +76,9 @@ func (a *agui) state(r *run, b *event.Batch, e *event.Event) {
 			a.add(b, aguiEvent{Type: "STEP_FINISHED", StepName: ended.name})
 		}
 	case event.KindArtifact:
-		a.activity(r, b, "delegraph.artifact", cmp.Or(e.ID, e.Name), writtenOf(e))
+		a.write(r, b, e)
 	case event.KindPlan:
-		a.activity(r, b, "delegraph.plan", planThing, plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled})
+		a.activity(r, b, e, plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled})
 	case event.KindAdopted:
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputRequested, event.KindInputAnswered, event.KindToolPaused, event.KindToolProgress,
@@ -236,10 +234,27 @@ func (a *agui) answer(r *run, b *event.Batch, e *event.Event) {
 	a.add(b, aguiEvent{Type: "TOOL_CALL_RESULT", MessageID: a.out.messageID(), ToolCallID: id, Content: &content, Role: "tool"})
 }
 
-func (a *agui) activity(r *run, b *event.Batch, kind, thing string, content any) {
-	id := r.thingID(thing, a.out.id)
+// activity writes the whole of something.
+func (a *agui) activity(r *run, b *event.Batch, e *event.Event, content any) {
+	id := r.thing(e, a.out.id).id
 	if a.enters(r) {
-		a.add(b, aguiEvent{Type: "ACTIVITY_SNAPSHOT", MessageID: id, ActivityType: kind, Content: content})
+		a.add(b, aguiEvent{Type: "ACTIVITY_SNAPSHOT", MessageID: id, ActivityType: "delegraph." + e.Kind.String(), Content: content})
+	}
+}
+
+// write writes an artifact: whole, or, where the reader has something of its contents, what is added to that.
+func (a *agui) write(r *run, b *event.Batch, e *event.Event) {
+	of, now := r.thing(e, a.out.id), writtenOf(e)
+	grows := e.Artifact.Append && of.begun
+	of.begun = grows || len(now.Contents) > 0
+	switch {
+	case a.quiet: // who comes back has the beginning
+		of.begun = of.begun && a.settings.Resumed
+	case !grows:
+		a.activity(r, b, e, now)
+	default:
+		a.enter(r)
+		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: added(now)})
 	}
 }
 

@@ -17,15 +17,43 @@ type aguiEvent struct {
 
 	StepName string `json:"stepName,omitempty"`
 
-	MessageID    string  `json:"messageId,omitempty"`
-	Role         string  `json:"role,omitempty"`
-	Name         string  `json:"name,omitempty"`
-	Delta        string  `json:"delta,omitempty"`
-	ToolCallID   string  `json:"toolCallId,omitempty"`
-	ToolCallName *string `json:"toolCallName,omitempty"`
-	Content      any     `json:"content,omitempty"`
-	ActivityType string  `json:"activityType,omitempty"`
-	Value        any     `json:"value,omitempty"`
+	MessageID    string   `json:"messageId,omitempty"`
+	Role         string   `json:"role,omitempty"`
+	Name         string   `json:"name,omitempty"`
+	Delta        string   `json:"delta,omitempty"`
+	ToolCallID   string   `json:"toolCallId,omitempty"`
+	ToolCallName *string  `json:"toolCallName,omitempty"`
+	Content      any      `json:"content,omitempty"`
+	ActivityType string   `json:"activityType,omitempty"`
+	Patch        []change `json:"patch,omitempty"`
+	Value        any      `json:"value,omitempty"`
+}
+
+// change is an operation of a JSON Patch (RFC 6902).
+type change struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// added is what a write changes of an artifact as a reader has it: its contents grow, and all else is of the last write.
+func added(w *written) (all []change) {
+	add := func(path string, value any) { all = append(all, change{"add", path, value}) }
+	for i := range w.Contents {
+		add("/contents/-", &w.Contents[i])
+	}
+	if w.Bytes != nil {
+		add("/bytes", w.Bytes)
+	}
+	if w.Index != nil {
+		add("/index", w.Index)
+	}
+	if w.More > 0 {
+		add("/more", w.More)
+	}
+	add("/append", w.Append)
+	add("/complete", w.Complete)
+	return all
 }
 
 type aguiOutcome struct {

@@ -1,6 +1,10 @@
 package format
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"encoding/json"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // The parts of facts, as docs/events.md has them.
 
@@ -19,11 +23,30 @@ type written struct {
 	Index    *int64             `json:"index,omitempty"`
 	Append   bool               `json:"append"`
 	Complete bool               `json:"complete"`
+	Contents []piece            `json:"contents,omitempty"`
+	More     int                `json:"more,omitempty"`
+}
+
+// piece is one of what is written, in the words of the wire.
+type piece struct {
+	Kind   event.PieceKind `json:"kind"`
+	Name   string          `json:"name,omitempty"`
+	Media  string          `json:"media_type,omitempty"`
+	Value  json.RawMessage `json:"value"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 func writtenOf(e *event.Event) *written {
 	a := &e.Artifact
-	return &written{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete}
+	w := &written{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete, nil, e.More}
+	for i := range e.Pieces {
+		w.Contents = append(w.Contents, pieceOf(&e.Pieces[i]))
+	}
+	return w
+}
+
+func pieceOf(p *event.Piece) piece {
+	return piece{p.Kind, p.Name, p.Media, raw(p.Value), raw(p.Schema)}
 }
 
 type usage struct {

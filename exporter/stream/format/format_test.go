@@ -36,7 +36,7 @@ func (s *scripted) Decode(f sse.Frame) *event.Batch {
 	b.Run, b.Session = choose("", "r1", "r2", "r3"), choose("", "c1")
 	b.Agent, b.Branch = choose("", "one", "two"), choose("", "b1", "b2")
 	b.Partial = choose("", "partial") != ""
-	payload := s.doc.Parse([]byte(choose(`{}`, `"text"`, `[1]`, `{"a":{"b":null}}`, `7`, `broken`)), 8) == nil
+	payload := s.doc.Parse([]byte(choose(`{}`, `"text"`, `"aGVs"`, `"_-8"`, `[1]`, `{"a":{"b":null}}`, `7`, `broken`)), 8) == nil
 	for _, c := range bytes.Clone(f.Data[:min(len(f.Data), 12)]) {
 		e := b.Add(kinds[int(c)%len(kinds)])
 		e.CallID, e.Name, e.ID = choose("", "c1", "c2"), choose("", "tool", "\xff"), choose("", "r1", "r2")
@@ -46,7 +46,11 @@ func (s *scripted) Decode(f sse.Frame) *event.Batch {
 		e.Usage.Input = event.Count{N: int64(c), Known: c%2 == 0}
 		if payload {
 			e.Payload = s.doc.Root()
+			e.AddPiece(event.Piece{
+				Kind: event.PieceKind(choose("text", "bytes", "fragment", "uri", "data", "rows", "patch")), Name: choose("", "file", "\xff"), Value: s.doc.Root(),
+			})
 		}
+		e.Artifact.Append, e.Artifact.Complete = choose("", "append") != "", choose("", "complete") != ""
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -231,26 +232,28 @@ func (r *run) endedID(e *event.Event, id func() string) string {
 }
 
 // thing is what is written more than once: the plan, an artifact.
-type thing struct{ name, id string }
+type thing struct {
+	kind     event.Kind
+	name, id string
+	begun    bool // the reader has what the next write may go on with
+}
 
 // maxThings bounds those of a run that are known. One that is forgotten is taken for another.
 const maxThings = 256
 
-// planThing is the name of the thing that no artifact can be.
-const planThing = "\x00plan"
-
-// thingID is the id of a thing, the same each time that it is written.
-func (r *run) thingID(name string, id func() string) string {
-	for _, known := range r.things {
-		if known.name == name {
-			return known.id
+// thing is what a fact writes. Its id is the same each time.
+func (r *run) thing(e *event.Event, id func() string) *thing {
+	name := cmp.Or(e.ID, e.Name)
+	for i := range r.things {
+		if known := &r.things[i]; known.kind == e.Kind && known.name == name {
+			return known
 		}
 	}
-	begun := thing{name, id()}
-	if r.things = append(r.things, begun); len(r.things) > maxThings {
-		r.things = append(r.things[:0], r.things[1:]...)
+	if len(r.things) == maxThings {
+		r.things = slices.Delete(r.things, 0, 1)
 	}
-	return begun.id
+	r.things = append(r.things, thing{kind: e.Kind, name: name, id: id()})
+	return &r.things[len(r.things)-1]
 }
 
 // step is an agent that works within a run.

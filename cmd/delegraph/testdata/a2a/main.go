@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,19 @@ type account struct {
 	States []string // of the updates, in order
 	Text   string   // of the artifacts
 	Calls  []string // of tools
+	Held   map[a2a.ArtifactID]artifact
 	Fault  string
+}
+
+// artifact is what the client makes of the updates of one.
+type artifact struct {
+	Name   string
+	Bytes  []byte   // of its files, one after the other
+	Files  []string // their names and types
+	URLs   []string
+	Data   []any
+	Chunks int
+	Closed bool
 }
 
 func read(r request) (got account) {
@@ -84,7 +97,37 @@ func (a *account) take(e a2a.Event) {
 			a.Text += part.Text()
 		}
 		a.known(e.TaskID)
+		a.write(e)
 	}
+}
+
+// write keeps what an update brings of an artifact.
+func (a *account) write(e *a2a.TaskArtifactUpdateEvent) {
+	held, known := a.Held[e.Artifact.ID]
+	switch {
+	case !e.Append:
+		held = artifact{}
+	case !known:
+		a.Fault = fmt.Sprintf("an update goes on with the artifact %q, which is not known", e.Artifact.ID)
+	}
+	held.Name, held.Closed = cmp.Or(e.Artifact.Name, held.Name), e.LastChunk
+	held.Chunks++
+	for _, part := range e.Artifact.Parts {
+		switch content := part.Content.(type) {
+		case a2a.Raw:
+			if held.Bytes = append(held.Bytes, content...); len(content) > 0 {
+				held.Files = append(held.Files, part.Filename+" "+part.MediaType)
+			}
+		case a2a.URL:
+			held.URLs = append(held.URLs, part.Filename+" "+string(content))
+		case a2a.Data:
+			held.Data = append(held.Data, content.Value)
+		}
+	}
+	if a.Held == nil {
+		a.Held = make(map[a2a.ArtifactID]artifact)
+	}
+	a.Held[e.Artifact.ID] = held
 }
 
 // known makes sure that nothing is said of a task before there was a snapshot of it.

@@ -13,7 +13,7 @@ console.error = () => {};
 
 async function play({ file, url }) {
   warnings = [];
-  const said = { name: file ?? url, events: 0, runs: 0, errors: 0, rejected: "", messages: [], fault: "" };
+  const said = { name: file ?? url, events: 0, runs: 0, errors: 0, rejected: "", messages: [], activities: [], fault: "" };
   const agent = new HttpAgent({ url: url ?? "http://stream.invalid/", fetch: fetchOf(file) });
   const count = ({ event }) => {
     if (event.type === "RUN_STARTED") said.runs++;
@@ -29,6 +29,7 @@ async function play({ file, url }) {
   } catch (fault) {
     said.fault = String(fault.message ?? fault);
   }
+  said.activities = agent.messages.filter(({ role }) => role === "activity").map(({ content }) => content);
   said.messages = agent.messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? content : "" }));
   said.fault ||= warnings[0] ?? "";
   return said;

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream/format"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// writes is a Looopy stream of one task that writes artifacts: each argument is an event's name and its members.
+func writes(events ...string) string {
+	all := "event: task-created\ndata: {\"taskId\":\"t\",\"initiator\":\"user\"}\n\n"
+	for _, e := range events {
+		name, members, _ := strings.Cut(e, " ")
+		all += "event: " + name + "\ndata: {\"taskId\":\"t\"," + members + "}\n\n"
+	}
+	return all + "event: task-complete\ndata: {\"taskId\":\"t\",\"content\":\"Done\"}\n\n"
+}
+
+// pieces is an A2A stream, of version 1.0, of one task with updates of the artifact "f": each argument is members of the update and
+// the parts of the artifact.
+func pieces(updates ...[2]string) string {
+	all := `data: {"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_SUBMITTED"}}}` + "\n\n"
+	for _, u := range updates {
+		all += `data: {"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"f","name":"n","parts":[` + u[1] + `]}` + u[0] + "}}\n\n"
+	}
+	return all + `data: {"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}` + "\n\n"
+}
+
+const goesOn, isLast = `,"append":true`, `,"append":true,"lastChunk":true`
+
+// huge are the bytes of a file that is about as large as a frame may be.
+var huge = bytes.Repeat([]byte("artifact\x00\xff"), 600_000)
+
+// written are streams that write artifacts, and what the readers of formats have of them at the end: those of A2A by artifact, those of
+// AG-UI as the contents of their activities.
+var written = map[string]struct {
+	stream, a2a, agui string
+}{
+	"a file of text, closed without a number of its own": {
+		writes(`file-write "artifactId":"f","data":"one \"☃\"","index":0,"name":"a.md","mimeType":"text/markdown"`,
+			`file-write "artifactId":"f","data":" two","index":1`, `file-write "artifactId":"f","data":"","index":1,"complete":true`),
+		`f "a.md" "one \"☃\" two" [a.md text/markdown,  ] closed`,
+		`[{text, a.md, text/markdown: "one \"☃\""} {text: " two"} {text: ""}] complete`,
+	},
+	"an empty file": {
+		writes(`file-write "artifactId":"f","data":"","index":0,"complete":true,"name":"empty"`),
+		`f "empty" "" closed`, `[{text, empty: ""}] complete`,
+	},
+	"base64, of any alphabet": {
+		writes(`file-write "artifactId":"f","data":"aGVs\nbG8=","index":0,"encoding":"base64"`, `file-write "artifactId":"f","data":"_-8=","index":1,"complete":true`, `file-write "artifactId":"g","data":"_-8","index":0,"complete":true,"encoding":"base64"`),
+		`f "" "hello\xff\xef" [ ,  ] closed; g "" "\xff\xef" [ ] closed`, `[{bytes: "aGVs\nbG8="} {bytes: "_-8="}] complete; [{bytes: "_-8"}] complete`,
+	},
+	"base64 that is cut anywhere": {
+		writes(`file-write "artifactId":"f","data":"aGVsb","index":0,"encoding":"base64"`, `file-write "artifactId":"f","data":"G8=","index":1,"complete":true`),
+		`f "" "" [map[kind:fragment value:aGVsb] map[kind:fragment value:G8=]] closed`, `[{fragment: "aGVsb"} {fragment: "G8="}] complete`,
+	},
+	"a huge file": {
+		writes(`file-write "artifactId":"f","data":"` + base64.StdEncoding.EncodeToString(huge) + `","index":0,"complete":true,"encoding":"base64"`),
+		fmt.Sprintf(`f "" %d bytes [ ] closed`, len(huge)), fmt.Sprintf(`[{bytes: %d bytes}] complete`, len(huge)/3*4),
+	},
+	"hostile names": {
+		writes(`file-write "artifactId":"\u0000plan","data":"x","index":0,"name":"../../etc/passwd\u0000<script>\u2028","mimeType":"a\r\nb: c"`),
+		`\x00plan "../../etc/passwd\x00<script>\u2028" "x" [../../etc/passwd\x00<script>\u2028 a\r\nb: c]`,
+		`[{text, ../../etc/passwd\x00<script>\u2028, a\r\nb: c: "x"}]`,
+	},
+	"data, written anew": {
+		writes(`data-write "artifactId":"d","name":"n","data":{"a":1}`, `data-write "artifactId":"d","data":{"a":2}`),
+		`d "" "" [map[a:2]] closed`, `[{data: {"a":2}}] complete`,
+	},
+	"data of any sort": {
+		writes(`data-write "artifactId":"a","data":[1,{"x":null}]`, `data-write "artifactId":"b","data":"s"`, `data-write "artifactId":"c","data":false`, `data-write "artifactId":"d","data":{}`),
+		`a "" "" [[1 map[x:<nil>]]] closed; b "" "" [s] closed; c "" "" [false] closed; d "" "" [map[]] closed`,
+		`[{data: [1,{"x":null}]}] complete; [{data: "s"}] complete; [{data: false}] complete; [{data: {}}] complete`,
+	},
+	"rows": {
+		writes(`dataset-write "artifactId":"s","name":"n","rows":[{"a":1}],"schema":{"type":"object"},"index":0`, `dataset-write "artifactId":"s","rows":[],"index":0,"complete":true`),
+		`s "n" "" [map[rows:[map[a:1]] schema:map[type:object]] map[rows:[]]] closed`,
+		`[{rows: [{"a":1}] of {"type":"object"}} {rows: []}] complete`,
+	},
+	"what is no base64": {
+		writes(`file-write "artifactId":"f","data":"****","index":0,"complete":true,"encoding":"base64"`),
+		`f "" "" [map[kind:bytes value:****]] closed`, `[{bytes: "****"}] complete`,
+	},
+	"what is not said": {
+		writes(`file-write "artifactId":"f","index":0`, `dataset-write "artifactId":"s","index":0`, `data-write "artifactId":"d","data":null`),
+		`d "" "" [map[append:false bytes:4 complete:true id:d kind:data]] closed; f "" "" [map[append:false complete:false id:f index:0 kind:file]]; s "" "" [map[append:false complete:false id:s index:0 kind:dataset]]`,
+		`[]; []; [] complete`,
+	},
+	"parts of every sort": {
+		pieces([2]string{"", `{"raw":"aGk=","filename":"a","mediaType":"m/t"},{"url":"https://x.test/?q=<&>","filename":"b"},{"data":[1]}`},
+			[2]string{goesOn, `{"file":{"bytes":"IQ==","name":"c"}}`}, [2]string{isLast, `{"raw":""}`}),
+		`f "n" "hi!" [a m/t, c ] at [b https://x.test/?q=<&>] [[1] map[append:true bytes:0 complete:true id:f kind:file name:n]] closed`,
+		`[{bytes, a, m/t: "aGk="} {uri, b: "https://x.test/?q=<&>"} {data: [1]} {bytes, c: "IQ=="}] complete`,
+	},
+}
+
+// TestArtifactsInA2A has the official client put artifacts together, in both versions alike.
+func TestArtifactsInA2A(t *testing.T) {
+	client := newA2AClient(t, a2aProgram(t))
+	var stream []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(stream)
+	}))
+	t.Cleanup(server.Close)
+	for name, c := range written {
+		for _, as := range []format.Format{format.A2A, format.A2A03} {
+			stream = formatted(t, "client", string(as), capture(t, c.stream))
+			got := client.read(server.URL, versions[as], "")
+			var all []string
+			for _, id := range slices.Sorted(maps.Keys(got.Held)) {
+				if held := got.Held[id]; !strings.HasPrefix(id, replayEpoch) { // the answer's text
+					all = append(all, quoteless(id)+" "+held.String())
+				}
+			}
+			if said := strings.Join(all, "; "); got.Fault != "" || said != c.a2a {
+				t.Errorf("%s, %s: %s\n%s, want\n%s", name, as, got.Fault, said, c.a2a)
+			}
+		}
+	}
+}
+
+// String is an artifact in words.
+func (a heldArtifact) String() string {
+	all := fmt.Sprintf("%q %q", a.Name, a.Bytes)
+	if bytes.Equal(a.Bytes, huge) {
+		all = fmt.Sprintf("%q %d bytes", a.Name, len(huge))
+	}
+	if len(a.Files) > 0 {
+		all += " [" + quoteless(strings.Join(a.Files, ", ")) + "]"
+	}
+	if len(a.URLs) > 0 {
+		all += fmt.Sprintf(" at %v", a.URLs)
+	}
+	if len(a.Data) > 0 {
+		all += fmt.Sprintf(" %v", a.Data)
+	}
+	if a.Closed {
+		all += " closed"
+	}
+	return all
+}
+
+// quoteless shows what cannot be printed.
+func quoteless(s string) string {
+	quoted := fmt.Sprintf("%q", s)
+	return quoted[1 : len(quoted)-1]
+}
+
+// TestArtifactsInAGUI has the project's client keep artifacts, whose chunks are changes of its own.
+func TestArtifactsInAGUI(t *testing.T) {
+	p := newPlayer(t)
+	for name, c := range written {
+		said := p.file(formatted(t, "client", "agui", capture(t, c.stream)))
+		var all []string
+		for _, activity := range said.Activities {
+			all = append(all, activityOf(t, activity))
+		}
+		if got := strings.Join(all, "; "); said.Fault != "" || got != c.agui {
+			t.Errorf("%s: %s\n%s, want\n%s", name, said.Fault, got, c.agui)
+		}
+	}
+}
+
+// activityOf is an artifact in words.
+func activityOf(t *testing.T, activity map[string]any) string {
+	var all []string
+	contents, _ := activity["contents"].([]any)
+	for _, content := range contents {
+		c := content.(map[string]any)
+		head := fmt.Sprint(c["kind"])
+		for _, more := range []string{"name", "media_type"} {
+			if s, is := c[more].(string); is {
+				head += ", " + quoteless(s)
+			}
+		}
+		var value strings.Builder
+		lines := json.NewEncoder(&value)
+		lines.SetEscapeHTML(false)
+		if err := lines.Encode(c["value"]); err != nil {
+			t.Fatal(err)
+		}
+		shown := strings.TrimSpace(value.String())
+		if s, is := c["value"].(string); is && len(s) > 1000 {
+			shown = fmt.Sprintf("%d bytes", len(s))
+		}
+		if schema, is := c["schema"]; is {
+			of, err := json.Marshal(schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown += " of " + string(of)
+		}
+		all = append(all, "{"+head+": "+shown+"}")
+	}
+	if activity["complete"] == true {
+		return fmt.Sprint(all) + " complete"
+	}
+	return fmt.Sprint(all)
+}
+
+// TestArtifactsForThePublic has nothing of what is in artifacts leave to the public, in any format.
+func TestArtifactsForThePublic(t *testing.T) {
+	const secret = "hunter2"
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	for name, stream := range map[string]string{
+		"looopy": writes(`file-write "artifactId":"f","name":"a.txt","data":"`+secret+`","index":0,"complete":true`, `data-write "artifactId":"d","data":{"x":"`+secret+`"}`,
+			`dataset-write "artifactId":"s","rows":[{"x":"`+secret+`"}],"schema":{"x":"`+secret+`"},"index":0`),
+		"a2a": pieces([2]string{"", `{"raw":"` + encoded + `","filename":"a.txt"},{"data":{"x":"` + secret + `"}},{"url":"https://x.test/` + secret + `"},{"text":"said"}`}),
+	} {
+		for _, as := range append(format.Formats(), "native") {
+			got := string(formatted(t, "public", string(as), capture(t, stream)))
+			if strings.Contains(got, secret) || strings.Contains(got, encoded) {
+				t.Errorf("%s, %s: it leaves in\n%s", name, as, got)
+			}
+			if !strings.Contains(got, "a.txt") && name == "looopy" {
+				t.Errorf("%s, %s: the name does not leave in\n%s", name, as, got)
+			}
+			if client := string(formatted(t, "client", string(as), capture(t, stream))); !strings.Contains(client, secret) {
+				t.Errorf("%s, %s: the agent's own client has it in no\n%s", name, as, client)
+			}
+		}
+	}
+}
+
+// capture is a file with a stream.
+func capture(t *testing.T, stream string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "made.sse")
+	if err := os.WriteFile(name, []byte(stream), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestArtifactsAreNoContent has what is in artifacts stand in no span, metric or account of a run, even where the configuration has
+// content kept: there is no attribute for it.
+func TestArtifactsAreNoContent(t *testing.T) {
+	const secret = "hunter2"
+	stream := writes(`file-write "artifactId":"f","name":"a.txt","mimeType":"`+secret+`","data":"`+secret+`","index":0`, `data-write "artifactId":"d","data":{"x":"`+secret+`"}`,
+		`dataset-write "artifactId":"s","rows":[{"x":"`+secret+`"}],"schema":{"x":"`+secret+`"},"index":0`)
+	c := config.Default()
+	c.Traces.Content = config.ContentAll
+	registry, recorder := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
+	recent := exporter.NewRecent(10, 1<<20)
+	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())), recent)
+	in := collector.Input{Reader: strings.NewReader(stream), Arrival: arrival}
+	if err := collector.New(collector.Dialects(), collectorSettings(c), sink).Observe(answer(), in, ""); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := fmt.Sprint(families)
+	for _, report := range recent.Runs() {
+		told += fmt.Sprintf("%+v", report)
+	}
+	for _, span := range recorder.Ended() {
+		told += fmt.Sprint(span.Name(), span.Attributes(), span.Events(), span.Links(), span.Status())
+	}
+	for _, as := range []string{"text", "json", "otlp", "metrics"} {
+		var out, errs bytes.Buffer
+		if err := run(t.Context(), []string{"replay", "--format=" + as, capture(t, stream)}, &out, &errs); err != nil {
+			t.Fatal(err)
+		}
+		told += out.String() + errs.String()
+	}
+	if strings.Contains(told, secret) || !strings.Contains(told, "a.txt") {
+		t.Errorf("what is in artifacts is told, or not that they were written: %s", told)
+	}
+}

@@ -1,0 +1,97 @@
+package format
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// a2aFile is a file in version 0.3.
+type a2aFile struct {
+	Name      string          `json:"name,omitempty"`
+	MediaType string          `json:"mimeType,omitempty"`
+	Bytes     *string         `json:"bytes,omitempty"`
+	URI       json.RawMessage `json:"uri,omitempty"`
+}
+
+// parts are the contents of an artifact. Where a frame does not have them, or not all, a part says what was written.
+func (w a2aWire) parts(e *event.Event) []a2aPart {
+	all := make([]a2aPart, 0, len(e.Pieces)+1)
+	for i := range e.Pieces {
+		all = append(all, w.part(&e.Pieces[i]))
+	}
+	if len(all) == 0 || e.More > 0 {
+		bare := *e
+		bare.Pieces = nil
+		all = append(all, a2aPart{Data: writtenOf(&bare)})
+	}
+	return all
+}
+
+// part is a piece of an artifact as the protocol has it: each part of a file is bytes by itself. What the protocol has no form for
+// is data, as in our own.
+func (w a2aWire) part(p *event.Piece) a2aPart {
+	switch p.Kind {
+	case event.PieceText:
+		return w.file(p, p.Value.Text())
+	case event.PieceBytes:
+		if content, ok := decoded(p.Value.Text()); ok {
+			return w.file(p, content)
+		}
+	case event.PieceURI:
+		if len(p.Value.Text()) > 0 {
+			return a2aPart{URL: raw(p.Value), Filename: p.Name, MediaType: p.Media}
+		}
+	case event.PieceData:
+		return w.data(p)
+	case event.PieceRows:
+		return a2aPart{Data: dataset{raw(p.Value), raw(p.Schema)}}
+	}
+	return a2aPart{Data: pieceOf(p)}
+}
+
+// dataset is a batch of rows.
+type dataset struct {
+	Rows   json.RawMessage `json:"rows"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+}
+
+// file is one with bytes. To readers of version 0.3 one without any is no file.
+func (w a2aWire) file(p *event.Piece, content []byte) a2aPart {
+	if w.old && len(content) == 0 {
+		return textPart("")
+	}
+	encoded := base64.StdEncoding.EncodeToString(content)
+	return a2aPart{Raw: &encoded, Filename: p.Name, MediaType: p.Media}
+}
+
+// data is any value. Version 0.3 has objects only.
+func (w a2aWire) data(p *event.Piece) a2aPart {
+	if w.old && p.Value.Kind() != strictjson.Object {
+		return a2aPart{Data: object(p.Value), Metadata: &partRemarks{Wrapped: true}}
+	}
+	return a2aPart{Data: raw(p.Value), MediaType: p.Media}
+}
+
+// decoded is what base64 of any alphabet stands for, with or without padding and blanks.
+func decoded(text []byte) (content []byte, ok bool) {
+	digits := make([]byte, 0, len(text))
+	for _, c := range text {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		}
+		digits = append(digits, c)
+	}
+	digits = bytes.TrimRight(digits, "=")
+	content = make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
+	n, err := base64.RawStdEncoding.Decode(content, digits)
+	return content[:n], err == nil
+}
