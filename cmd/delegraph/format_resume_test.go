@@ -300,3 +300,96 @@ func TestFormatsForgetStreams(t *testing.T) {
 		t.Error("no decoder was forgotten")
 	}
 }
+
+// TestArtifactsResume has readers come back behind each frame of a stream that writes artifacts by chunk: what they had and what they get
+// is together what they would have had they stayed.
+func TestArtifactsResume(t *testing.T) {
+	for _, file := range []string{
+		"../../collector/dialect/looopy/testdata/artifacts.sse", "../../collector/dialect/agui/testdata/made-langgraph.sse",
+		capture(t, pieces([2]string{"", `{"raw":"aGk="}`}, [2]string{goesOn, `{"raw":"IQ=="}`}, [2]string{"", `{"raw":"aGk="}`}, [2]string{isLast, `{"raw":"IQ=="}`})),
+	} {
+		s := newServed(t, "client", 1000)
+		s.play(file)
+		for _, as := range []format.Format{format.A2A, format.A2A03, format.AGUI} {
+			whole := numbered(t, s.read("format="+string(as), 0))
+			want := kept(t, whole)
+			if !strings.Contains(want, "+") {
+				t.Fatalf("%s, %s: no artifact grows in %s", file, as, want)
+			}
+			for after := range s.head {
+				var had []numberedFrame
+				for _, f := range whole {
+					if f.number <= after {
+						had = append(had, f)
+					}
+				}
+				if got := kept(t, append(had, numbered(t, s.read("format="+string(as), after))...)); got != want {
+					t.Errorf("%s, %s, behind frame %d: %s, want %s", file, as, after, got, want)
+				}
+			}
+		}
+	}
+}
+
+// kept is what is written in a stream: of each artifact its parts or contents, with a plus between those of different writes.
+func kept(t *testing.T, stream []numberedFrame) string {
+	all := map[string]string{}
+	write := func(id string, goesOn bool, parts ...json.RawMessage) {
+		if !goesOn {
+			all[id] = ""
+		} else if _, known := all[id]; !known {
+			t.Errorf("%s goes on and is not known", id)
+		} else {
+			all[id] += "+"
+		}
+		for _, part := range parts {
+			all[id] += string(part)
+		}
+	}
+	type update struct {
+		Append   bool
+		Artifact struct {
+			ArtifactID string
+			Parts      []json.RawMessage
+		}
+	}
+	for _, f := range stream {
+		var said struct {
+			Result struct {
+				update
+				ArtifactUpdate update
+			}
+			Type, MessageID string
+			Content         json.RawMessage
+			Patch           []struct {
+				Path  string
+				Value json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(f.Data, &said); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range []update{said.Result.update, said.Result.ArtifactUpdate} {
+			if id := u.Artifact.ArtifactID; id != "" && !strings.HasPrefix(id, "e-") {
+				write(id, u.Append, u.Artifact.Parts...)
+			}
+		}
+		switch said.Type {
+		case "ACTIVITY_SNAPSHOT":
+			var content struct{ Contents []json.RawMessage }
+			if err := json.Unmarshal(said.Content, &content); err != nil {
+				t.Fatal(err)
+			}
+			write(said.MessageID, false, content.Contents...)
+		case "ACTIVITY_DELTA":
+			var added []json.RawMessage
+			for _, change := range said.Patch {
+				if change.Path == "/contents/-" {
+					added = append(added, change.Value)
+				}
+			}
+			write(said.MessageID, true, added...)
+		}
+	}
+	return fmt.Sprint(all)
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -215,6 +216,52 @@ func TestBounds(t *testing.T) {
 				len(r.models) > maxModels || len(r.asked) > maxAsked {
 				t.Errorf("%d texts, %d steps, %d calls, %d things, %d models, %d questions", len(r.texts.open), len(r.steps), len(r.calls), len(r.things), len(r.models), len(r.asked))
 			}
+		}
+	}
+}
+
+// TestArtifactsInTheMiddle has readers meet an artifact that has begun before they came: only who comes back has its beginning.
+func TestArtifactsInTheMiddle(t *testing.T) {
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(`"x"`), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		as                 Format
+		back               bool
+		begins, goes, next string
+	}{
+		{A2A, true, `"append":true`, `"append":true`, `"append":false`},
+		{A2A, false, `"append":false`, `"append":true`, `"append":false`},
+		{A2A03, true, `"append":true`, `"append":true`, `"append":false`},
+		{A2A03, false, `"append":false`, `"append":true`, `"append":false`},
+		{AGUI, true, "ACTIVITY_DELTA", "ACTIVITY_DELTA", "ACTIVITY_SNAPSHOT"},
+		{AGUI, false, "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "ACTIVITY_SNAPSHOT"},
+	} {
+		out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+		w := newWriter(&Settings{Format: c.as, Resumed: c.back}, out)
+		stream := &replay.Stream{}
+		write := func(n uint64, artifact event.Artifact) string {
+			b := event.Batch{Run: "r"}
+			e := b.Add(event.KindArtifact)
+			e.ID, e.Artifact = "f", artifact
+			e.AddPiece(event.Piece{Kind: event.PieceText, Value: doc.Root()})
+			out.begin(n)
+			w.frame(replay.Frame{Stream: stream}, &b)
+			return out.json.String()
+		}
+		w.silent(true)
+		if said := write(1, event.Artifact{Kind: event.ArtifactFile}); said != "" {
+			t.Errorf("%s: %s is said in silence", c.as, said)
+		}
+		w.silent(false)
+		for n, want := range []string{c.begins, c.goes} {
+			if said := write(uint64(n+2), event.Artifact{Kind: event.ArtifactFile, Append: true}); !strings.Contains(said, want) {
+				t.Errorf("%s, back %v: write %d is %s, want %s", c.as, c.back, n, said, want)
+			}
+		}
+		if said := write(4, event.Artifact{Kind: event.ArtifactFile}); !strings.Contains(said, c.next) {
+			t.Errorf("%s, back %v: written anew it is %s", c.as, c.back, said)
 		}
 	}
 }
