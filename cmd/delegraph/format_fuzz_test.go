@@ -17,6 +17,7 @@ func FuzzNativeFrames(f *testing.F) {
 	for _, name := range []string{
 		"../../collector/dialect/agui/testdata/made-subagents.sse", "../../collector/dialect/looopy/testdata/litellm.sse",
 		"../../collector/dialect/a2a/testdata/adk-go-tool.sse", "../../collector/dialect/adkstudio/testdata/server-tools.sse",
+		"../../collector/dialect/looopy/testdata/artifacts.sse", "../../collector/dialect/a2a/testdata/python-files.sse",
 	} {
 		content, err := os.ReadFile(name)
 		if err != nil {

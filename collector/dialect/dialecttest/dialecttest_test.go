@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +271,14 @@ func TestBrokenOutside(t *testing.T) {
 func TestVerify(t *testing.T) {
 	fact := func(e event.Event) event.Batch { return event.Batch{Events: []event.Event{e}} }
 	known := event.Count{N: 1, Known: true}
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(`"x"`), 1); err != nil {
+		t.Fatal(err)
+	}
+	piece := event.Piece{Kind: event.PieceText, Value: doc.Root()}
+	written := func(more int, pieces ...event.Piece) event.Event {
+		return event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile}, Pieces: pieces, More: more}
+	}
 	for want, b := range map[string]event.Batch{
 		"call has 257 bytes": fact(event.Event{CallID: strings.Repeat("x", MaxString+1)}),
 		"model is not UTF-8": fact(event.Event{Model: "\xff"}),
@@ -287,6 +296,14 @@ func TestVerify(t *testing.T) {
 		`input ""`:           fact(event.Event{Kind: event.KindInputRequested}),
 		`input "data"`:       fact(event.Event{Kind: event.KindFinal, Input: event.InputData}),
 		`artifact "map"`:     fact(event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: "map"}}),
+		"pieces of an":       fact(event.Event{Kind: event.KindFinal, Pieces: []event.Piece{piece}}),
+		"1 pieces and 1":     fact(written(1, piece)),
+		"1025 pieces":        fact(written(0, slices.Repeat([]event.Piece{piece}, event.MaxPieces+1)...)),
+		`a piece "rows"`:     fact(written(0, event.Piece{Kind: event.PieceRows, Value: doc.Root()})),
+		`a piece "text"`:     fact(written(0, event.Piece{Kind: event.PieceText})),
+		"a schema of no":     fact(written(0, event.Piece{Kind: event.PieceData, Value: doc.Root(), Schema: doc.Root()})),
+		"file has 257":       fact(written(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Name: strings.Repeat("x", MaxString+1)})),
+		"media type is not":  fact(written(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Media: "\xff"})),
 		"a mark of another":  fact(event.Event{Kind: event.KindToolStarted, Settled: true}),
 		"to nobody":          fact(event.Event{Kind: event.KindTransfer}),
 		"tokens, which":      fact(event.Event{Kind: event.KindFinal, Usage: event.Usage{Input: known}}),
@@ -302,7 +319,8 @@ func TestVerify(t *testing.T) {
 		{Kind: event.KindText, Text: []byte("hi")}, {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
 		{Kind: event.KindToolStarted, LongRunning: true}, {Kind: event.KindToolEnded, Settled: true, Error: event.ToolError},
 		{Kind: event.KindInputRequested, Input: event.InputData}, {Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
-		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, FromCode: true}, {Kind: event.KindReasoning, Steps: 3},
+		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, FromCode: true}, {Kind: event.KindReasoning, Steps: 3}, written(0, piece),
+		written(2, slices.Repeat([]event.Piece{piece}, event.MaxPieces)...),
 	}}
 	if err := Verify(&good); err != nil {
 		t.Error(err)
