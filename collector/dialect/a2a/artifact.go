@@ -62,11 +62,11 @@ func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Arti
 	}
 }
 
-// holds says whether there is something to a value: what is empty may stand in for what has been taken away.
+// holds says whether there is something to a value: what is empty, or nowhere, may stand in for what has been taken away.
 func holds(v strictjson.Value) bool {
 	switch v.Kind() {
 	case strictjson.String:
-		return len(v.Raw()) > len(`""`)
+		return len(v.Raw()) > len(`""`) && !v.Is("about:blank")
 	case strictjson.Array, strictjson.Object:
 		return v.Len() > 0
 	}

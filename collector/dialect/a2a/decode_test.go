@@ -236,7 +236,7 @@ func TestArtifacts(t *testing.T) {
 		}},
 		{"what files are called, and what says nothing", []string{
 			piece("a", `{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"u","bytes":"aGk="}}`, last),
-			piece("a", `{"raw":"aGk=","filename":"n","mediaType":"m/t"},{"url":"","filename":"n"},{"data":{}},{"data":[]},{"data":""},{"data":false},{"raw":"aGk=","filename":"../../\u0000"},{"data":7,"mediaType":"application/json"}`, last),
+			piece("a", `{"raw":"aGk=","filename":"n","mediaType":"m/t"},{"url":"","filename":"n"},{"url":"about:blank","filename":"n"},{"data":{}},{"data":[]},{"data":""},{"data":false},{"raw":"aGk=","filename":"../../\u0000"},{"data":7,"mediaType":"application/json"}`, last),
 			piece("a", `{"file":{"name":"n"}},{"file":{"bytes":7}},{"raw":null,"filename":"n"},{"data":null}`, last),
 			piece("a", `{"data":{"code":"x"},"metadata":{"adk_type":"executable_code"}},{"raw":""}`, last),
 		}, []string{
