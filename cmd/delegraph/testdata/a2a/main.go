@@ -43,6 +43,7 @@ type account struct {
 	Text   string   // of the artifacts
 	Calls  []string // of tools
 	Held   map[a2a.ArtifactID]artifact
+	Loose  string // the artifact with which an update goes on that nobody has begun
 	Fault  string
 }
 
@@ -108,7 +109,7 @@ func (a *account) write(e *a2a.TaskArtifactUpdateEvent) {
 	case !e.Append:
 		held = artifact{}
 	case !known:
-		a.Fault = fmt.Sprintf("an update goes on with the artifact %q, which is not known", e.Artifact.ID)
+		a.Loose = string(e.Artifact.ID)
 	}
 	held.Name, held.Closed = cmp.Or(e.Artifact.Name, held.Name), e.LastChunk
 	held.Chunks++
