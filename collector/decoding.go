@@ -257,6 +257,9 @@ func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
 	}()
 	d.decoder.Decode(f, b)
 	proof.Annotate(b, d.settings.Proof)
+	if b.Overfull() {
+		b.Events, b.Rejected = b.Events[:0], event.ReasonShape
+	}
 }
 
 func (d *Decoding) reject(frame sse.Frame, received time.Time, reason event.Reason) *event.Batch {

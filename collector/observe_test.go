@@ -43,6 +43,10 @@ type fakeDecoder struct{}
 func (fakeDecoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Agent = f.JSON.Get("n").String()
 	b.Add(event.KindOther)
+	facts, _ := f.JSON.Get("facts").Int()
+	for range facts - 1 {
+		b.Add(event.KindOther)
+	}
 	switch {
 	case f.JSON.Get("panic").Exists():
 		panic("a decoder's")
@@ -229,6 +233,8 @@ func TestBadFrames(t *testing.T) {
 		{"too large", stream(yesX, huge, none), nil, []string{"x yes", "x too_large: 0 events", "x none", "closed 0"}},
 		{"too large at first", stream(huge, yesX), nil, []string{"too_large: 0 events", "x yes", "closed 0"}},
 		{"a decoder's panic", stream(yesX, `{"n":"p","panic":1}`, none), nil, []string{"x yes", "x panic: 0 events", "x none", "closed 0"}},
+		{"as much as a frame may state", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents), none), nil, []string{"x yes", "x full", "x none", "closed 0"}},
+		{"more than a frame may state", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents+1), none), nil, []string{"x yes", "x shape: 0 events", "x none", "closed 0"}},
 		{"a panic in a frame that waited", stream(`{"panic":1}`, yesX), nil, []string{"x panic: 0 events", "x yes", "closed 0"}},
 		{"cut", stream(yesX) + "data: {", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
 		{"cut before the blank line", stream(yesX) + "data: " + none + "\n", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},

@@ -197,7 +197,7 @@ type Reason string
 // The reasons besides those of strictjson, which are used as they are.
 const (
 	ReasonTooLarge     Reason = "too_large"    // over the frame limit, skipped to its blank line
-	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends
+	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends, or more than MaxEvents of it
 	ReasonUnrecognised Reason = "unrecognised" // no dialect knows the frame
 	ReasonForeign      Reason = "foreign"      // of a stream of another dialect than its source or path says
 	ReasonPanic        Reason = "panic"        // a decoder failed in a way that it must not
@@ -238,11 +238,23 @@ type Batch struct {
 	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
 	Table *Table           // the dialect's; nil while the dialect is not known
 	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
+
+	lost int
 }
 
-// Add appends an event to the batch and returns it for its fields to be set.
+// Overfull says whether the frame states more than a batch holds.
+func (b *Batch) Overfull() bool { return b.lost > 0 }
+
+// MaxEvents bounds what one frame can state: an event takes many times the bytes that state it.
+const MaxEvents = 16 << 10
+
+// Add appends an event to the batch and returns it for its fields to be set. One too many is lost, and Overfull says so.
 func (b *Batch) Add(k Kind) *Event {
 	n := len(b.Events)
+	if n == MaxEvents {
+		b.lost++
+		return new(Event)
+	}
 	if n < cap(b.Events) {
 		b.Events = b.Events[:n+1] // an event is large: it is cleared where it stands, and not copied there
 		b.Events[n] = Event{}
