@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -108,23 +107,19 @@ func TestClientLeavesRealAgent(t *testing.T) {
 	}
 }
 
-// TestDemo runs the recorded agent through the sidecar once.
-func TestDemo(t *testing.T) {
-	var out, errs bytes.Buffer
-	if err := run(t.Context(), []string{"demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0"}, &out, &errs); err != nil {
-		t.Fatal(err, errs.String())
-	}
-	for _, want := range []string{"completed, 10 operations", "execute_tool burn_analyst", "overall confidence 0.90, stated by coordinator"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the demo does not say %q:\n%s", want, out.String())
-		}
-	}
-}
+// oneAgent is a configuration with an agent behind a proxy.
+const oneAgent = `
+stream: {listen: "127.0.0.1:0"}
+sources:
+  - name: fire-briefing
+    proxy: {listen: "127.0.0.1:0", upstream: "%s"}
+    agents_as_tools: [burn_analyst, trail_assessor, cruising_assistant, nepa_advisor]
+`
 
 // startSidecar runs a sidecar in front of an agent until the test ends.
 func startSidecar(t *testing.T, upstream string) *sidecar {
 	t.Helper()
-	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, upstream), known())
+	c, err := config.Parse("test", fmt.Appendf(nil, oneAgent, upstream), known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +140,14 @@ func startSidecar(t *testing.T, upstream string) *sidecar {
 		}
 	})
 	return car
+}
+
+// text is a name that may be unknown.
+func text(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
 }
 
 // address is where the first proxy listens.

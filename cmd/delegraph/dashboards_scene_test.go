@@ -61,6 +61,10 @@ func newScene(t *testing.T, pause time.Duration) *scene {
 	t.Helper()
 	s := &scene{recordings: newRecordedAgent(t).recordings, others: others(t), pause: pause, end: make(chan struct{})}
 	s.finish = sync.OnceFunc(func() { close(s.end) })
+	briefing, err := os.ReadFile("demo/recordings/fire-briefing.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.recordings["briefing"] = briefing
 	s.recordings["garbled"] = []byte("data: {\n\ndata: {\"a\":1,\"a\":2}\n\nid: not one\n" + callFrame)
 	for _, file := range sseFiles(t, captures["looopy"]) {

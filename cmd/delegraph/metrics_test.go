@@ -273,7 +273,7 @@ func TestMetricsNotDelivered(t *testing.T) {
 
 // TestMetricsEnvironmentIsChecked has the start end where the environment is wrong.
 func TestMetricsEnvironmentIsChecked(t *testing.T) {
-	c, err := config.Parse("test", fmt.Appendf(nil, demoConfig, "http://127.0.0.1:1"), known())
+	c, err := config.Parse("test", fmt.Appendf(nil, oneAgent, "http://127.0.0.1:1"), known())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -139,40 +136,6 @@ func (b *browser) sound(host string, width int) {
 	if wide := b.number("document.documentElement.scrollWidth"); wide > width {
 		b.t.Errorf("on a screen of %d the page is %d wide", width, wide)
 	}
-}
-
-// startDemo runs the command of that name, and returns where its pages are.
-func startDemo(t *testing.T) string {
-	t.Helper()
-	for _, pair := range os.Environ() {
-		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "OTEL_") {
-			t.Setenv(name, "")
-		}
-	}
-	admin, err := freeAddress("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := &journal{}
-	ended := make(chan error, 1)
-	ctx, cancel := context.WithCancel(context.Background()) // the test's own is over before its cleanups
-	go func() {
-		ended <- run(ctx, []string{"demo", "--speed=20", "--web.listen-address=" + admin}, said, said)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	address := regexp.MustCompile(`(?m)^runs +(http://\S+/)`)
-	await(t, func(context.Context) error {
-		if !address.MatchString(said.String()) {
-			return errors.New("the demo does not say where its pages are")
-		}
-		return nil
-	})
-	return address.FindStringSubmatch(said.String())[1]
 }
 
 // hostileNames are what an agent may call itself and its tools.

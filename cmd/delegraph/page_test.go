@@ -30,7 +30,8 @@ const (
 // TestPage looks at a running demo as people do: on a desktop and a phone, in light and dark, with and without script.
 func TestPage(t *testing.T) {
 	b := newBrowser(t)
-	demo := startDemo(t)
+	withoutTelemetry(t)
+	demo := showDemo(t, "--speed=20").pages(t)
 	host := strings.TrimSuffix(demo, "/")
 	b.open(demo, nil)
 	b.until(alive)
@@ -55,6 +56,7 @@ func TestPage(t *testing.T) {
 	t.Run("filter", func(t *testing.T) {
 		b.t = t
 		b.do(deed{"deed": "choose", "selector": "select[name=status]", "value": "completed"}, nil)
+		b.do(deed{"deed": "choose", "selector": "select[name=source]", "value": "fire-weather"}, nil)
 		b.do(deed{"deed": "click", "selector": "form button"}, nil)
 		b.until(alive)
 		if all, completed := b.number(rows), b.number(`document.querySelectorAll("#rows .status.completed").length`); all == 0 || all != completed {

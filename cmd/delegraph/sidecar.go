@@ -66,8 +66,9 @@ type sidecar struct {
 	agentsAsTools map[string][]string // by source
 }
 
-// newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs.
-func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment) (*sidecar, error) {
+// newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs. The observers see
+// runs after everybody else.
+func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, last ...tracker.Observer) (*sidecar, error) {
 	s := &sidecar{
 		config: c, logger: logger, registry: prometheus.NewRegistry(), grace: grace,
 		recent:  exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
@@ -76,7 +77,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.drained, s.cutOff = context.WithCancel(context.Background())
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.metrics = metrics.New(s.registry, metricsSettings(c))
-	observers := []tracker.Observer{s.recent}
+	observers := append([]tracker.Observer{s.recent}, last...)
 	sample, provider, err := s.traces(ctx, env)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 )
 
 // verbatim is a configuration under which a client gets the agent's own bytes.
-const verbatim = demoConfig + "    relay: verbatim\n"
+const verbatim = oneAgent + "    relay: verbatim\n"
 
 // running is a sidecar that serves, with its admin server's handler.
 type running struct {
