@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,10 +59,18 @@ func showDemo(t *testing.T, args ...string) *shownDemo {
 	return d
 }
 
-// pages is where its pages are.
+// pages is where its pages are, once they are there.
 func (d *shownDemo) pages(t *testing.T) string {
 	t.Helper()
-	return d.says(t, `^runs +(http://\S+/) `)
+	address := d.says(t, `^runs +(http://\S+/) `)
+	await(t, func(context.Context) error {
+		connection, err := net.Dial("tcp", strings.Trim(address, "htp:/"))
+		if err == nil {
+			connection.Close()
+		}
+		return err
+	})
+	return address
 }
 
 // says waits for the demo to say something, and returns what the pattern's group matches.
@@ -100,9 +109,12 @@ func inShort(r tracker.Report) string {
 	slices.Sort(agents)
 	slices.Sort(tools)
 	line := fmt.Sprintf("%s %s %s: %s; %s", text(r.Session), r.Dialect, r.Status, strings.Join(agents, " "), strings.Join(tools, " "))
-	for what, n := range map[string]int{"unreadable": r.ParseErrors, "inputs": len(r.Inputs), "internal": r.Internal} {
-		if n > 0 {
-			line += fmt.Sprintf("; %d %s", n, what)
+	for _, n := range []struct {
+		of   int
+		what string
+	}{{r.ParseErrors, "unreadable"}, {len(r.Inputs), "inputs"}, {r.Internal, "internal"}} {
+		if n.of > 0 {
+			line += fmt.Sprintf("; %d %s", n.of, n.what)
 		}
 	}
 	for _, x := range r.Transfers {
@@ -112,7 +124,7 @@ func inShort(r tracker.Report) string {
 		line += "; wrote " + a.Name
 	}
 	for _, l := range r.Links {
-		line += "; " + l.Kind
+		line += "; " + l.Kind + " " + l.Run
 	}
 	return line
 }
@@ -128,7 +140,7 @@ var stories = []string{
 	"fire-briefing-8 adk interrupted: coordinator; close_trails?; 1 inputs",
 	"fire-weather-4 looopy completed: - weather-bot; agent__weather-bot__invoke append_file_chunk append_file_chunk create_data_artifact create_file_artifact get_weather; 2 internal; wrote outlook.md; wrote values",
 	"parcels-7 agui completed: - burn_analyst imagery map trail_assessor; delegate delegate mtbs",
-	"tender-analysis-2 deepagents completed: main; ; resumes",
+	"tender-analysis-2 deepagents completed: main; ; resumes tender-analysis-2-1",
 	"tender-analysis-2 deepagents interrupted: main; request_human_input? search_tender_corpus; 1 inputs",
 	"tender-analysis-9 deepagents completed: analyst analyst analyst main; search_tender_corpus search_tender_corpus search_tender_corpus task task task",
 }

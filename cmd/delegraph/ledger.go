@@ -29,6 +29,9 @@ func newLedger(out io.Writer) *ledger {
 	return &ledger{out: out, statuses: map[tracker.Status]int{}, another: make(chan struct{})}
 }
 
+// mostAgents bounds those that a line names.
+const mostAgents = 6
+
 const ledgerLine = "%-18s %-11s %-12s %8s  %s\n"
 
 // begin prints what stands in the columns.
@@ -74,12 +77,17 @@ func agentsIn(run *tracker.Run) string {
 			names = append(names, name)
 		}
 	}
+	more := ""
+	if len(names) > mostAgents {
+		more = fmt.Sprintf(" and %d more", len(names)-mostAgents)
+		names = names[:mostAgents]
+	}
 	for i, name := range names {
 		if times[name] > 1 {
 			names[i] = fmt.Sprintf("%s ×%d", name, times[name])
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, ", ") + more
 }
 
 // await returns when so many runs have ended, or the context.

@@ -85,7 +85,8 @@ func body(w http.ResponseWriter, r *http.Request) []byte {
 	return read
 }
 
-// tell plays a recording in a session, as if it happened now, until its end or until nobody listens.
+// tell plays a recording in a session, as if it happened now, until its end or until nobody listens. Where the agent is faster than
+// its recording, its clock is ahead: the recording's own durations stand in its frames too.
 func (a *agent) tell(w http.ResponseWriter, r *http.Request, of recording, session string) {
 	openStream(w)
 	began := time.Now()

@@ -2,10 +2,12 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 )
 
 // protocol is how one kind of agent is spoken to.
@@ -43,22 +45,33 @@ func askADK(q *asking, question string) ([]byte, error) {
 // started is what a DeepAgents stream says first.
 var started = regexp.MustCompile(`"message_id":"([^"]+)"`)
 
-// messageOf is the message that a recording answers.
-func messageOf(r recording) string { return string(started.FindSubmatch(r.frames[0].bytes)[1]) }
+// messageOf is the message that a recording answers in a chat.
+func messageOf(r recording, chat string) string {
+	return strings.ReplaceAll(string(started.FindSubmatch(r.frames[0].bytes)[1]), r.session, chat)
+}
+
+// threadOf stands before the chat in the name of what waits in it.
+const threadOf = "thread_"
 
 // serveDeepAgents makes a message of a question, or of the answer to one, which is answered at an address of its own.
 func serveDeepAgents(a *agent) {
 	create := func(w http.ResponseWriter, r *http.Request) {
+		chat := cmp.Or(r.PathValue("chat"), strings.TrimPrefix(r.PathValue("thread"), threadOf))
+		message := messageOf(asked(a.source, body(w, r)).recording(), chat)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(w).Encode(object{"message_id": messageOf(asked(a.source, body(w, r)).recording()), "role": "assistant", "status": "processing"})
+		_ = json.NewEncoder(w).Encode(object{
+			"message_id": message, "chat_id": chat, "role": "assistant", "status": "processing",
+			"stream_url": "/api/chats/" + chat + "/messages/" + message + "/stream",
+		})
 	}
 	a.routes.HandleFunc("POST /api/chats/{chat}/messages", create)
 	a.routes.HandleFunc("POST /api/threads/{thread}/resume", create)
 	a.routes.HandleFunc("GET /api/chats/{chat}/messages/{message}/stream", func(w http.ResponseWriter, r *http.Request) {
+		chat := r.PathValue("chat")
 		for _, s := range stories {
-			if s.source == a.source && messageOf(s.recording()) == r.PathValue("message") {
-				a.tell(w, r, s.recording(), r.PathValue("chat"))
+			if s.source == a.source && messageOf(s.recording(), chat) == r.PathValue("message") {
+				a.tell(w, r, s.recording(), chat)
 				return
 			}
 		}
@@ -79,12 +92,12 @@ func askDeepAgents(q *asking, question string) ([]byte, error) {
 		return nil, err
 	}
 	var message struct {
-		ID string `json:"message_id"`
+		Stream string `json:"stream_url"`
 	}
 	if err := json.Unmarshal(answer, &message); err != nil {
 		return nil, err
 	}
-	return q.get("/api/chats/" + q.session + "/messages/" + message.ID + "/stream")
+	return q.get(message.Stream)
 }
 
 // serveLooopy answers a turn when it is over. What happens in it can be heard meanwhile in the stream of its context, which stays
@@ -178,7 +191,7 @@ func serveAGUI(a *agent) {
 
 func askAGUI(q *asking, question string) ([]byte, error) {
 	return q.post("/agui", object{
-		"threadId": q.session, "runId": "run-parcels", "state": object{}, "tools": []object{}, "context": []object{}, "forwardedProps": object{},
+		"threadId": q.session, "runId": q.session + "-1", "state": object{}, "tools": []object{}, "context": []object{}, "forwardedProps": object{},
 		"messages": []object{{"id": "u1", "role": "user", "content": question}},
 	})
 }
