@@ -87,22 +87,11 @@ func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 // moments are when an operation began and ended. Only a capture without any times is dated from base: elsewhere an end that is not
 // known, as that of an answer whose call nobody saw, is put beside what is, so that no span lasts from base until now.
 func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
-	started, ended = op.Started.At, op.Ended.At
-	switch {
-	case !started.IsZero() && !ended.IsZero():
-	case !op.From.IsZero():
-		return op.From, op.To
-	case !ended.IsZero():
-		return ended, ended
-	case !started.IsZero():
-		return started, started
-	case !r.Root.Started.At.IsZero():
-		return r.Root.Started.At, r.Root.Started.At
-	case r.Live:
-		return // the SDK takes the present for what is not given
-	default:
-		started, ended = undated(op.Started), undated(op.Ended)
+	started, ended, known := r.Place(op)
+	if known || r.Live { // the SDK takes the present for what is not given
+		return started, ended
 	}
+	started, ended = undated(op.Started), undated(op.Ended)
 	if ended.Before(started) {
 		started = ended
 	}

@@ -262,3 +262,25 @@ type Run struct {
 	Internal    int
 	ParseErrors int
 }
+
+// Place is where an operation stands among its run's times: between its own where both are known, else beside what is known: where
+// it was put, at the end of it that is known, or where its run begins. Where there is nothing of all that, known is false, and
+// only the ordinals of its frames say where it stands.
+func (r *Run) Place(op *Operation) (from, to time.Time, known bool) {
+	from, to = op.Started.At, op.Ended.At
+	switch {
+	case !from.IsZero() && !to.IsZero():
+	case !op.From.IsZero():
+		from, to = op.From, op.To
+	case !to.IsZero():
+		from = to
+	case !from.IsZero():
+		to = from
+	default:
+		from, to = r.Root.Started.At, r.Root.Started.At
+	}
+	if to.Before(from) {
+		from = to
+	}
+	return from, to, !from.IsZero()
+}

@@ -11,8 +11,8 @@ import (
 // Chart is a run as rows, each operation below the one that it is part of.
 type Chart struct {
 	Rows  []Row
-	Took  time.Duration // of the run
-	Timed bool          // whether the times are known; else rows stand in the order in which the stream showed them
+	Took  time.Duration // from one end of the axis to the other
+	Timed bool          // the axis is of time; else it is of frames, in the order of the stream
 
 	from, to time.Time
 }
@@ -22,102 +22,128 @@ func (c Chart) At(moment time.Time) (share float64, known bool) {
 	if !c.Timed || moment.IsZero() {
 		return 0, false
 	}
-	return (&axis{from: c.from, to: c.to}).share(moment), true
+	return part(float64(moment.Sub(c.from)), float64(c.to.Sub(c.from))), true
 }
+
+// Known says whether the run's own beginning and end are known, so that it took the length of the axis.
+func (c Chart) Known() bool { return len(c.Rows) > 0 && c.Rows[0].Timed }
 
 // Row is one operation.
 type Row struct {
-	tracker.OperationReport
-	Last     []bool  // for each level above it: whether it is part of the last operation there; its depth is the length
-	From, To float64 // of the run, 0 to 1
+	Op       *tracker.Operation
+	Depth    int     // how many operations it is part of
+	Last     []bool  // for each of the innermost of these: whether it, or what it holds of this, is the last there
+	From, To float64 // of the axis, 0 to 1; where Took is not known, only where the stream shows it, as its span does
 	Took     time.Duration
 	Timed    bool // Took is known
 }
 
-// Of lays a run out.
-func Of(r tracker.Report) Chart {
-	below := map[string][]tracker.OperationReport{}
-	for _, op := range r.Operations {
-		parent := ""
-		if op.Parent != nil {
-			parent = *op.Parent
+// maxLast is of how many levels above it a row knows what follows there: a run may be as deep as it has operations.
+const maxLast = 32
+
+// Of lays a run out. What goes on has lasted until now.
+func Of(run *tracker.Run, now time.Time) Chart {
+	if len(run.Operations) == 0 {
+		return Chart{}
+	}
+	l := layout{run: run, now: now, below: map[tracker.SpanID][]*tracker.Operation{}}
+	kept := map[tracker.SpanID]bool{}
+	for _, op := range run.Operations {
+		kept[op.ID] = true
+	}
+	root := run.Operations[0]
+	for _, op := range run.Operations[1:] {
+		above := op.Parent
+		if !kept[above] { // a long run forgets operations that have ended
+			above = root.ID
 		}
-		below[parent] = append(below[parent], op)
+		l.below[above] = append(l.below[above], op)
 	}
-	a := axis{of: r}
-	a.from, a.to, a.timed = bounds(r)
-	c := Chart{Timed: a.timed, Took: a.to.Sub(a.from), from: a.from, to: a.to}
-	c.Rows = a.rows(nil, below, "", nil)
-	return c
+	l.measure(root)
+	l.add(root, 0, nil)
+	return l.chart
 }
 
-func bounds(r tracker.Report) (from, to time.Time, known bool) {
-	if len(r.Operations) == 0 {
-		return from, to, false
+// layout is a chart in the making.
+type layout struct {
+	run         *tracker.Run
+	now         time.Time
+	below       map[tracker.SpanID][]*tracker.Operation
+	first, last int // frames, of an axis without times
+	chart       Chart
+}
+
+// measure finds the ends of the axis: those of the run, or of what is known of it.
+func (l *layout) measure(root *tracker.Operation) {
+	l.chart.from, l.chart.to, l.chart.Timed = l.run.Place(root)
+	if l.goesOn(root) {
+		l.chart.to = l.now
 	}
-	from, started := moment(r.Operations[0].Started)
-	to, ended := moment(r.Operations[0].Ended)
-	return from, to, started && ended
-}
-
-func moment(text *string) (at time.Time, known bool) {
-	if text == nil {
-		return at, false
+	l.chart.Took = max(l.chart.to.Sub(l.chart.from), 0)
+	l.first = root.Started.Frame
+	for _, op := range l.run.Operations {
+		l.last = max(l.last, op.Started.Frame, op.Ended.Frame)
 	}
-	at, err := time.Parse(time.RFC3339Nano, *text)
-	return at, err == nil
 }
 
-// axis places moments between the run's ends.
-type axis struct {
-	of       tracker.Report
-	from, to time.Time
-	timed    bool
-	placed   int
+func (l *layout) goesOn(op *tracker.Operation) bool {
+	return l.run.Status == tracker.Running && !op.Started.At.IsZero() && op.Ended.At.IsZero()
 }
 
-func (a *axis) rows(rows []Row, below map[string][]tracker.OperationReport, parent string, last []bool) []Row {
-	siblings := below[parent]
-	delete(below, parent) // an id that names itself would have no end
-	for i, op := range siblings {
-		row := Row{OperationReport: op}
-		if parent != "" {
-			row.Last = append(append(row.Last, last...), i == len(siblings)-1)
-		}
-		a.place(&row)
-		rows = append(rows, row)
-		rows = a.rows(rows, below, op.ID, row.Last)
+func (l *layout) add(op *tracker.Operation, depth int, last []bool) {
+	row := Row{Op: op, Depth: depth, Last: last}
+	if l.chart.Timed {
+		l.time(&row)
+	} else {
+		l.order(&row)
 	}
-	return rows
+	l.chart.Rows = append(l.chart.Rows, row)
+	below := l.below[op.ID]
+	delete(l.below, op.ID) // an id that names itself would have no end
+	for i, child := range below {
+		inner := append(append(make([]bool, 0, maxLast+1), last...), i == len(below)-1)
+		l.add(child, depth+1, inner[max(len(inner)-maxLast, 0):])
+	}
 }
 
-func (a *axis) place(row *Row) {
-	at, begun := moment(row.Started)
-	end, ended := moment(row.Ended)
-	n := float64(max(len(a.of.Operations), 1))
+// time puts a row where its times are.
+func (l *layout) time(row *Row) {
+	from, to, known := l.run.Place(row.Op)
 	switch {
-	case !a.timed && a.placed == 0:
-		row.From, row.To = 0, 1
-	case !a.timed:
-		row.From, row.To = float64(a.placed)/n, float64(a.placed+1)/n
-	case begun && ended:
-		row.From, row.To = a.share(at), a.share(end)
-		row.Took, row.Timed = end.Sub(at), row.Timing != tracker.Unknown
-	case begun:
-		row.From, row.To = a.share(at), a.share(at)
-	case ended:
-		row.From, row.To = a.share(end), a.share(end)
+	case !known:
+		from, to = l.chart.from, l.chart.from
+	case l.goesOn(row.Op):
+		to, row.Timed = l.now, true
+	default:
+		row.Timed = row.Op.Timing != tracker.Unknown && !row.Op.Started.At.IsZero() && !row.Op.Ended.At.IsZero()
 	}
-	a.placed++
+	if row.Timed {
+		row.Took = max(to.Sub(from), 0)
+	}
+	row.From, _ = l.chart.At(from)
+	row.To, _ = l.chart.At(to)
+	row.To = max(row.From, row.To)
 }
 
-// share is where a moment lies in the run; a run that took no time is all beginning.
-func (a *axis) share(at time.Time) float64 {
-	whole := a.to.Sub(a.from)
+// order puts a row where its frames are.
+func (l *layout) order(row *Row) {
+	ended := row.Op.Ended.Frame
+	if ended == 0 {
+		ended = l.last
+	}
+	whole := float64(l.last - l.first)
+	if row.To = 1; whole > 0 { // else the only frame is all there is
+		row.From = part(float64(row.Op.Started.Frame-l.first), whole)
+		row.To = max(row.From, part(float64(ended-l.first), whole))
+	}
+}
+
+// part is a share of a whole; where that is nothing, all is its beginning.
+func part(of, whole float64) float64 {
 	if whole <= 0 {
 		return 0
 	}
-	return min(max(float64(at.Sub(a.from))/float64(whole), 0), 1)
+	return min(max(of/whole, 0), 1)
 }
 
 // Span writes a duration as a person would: three digits, and a unit.

@@ -12,86 +12,138 @@ import (
 	"github.com/delegraph/delegraph/exporter/waterfall"
 )
 
-func op(id, parent, name, from, to string) tracker.OperationReport {
-	o := tracker.OperationReport{ID: id, Kind: tracker.ExecuteTool, Name: &name, Timing: tracker.Reported}
-	if parent != "" {
-		o.Parent = &parent
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// op is an operation between two moments, in seconds after noon; "" where one is not known.
+func op(id, parent byte, name, from, to string) *tracker.Operation {
+	o := &tracker.Operation{ID: tracker.SpanID{id}, Kind: tracker.ExecuteTool, Name: name, Timing: tracker.Reported}
+	if o.Started.At, o.Ended.At = at(from), at(to); o.Started.At.IsZero() || o.Ended.At.IsZero() {
+		o.Timing = tracker.Unknown
 	}
-	if from != "" {
-		o.Started = at(from)
-	}
-	if to != "" {
-		o.Ended = at(to)
+	if parent != 0 {
+		o.Parent = tracker.SpanID{parent}
 	}
 	return o
 }
 
-// at is so many seconds after noon.
-func at(seconds string) *string {
-	d, err := time.ParseDuration(seconds + "s")
-	if err != nil {
-		return &seconds // no time at all
-	}
-	s := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC).Add(d).Format(time.RFC3339Nano)
-	return &s
+// framed is an operation without times, from a frame to another.
+func framed(id, parent byte, name string, from, to int) *tracker.Operation {
+	o := op(id, parent, name, "", "")
+	o.Started.Frame, o.Ended.Frame = from, to
+	return o
 }
 
-func drawn(ops ...tracker.OperationReport) string {
-	c := waterfall.Of(tracker.Report{Operations: ops})
-	out := fmt.Sprintf("%s timed=%v", c.Took, c.Timed)
+// placed puts an operation, as the tracker does with one of unknown times.
+func placed(o *tracker.Operation, from, to string) *tracker.Operation {
+	o.Timing, o.From, o.To = tracker.Unknown, at(from), at(to)
+	return o
+}
+
+func at(seconds string) time.Time {
+	d, err := time.ParseDuration(seconds + "s")
+	if err != nil {
+		return time.Time{}
+	}
+	return noon.Add(d)
+}
+
+func runOf(ops ...*tracker.Operation) *tracker.Run {
+	r := &tracker.Run{Status: tracker.Completed, Operations: ops}
+	if len(ops) > 0 {
+		r.Root = ops[0]
+	}
+	return r
+}
+
+func drawn(r *tracker.Run) string {
+	c := waterfall.Of(r, noon.Add(20*time.Second))
+	out := fmt.Sprintf("%s timed=%v known=%v", c.Took, c.Timed, c.Known())
 	for _, r := range c.Rows {
-		out += fmt.Sprintf("\n%s%s %.2f-%.2f %s timed=%v last=%v", strings.Repeat("  ", len(r.Last)), *r.Name, r.From, r.To, r.Took, r.Timed, r.Last)
+		out += fmt.Sprintf("\n%s%s %.2f-%.2f ", strings.Repeat("  ", r.Depth), r.Op.Name, r.From, r.To)
+		if r.Timed {
+			out += r.Took.String()
+		} else {
+			out += "?"
+		}
+		out += fmt.Sprint(" ", r.Last)
 	}
 	return out
 }
 
 func TestOf(t *testing.T) {
+	running := runOf(op(1, 0, "run", "0", ""), op(2, 1, "a", "0", "5"), op(3, 1, "b", "5", ""))
+	running.Status = tracker.Running
 	for name, c := range map[string]struct {
-		ops  []tracker.OperationReport
+		run  *tracker.Run
 		want string
 	}{
-		"nested": {[]tracker.OperationReport{op("1", "", "run", "0", "10"), op("2", "1", "a", "0", "5"), op("3", "2", "b", "2", "3"), op("4", "1", "c", "5", "10")}, `10s timed=true
-run 0.00-1.00 10s timed=true last=[]
-  a 0.00-0.50 5s timed=true last=[false]
-    b 0.20-0.30 1s timed=true last=[false true]
-  c 0.50-1.00 5s timed=true last=[true]`},
-		"half known": {[]tracker.OperationReport{op("1", "", "run", "0", "10"), op("2", "1", "a", "", "5"), op("3", "1", "b", "5", ""), op("4", "1", "c", "", "")}, `10s timed=true
-run 0.00-1.00 10s timed=true last=[]
-  a 0.50-0.50 0s timed=false last=[false]
-  b 0.50-0.50 0s timed=false last=[false]
-  c 0.00-0.00 0s timed=false last=[true]`},
-		"without times": {[]tracker.OperationReport{op("1", "", "run", "", ""), op("2", "1", "a", "", ""), op("3", "1", "b", "", ""), op("4", "1", "c", "", "")}, `0s timed=false
-run 0.00-1.00 0s timed=false last=[]
-  a 0.25-0.50 0s timed=false last=[false]
-  b 0.50-0.75 0s timed=false last=[false]
-  c 0.75-1.00 0s timed=false last=[true]`},
-		"no time at all":     {[]tracker.OperationReport{op("1", "", "run", "noon", "later")}, "0s timed=false\nrun 0.00-1.00 0s timed=false last=[]"},
-		"a moment":           {[]tracker.OperationReport{op("1", "", "run", "3", "3")}, "0s timed=true\nrun 0.00-0.00 0s timed=true last=[]"},
-		"nothing":            {nil, "0s timed=false"},
-		"part of itself":     {[]tracker.OperationReport{op("1", "", "run", "0", "1"), op("2", "2", "a", "0", "1")}, "1s timed=true\nrun 0.00-1.00 1s timed=true last=[]"},
-		"outside of its run": {[]tracker.OperationReport{op("1", "", "run", "0", "1"), op("2", "1", "a", "-5", "9")}, "1s timed=true\nrun 0.00-1.00 1s timed=true last=[]\n  a 0.00-1.00 14s timed=true last=[true]"},
+		"nested": {runOf(op(1, 0, "run", "0", "10"), op(2, 1, "a", "0", "5"), op(3, 2, "b", "2", "3"), op(4, 1, "c", "5", "10")), `10s timed=true known=true
+run 0.00-1.00 10s []
+  a 0.00-0.50 5s [false]
+    b 0.20-0.30 1s [false true]
+  c 0.50-1.00 5s [true]`},
+		"half known": {runOf(op(1, 0, "run", "0", "10"), op(2, 1, "a", "", "5"), op(3, 1, "b", "5", ""), op(4, 1, "c", "", "")), `10s timed=true known=true
+run 0.00-1.00 10s []
+  a 0.50-0.50 ? [false]
+  b 0.50-0.50 ? [false]
+  c 0.00-0.00 ? [true]`},
+		"put beside what is known": {runOf(op(1, 0, "run", "0", "10"), placed(op(2, 1, "a", "", "6"), "4", "6"), placed(op(3, 2, "b", "", ""), "4", "4")), `10s timed=true known=true
+run 0.00-1.00 10s []
+  a 0.40-0.60 ? [true]
+    b 0.40-0.40 ? [true true]`},
+		"a run whose beginning nobody knows": {runOf(placed(op(1, 0, "run", "", "10"), "5", "10"), op(2, 1, "a", "5", "7"), op(3, 1, "b", "", "")), `5s timed=true known=false
+run 0.00-1.00 ? []
+  a 0.00-0.40 2s [false]
+  b 0.00-0.00 ? [true]`},
+		"without times": {runOf(framed(1, 0, "run", 1, 11), framed(2, 1, "a", 1, 3), framed(3, 1, "b", 3, 11), framed(4, 3, "c", 6, 6), framed(5, 3, "never ended", 6, 0)), `0s timed=false known=false
+run 0.00-1.00 ? []
+  a 0.00-0.20 ? [false]
+  b 0.20-1.00 ? [true]
+    c 0.50-0.50 ? [true false]
+    never ended 0.50-1.00 ? [true true]`},
+		"one frame without a time":   {runOf(framed(1, 0, "run", 1, 1), framed(2, 1, "a", 1, 1)), "0s timed=false known=false\nrun 0.00-1.00 ? []\n  a 0.00-1.00 ? [true]"},
+		"a moment":                   {runOf(op(1, 0, "run", "3", "3")), "0s timed=true known=true\nrun 0.00-0.00 0s []"},
+		"nothing":                    {runOf(), "0s timed=false known=false"},
+		"part of itself":             {runOf(op(1, 0, "run", "0", "1"), op(2, 2, "a", "0", "1")), "1s timed=true known=true\nrun 0.00-1.00 1s []"},
+		"part of what was forgotten": {runOf(op(1, 0, "run", "0", "1"), op(2, 9, "a", "0", "1")), "1s timed=true known=true\nrun 0.00-1.00 1s []\n  a 0.00-1.00 1s [true]"},
+		"outside of its run":         {runOf(op(1, 0, "run", "0", "1"), op(2, 1, "a", "-5", "9")), "1s timed=true known=true\nrun 0.00-1.00 1s []\n  a 0.00-1.00 14s [true]"},
+		"on its way":                 {running, "20s timed=true known=true\nrun 0.00-1.00 20s []\n  a 0.00-0.25 5s [false]\n  b 0.25-1.00 15s [true]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(strings.Split(c.want, "\n"), strings.Split(drawn(c.ops...), "\n")); diff != "" {
+			if diff := cmp.Diff(strings.Split(c.want, "\n"), strings.Split(drawn(c.run), "\n")); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
+// TestDeep draws a run that is as deep as it has operations, whose rows know only the innermost levels above them.
+func TestDeep(t *testing.T) {
+	ops := []*tracker.Operation{op(0, 0, "run", "0", "1")}
+	ops[0].ID = tracker.SpanID{7: 1}
+	for i := range 9_999 {
+		o := op(0, 0, "deeper", "0", "1")
+		o.ID, o.Parent = tracker.SpanID{1, 1: byte(i), 2: byte(i >> 8)}, ops[i].ID
+		ops = append(ops, o)
+	}
+	rows := waterfall.Of(runOf(ops...), noon).Rows
+	if last := rows[len(rows)-1]; len(rows) != 10_000 || last.Depth != 9_999 || len(last.Last) > 100 {
+		t.Errorf("%d rows, the last at depth %d with %d levels", len(rows), last.Depth, len(last.Last))
+	}
+}
+
 // TestUnknownTimingHasNoDuration has both times and yet no known beginning.
 func TestUnknownTimingHasNoDuration(t *testing.T) {
-	guessed := op("2", "1", "a", "0", "5")
+	guessed := op(2, 1, "a", "0", "5")
 	guessed.Timing = tracker.Unknown
-	if rows := waterfall.Of(tracker.Report{Operations: []tracker.OperationReport{op("1", "", "run", "0", "10"), guessed}}).Rows; rows[1].Timed {
+	if rows := waterfall.Of(runOf(op(1, 0, "run", "0", "10"), guessed), noon).Rows; rows[1].Timed {
 		t.Errorf("it took %s", rows[1].Took)
 	}
 }
 
 // TestAt places a moment on the time axis of a run of ten seconds, if there is one.
 func TestAt(t *testing.T) {
-	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	timed := waterfall.Of(tracker.Report{Operations: []tracker.OperationReport{op("1", "", "run", "0", "10")}})
+	timed := waterfall.Of(runOf(op(1, 0, "run", "0", "10")), noon)
 	for seconds, want := range map[int]float64{-5: 0, 0: 0, 4: 0.4, 10: 1, 99: 1} {
 		if share, known := timed.At(noon.Add(time.Duration(seconds) * time.Second)); share != want || !known {
 			t.Errorf("%d s is at %g, %v", seconds, share, known)
@@ -100,7 +152,7 @@ func TestAt(t *testing.T) {
 	if _, known := timed.At(time.Time{}); known {
 		t.Error("a moment that nobody knows has a place")
 	}
-	if _, known := waterfall.Of(tracker.Report{Operations: []tracker.OperationReport{op("1", "", "run", "", "")}}).At(noon); known {
+	if _, known := waterfall.Of(runOf(framed(1, 0, "run", 1, 2)), noon).At(noon); known {
 		t.Error("there is a place without an axis")
 	}
 }

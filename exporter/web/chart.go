@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/hex"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -16,6 +15,8 @@ type chart struct {
 	Timed bool
 	More  int // operations that are not drawn
 	Took  string
+
+	Unknown bool // is when some of them were
 
 	arrows int
 }
@@ -57,24 +58,21 @@ var kinds = map[tracker.OperationKind]string{tracker.InvokeAgent: "agent", track
 
 // draw lays a run out as far as the page shows it. What goes on has lasted until now.
 func draw(run *tracker.Run, now time.Time) chart {
-	laid := waterfall.Of(ongoing(run, now))
+	laid := waterfall.Of(run, now)
 	c := chart{Timed: laid.Timed, Took: waterfall.Span(laid.Took), Ticks: ticks(laid)}
 	if len(laid.Rows) > maxRows {
 		c.More = len(laid.Rows) - maxRows
 		laid.Rows = laid.Rows[:maxRows]
 	}
-	report, at := run.Report(), map[string]int{}
-	of := map[string]*tracker.Operation{}
-	for i, op := range report.Operations {
-		of[op.ID] = run.Operations[i]
+	at := map[tracker.SpanID]int{}
+	for i, r := range laid.Rows {
+		at[r.Op.ID] = i
+		c.Rows = append(c.Rows, operation(r, laid))
+		c.Unknown = c.Unknown || !r.Timed
 	}
 	for i, r := range laid.Rows {
-		at[r.ID] = i
-		c.Rows = append(c.Rows, operation(r, of[r.ID], laid))
-	}
-	for i, r := range laid.Rows {
-		for _, from := range of[r.ID].Links {
-			if source, drawn := at[hex.EncodeToString(from[:])]; drawn {
+		for _, from := range r.Op.Links {
+			if source, drawn := at[from]; drawn {
 				c.connect(source, i, share(r.From))
 			}
 		}
@@ -87,24 +85,10 @@ func draw(run *tracker.Run, now time.Time) chart {
 	return c
 }
 
-// ongoing is a run's report in which all that goes on ends now.
-func ongoing(run *tracker.Run, now time.Time) tracker.Report {
-	r := run.Report()
-	if run.Status != tracker.Running {
-		return r
-	}
-	until := stamp(now)
-	for i := range r.Operations {
-		if op := &r.Operations[i]; op.Started != nil && op.Ended == nil {
-			op.Ended, op.Timing = &until, tracker.Observed
-		}
-	}
-	return r
-}
-
-func operation(r waterfall.Row, op *tracker.Operation, laid waterfall.Chart) row {
+func operation(r waterfall.Row, laid waterfall.Chart) row {
+	op := r.Op
 	out := row{
-		Kind: kinds[r.Kind], Name: op.Name, Level: len(r.Last) + 1, Stems: stems(r.Last),
+		Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
 		From: share(r.From), Wide: share(r.To - r.From), Point: r.To-r.From < thinnest, Error: string(op.Error),
 	}
 	if op.AgentTool {
@@ -126,6 +110,8 @@ func operation(r waterfall.Row, op *tracker.Operation, laid waterfall.Chart) row
 	}
 	if r.Timed {
 		out.Start, out.Took = waterfall.Span(time.Duration(r.From*float64(laid.Took))), waterfall.Span(r.Took)
+	} else {
+		out.Class += " unknown"
 	}
 	for i := range op.Confidence {
 		if c := &op.Confidence[i]; c.Known && (out.Confidence == nil || c.Overall) {
