@@ -2,14 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/term"
+	"time"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/waterfall"
@@ -17,48 +16,34 @@ import (
 
 // texts prints runs for people: a waterfall each, and what answers said of themselves.
 type texts struct {
-	out    *bufio.Writer
-	width  int
-	colour bool
-	err    error
+	screen
+	out *bufio.Writer
+	err error
 }
 
-// newTexts prints to a buffered writer, in the width and the colours of the terminal behind it if there is one.
+// newTexts prints to a buffered writer, as it suits the terminal behind it if there is one.
 func newTexts(behind io.Writer, out *bufio.Writer) *texts {
-	t := &texts{out: out, width: 100}
-	if file, ok := behind.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		t.colour = os.Getenv("NO_COLOR") == "" // no-color.org
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-			t.width = max(width, narrowest)
-		}
-	}
-	return t
+	return &texts{screen: screenOf(behind, os.Getenv), out: out}
 }
 
 const (
-	narrowest   = 40
-	spanColumn  = 9
-	widestName  = 48
-	longestText = 100
+	spanColumn = 9
+	widestName = 48
+	factColumn = 12
 )
 
 // Marks of how an operation ended, beside its name.
 var marks = map[tracker.OperationStatus]string{tracker.Error: " ✗", tracker.OperationInterrupted: " ⏸", tracker.Unfinished: " …"}
 
-// Escape sequences of terminals (ECMA-48, SGR).
+const failedColour = "31"
+
+// Colours of terminals (ECMA-48, SGR).
 var (
 	statusColours = map[tracker.Status]string{
-		tracker.Completed: "32", tracker.Failed: "31", tracker.Canceled: "33", tracker.Interrupted: "33", tracker.Incomplete: "33", tracker.TimedOut: "31",
+		tracker.Completed: "32", tracker.Failed: failedColour, tracker.Canceled: "33", tracker.Interrupted: "33", tracker.Incomplete: "33", tracker.TimedOut: failedColour,
 	}
 	barColours = map[tracker.OperationKind]string{tracker.InvokeAgent: "34", tracker.Chat: "35", tracker.ExecuteTool: "36"}
 )
-
-func (t *texts) coloured(code, text string) string {
-	if !t.colour || code == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
 
 // RunStarted has nothing to print.
 func (t *texts) RunStarted(*tracker.Run) {}
@@ -69,7 +54,7 @@ func (t *texts) OperationEnded(*tracker.Run, *tracker.Operation) {}
 // RunEnded prints the run.
 func (t *texts) RunEnded(run *tracker.Run) {
 	r := run.Report()
-	chart := waterfall.Of(r)
+	chart := waterfall.Of(run, time.Time{})
 	t.head(r, chart)
 	t.rows(chart)
 	t.facts(r)
@@ -82,50 +67,73 @@ func (t *texts) line(text string) {
 	}
 }
 
+// say prints a sentence.
+func (t *texts) say(text string) { t.line(t.lay(wordsOf(text), " ", 0)) }
+
+func wordsOf(text string) (pieces []piece) {
+	for _, word := range strings.Split(text, " ") {
+		pieces = append(pieces, piece{word, ""})
+	}
+	return pieces
+}
+
 func (t *texts) head(r tracker.Report, chart waterfall.Chart) {
-	about := []string{t.coloured("1", readable(r.Agent, "a run")), t.coloured(statusColours[r.Status], string(r.Status))}
+	status := string(r.Status)
 	if r.StatusReason != nil {
-		about[1] += " (" + *r.StatusReason + ")"
+		status += " (" + *r.StatusReason + ")"
 	}
-	if chart.Timed {
-		about = append(about, waterfall.Span(chart.Took))
+	about := []piece{{readable(r.Agent, "a run"), "1"}, {status, statusColours[r.Status]}}
+	if chart.Known() {
+		about = append(about, piece{waterfall.Span(chart.Took), ""})
 	}
-	about = append(about, r.Dialect, counts(r.Events, "frame"))
+	about = append(about, piece{r.Dialect, ""}, piece{counts(r.Events, "frame"), ""})
 	if r.ParseErrors > 0 {
-		about = append(about, t.coloured("31", counts(r.ParseErrors, "frame")+" unreadable"))
+		about = append(about, piece{counts(r.ParseErrors, "frame") + " unreadable", failedColour})
 	}
 	if r.Usage.Input != nil || r.Usage.Output != nil {
-		about = append(about, "tokens "+number(r.Usage.Input)+" in, "+number(r.Usage.Output)+" out")
+		about = append(about, piece{"tokens " + number(r.Usage.Input) + " in, " + number(r.Usage.Output) + " out", ""})
 	}
-	t.line(strings.Join(about, " · "))
+	t.line(t.lay(about, " · ", 2))
 	if r.Run != nil || r.Session != nil {
-		t.line("run " + readable(r.Run, "?") + ", session " + readable(r.Session, "?"))
+		t.line(t.lay([]piece{{"run " + readable(r.Run, "?"), ""}, {"session " + readable(r.Session, "?"), ""}}, ", ", 2))
 	}
-	if !chart.Timed {
-		t.line("The stream has no times: operations stand in the order in which it showed them.")
+	unknown := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return !row.Timed })
+	switch {
+	case !chart.Timed:
+		t.say("The stream has no times: operations stand where its frames showed them.")
+	case unknown:
+		t.say("When is not known of what is drawn " + unknownInk + " or ?: it stands beside what is known.")
 	}
 }
 
 func (t *texts) rows(chart waterfall.Chart) {
-	names, widest := make([]string, len(chart.Rows)), 0
+	deepest := min(max(t.width/10, 4), 12) // levels that leave room for a name
+	names, longest := make([]string, len(chart.Rows)), 0
 	for i, row := range chart.Rows {
-		names[i] = stems(row.Last) + label(row)
-		widest = max(widest, utf8.RuneCountInString(names[i]))
+		names[i] = stems(row.Last, deepest) + label(row.Op)
+		longest = max(longest, cells(names[i]))
 	}
-	column := min(widest, widestName, max(t.width-spanColumn-narrowest/2, narrowest/2))
-	bar := max(t.width-column-spanColumn-2, 10)
+	column := min(longest, widestName, max(t.width-spanColumn-narrowest/2-2, narrowest/2-1))
+	bar := t.width - column - spanColumn - 2
 	for i, row := range chart.Rows {
 		span := ""
-		if row.Timed {
+		switch {
+		case row.Timed:
 			span = waterfall.Span(row.Took)
+		case chart.Timed:
+			span = "?"
 		}
-		t.line(padded(names[i], column) + " " + t.bar(row, bar) + " " + fmt.Sprintf("%*s", spanColumn, span))
+		t.line(padded(names[i], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-cells(span), 0)) + span)
 	}
 }
 
-// stems draws where a row hangs.
-func stems(last []bool) string {
+// stems draws where a row hangs, as far as there is room.
+func stems(last []bool, deepest int) string {
 	var b strings.Builder
+	if len(last) > deepest {
+		b.WriteString("… ")
+		last = last[len(last)-deepest+1:]
+	}
 	for i, isLast := range last {
 		switch {
 		case i == len(last)-1 && isLast:
@@ -143,28 +151,44 @@ func stems(last []bool) string {
 
 var kindWords = map[tracker.OperationKind]string{tracker.InvokeAgent: "agent", tracker.ExecuteTool: "tool", tracker.Chat: "model"}
 
-func label(row waterfall.Row) string {
-	return kindWords[row.Kind] + " " + readable(row.Name, "?") + marks[row.Status]
+func label(op *tracker.Operation) string {
+	return kindWords[op.Kind] + " " + cmp.Or(printable(op.Name), "?") + marks[op.Status]
 }
+
+// What bars are drawn with.
+const (
+	ink, point               = "█", "▏"
+	unknownInk, unknownPoint = "░", "?" // when is not known
+)
 
 // bar draws a row's time; whatever has none is a point.
 func (t *texts) bar(row waterfall.Row, width int) string {
 	from := min(int(row.From*float64(width)), width-1)
 	to := min(max(int(row.To*float64(width)+0.5), from+1), width)
-	ink := "█"
-	if row.To <= row.From {
-		ink = "▏"
+	with := ink
+	switch isPoint := row.To <= row.From; {
+	case isPoint && row.Timed:
+		with = point
+	case isPoint:
+		with = unknownPoint
+	case !row.Timed:
+		with = unknownInk
 	}
-	colour := barColours[row.Kind]
-	if row.Status == tracker.Error {
-		colour = "31"
+	colour := barColours[row.Op.Kind]
+	if row.Op.Status == tracker.Error {
+		colour = failedColour
 	}
-	return strings.Repeat(" ", from) + t.coloured(colour, strings.Repeat(ink, to-from)) + strings.Repeat(" ", width-to)
+	return strings.Repeat(" ", from) + t.paint(piece{strings.Repeat(with, to-from), colour}) + strings.Repeat(" ", width-to)
+}
+
+// fact prints what there is to say of a run besides its times.
+func (t *texts) fact(what, text string) {
+	t.line(t.lay(append([]piece{{padded(what, factColumn-1), ""}}, wordsOf(text)...), " ", factColumn))
 }
 
 func (t *texts) facts(r tracker.Report) {
 	for _, x := range r.Transfers {
-		t.line("transfer    " + readable(x.From, "?") + " → " + printable(x.To))
+		t.fact("transfer", readable(x.From, "?")+" → "+printable(x.To))
 	}
 	for _, c := range r.Confidence {
 		value := printable(c.Label)
@@ -177,19 +201,19 @@ func (t *texts) facts(r tracker.Report) {
 		if c.Scope != "" {
 			value += " for " + printable(c.Scope)
 		}
-		t.line("confidence  " + readable(c.Agent, "?") + ": " + strings.TrimSpace(value) + " (" + string(c.Origin) + ")")
+		t.fact("confidence", readable(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
 	}
 	for _, c := range r.Citations {
-		t.line("source      " + readable(c.Agent, "?") + ": " + printable(c.Source))
+		t.fact("source", readable(c.Agent, "?")+": "+printable(c.Source))
 	}
 	for _, in := range r.Inputs {
-		t.line("input       " + string(in.Kind) + " " + string(in.Status))
+		t.fact("input", string(in.Kind)+" "+string(in.Status))
 	}
 	for _, a := range r.Artifacts {
-		t.line("artifact    " + printable(a.Name) + " (" + string(a.Kind) + ")")
+		t.fact("artifact", printable(a.Name)+" ("+string(a.Kind)+")")
 	}
 	for _, l := range r.Links {
-		t.line(l.Kind + "     " + printable(l.Run))
+		t.fact(l.Kind, printable(l.Run))
 	}
 }
 
@@ -212,27 +236,4 @@ func readable(s *string, otherwise string) string {
 		return otherwise
 	}
 	return printable(*s)
-}
-
-// printable keeps what comes from an agent from being more than text in a terminal.
-func printable(s string) string {
-	if len(s) > longestText {
-		s = s[:longestText] + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// padded cuts or fills a text to a number of characters.
-func padded(s string, width int) string {
-	n := utf8.RuneCountInString(s)
-	if n <= width {
-		return s + strings.Repeat(" ", width-n)
-	}
-	runes := []rune(s)
-	return string(runes[:width-1]) + "…"
 }

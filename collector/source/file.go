@@ -14,35 +14,76 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Stdin is the name by which File reads standard input.
+// Stdin is the name of standard input as a capture.
 const Stdin = "-"
 
-// File observes a capture from its first byte to its last, in the named dialect or in the one that it finds. The nonce of its
-// stream is a hash of its content, so that the same capture makes the same spans.
-func File(c *collector.Collector, name, dialect string) error {
-	if name == Stdin {
-		content, err := io.ReadAll(os.Stdin)
+// Capture is what an agent has answered, in a file or from standard input.
+type Capture struct {
+	Name    string // of the file, or Stdin
+	Dialect string // or whatever names none, to find out
+
+	// Seen is told how many bytes of the capture were read, and of how many, 0 where nobody knows; nil where nobody asks.
+	Seen func(read, size int64)
+}
+
+func (c Capture) seen(read, size int64) {
+	if c.Seen != nil {
+		c.Seen(read, size)
+	}
+}
+
+// source is the capture's name in what comes of it.
+func (c Capture) source() string {
+	if c.Name == Stdin {
+		return "stdin"
+	}
+	return filepath.Base(c.Name)
+}
+
+// File observes a capture from its first byte to its last. The nonce of its stream is a hash of its content, so that the same
+// capture makes the same spans: it is read for that before anything is observed, and standard input kept.
+func File(c *collector.Collector, capture Capture) error {
+	if capture.Name == Stdin {
+		content, err := io.ReadAll(&meter{Reader: os.Stdin, capture: capture})
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
-		return observe(c, bytes.NewReader(content), "stdin", dialect)
+		return observe(c, bytes.NewReader(content), int64(len(content)), capture)
 	}
-	f, err := os.Open(name)
+	f, err := os.Open(capture.Name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return observe(c, f, filepath.Base(name), dialect)
-}
-
-func observe(c *collector.Collector, capture io.ReadSeeker, name, dialect string) error {
-	hash := sha256.New()
-	if _, err := io.Copy(hash, capture); err != nil {
-		return err // it names the file
-	}
-	if _, err := capture.Seek(0, io.SeekStart); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return err
 	}
-	s := &event.Stream{Source: name, Nonce: hex.EncodeToString(hash.Sum(nil))}
-	return c.Observe(s, collector.Input{Reader: capture}, dialect)
+	return observe(c, f, info.Size(), capture)
+}
+
+func observe(c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, content); err != nil {
+		return err // it names the file
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	s := &event.Stream{Source: capture.source(), Nonce: hex.EncodeToString(hash.Sum(nil))}
+	return c.Observe(s, collector.Input{Reader: &meter{Reader: content, size: size, capture: capture}}, capture.Dialect)
+}
+
+// meter tells of what is read through it.
+type meter struct {
+	io.Reader
+	capture    Capture
+	read, size int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.read += int64(n)
+	m.capture.seen(m.read, m.size)
+	return n, err
 }
