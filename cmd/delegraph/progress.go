@@ -54,15 +54,16 @@ func (p *progress) see(read, size int64) {
 	far := "  " + mebibytes(read)
 	if size > 0 {
 		done := min(float64(read)/float64(size), 1)
-		full := int(done * progressBar)
-		far = fmt.Sprintf("  %s%s %3d %%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", progressBar-full), int(100*done), mebibytes(read), mebibytes(size))
+		far = fmt.Sprintf(" %3d %%  %s of %s", int(100*done), mebibytes(read), mebibytes(size))
+		if full := int(done * progressBar); p.screen.width >= 2*narrowest {
+			far = "  " + strings.Repeat("█", full) + strings.Repeat("░", progressBar-full) + far
+		}
 	}
-	room := p.screen.width - 1 - cells(far) // in the last column some terminals go to the next line
 	name := printable(p.name)
-	if room < cells(name) {
-		name = padded(name, max(room, 0))
+	if room := p.screen.width - 1 - cells(far); room < cells(name) { // in the last column some terminals go to the next line
+		name = padded(name, max(room, 1))
 	}
-	_, _ = io.WriteString(p.out, eraseLine+head(name+far, p.screen.width-1)) // nobody is told where it fails: it is their terminal
+	_, _ = io.WriteString(p.out, eraseLine+name+far) // nobody is told where it fails: it is their terminal
 }
 
 // erase leaves nothing of what was drawn.

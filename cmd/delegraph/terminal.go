@@ -62,14 +62,14 @@ func (s screen) paint(p piece) string {
 	return "\x1b[" + p.colour + "m" + p.text + "\x1b[0m"
 }
 
-// lay joins pieces with a separator, and breaks the line where the screen ends, at a separator if it can. What follows is indented.
+// lay joins pieces with a separator, or breaks the line there where the screen ends. What follows is indented.
 func (s screen) lay(pieces []piece, separator string, indent int) string {
 	var b strings.Builder
 	column := 0
 	for i, p := range pieces {
 		if i > 0 {
 			if s.folds && column+cells(separator)+cells(p.text) > s.width {
-				b.WriteString(strings.TrimRight(separator, " ") + "\n" + strings.Repeat(" ", indent))
+				b.WriteString("\n" + strings.Repeat(" ", indent))
 				column = indent
 			} else {
 				b.WriteString(separator)
@@ -77,9 +77,9 @@ func (s screen) lay(pieces []piece, separator string, indent int) string {
 			}
 		}
 		for s.folds && column+cells(p.text) > s.width {
-			head := head(p.text, s.width-column)
-			b.WriteString(s.paint(piece{head, p.colour}) + "\n" + strings.Repeat(" ", indent))
-			p.text, column = p.text[len(head):], indent
+			fits := head(p.text, s.width-column)
+			b.WriteString(s.paint(piece{fits, p.colour}) + "\n" + strings.Repeat(" ", indent))
+			p.text, column = p.text[len(fits):], indent
 		}
 		b.WriteString(s.paint(p))
 		column += cells(p.text)

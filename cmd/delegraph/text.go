@@ -190,6 +190,11 @@ func (t *texts) facts(r tracker.Report) {
 	for _, x := range r.Transfers {
 		t.fact("transfer", readable(x.From, "?")+" → "+printable(x.To))
 	}
+	for _, op := range r.Operations[min(1, len(r.Operations)):] { // the run's own is in the head
+		if op.Error != nil {
+			t.fact("error", kindWords[op.Kind]+" "+readable(op.Name, "?")+": "+*op.Error)
+		}
+	}
 	for _, c := range r.Confidence {
 		value := printable(c.Label)
 		if c.Value != nil {
