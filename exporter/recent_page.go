@@ -22,9 +22,11 @@ type Summary struct {
 	Reason          tracker.StatusReason
 	Started, Ended  time.Time // zero where unknown; Ended of an open run too
 	Timing          tracker.Timing
-	Agents          int // besides the run's own
-	Tools, Failed   int // calls, and those that failed
-	Waiting         int // requests for input that nobody has answered
+	Agents          int      // besides the run's own
+	Tools, Failed   int      // calls, and those that failed
+	Called          []string // the first agents and tools that worked for it, each once
+	CalledMore      bool     // and there are others
+	Waiting         int      // requests for input that nobody has answered
 	Usage           event.Usage
 	Lowest          *tracker.Statement // of the values that answers state; nil where there is none
 	Events          int
@@ -41,6 +43,9 @@ func summarise(r *tracker.Run) Summary {
 		s.Ended = r.Root.Ended.At
 	}
 	for _, op := range r.Operations {
+		if op != r.Root && op.Kind != tracker.Chat && op.HandoffTarget == "" {
+			s.call(op.Name)
+		}
 		switch op.Kind {
 		case tracker.InvokeAgent:
 			s.Agents++
@@ -63,6 +68,19 @@ func summarise(r *tracker.Run) Summary {
 		}
 	}
 	return s
+}
+
+// maxCalled is how many names a summary has.
+const maxCalled = 3
+
+func (s *Summary) call(name string) {
+	switch {
+	case name == "" || slices.Contains(s.Called, name):
+	case len(s.Called) == maxCalled:
+		s.CalledMore = true
+	default:
+		s.Called = append(s.Called, name)
+	}
 }
 
 // Query chooses runs; what is "" or 0 leaves the choice open.

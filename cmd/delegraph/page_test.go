@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -141,6 +142,57 @@ func takePicture(t *testing.T, b *browser, demo string) {
 	b.text(`[...document.querySelectorAll("#rows tr")].sort((a, b) => parseInt(b.cells[5].innerText) - parseInt(a.cells[5].innerText))[0].querySelector("a").click()`)
 	b.until(`document.querySelector(".waterfall") && ` + alive)
 	b.do(deed{"deed": "picture", "path": path}, nil)
+}
+
+// TestPageOfRestartedServer has another server on the same port, with other runs: pages that stayed open go on with those.
+func TestPageOfRestartedServer(t *testing.T) {
+	b := newBrowser(t)
+	agent := newRecordedAgent(t)
+	serve := func(address string) (car *running, pages *http.Server, at string) {
+		car = launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = &http.Server{Handler: car.admin}
+		served := make(chan error, 1)
+		go func() { served <- pages.Serve(listener) }()
+		t.Cleanup(func() {
+			pages.Close()
+			<-served
+		})
+		ask200(t, car.sidecar, adkserver.RunRequest("u", "s", agent.names()[0], true))
+		car.proxies[0].Wait()
+		return car, pages, "http://" + listener.Addr().String()
+	}
+	car, pages, url := serve("127.0.0.1:0")
+	for _, whole := range []bool{true, false} {
+		run := regexp.MustCompile(`runs/[0-9a-f]{8}-\d+`).FindString(fetched(t, url+"/"))
+		path, after := "/", alive+" && "+rows+` === 1 && `+first+` !== "`+strings.Replace(run, "runs/", "run-", 1)+`"`
+		if !whole {
+			path, after = "/"+run, `document.querySelector("#live.off").innerText === "This run is no longer kept"`
+		}
+		b.open(url+path, nil)
+		b.until(alive)
+		b.sound(url, desktop)
+		b.text(`globalThis.stayed = "yes"`)
+		pages.Close()
+		car.stop()
+		b.until(`document.querySelector("#live.off")`)
+		car, pages, _ = serve(strings.TrimPrefix(url, "http://"))
+		b.until(after)
+		if b.text("globalThis.stayed") != "yes" {
+			t.Errorf("%s was loaded again", path)
+		}
+		var said []string
+		b.do(deed{"deed": "said"}, &said)
+		for _, s := range said {
+			if !strings.HasPrefix(s, "Failed to load resource: ") { // which Chromium says of a server that is away, and of a run that is gone
+				t.Errorf("the console says %s", s)
+			}
+		}
+		b.sound(url, desktop)
+	}
 }
 
 // TestHostilePage has an agent that calls itself and its tools what would be more than text in a careless page.

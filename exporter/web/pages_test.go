@@ -46,6 +46,7 @@ func TestList(t *testing.T) {
 		"0 open, 1 that ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>it waits for an answer</small>`,
 		"<bdi>support</bdi> <small>adk</small>", `datetime="2026-01-02T12:00:00Z">12:00:00</time> <small>2 Jan 2026</small>`,
 		`class="n">10.0 s</td>`, `class="n">2 <small class="bad">1 failed</small>`, "12\u202f345 / –", "83 % <small><bdi>second</bdi></small>",
+		`<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
@@ -60,7 +61,7 @@ func TestRunPage(t *testing.T) {
 	s.TraceURL = "http://localhost:16686/trace/{trace_id}?uiFind=x"
 	_, body := ask(t, s, "GET", "/runs/e-1")
 	for _, want := range []string{
-		"Took 10.0 s. It delegated to 1 agent, called 1 tool, had 1 call fail and waits for 1 answer.",
+		"Took 10.0 s. It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer.",
 		`href="http://localhost:16686/trace/ab000000000000000000000000000000?uiFind=x"`,
 		`<rect class="agent" x="20.00%" y="8" width="80.00%"`, `<rect class="tool failed" x="30.00%" y="8" width="10.00%"`,
 		`<rect class="wait" x="80.00%" y="8" width="20.00%"`, "waits for a confirmation", `<span class="tag bad">tool_error</span>`,
@@ -78,6 +79,57 @@ func TestRunPage(t *testing.T) {
 	s.Runs = recent(unsampled)
 	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "localhost:16686") {
 		t.Error("there is a link to a trace that nobody has")
+	}
+}
+
+// TestUnknownTimes draws what has none beside what is known, as its spans are, hatched and without a duration.
+func TestUnknownTimes(t *testing.T) {
+	r := told()
+	placed := &tracker.Operation{ID: tracker.SpanID{5}, Parent: tracker.SpanID{3}, Kind: tracker.ExecuteTool, Name: "placed", Timing: tracker.Unknown, From: moment(5).At, To: moment(7).At}
+	half := &tracker.Operation{ID: tracker.SpanID{6}, Parent: tracker.SpanID{3}, Kind: tracker.Chat, Name: "half", Timing: tracker.Unknown, Ended: moment(9)}
+	r.Operations = append(r.Operations, placed, half)
+	s := settings()
+	s.Runs = recent(r)
+	_, body := ask(t, s, "GET", "/runs/e-1")
+	for _, want := range []string{
+		`<rect class="tool unknown" x="50.00%" y="8" width="20.00%"`, `<circle class="model unknown" cx="90.00%"`,
+		`<pattern id="hatch-tool"`, `at an unknown time</span>`, `<span aria-hidden="true">?</span><span class="sr">unknown</span>`,
+		"at an unknown time, drawn beside what is known",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	s.Runs = recent(told())
+	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "unknown") {
+		t.Errorf("what is known is drawn as if it were not: %s", body)
+	}
+	for _, op := range r.Operations { // a capture without times
+		op.Started, op.Ended, op.From, op.To, op.Timing = tracker.Moment{Frame: op.Started.Frame}, tracker.Moment{Frame: op.Ended.Frame}, time.Time{}, time.Time{}, tracker.Unknown
+	}
+	s.Runs = recent(r)
+	_, body = ask(t, s, "GET", "/runs/e-1")
+	for _, want := range []string{"The stream has no times", `<rect class="agent unknown" x="20.00%" y="8" width="80.00%"`, `<rect class="tool failed unknown" x="30.00%"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+}
+
+// TestManyNames has a run that worked with more than a line has room for.
+func TestManyNames(t *testing.T) {
+	r := told()
+	for i := range 10 {
+		r.Operations = append(r.Operations, &tracker.Operation{ID: tracker.SpanID{9, byte(i)}, Parent: tracker.SpanID{1}, Kind: tracker.ExecuteTool, Name: fmt.Sprint("tool-", i%8)})
+	}
+	s := settings()
+	s.Runs = recent(r)
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, "<bdi>second</bdi>, <bdi>search</bdi>, <bdi>tool-0</bdi>, …") {
+		t.Errorf("the list has %s", body)
+	}
+	_, body := ask(t, s, "GET", "/runs/e-1")
+	if want := "called 9 tools 11 times ("; !strings.Contains(body, want) || !strings.Contains(body, ", 4 more)") {
+		t.Errorf("no %s in %s", want, body)
 	}
 }
 

@@ -18,7 +18,7 @@ type sheet struct {
 	Name     string
 	Took     string
 	Reason   string
-	Story    string
+	Story    []phrase
 	API      string // of the run, below Base
 	OTLP     bool
 	TraceURL string // "" for no link
@@ -65,37 +65,66 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, runPage, view)
 }
 
+// phrase is a part of a sentence, and the names that it speaks of.
+type phrase struct {
+	Text  string
+	Names []string
+	More  int // names that are left out
+}
+
+// maxNamed is how many names a phrase has.
+const maxNamed = 5
+
 // story says in one sentence what happened.
-func story(s exporter.Summary, g graph) string {
-	var agents, tools, delegated, called int
+func story(s exporter.Summary, g graph) []phrase {
+	var agents, tools phrase
+	var delegated, called int
 	for _, n := range g.Nodes[1:] {
 		if n.Kind == "agent" {
-			agents, delegated = agents+1, delegated+n.Calls
+			delegated += n.Calls
+			agents.name(n.Name)
 		} else {
-			tools, called = tools+1, called+n.Calls
+			called += n.Calls
+			tools.name(n.Name)
 		}
 	}
-	var parts []string
-	if agents > 0 {
-		parts = append(parts, "delegated to "+counts(agents, "agent")+times(delegated, agents))
+	var parts []phrase
+	if n := len(agents.Names) + agents.More; n > 0 {
+		agents.Text = "delegated to " + counts(n, "agent") + times(delegated, n)
+		parts = append(parts, agents)
 	}
-	if tools > 0 {
-		parts = append(parts, "called "+counts(tools, "tool")+times(called, tools))
+	if n := len(tools.Names) + tools.More; n > 0 {
+		tools.Text = "called " + counts(n, "tool") + times(called, n)
+		parts = append(parts, tools)
 	}
 	if s.Failed > 0 {
-		parts = append(parts, "had "+counts(s.Failed, "call")+" fail")
+		parts = append(parts, phrase{Text: "had " + counts(s.Failed, "call") + " fail"})
 	}
 	if s.Waiting > 0 {
-		parts = append(parts, "waits for "+counts(s.Waiting, "answer"))
+		parts = append(parts, phrase{Text: "waits for " + counts(s.Waiting, "answer")})
 	}
-	switch n := len(parts); {
-	case n == 0:
-		return "It delegated nothing."
-	case n == 1:
-		return "It " + parts[0] + "."
-	default:
-		return "It " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1] + "."
+	if len(parts) == 0 {
+		parts = []phrase{{Text: "delegated nothing"}}
 	}
+	for i := range parts {
+		switch {
+		case i == 0:
+			parts[i].Text = "It " + parts[i].Text
+		case i == len(parts)-1:
+			parts[i].Text = " and " + parts[i].Text
+		default:
+			parts[i].Text = ", " + parts[i].Text
+		}
+	}
+	return parts
+}
+
+func (p *phrase) name(name string) {
+	if len(p.Names) == maxNamed {
+		p.More++
+		return
+	}
+	p.Names = append(p.Names, name)
 }
 
 // times says how often so many were called, where that is more than once each.
@@ -103,7 +132,7 @@ func times(calls, of int) string {
 	if calls == of {
 		return ""
 	}
-	return ", " + counts(calls, "time") + " in all"
+	return " " + counts(calls, "time")
 }
 
 // The lists of a run, as many as the page shows.
