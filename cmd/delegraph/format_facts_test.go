@@ -42,7 +42,7 @@ func TestFactsSurvive(t *testing.T) {
 		told := map[string]factCounter{"client": {}, "public": {}}
 		for _, file := range sseFiles(t, captures[family]) {
 			pipeline := collector.New(collector.Dialects(), collectorSettings(c), stated)
-			if err := source.File(pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
+			if err := source.File(t.Context(), pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
 				t.Fatal(err)
 			}
 			for policy, counter := range told {

@@ -75,7 +75,7 @@ func newServed(t *testing.T, policy string, frames int) *served {
 func (s *served) play(file string) {
 	s.t.Helper()
 	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), s.sink)
-	if err := source.File(pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
+	if err := source.File(s.t.Context(), pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -59,34 +58,11 @@ func (r *replayCommand) run(ctx context.Context) error {
 		return errors.New("--follow takes one file; start one replay for each")
 	}
 	bar := newProgress(r.stderr, r.now)
-	out := bufio.NewWriter(bar.above(r.out))
 	c := config.Default()
-	p := &printing{format: r.format, out: out, registry: prometheus.NewPedanticRegistry()}
-	m := metrics.New(p.registry, metricsSettings(c))
-	p.sum = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.format != "json"}
-	p.sum.lines.SetEscapeHTML(false)
-	observers := []tracker.Observer{p.sum}
-	var publisher *stream.Publisher
-	var err error
-	switch r.format {
-	case "text":
-		p.people = newTexts(r.out, out)
-		observers = append(observers, p.people)
-	case "otlp":
-		described, err := describe(ctx)
-		if err != nil {
-			return err
-		}
-		if p.lines, err = spans.NewLines(ctx, out); err != nil {
-			return fmt.Errorf("prepare OTLP/JSON: %w", err)
-		}
-		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), p.lines, described)))
-	case "stream":
-		if publisher, p.frames, err = newPrinter(c, r.policy, r.as, out); err != nil {
-			return err
-		}
+	p, sink, err := r.prepare(ctx, c, bufio.NewWriter(bar.above(r.out)))
+	if err != nil {
+		return err
 	}
-	sink := &counted{Exporter: exporter.New(m, trackerSettings(c, nil), publisher, observers...), sum: p.sum}
 	if r.follow {
 		return r.followOne(ctx, c, sink, p)
 	}
@@ -97,63 +73,49 @@ func (r *replayCommand) run(ctx context.Context) error {
 		bar.begin(capture.Name)
 		capture.Seen = bar.see
 		before := p.sum.Frames
-		err := source.File(pipeline, capture)
+		err := source.File(ctx, pipeline, capture)
 		bar.erase()
+		if ctx.Err() != nil {
+			return errors.Join(fmt.Errorf("stopped within %q", capture.Name), p.out.Flush())
+		}
 		failures = append(failures, p.account(capture, before, err), p.endFile(ctx))
 	}
 	return errors.Join(append(failures, p.end())...)
 }
 
+// prepare makes what the format prints of, and the pipeline's end that it is fed by.
+func (r *replayCommand) prepare(ctx context.Context, c config.Config, out *bufio.Writer) (*printing, event.Sink, error) {
+	p := &printing{format: r.format, out: out, registry: prometheus.NewPedanticRegistry()}
+	p.sum = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.format != "json"}
+	p.sum.lines.SetEscapeHTML(false)
+	observers := []tracker.Observer{p.sum}
+	var publisher *stream.Publisher
+	switch r.format {
+	case "text":
+		p.people = newTexts(r.out, out)
+		observers = append(observers, p.people)
+	case "otlp":
+		described, err := describe(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.lines, err = spans.NewLines(ctx, out); err != nil {
+			return nil, nil, fmt.Errorf("prepare OTLP/JSON: %w", err)
+		}
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), p.lines, described)))
+	case "stream":
+		var err error
+		if publisher, p.frames, err = newPrinter(c, r.policy, r.as, out); err != nil {
+			return nil, nil, err
+		}
+	}
+	m := metrics.New(p.registry, metricsSettings(c))
+	return p, &counted{Exporter: exporter.New(m, trackerSettings(c, nil), publisher, observers...), sum: p.sum}, nil
+}
+
 // capture is that of an argument, of which kingpin makes an empty word where it is a dash.
 func (r *replayCommand) capture(name string) source.Capture {
 	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.dialect}
-}
-
-// followOne prints what comes of a capture as it comes, until the context is done.
-func (r *replayCommand) followOne(ctx context.Context, c config.Config, sink event.Sink, p *printing) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	at := &prompt{Sink: sink, p: p, lost: cancel}
-	capture := r.capture(r.files[0])
-	if _, isTerminal := terminal(r.stderr); isTerminal {
-		fmt.Fprintf(r.stderr, "Reading %s until Ctrl-C.\n", printable(filepath.Base(capture.Name)))
-	}
-	err := source.Follow(ctx, collector.New(collector.Dialects(), collectorSettings(c), at), capture, r.wait)
-	if ctx.Err() == nil { // else there may have been nothing yet
-		err = p.account(capture, 0, err)
-	}
-	if at.err != nil {
-		return at.err // nothing more can be printed
-	}
-	return errors.Join(err, p.endFile(context.WithoutCancel(ctx)), p.end())
-}
-
-// prompt hands out what was printed as soon as it is, and lets go of what is followed where it cannot.
-type prompt struct {
-	event.Sink
-	p    *printing
-	lost func()
-	err  error
-}
-
-// Consume passes the batch on, and hands out what came of it.
-func (s *prompt) Consume(b *event.Batch) {
-	s.Sink.Consume(b)
-	s.flush()
-}
-
-// Close ends the stream, and hands out what came of that.
-func (s *prompt) Close(of *event.Stream, end event.End, at time.Time) {
-	s.Sink.Close(of, end, at)
-	s.flush()
-}
-
-func (s *prompt) flush() {
-	if s.err == nil {
-		if s.err = errors.Join(s.p.endRuns(context.Background()), s.p.out.Flush()); s.err != nil {
-			s.lost()
-		}
-	}
 }
 
 func dialectNames() []string {

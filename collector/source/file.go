@@ -3,6 +3,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -41,14 +42,15 @@ func (c Capture) source() string {
 }
 
 // File observes a capture from its first byte to its last. The nonce of its stream is a hash of its content, so that the same
-// capture makes the same spans: it is read for that before anything is observed, and standard input kept.
-func File(c *collector.Collector, capture Capture) error {
+// capture makes the same spans: it is read for that before anything is observed, and standard input kept. Once the context is
+// done, it reads no more, and returns the context's error.
+func File(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if capture.Name == Stdin {
-		content, err := io.ReadAll(&meter{Reader: os.Stdin, capture: capture})
+		content, err := io.ReadAll(&meter{Reader: os.Stdin, ctx: ctx, capture: capture})
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
-		return observe(c, bytes.NewReader(content), int64(len(content)), capture)
+		return observe(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
 	}
 	f, err := os.Open(capture.Name)
 	if err != nil {
@@ -59,29 +61,33 @@ func File(c *collector.Collector, capture Capture) error {
 	if err != nil {
 		return err
 	}
-	return observe(c, f, info.Size(), capture)
+	return observe(ctx, c, f, info.Size(), capture)
 }
 
-func observe(c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {
+func observe(ctx context.Context, c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {
 	hash := sha256.New()
-	if _, err := io.Copy(hash, content); err != nil {
+	if _, err := io.Copy(hash, &meter{Reader: content, ctx: ctx}); err != nil {
 		return err // it names the file
 	}
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	s := &event.Stream{Source: capture.source(), Nonce: hex.EncodeToString(hash.Sum(nil))}
-	return c.Observe(s, collector.Input{Reader: &meter{Reader: content, size: size, capture: capture}}, capture.Dialect)
+	return c.Observe(s, collector.Input{Reader: &meter{Reader: content, ctx: ctx, size: size, capture: capture}}, capture.Dialect)
 }
 
-// meter tells of what is read through it.
+// meter tells of what is read through it, until the context is done.
 type meter struct {
 	io.Reader
+	ctx        context.Context
 	capture    Capture
 	read, size int64
 }
 
 func (m *meter) Read(p []byte) (int, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := m.Reader.Read(p)
 	m.read += int64(n)
 	m.capture.seen(m.read, m.size)

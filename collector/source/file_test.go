@@ -46,7 +46,7 @@ func TestFile(t *testing.T) {
 	s := &told{}
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 16, JSONDepth: 64}, s)
 	for _, from := range []string{name, Stdin} {
-		if err := File(c, Capture{Name: from}); err != nil {
+		if err := File(t.Context(), c, Capture{Name: from}); err != nil {
 			t.Errorf("%s: %v", from, err)
 		}
 	}
@@ -57,13 +57,13 @@ func TestFile(t *testing.T) {
 	if s.nonces[0] != s.nonces[1] || len(s.nonces[0]) != 64 {
 		t.Errorf("the nonces of one content are %q", s.nonces)
 	}
-	if err := File(c, Capture{Name: Stdin}); err != nil || len(s.nonces) != 3 || s.nonces[2] == s.nonces[1] {
+	if err := File(t.Context(), c, Capture{Name: Stdin}); err != nil || len(s.nonces) != 3 || s.nonces[2] == s.nonces[1] {
 		t.Errorf("nothing more: %v, %q", err, s.nonces)
 	}
-	if err := File(c, Capture{Name: filepath.Join(dir, "gone.sse")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "gone.sse") {
+	if err := File(t.Context(), c, Capture{Name: filepath.Join(dir, "gone.sse")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "gone.sse") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if err := File(c, Capture{Name: dir}); err == nil || !strings.Contains(err.Error(), dir) || len(s.nonces) != 3 {
+	if err := File(t.Context(), c, Capture{Name: dir}); err == nil || !strings.Contains(err.Error(), dir) || len(s.nonces) != 3 {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -202,10 +202,22 @@ func TestSeen(t *testing.T) {
 	text := strings.Repeat(says("1", "a"), 1000)
 	write(t, file, text, 0)
 	var last, of int64
-	if err := File(collecting(&told{}), Capture{Name: file, Seen: func(read, size int64) { last, of = read, size }}); err != nil {
+	if err := File(t.Context(), collecting(&told{}), Capture{Name: file, Seen: func(read, size int64) { last, of = read, size }}); err != nil {
 		t.Fatal(err)
 	}
 	if last != int64(len(text)) || of != last {
 		t.Errorf("%d of %d bytes; there are %d", last, of, len(text))
+	}
+}
+
+// TestFileStopped reads no more of a capture once nobody wants it.
+func TestFileStopped(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "talk.sse")
+	write(t, file, strings.Repeat(says("1", "a"), 10_000), 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	frames := 0
+	s := &stopping{stop: func() { frames++; cancel() }}
+	if err := File(ctx, collecting(s), Capture{Name: file, Dialect: "adk"}); !errors.Is(err, context.Canceled) || frames > 5_000 {
+		t.Errorf("%d frames, then %v", frames, err)
 	}
 }
