@@ -94,7 +94,7 @@ func lintVariables(d grafana.Dashboard, report reporter) {
 	if !slices.Equal(datasources, []string{"datasource Data source prometheus"}) {
 		report("template-datasource", "the data source variables are %q", datasources)
 	}
-	for _, name := range []string{"job", "instance"} {
+	for _, name := range []string{"namespace", "job", "instance"} {
 		if !slices.Contains(named, name) && exempt[d.UID][name] == "" {
 			report("template-"+name, "there is no such variable")
 		}
@@ -119,6 +119,9 @@ func lintPanel(d grafana.Dashboard, p grafana.Panel, report reporter) {
 	if len(p.Targets) == 0 {
 		report("panel-no-targets", "%s asks nothing", p.Title)
 	}
+	if p.FieldConfig.Defaults.Custom["drawStyle"] == "bars" && p.Interval != "1m" {
+		report("panel-interval", "%s has bars of %q", p.Title, p.Interval)
+	}
 	for i, target := range p.Targets {
 		if target.RefID != string(rune('A'+i)) || target.Datasource.UID != "${datasource}" {
 			report("target-datasource", "%s: the query %s of %s", p.Title, target.RefID, target.Datasource.UID)
@@ -127,8 +130,11 @@ func lintPanel(d grafana.Dashboard, p grafana.Panel, report reporter) {
 	}
 }
 
+// begun is what series began with, in front of their increase.
+var begun = regexp.MustCompile(`(\w+\{[^}]*\}) unless \w+\{[^}]*\} offset \$__range or increase\(`)
+
 func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, report reporter) {
-	n := namesIn(target.Expr)
+	n := namesIn(begun.ReplaceAllString(target.Expr, "increase("))
 	if len(n.selectors) == 0 {
 		report("target-promql", "%s asks for no metric", p.Title)
 	}
@@ -137,11 +143,17 @@ func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, rep
 		if strings.HasSuffix(s.metric, "_total") && !counts {
 			report("target-counter-agg", "%s looks at the counter %s as it stands", p.Title, s.metric)
 		}
-		if s.function == "rate" && s.window != "$__rate_interval" || s.function == "increase" && s.window != "$__rate_interval" && s.window != "$__range" {
-			report("target-rate-interval", "%s has a rate over [%s]", p.Title, s.window)
+		window := map[string]string{"rate": "$__rate_interval", "increase": "$__range"}[s.function]
+		if p.Type == "heatmap" { // of which nobody adds anything up
+			window = "$__rate_interval"
 		}
-		if !slices.Contains(s.labels, "job") {
-			report("target-job", "%s asks for %s of every job", p.Title, s.metric)
+		if counts && s.window != window {
+			report("target-rate-interval", "%s has its %s over [%s]", p.Title, s.function, s.window)
+		}
+		for _, label := range []string{"namespace", "job"} {
+			if !slices.Contains(s.labels, label) {
+				report("target-"+label, "%s asks for %s of every %s", p.Title, s.metric, label)
+			}
 		}
 		recorded := strings.Contains(s.metric, ":")
 		if !slices.Contains(s.labels, "instance") && exempt[d.UID]["instance"] == "" && !recorded {
@@ -179,8 +191,9 @@ func TestLintReports(t *testing.T) {
 	for rule, breaks := range map[string]func(*grafana.Dashboard){
 		"uneditable-dashboard":           func(d *grafana.Dashboard) { d.Editable = true },
 		"template-datasource":            func(d *grafana.Dashboard) { d.Templating.List = d.Templating.List[1:] },
-		"template-job":                   func(d *grafana.Dashboard) { d.Templating.List[1].Multi = false },
-		"template-instance":              func(d *grafana.Dashboard) { d.Templating.List[2].Name = "pod"; d.Templating.List[2].Label = "pod" },
+		"template-job":                   func(d *grafana.Dashboard) { d.Templating.List[2].Multi = false },
+		"template-instance":              func(d *grafana.Dashboard) { d.Templating.List[3].Name = "pod"; d.Templating.List[3].Label = "pod" },
+		"template-namespace":             func(d *grafana.Dashboard) { d.Templating.List[1].AllValue = "" },
 		"template-on-time-change-reload": func(d *grafana.Dashboard) { d.Templating.List[1].Refresh = 1 },
 		"template-label-promql":          func(d *grafana.Dashboard) { d.Templating.List[1].Query = "label_values(job)" },
 		"panel-id":                       func(d *grafana.Dashboard) { d.Panels[1].ID = d.Panels[2].ID },
@@ -191,10 +204,12 @@ func TestLintReports(t *testing.T) {
 		"panel-no-targets":               func(d *grafana.Dashboard) { d.Panels[1].Targets = nil },
 		"target-datasource":              func(d *grafana.Dashboard) { d.Panels[1].Targets[0].RefID = "B" },
 		"target-promql":                  func(d *grafana.Dashboard) { d.Panels[1].Targets[0].Expr = "1" },
-		"target-counter-agg":             asks(`sum(a_total{job="", instance=""})`),
-		"target-rate-interval":           asks(`rate(a_total{job="", instance=""}[5m])`),
-		"target-job":                     asks(`sum(a{instance=""})`),
-		"target-instance":                asks(`sum(a{job=""})`),
+		"panel-interval":                 func(d *grafana.Dashboard) { bars(d).Interval = "" },
+		"target-counter-agg":             asks(`sum(a_total{namespace="", job="", instance=""})`),
+		"target-rate-interval":           asks(`increase(a_total{namespace="", job="", instance=""}[$__rate_interval])`),
+		"target-namespace":               asks(`sum(a{job="", instance=""})`),
+		"target-job":                     asks(`sum(a{namespace="", instance=""})`),
+		"target-instance":                asks(`sum(a{namespace="", job=""})`),
 		"target-legend":                  func(d *grafana.Dashboard) { d.Panels[1].Targets[0].LegendFormat = "{{a}}" },
 		"target-range":                   func(d *grafana.Dashboard) { d.Panels[1].Targets[0].Range = true },
 	} {
@@ -205,6 +220,13 @@ func TestLintReports(t *testing.T) {
 			t.Errorf("%s: %q", rule, found)
 		}
 	}
+}
+
+// bars is a panel of a dashboard that has bars.
+func bars(d *grafana.Dashboard) *grafana.Panel {
+	return &d.Panels[slices.IndexFunc(d.Panels, func(p grafana.Panel) bool {
+		return p.FieldConfig != nil && p.FieldConfig.Defaults.Custom["drawStyle"] == "bars"
+	})]
 }
 
 func asks(expr string) func(*grafana.Dashboard) {

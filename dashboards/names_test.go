@@ -21,7 +21,7 @@ var ofTargets = []string{"job", "instance", "namespace"}
 // existing are the names of the series that a scrape of Delegraph brings, each with its labels, and those that the rules record.
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
-	all := register{"up": nil}
+	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus has of itself
 	m := metrics.New(all, metrics.Settings{MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
 	m.Stream().Observe(nil, nil)

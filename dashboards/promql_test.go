@@ -65,7 +65,11 @@ func (r *reader) take(token rune) {
 	case token == scanner.String && strings.HasPrefix(inner.function, "label_") && inner.commas == 1:
 		label, _ := strconv.Unquote(word)
 		r.found.made = append(r.found.made, label)
-	case token != scanner.Ident || slices.Contains([]string{"and", "or", "unless", "bool"}, word):
+	case token != scanner.Ident || strings.HasPrefix(word, "$") || slices.Contains([]string{"and", "or", "unless", "bool"}, word):
+	case word == "offset":
+		if r.Scan() == scanner.Int {
+			r.Scan() // the unit
+		}
 	case slices.Contains([]string{"by", "on", "without", "ignoring"}, word):
 		r.found.groupings = append(r.found.groupings, r.until(')')...)
 	case slices.Contains([]string{"sum", "min", "max", "avg", "count"}, word) || r.Peek() == '(':
@@ -110,6 +114,9 @@ func TestNamesIn(t *testing.T) {
 		`histogram_quantile(0.95, sum(rate(a{j="k"}[$__rate_interval]))) or b unless on (l) c`: {
 			selectors: []selector{{metric: "a", function: "rate", window: "$__rate_interval", labels: []string{"j"}}, {metric: "b"}, {metric: "c"}},
 			groupings: []string{"l"},
+		},
+		`sum(rate(a[5m])) * $__interval_ms / 1000 or a unless a offset $__range unless b offset 30m > c`: {
+			selectors: []selector{{metric: "a", function: "rate", window: "5m"}, {metric: "a"}, {metric: "a"}, {metric: "b"}, {metric: "c"}},
 		},
 		`label_join(label_replace(sum by (x) (a), "to", "$1", "x", "(.*)"), "id", " → ", "x", "to") or time()`: {
 			selectors: []selector{{metric: "a", function: "sum"}}, groupings: []string{"x"}, made: []string{"to", "id"},

@@ -8,11 +8,12 @@ import (
 
 // What the agents' dashboard asks of. The metrics of the GenAI conventions know no source.
 var (
-	ofRuns       = scope{ofJob, ofSource, ofAgent}
-	ofSources    = scope{ofJob, ofSource}
-	ofAgents     = scope{ofJob, ofAgent}
-	ofOperations = scope{ofJob, `gen_ai_agent_name=~"$agent"`}
-	ofModels     = scope{ofJob}
+	ofRuns       = scope{ofNamespace, ofJob, ofSource, ofAgent}
+	ofSources    = scope{ofNamespace, ofJob, ofSource}
+	ofAgents     = scope{ofNamespace, ofJob, ofAgent}
+	ofOperations = scope{ofNamespace, ofJob, `gen_ai_agent_name=~"$agent"`}
+	ofHandOvers  = scope{ofNamespace, ofJob, `from_agent=~"$agent"`} // to whomever
+	ofModels     = scope{ofNamespace, ofJob}
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 
 func agentsDashboard() grafana.Dashboard {
 	return newDashboard("delegraph-agents", "Agents", "What AI agents do, as their event streams tell it: runs, agents, tools, models, delegation, confidence and waits.",
-		[]grafana.Variable{jobVariable, sourceVariable, agentVariable},
+		[]grafana.Variable{namespaceVariable, jobVariable, sourceVariable, agentVariable},
 		[]row{
 			{"At a glance", glance()},
 			{"Runs", runs()},
@@ -49,17 +50,17 @@ func agentsDashboard() grafana.Dashboard {
 }
 
 func glance() []panel {
-	ended := ofRuns.increase("", runsEnded, period)
+	ended := ofRuns.increase("", runsEnded)
 	return []panel{
 		stat("Runs ended", "Runs that ended in the period, however they did.", "short", now(ended, "")).whole(),
 		stat("Failed or timed out", "Share of the runs ended in the period that failed or timed out.", "percentunit",
-			now(share(ofRuns.increase("", runsEnded, period, wentWrong), ended), "")).judged(0.05, 0.1),
+			now(share(ofRuns.increase("", runsEnded, wentWrong), ended), "")).judged(0.05, 0.1),
 		stat("Open now", "Runs that have begun and not ended.", "short", now(ofSources.latest("", "delegraph_runs_open"), "")),
 		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofRuns.quantile(0.95, "", runDuration, period), "")),
 		stat("First text, p95", "Nineteen in twenty runs showed the first text of an answer within so long of the request.", "s",
 			now(ofRuns.quantile(0.95, "", firstText, period), "")).judged(10, 20),
 		stat("Tool calls failed", "Share of the tool calls ended in the period whose response was an error.", "percentunit",
-			now(share(ofAgents.increase("", toolFailures, period), ofAgents.increase("", toolCalls, period)), "")).judged(0.1, 0.25),
+			now(share(ofAgents.increase("", toolFailures), ofAgents.increase("", toolCalls)), "")).judged(0.1, 0.25),
 	}
 }
 
@@ -68,7 +69,7 @@ func runs() []panel {
 	return []panel{
 		lines("Runs a minute", "Runs ended, by the agent that each is named after.", "cpm", ask(perMinute(ended), "{{agent}}")),
 		stacked("How runs end", "Runs ended, by status. Interrupted runs wait for a person; incomplete ones ended with something open.", "short",
-			ask(ofRuns.increase("status", runsEnded, interval), "{{status}}")).
+			ask(ofRuns.each("status", runsEnded), "{{status}}")).
 			coloured("completed", "green", "failed", "red", "timed_out", "dark-red", "interrupted", "blue", "incomplete", "orange", "canceled", "purple"),
 		lines("Runs failed or timed out", "Share of the runs ended, by agent.", "percentunit",
 			ask(share(ofRuns.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
@@ -95,7 +96,7 @@ func agents() []panel {
 
 func tools() []panel {
 	calls := ofAgents.rate("tool", toolCalls)
-	all := ofAgents.increase("agent, tool", toolCalls, period)
+	all := ofAgents.all("agent, tool", toolCalls)
 	slow := ofOperations.quantile(0.95, "gen_ai_agent_name, gen_ai_tool_name", toolDuration, period)
 	return []panel{
 		lines("Tool calls a minute", "Calls ended, failed ones included, by tool.", "cpm", ask(perMinute(calls), "{{tool}}")),
@@ -106,21 +107,20 @@ func tools() []panel {
 		table("Tools of the period", "Every agent's tools: calls, how many of them failed, and how long they took.",
 			[]column{{"agent", "Agent", ""}, {"tool", "Tool", ""}, {"A", "Calls", "short"}, {"B", "Failed", "percentunit"}, {"C", "Duration, p95", "s"}},
 			records("round("+all+")"),
-			records(share(ofAgents.increase("agent, tool", toolFailures, period), all)),
+			records(share(ofAgents.all("agent, tool", toolFailures), all)),
 			records("max by (agent, tool) ("+renamed(renamed("("+slow+")", "gen_ai_agent_name", "agent"), "gen_ai_tool_name", "tool")+")")).sized(24, 9),
 	}
 }
 
 func delegation() []panel {
-	called := ofAgents.increase("agent, tool", toolCalls, period, `tool!="transfer_to_agent"`)
-	// Those who hand over are agents as the variable has them; whom they hand over to may be anybody.
-	handedOver := scope{ofJob, `from_agent=~"$agent"`}.increase("from_agent, to_agent", "delegraph_transfers_total", period)
+	called := ofAgents.all("agent, tool", toolCalls, `tool!="transfer_to_agent"`)
+	handedOver := ofHandOvers.all("from_agent, to_agent", "delegraph_transfers_total")
 	edges := edge(called, "agent", "tool") + " or " + edge(handedOver, "from_agent", "to_agent")
 	return []panel{
 		graph("Who delegates to whom", "Hand-overs between agents and calls of tools, some of which are agents, in the period. The numbers are how many.",
 			records("round(sum by (id, source, target) ("+edges+")) > 0")).sized(16, 12),
 		lines("Hand-overs a minute", "Hand-overs of control from one agent to another.", "cpm",
-			ask(perMinute(scope{ofJob, `from_agent=~"$agent"`}.rate("from_agent, to_agent", "delegraph_transfers_total")), "{{from_agent}} → {{to_agent}}")).sized(8, 12),
+			ask(perMinute(ofHandOvers.rate("from_agent, to_agent", "delegraph_transfers_total")), "{{from_agent}} → {{to_agent}}")).sized(8, 12),
 	}
 }
 
@@ -156,27 +156,27 @@ func proof() []panel {
 func waits() []panel {
 	return []panel{
 		stacked("Requests for input", "What runs asked for from outside: a confirmation, a choice, data, a credential, the answer of a long-running tool.", "short",
-			ask(ofSources.increase("kind", "delegraph_input_requests_total", interval), "{{kind}}")),
+			ask(ofSources.each("kind", "delegraph_input_requests_total"), "{{kind}}")),
 		lines("Wait for input", "From a request for input to its answer on the same stream. Answers that came with a later run are not in it.", "s",
 			ask(ofSources.quantile(0.95, "kind", inputWait, interval), "{{kind}} p95"),
 			ask(ofSources.quantile(0.5, "kind", inputWait, interval), "{{kind}} p50")),
 		stacked("Requests never answered", "Requests for input that nobody answered before their run timed out.", "short",
-			ask(ofSources.increase("kind", "delegraph_input_expired_total", interval), "{{kind}}")),
+			ask(ofSources.each("kind", "delegraph_input_expired_total"), "{{kind}}")),
 	}
 }
 
 func products() []panel {
 	return []panel{
 		stacked("Plans when runs end", "Items of the plans that runs stated, by how far they were when their run ended.", "short",
-			ask(ofSources.increase("status", "delegraph_plan_items_total", interval), "{{status}}")).
+			ask(ofSources.each("status", "delegraph_plan_items_total"), "{{status}}")).
 			coloured("completed", "green", "in_progress", "orange", "pending", "blue", "canceled", "purple").sized(6, 8),
 		stacked("Artifacts written", "Artifacts that runs wrote, by kind.", "short",
-			ask(ofSources.increase("kind", "delegraph_artifacts_total", interval), "{{kind}}")).sized(6, 8),
+			ask(ofSources.each("kind", "delegraph_artifacts_total"), "{{kind}}")).sized(6, 8),
 		lines("Size of artifacts", "Bytes a second of the artifacts that runs wrote, by kind, where the stream tells their size.", "Bps",
 			ask(ofSources.rate("kind", "delegraph_artifact_bytes_total"), "{{kind}}")).sized(6, 8),
 		stacked("Chunks missing or repeated", "Chunks of artifacts that did not come, by their numbers, and that came again.", "short",
-			ask(ofSources.increase("", "delegraph_artifact_chunks_missing_total", interval), "missing"),
-			ask(ofSources.increase("", "delegraph_artifact_chunks_repeated_total", interval), "repeated")).coloured("missing", "red").sized(6, 8),
+			ask(ofSources.each("", "delegraph_artifact_chunks_missing_total"), "missing"),
+			ask(ofSources.each("", "delegraph_artifact_chunks_repeated_total"), "repeated")).coloured("missing", "red").sized(6, 8),
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 
 // What Delegraph's own dashboard asks of. What the rules record is of no instance.
 var (
-	ofDelegraph = scope{ofJob, ofInstance}
-	ofEach      = scope{ofJob, ofInstance, ofSource}
-	ofRecords   = scope{ofJob, ofSource}
+	ofDelegraph = scope{ofNamespace, ofJob, ofInstance}
+	ofEach      = scope{ofNamespace, ofJob, ofInstance, ofSource}
+	ofRecords   = scope{ofNamespace, ofJob, ofSource}
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 
 func itselfDashboard() grafana.Dashboard {
 	return newDashboard("delegraph-itself", "Delegraph itself", "Whether Delegraph sees everything, and delivers what it sees: parse errors, sources, streams, spans, memory.",
-		[]grafana.Variable{jobVariable, instanceVariable, sourceVariable},
+		[]grafana.Variable{namespaceVariable, jobVariable, instanceVariable, sourceVariable},
 		[]row{
 			{"Health", health()},
 			{"Parse errors", parsing()},
@@ -46,9 +46,10 @@ func health() []panel {
 		stat("Versions", "Versions that are running.", "none", now("count by (version) ("+ofDelegraph.of("delegraph_build_info")+")", "{{version}}")).names(),
 		stat("Sources up", "Share of the sources whose agent the last request reached.", "percentunit", now("avg("+ofEach.of("delegraph_source_up")+")", "")).rising(0.9, 1),
 		stat("Parse errors", "Share of the frames of the period that could not be decoded. The objective is at most one in a thousand.", "percentunit",
-			now(share(ofEach.increase("", parseErrorsTotal, period), ofEach.increase("", framesTotal, period)), "")).judged(objective, 14.4*objective),
+			now(share(ofEach.increase("", parseErrorsTotal), ofEach.increase("", framesTotal)), "")).judged(objective, 14.4*objective),
 		stat("Error budget left, 30 days", "Share left of the thirty days' budget of parse errors, one frame in a thousand; below 0 it is overspent. Needs the recording rules.", "percentunit",
-			now(fmt.Sprintf("1 - sum(avg_over_time(%s[30d])) / sum(avg_over_time(%s[30d])) / %g", ofRecords.of(recordedErrors), ofRecords.of(recordedFrames), objective), "")).rising(0, 0.25),
+			// Sums and not means: a source that is there since yesterday has a day's part in the thirty.
+			now(fmt.Sprintf("1 - sum(sum_over_time(%s[30d])) / sum(sum_over_time(%s[30d])) / %g", ofRecords.of(recordedErrors), ofRecords.of(recordedFrames), objective), "")).rising(0, 0.25),
 		stat("Configuration loaded", "Whether the last reload of the configuration succeeded on every instance.", "bool_yes_no",
 			now("min("+ofDelegraph.of("delegraph_config_last_reload_successful")+")", "")).rising(1, 1),
 	}
@@ -64,9 +65,9 @@ func parsing() []panel {
 		lines("Frames that could not be decoded", "Share of frames, by source, against the objective of one in a thousand.", "percentunit",
 			ask(share(ofEach.rate("source", parseErrorsTotal), ofEach.rate("source", framesTotal)), "{{source}}")).line(objective).sized(6, 8),
 		stacked("Parse errors by reason", "Frames that could not be decoded, by why.", "short",
-			ask(ofEach.increase("reason", parseErrorsTotal, interval), "{{reason}}")).sized(6, 8),
+			ask(ofEach.each("reason", parseErrorsTotal), "{{reason}}")).sized(6, 8),
 		stacked("Parse errors by dialect", "Frames that could not be decoded, by the protocol that they were read as; unknown where no protocol knows the stream.", "short",
-			ask(ofEach.increase("dialect", parseErrorsTotal, interval), "{{dialect}}")).sized(6, 8),
+			ask(ofEach.each("dialect", parseErrorsTotal), "{{dialect}}")).sized(6, 8),
 		burn.sized(6, 8),
 	}
 }
@@ -80,11 +81,11 @@ func events() []panel {
 		lines("Internal frames a second", "Frames that their protocol calls internal, by source. They are counted here, and leave by no way.", "cps",
 			ask(ofEach.rate("source", "delegraph_internal_events_total"), "{{source}}")).sized(6, 8),
 		stacked("Late frames", "Frames of runs that had already been ended for idleness or for room, by source. With many of them runs.idle_timeout is too short.", "short",
-			ask(ofEach.increase("source", "delegraph_late_frames_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_late_frames_total"), "{{source}}")).sized(6, 8),
 		stacked("Frames sent again", "Frames that a server sent again after an interruption, and that count once, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_source_repeated_frames_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_source_repeated_frames_total"), "{{source}}")).sized(6, 8),
 		stacked("Tool calls that do not add up", "Runs of which their protocol says at the end that there were more tool calls, or fewer, than were seen, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_run_tool_calls_mismatches_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_run_tool_calls_mismatches_total"), "{{source}}")).sized(6, 8),
 	}
 }
 
@@ -92,28 +93,28 @@ func sources() []panel {
 	return []panel{
 		steps("Source up", "Whether the last request reached the agent: 1, or 0.", "none", ask("min by (source) ("+ofEach.of("delegraph_source_up")+")", "{{source}}")).sized(6, 8),
 		stacked("Requests that failed", "Requests that did not reach the agent, or whose answer broke off, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_source_upstream_errors_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_source_upstream_errors_total"), "{{source}}")).sized(6, 8),
 		lines("Lag", "Time of receipt less the time that the agent reports for the event: delay, and the difference of two clocks.", "s",
 			ask(ofEach.quantile(0.95, "source", eventLag, interval), "{{source}} p95"),
 			ask(ofEach.quantile(0.5, "source", eventLag, interval), "{{source}} p50")).sized(6, 8),
 		lines("Agents' clocks", "Time of receipt less time reported at its least: how far each agent's clock is behind ours. Below 0 it is ahead.", "s",
 			ask("avg by (source) ("+ofEach.of("delegraph_source_clock_offset_seconds")+")", "{{source}}")).fromAnywhere().sized(6, 8),
 		stacked("Reconnects", "Attempts of tails to get their streams back, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_source_reconnects_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_source_reconnects_total"), "{{source}}")).sized(6, 8),
 		lines("Not observed", "Bytes that went to the client and were not observed, because observation had fallen behind.", "Bps",
 			ask(ofEach.rate("source", "delegraph_source_unobserved_bytes_total"), "{{source}}")).sized(6, 8),
 		stacked("Frames withheld from agents' clients", "Frames that a filtered relay kept in, by why. Where an agent has internal events, internal is what the filter is for.", "short",
-			ask(ofEach.increase("reason", "delegraph_relay_frames_withheld_total", interval), "{{reason}}")).sized(6, 8),
+			ask(ofEach.each("reason", "delegraph_relay_frames_withheld_total"), "{{reason}}")).sized(6, 8),
 		stacked("Frames relayed without their id", "Frames whose id was not fit to be sent back, so that a client cannot resume there, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_relay_ids_withheld_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_relay_ids_withheld_total"), "{{source}}")).sized(6, 8),
 		stacked("Requests not understood", "Run requests that could not be read for session, user and app, by why. Their runs are seen, without these names.", "short",
-			ask(ofEach.increase("reason", "delegraph_source_unread_requests_total", interval), "{{reason}}")).sized(6, 8),
+			ask(ofEach.each("reason", "delegraph_source_unread_requests_total"), "{{reason}}")).sized(6, 8),
 		stacked("Sessions no longer listened to", "Streams of sessions that a tail closed to make room for another session's, by source.", "short",
-			ask(ofEach.increase("source", "delegraph_source_sessions_evicted_total", interval), "{{source}}")).sized(6, 8),
+			ask(ofEach.each("source", "delegraph_source_sessions_evicted_total"), "{{source}}")).sized(6, 8),
 		lines("Open runs", "Runs that have begun and not ended, by source.", "short", ask(ofEach.latest("source", "delegraph_runs_open"), "{{source}}")).sized(6, 8),
 		stacked("Runs and operations let go of", "Runs, operations and facts ended for idleness (expired), or let go of because a limit was reached (evicted).", "short",
-			ask(ofDelegraph.increase("", "delegraph_operations_expired_total", interval), "expired"),
-			ask(ofDelegraph.increase("", "delegraph_operations_evicted_total", interval), "evicted")).coloured("evicted", "red").sized(6, 8),
+			ask(ofDelegraph.each("", "delegraph_operations_expired_total"), "expired"),
+			ask(ofDelegraph.each("", "delegraph_operations_evicted_total"), "evicted")).coloured("evicted", "red").sized(6, 8),
 	}
 }
 
@@ -122,17 +123,17 @@ func subscribers() []panel {
 		lines("Subscribers", "Subscribers that are connected, by instance.", "short", ask(ofDelegraph.latest("instance", "delegraph_stream_subscribers"), "{{instance}}")).sized(6, 8),
 		lines("Frames sent a second", "Frames sent, one for each subscriber that got it, by instance.", "cps", ask(ofDelegraph.rate("instance", "delegraph_stream_frames_sent_total"), "{{instance}}")).sized(6, 8),
 		stacked("Frames that did not leave", "Frames that the filter or a limit kept in, by why. Policy and internal are as they should be.", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_stream_frames_dropped_total", interval), "{{reason}}")).sized(6, 8),
+			ask(ofDelegraph.each("reason", "delegraph_stream_frames_dropped_total"), "{{reason}}")).sized(6, 8),
 		stacked("Connections ended", "Subscribers whose connection ended, by why. Those that fell off or timed out were cut off for reading too slowly.", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_stream_disconnects_total", interval), "{{reason}}")).
+			ask(ofDelegraph.each("reason", "delegraph_stream_disconnects_total"), "{{reason}}")).
 			coloured("fell_off", "red", "write_timeout", "dark-red").sized(6, 8),
 		stacked("Resumes and gaps", "Subscribers that came back with an id: continued without a gap, or what the gap was.", "short",
-			ask(ofDelegraph.increase("outcome", "delegraph_stream_resumes_total", interval), "{{outcome}}")).coloured("continued", "green").sized(8, 8),
+			ask(ofDelegraph.each("outcome", "delegraph_stream_resumes_total"), "{{outcome}}")).coloured("continued", "green").sized(8, 8),
 		stacked("Requests refused", "Requests that were given no stream, by why.", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_stream_refusals_total", interval), "{{reason}}")).sized(8, 8),
+			ask(ofDelegraph.each("reason", "delegraph_stream_refusals_total"), "{{reason}}")).sized(8, 8),
 		stacked("Tokens and tickets", "Readings of the tokens file that failed, after which the tokens stayed as they were, and tickets that made room for later ones before they were used.", "short",
-			ask(ofDelegraph.increase("", "delegraph_stream_tokens_file_failures_total", interval), "tokens file"),
-			ask(ofDelegraph.increase("", "delegraph_stream_tickets_evicted_total", interval), "tickets")).coloured("tokens file", "red").sized(8, 8),
+			ask(ofDelegraph.each("", "delegraph_stream_tokens_file_failures_total"), "tokens file"),
+			ask(ofDelegraph.each("", "delegraph_stream_tickets_evicted_total"), "tickets")).coloured("tokens file", "red").sized(8, 8),
 		lines("Kept for those who come back", "Size of the replay buffer, by instance.", "bytes", ask(ofDelegraph.latest("instance", "delegraph_stream_replay_bytes"), "{{instance}}")).sized(12, 8),
 		lines("Frames kept", "Frames in the replay buffer, by instance.", "short", ask(ofDelegraph.latest("instance", "delegraph_stream_replay_frames"), "{{instance}}")).sized(12, 8),
 	}
@@ -144,7 +145,7 @@ func delivery() []panel {
 		lines("Spans queued", "Spans that wait for the trace backend, by instance. A queue that grows is a backend that is away or too slow.", "short",
 			ask(ofDelegraph.latest("instance", "delegraph_spans_queued"), "{{instance}}")),
 		stacked("Spans dropped", "Spans that did not reach the trace backend, by why.", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_spans_dropped_total", interval), "{{reason}}")),
+			ask(ofDelegraph.each("reason", "delegraph_spans_dropped_total"), "{{reason}}")),
 	}
 }
 
@@ -154,8 +155,8 @@ func process() []panel {
 		lines("Heap", "Memory of live and not yet collected objects, by instance.", "bytes", ask(ofDelegraph.latest("instance", "go_memstats_heap_alloc_bytes"), "{{instance}}")).sized(8, 8),
 		lines("CPU", "Share of one processor, by instance.", "percentunit", ask(ofDelegraph.rate("instance", "process_cpu_seconds_total"), "{{instance}}")).sized(8, 8),
 		lines("Faults of its own", "Streams whose observation ended by a fault of Delegraph's own, by source; the streams themselves went on.", "short",
-			ask(ofEach.increase("source", "delegraph_observation_panics_total", interval), "{{source}}")).sized(12, 8),
+			ask(ofEach.each("source", "delegraph_observation_panics_total"), "{{source}}")).sized(12, 8),
 		stacked("Label values replaced", "Values replaced by _other because there were too many, by label.", "short",
-			ask(ofDelegraph.increase("label", "delegraph_label_overflow_total", interval), "{{label}}")).sized(12, 8),
+			ask(ofDelegraph.each("label", "delegraph_label_overflow_total"), "{{label}}")).sized(12, 8),
 	}
 }

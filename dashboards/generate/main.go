@@ -60,15 +60,17 @@ func variable(name, label, query, all string) grafana.Variable {
 
 // The variables. Every Delegraph has its build's series, whatever else it has.
 var (
-	jobVariable      = variable("job", "Job", `label_values(delegraph_build_info, job)`, ".+")
-	instanceVariable = variable("instance", "Instance", `label_values(delegraph_build_info{job=~"$job"}, instance)`, ".+")
-	sourceVariable   = variable("source", "Source", `label_values(delegraph_runs_started_total{job=~"$job"}, source)`, ".+")
-	agentVariable    = variable("agent", "Agent", `label_values({__name__=~"gen_ai_invoke_agent_duration_seconds(_count)?", job=~"$job"}, gen_ai_agent_name)`, ".*")
+	namespaceVariable = variable("namespace", "Namespace", `label_values(delegraph_build_info, namespace)`, ".*")
+	jobVariable       = variable("job", "Job", `label_values(delegraph_build_info{namespace=~"$namespace"}, job)`, ".+")
+	instanceVariable  = variable("instance", "Instance", `label_values(delegraph_build_info{namespace=~"$namespace", job=~"$job"}, instance)`, ".+")
+	sourceVariable    = variable("source", "Source", `label_values(delegraph_runs_started_total{namespace=~"$namespace", job=~"$job"}, source)`, ".+")
+	agentVariable     = variable("agent", "Agent", `label_values({__name__=~"gen_ai_invoke_agent_duration_seconds(_count)?", namespace=~"$namespace", job=~"$job"}, gen_ai_agent_name)`, ".*")
 )
 
 const (
-	ofJob      = `job=~"$job"`
-	ofInstance = `instance=~"$instance"`
-	ofSource   = `source=~"$source"`
-	ofAgent    = `agent=~"$agent"`
+	ofNamespace = `namespace=~"$namespace"`
+	ofJob       = `job=~"$job"`
+	ofInstance  = `instance=~"$instance"`
+	ofSource    = `source=~"$source"`
+	ofAgent     = `agent=~"$agent"`
 )

@@ -86,9 +86,10 @@ func lines(title, description, unit string, targets ...grafana.Target) panel {
 	return p
 }
 
-// stacked draws each series as bars, one upon the other.
+// stacked draws each series as bars, one upon the other, of a minute at least.
 func stacked(title, description, unit string, targets ...grafana.Target) panel {
 	p := lines(title, description, unit, targets...)
+	p.Interval = "1m"
 	p.FieldConfig.Defaults.Custom = map[string]any{
 		"drawStyle": "bars", "lineWidth": 1, "fillOpacity": 80, "showPoints": "never", "stacking": map[string]any{"mode": "normal", "group": "A"},
 	}
@@ -145,11 +146,16 @@ func warm(title, description, unit string, target grafana.Target) panel {
 func graph(title, description string, target grafana.Target) panel {
 	target.Format, target.Range, target.Instant = "table", false, true
 	p := newPanel("nodeGraph", title, description, "short", []grafana.Target{target})
-	p.Options = map[string]any{"edges": map[string]any{"mainStatUnit": "short"}, "nodes": map[string]any{"mainStatUnit": "short", "arcs": []any{}}}
-	// With its own labels left in, the panel would list them as details of an edge twice.
-	p.Transformations = []grafana.Transformation{{ID: "organize", Options: map[string]any{
-		"excludeByName": map[string]any{"Time": true}, "indexByName": map[string]any{}, "renameByName": map[string]any{"Value": "mainstat"},
-	}}}
+	// The panel writes the unit as it stands here, and knows a field by its own name: one that is renamed only looks renamed.
+	p.Options = map[string]any{"edges": map[string]any{"mainStatUnit": "times"}, "nodes": map[string]any{"arcs": []any{}}}
+	p.Transformations = []grafana.Transformation{
+		{ID: "calculateField", Options: map[string]any{
+			"mode": "reduceRow", "reduce": map[string]any{"include": []string{"Value"}, "reducer": "sum"}, "alias": "mainstat", "replaceFields": false,
+		}},
+		{ID: "organize", Options: map[string]any{
+			"excludeByName": map[string]any{"Time": true, "Value": true}, "indexByName": map[string]any{}, "renameByName": map[string]any{},
+		}},
+	}
 	return p
 }
 

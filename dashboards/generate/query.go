@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// Grafana's own variables: the shortest window in which a rate is sound, and the period shown.
+// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next in milliseconds, and
+// the period shown.
 const (
 	interval = "$__rate_interval"
+	step     = "$__interval_ms"
 	period   = "$__range"
 )
 
@@ -23,9 +25,22 @@ func (s scope) rate(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("rate(%s[%s])", s.of(counter, matchers...), interval))
 }
 
-// increase is by how much a counter grew in the window.
-func (s scope) increase(by, counter, window string, matchers ...string) string {
-	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), window))
+// each is by how much a counter grew from one point to the next. The window of a rate is longer than that: what grew in it would
+// stand in several bars, and bars could not be added up.
+func (s scope) each(by, counter string, matchers ...string) string {
+	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
+}
+
+// increase is by how much a counter grew in the period.
+func (s scope) increase(by, counter string, matchers ...string) string {
+	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), period))
+}
+
+// all is how much a counter counted in the period, with what its series began with, which no increase has: of what happened once,
+// the series begins at 1. A series is held to be new that was not there before the period, so a gap in the scrapes makes it too many.
+func (s scope) all(by, counter string, matchers ...string) string {
+	series := s.of(counter, matchers...)
+	return sum(by, fmt.Sprintf("%s unless %s offset %s or increase(%s[%s])", series, series, period, series, period))
 }
 
 // latest is a gauge.

@@ -86,6 +86,7 @@ type Panel struct {
 	Description     string           `json:"description,omitempty"`
 	GridPos         GridPos          `json:"gridPos"`
 	Datasource      *Datasource      `json:"datasource,omitempty"`
+	Interval        string           `json:"interval,omitempty"` // the least time from one point to the next
 	Targets         []Target         `json:"targets,omitempty"`
 	FieldConfig     *FieldConfig     `json:"fieldConfig,omitempty"`
 	Options         any              `json:"options,omitempty"`

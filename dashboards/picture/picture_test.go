@@ -37,9 +37,9 @@ func answering(t *testing.T, answers map[string]string) picture.View {
 }
 
 func TestExpand(t *testing.T) {
-	v := picture.View{Variables: map[string]string{"job": "a|b"}, From: start, To: start.Add(time.Hour), Rate: time.Minute}
-	const asked = `label_replace(rate(x{job=~"$job", agent=~"$agent"}[$__rate_interval]), "a", "$1", "b", "(.*)") + increase(y[$__range]) ${job}`
-	const want = `label_replace(rate(x{job=~"a|b", agent=~".*"}[60s]), "a", "$1", "b", "(.*)") + increase(y[3600s]) a|b`
+	v := picture.View{Variables: map[string]string{"job": "a|b"}, From: start, To: start.Add(time.Hour), Step: 30 * time.Second, Rate: time.Minute}
+	const asked = `label_replace(rate(x{job=~"$job", agent=~"$agent"}[$__rate_interval]), "a", "$1", "b", "(.*)") + increase(y[$__range]) * $__interval_ms ${job}`
+	const want = `label_replace(rate(x{job=~"a|b", agent=~".*"}[60s]), "a", "$1", "b", "(.*)") + increase(y[3600s]) * 30000 a|b`
 	if got := v.Expand(asked); got != want {
 		t.Errorf("%s\nis not\n%s", got, want)
 	}
