@@ -1,12 +1,17 @@
 package dashboards_test
 
 import (
+	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 var (
@@ -25,23 +30,15 @@ func TestDocs(t *testing.T) {
 			titles = append(titles, p.Title)
 		}
 	}
-	pages, err := filepath.Glob("../docs/runbooks/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no runbooks: %v", err)
-	}
 	metrics, panels := map[string]bool{}, map[string]bool{}
-	for _, page := range append(pages, "../docs/prometheus.md", "../docs/grafana.md", "../docs/jaeger.md") {
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range metricInText.FindAllString(string(content), -1) {
+	for page, text := range guides(t) {
+		for _, name := range metricInText.FindAllString(text, -1) {
 			metrics[name] = true
 			if _, ok := known[name]; !ok && !slices.ContainsFunc(slices.Collect(maps.Values(known)), func(labels []string) bool { return slices.Contains(labels, name) }) {
 				t.Errorf("%s: there is no metric or label %s", page, name)
 			}
 		}
-		for _, m := range inItalics.FindAllStringSubmatch(string(content), -1) {
+		for _, m := range inItalics.FindAllStringSubmatch(text, -1) {
 			panels[m[1]] = true
 			if !slices.Contains(titles, m[1]) {
 				t.Errorf("%s: there is no dashboard, row or panel %q", page, m[1])
@@ -51,4 +48,114 @@ func TestDocs(t *testing.T) {
 	if len(metrics) < 15 || len(panels) < 15 {
 		t.Errorf("%d metrics and %d titles were found in all pages", len(metrics), len(panels))
 	}
+}
+
+// guides are the pages that lead from nothing to pictures and alerts, and from an alert to its cause.
+func guides(t *testing.T) map[string]string {
+	t.Helper()
+	pages, err := filepath.Glob("../docs/runbooks/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no runbooks: %v", err)
+	}
+	all := map[string]string{}
+	for _, page := range append(pages, "../docs/prometheus.md", "../docs/grafana.md", "../docs/jaeger.md") {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[page] = string(content)
+	}
+	return all
+}
+
+var keyInText = regexp.MustCompile("`((?:runs|traces|metrics|limits|stream|web|proxy|tail)(?:\\.[a-z_]+)+)(?:: [^`]+)?`")
+
+// TestDocsConfiguration holds the keys that runbooks have people change against those that there are.
+func TestDocsConfiguration(t *testing.T) {
+	content, err := os.ReadFile("../config/example.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var example map[string]any
+	if err := yaml.Unmarshal(content, &example); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	note(known, "", example)
+	found := 0
+	for page, text := range guides(t) {
+		for _, m := range keyInText.FindAllStringSubmatch(text, -1) {
+			found++
+			if !known[m[1]] {
+				t.Errorf("%s: there is no key %s", page, m[1])
+			}
+		}
+	}
+	if found < 15 || !known["proxy.upstream"] || known["proxy.upstreams"] {
+		t.Errorf("%d keys were found in all pages, of %d", found, len(known))
+	}
+}
+
+// note collects the keys of a configuration with those above them; what stands in a list is as if it stood alone.
+func note(known map[string]bool, above string, value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			note(known, "", v)
+		}
+	case map[string]any:
+		for key, v := range value {
+			path := strings.TrimPrefix(above+"."+key, ".")
+			known[path] = true
+			note(known, path, v)
+		}
+	}
+}
+
+// TestRunbookReasons has a runbook that tells causes apart name each reason that its metric knows.
+func TestRunbookReasons(t *testing.T) {
+	content, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := guides(t)
+	for page, metric := range map[string]string{
+		"DelegraphParseErrorBudgetBurn": "delegraph_parse_errors_total", "DelegraphSpansDropped": "delegraph_spans_dropped_total",
+	} {
+		row := regexp.MustCompile("(?m)^\\| `reason` \\| `" + metric + "` \\| (.*) \\|$").FindSubmatch(content)
+		if row == nil {
+			t.Fatalf("metrics.md has no reasons of %s", metric)
+		}
+		for _, reason := range strings.Split(string(row[1]), ", ") {
+			if !strings.Contains(pages["../docs/runbooks/"+page+".md"], reason) {
+				t.Errorf("the runbook %s does not say what %s is", page, reason)
+			}
+		}
+	}
+}
+
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestDocsPrometheus has promtool read the configuration that a beginner copies, beside a checkout.
+func TestDocsPrometheus(t *testing.T) {
+	promtool := component(t, "prometheus", "promtool")
+	rules, err := filepath.Abs("rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/prometheus.md"], -1) {
+		if !strings.Contains(block[1], "scrape_configs:") {
+			continue
+		}
+		folder := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(folder, "dashboards"), 0o700), os.Symlink(rules, filepath.Join(folder, "dashboards", "rules")),
+			os.WriteFile(filepath.Join(folder, "prometheus.yml"), []byte(block[1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := exec.CommandContext(t.Context(), promtool, "check", "config", filepath.Join(folder, "prometheus.yml")).CombinedOutput(); err != nil || !strings.Contains(string(said), "rules found") {
+			t.Errorf("%v: %s", err, said)
+		}
+		return
+	}
+	t.Error("prometheus.md has no configuration of Prometheus")
 }

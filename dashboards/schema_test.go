@@ -16,11 +16,8 @@ const strict = `{"compilerOptions": {"strict": true, "noEmit": true, "skipLibChe
 // TestSchema holds the dashboards against the types that Grafana itself is written in: no field that it does not have, no value
 // that it does not know, nothing left out that it needs.
 func TestSchema(t *testing.T) {
-	packages := filepath.Join(installed(t, "grafana"), "node_modules")
+	packages := npm(t, "@grafana/schema")
 	compiler := filepath.Join(packages, "typescript", "bin", "tsc")
-	if _, err := os.Stat(compiler); err != nil {
-		missing(t, "Grafana's types are not in "+packages+": run .ci/install/grafana")
-	}
 	types, err := os.ReadFile("testdata/schema/dashboard.ts")
 	if err != nil {
 		t.Fatal(err)
@@ -71,4 +68,14 @@ func TestSchema(t *testing.T) {
 			t.Errorf("the types take what %s has: %v, %s", name, err, said)
 		}
 	}
+}
+
+// npm is the folder of Grafana's own packages, of which one is needed.
+func npm(t *testing.T, name string) string {
+	t.Helper()
+	packages := filepath.Join(installed(t, "grafana"), "node_modules")
+	if _, err := os.Stat(filepath.Join(packages, filepath.FromSlash(name))); err != nil {
+		missing(t, name+" is not in "+packages+": run .ci/install/grafana")
+	}
+	return packages
 }
