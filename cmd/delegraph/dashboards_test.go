@@ -171,7 +171,7 @@ func offered(ctx context.Context, v picture.View, variable grafana.Variable) err
 // What an alert says beyond a query: how much is too much, and that something is not there.
 var (
 	limit = regexp.MustCompile(`(==|[<>]=?) (bool )?[-0-9.]+( \* 0\.001)?( |$|\n)`)
-	there = strings.NewReplacer("absent_over_time(", "count_over_time(", " unless ", " and ", " < avg_over_time", " * avg_over_time")
+	there = strings.NewReplacer(" unless delegraph_events_total offset 30m", "", "absent_over_time(", "count_over_time(", " unless ", " and ", " < avg_over_time", " * avg_over_time")
 )
 
 // checkRules asks for the expression of every rule, of alerts without their limits, and for everything that is recorded.

@@ -19,7 +19,7 @@ type node struct {
 func (a answered) graph(c *canvas, place box) {
 	nodes := a.layered()
 	deepest := slices.MaxFunc(nodes, func(x, y *node) int { return x.layer - y.layer }).layer
-	inside := place.inset(160, 6, 120, 6)
+	inside := place.inset(185, 6, 130, 6)
 	for layer := range deepest + 1 {
 		var members []*node
 		for _, n := range nodes {
@@ -50,14 +50,21 @@ func (a answered) graph(c *canvas, place box) {
 		if n.in > 0 {
 			c.text(n.x, n.y+3.5, min(10, n.radius), middle, ink, format(n.in, "short"))
 		}
-		switch {
-		case n.crowd && n.layer == 0:
-			c.halo(n.x-n.radius-5, n.y+4, 10.5, right, ink, cmp.Or(n.name, "(none)"))
-		case n.crowd:
-			c.halo(n.x+n.radius+5, n.y+4, 10.5, left, ink, cmp.Or(n.name, "(none)"))
-		default:
-			c.halo(n.x, n.y+n.radius+13, 10.5, middle, ink, cmp.Or(n.name, "(none)"))
-		}
+		n.label(c, place)
+	}
+}
+
+// label writes a node's name beside it, where the next one leaves no room below, and cuts it where the panel ends.
+func (n *node) label(c *canvas, place box) {
+	const size, broad, gap = 10.5, 12.0, 5.0 // some systems' letters are broad
+	name, before, behind := cmp.Or(n.name, "(none)"), n.x-place.x, place.x+place.w-n.x
+	switch {
+	case n.crowd && n.layer == 0:
+		c.halo(n.x-n.radius-gap, n.y+4, size, right, ink, fit(name, before-n.radius-gap, broad))
+	case n.crowd:
+		c.halo(n.x+n.radius+gap, n.y+4, size, left, ink, fit(name, behind-n.radius-gap, broad))
+	default:
+		c.halo(n.x, n.y+n.radius+13, size, middle, ink, fit(name, 2*min(before, behind), broad))
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +160,45 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
+
+// TestGraphLabels has names of the graph that are too long for it, in a crowd and alone: none leaves its panel.
+func TestGraphLabels(t *testing.T) {
+	long := strings.Repeat("advanced_tender_analyst_", 30)
+	var crowd []string
+	for i := range 30 {
+		crowd = append(crowd, fmt.Sprintf(`{"metric":{"source":"caller %[1]d %[2]s","target":"called %[1]d %[2]s"},"value":[0,"1"]}`, i, long))
+	}
+	v := answering(t, map[string]string{
+		"/api/v1/query crowd": `{"result":[` + strings.Join(crowd, ",") + `]}`,
+		"/api/v1/query alone": `{"result":[{"metric":{"source":"caller 0 ` + long + `","target":"called 0 ` + long + `"},"value":[0,"1"]}]}`,
+	})
+	for expr, want := range map[string]int{"crowd": 60, "alone": 2} {
+		p := grafana.Panel{Type: "nodeGraph", Targets: []grafana.Target{{RefID: "A", Expr: expr, Instant: true}}, FieldConfig: &grafana.FieldConfig{}, GridPos: grafana.GridPos{X: 2, W: 16, H: 12}}
+		var b strings.Builder
+		if err := picture.Draw(t.Context(), &b, grafana.Dashboard{Panels: []grafana.Panel{p}}, v); err != nil {
+			t.Fatal(err)
+		}
+		const low, high = 8 + 2*60, 2*60 + 16*60
+		labels := label.FindAllStringSubmatch(b.String(), -1)
+		for _, m := range labels {
+			x, errX := strconv.ParseFloat(m[1], 64)
+			size, errSize := strconv.ParseFloat(m[2], 64)
+			if errX != nil || errSize != nil {
+				t.Fatal(errX, errSize)
+			}
+			width := size * 0.58 * float64(len([]rune(m[4])))
+			from := x - width*map[string]float64{"start": 0, "middle": 0.5, "end": 1}[m[3]]
+			if from < low || from+width > high {
+				t.Errorf("%s: %q is drawn from %g to %g, the panel from %d to %d", expr, m[4], from, from+width, low, high)
+			}
+		}
+		if len(labels) != want {
+			t.Errorf("%s: %d names are drawn, not %d", expr, len(labels), want)
+		}
+	}
+}
+
+var label = regexp.MustCompile(`<text x="([-.\d]+)" y="[-.\d]+" font-size="([.\d]+)" text-anchor="(\w+)"[^>]*>(call[^<]*)<`)
 
 // parsed counts the elements of a document, and joins its words.
 func parsed(t *testing.T, document string) (elements map[string]int, words string) {
