@@ -159,3 +159,74 @@ func TestDocsPrometheus(t *testing.T) {
 	}
 	t.Error("prometheus.md has no configuration of Prometheus")
 }
+
+// collector is a configuration of an OpenTelemetry Collector, as far as its parts refer to each other.
+type collector struct {
+	Receivers, Processors, Exporters, Connectors map[string]any
+	Service                                      struct {
+		Pipelines map[string]struct{ Receivers, Processors, Exporters []string }
+	}
+}
+
+// unconnected are the parts that no pipeline has, and those that one has and nobody defines. A connector leads out of one pipeline
+// and into another.
+func (c collector) unconnected() (found []string) {
+	sources, sinks, steps := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, p := range c.Service.Pipelines {
+		for used, names := range map[*map[string]bool][]string{&sources: p.Receivers, &sinks: p.Exporters, &steps: p.Processors} {
+			for _, name := range names {
+				(*used)[name] = true
+			}
+		}
+	}
+	for kind, both := range map[string][2]map[string]bool{
+		"receiver": {keys(c.Receivers, c.Connectors), sources}, "exporter": {keys(c.Exporters, c.Connectors), sinks}, "processor": {keys(c.Processors), steps},
+	} {
+		for name := range both[0] {
+			if !both[1][name] {
+				found = append(found, kind+" "+name+" is in no pipeline")
+			}
+		}
+		for name := range both[1] {
+			if !both[0][name] {
+				found = append(found, kind+" "+name+" is defined nowhere")
+			}
+		}
+	}
+	return found
+}
+
+func keys(all ...map[string]any) map[string]bool {
+	set := map[string]bool{}
+	for _, m := range all {
+		for name := range m {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// TestDocsCollectors holds the collectors' configurations together: each part is where it is to be, and data flows through it.
+func TestDocsCollectors(t *testing.T) {
+	found := 0
+	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/jaeger.md"], -1) {
+		if !strings.Contains(block[1], "\nservice:\n") {
+			continue
+		}
+		found++
+		var c collector
+		if err := yaml.Unmarshal([]byte(block[1]), &c); err != nil {
+			t.Fatal(err)
+		}
+		if problems := c.unconnected(); len(problems) > 0 || len(c.Service.Pipelines) == 0 {
+			t.Errorf("%d pipelines: %q", len(c.Service.Pipelines), problems)
+		}
+		c.Receivers["another"] = nil
+		if problems := c.unconnected(); len(problems) != 1 {
+			t.Errorf("what nobody uses is not found: %q", problems)
+		}
+	}
+	if found != 2 {
+		t.Errorf("there are %d collectors, and not a router and a sampler", found)
+	}
+}

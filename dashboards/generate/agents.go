@@ -119,8 +119,9 @@ func delegation() []panel {
 	return []panel{
 		graph("Who delegates to whom", "Hand-overs between agents and calls of tools, some of which are agents, in the period. The numbers are how many.",
 			records("round(sum by (id, source, target) ("+edges+")) > 0")).sized(16, 12),
-		lines("Hand-overs a minute", "Hand-overs of control from one agent to another.", "cpm",
-			ask(perMinute(ofHandOvers.rate("from_agent, to_agent", "delegraph_transfers_total")), "{{from_agent}} → {{to_agent}}")).sized(8, 12),
+		// There may be a thousand pairs.
+		lines("Hand-overs a minute", "Hand-overs of control from one agent to another, the twenty most frequent at each moment.", "cpm",
+			ask("topk(20, "+perMinute(ofHandOvers.rate("from_agent, to_agent", "delegraph_transfers_total"))+")", "{{from_agent}} → {{to_agent}}")).sized(8, 12),
 	}
 }
 
