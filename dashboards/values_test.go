@@ -1,0 +1,79 @@
+package dashboards_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/delegraph/delegraph/dashboards/picture"
+)
+
+type (
+	series struct {
+		Series string `yaml:"series"`
+		Values string `yaml:"values"`
+	}
+	value struct {
+		Labels string  `yaml:"labels"`
+		Value  float64 `yaml:"value"`
+	}
+)
+
+// TestValues has promtool work out panels of which a wrong number would look as good as the right one.
+func TestValues(t *testing.T) {
+	promtool := component(t, "prometheus", "promtool")
+	errors, frames, objective := 24.0, 2640.0, 0.001 // not constants, whose arithmetic is exact
+	for _, test := range []struct {
+		name, panel      string
+		around           [2]string // the panel's query
+		interval, moment string
+		input            []series
+		want             []value
+	}{
+		{
+			// As many as there were, and not the mean of none and one in ten.
+			"a source of yesterday has a day's part in the budget", "Error budget left, 30 days", [2]string{}, "1h", "239h",
+			[]series{
+				{`namespace_job_source:delegraph_frames:rate5m{source="old"}`, "10x239"}, {`namespace_job_source:delegraph_parse_errors:rate5m{source="old"}`, "0x239"},
+				{`namespace_job_source:delegraph_frames:rate5m{source="new"}`, "_x216 10x23"}, {`namespace_job_source:delegraph_parse_errors:rate5m{source="new"}`, "_x216 1x23"},
+			},
+			[]value{{"{}", 1 - errors/frames/objective}},
+		},
+		{
+			"what happened once is in the graph, with what happens all the time", "Who delegates to whom", [2]string{}, "1m", "60m",
+			[]series{
+				{`delegraph_transfers_total{from_agent="a", to_agent="b"}`, "_x45 1x15"}, {`delegraph_transfers_total{from_agent="a", to_agent="c"}`, "5x60"},
+				{`delegraph_tool_calls_total{agent="b", tool="t"}`, "0+1x60"},
+			},
+			[]value{{`{id="a → b", source="a", target="b"}`, 1}, {`{id="b → t", source="b", target="t"}`, 30}},
+		},
+		{
+			"bars add up", "How runs end", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			[]series{{`delegraph_runs_ended_total{job="d", source="s", agent="a", status="failed"}`, "0+1x240"}},
+			[]value{{`{status="failed"}`, 120}},
+		},
+	} {
+		end := time.Now()
+		v := picture.View{From: end.Add(-30 * time.Minute), To: end, Step: time.Minute, Rate: 75 * time.Second}
+		content, err := yaml.Marshal(map[string]any{"tests": []any{map[string]any{
+			"interval": test.interval, "input_series": test.input,
+			"promql_expr_test": []any{map[string]any{
+				"expr": test.around[0] + v.Expand(panelOf(t, test.panel).Targets[0].Expr) + test.around[1], "eval_time": test.moment, "exp_samples": test.want,
+			}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "test.yml")
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", test.name, err, said)
+		}
+	}
+}
