@@ -115,6 +115,21 @@ spec: {containers: [{name: agent, image: agent}], initContainers: [{name: delegr
 	"a Delegraph of its own": {false, "fire", `
 metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
 spec: {containers: [{name: delegraph, image: mine}]}`},
+	"a Delegraph of another name": {false, "fire", `
+metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
+spec: {containers: [{name: agent, image: agent}], initContainers: [{name: watch, image: mine}], volumes: [{name: delegraph-config, emptyDir: {}}]}`},
+	"another system": {false, "fire", `
+metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
+spec: {os: {name: windows}, containers: [{name: agent, image: agent}]}`},
+	"another system's node": {false, "fire", `
+metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
+spec: {nodeSelector: {kubernetes.io/os: windows}, containers: [{name: agent, image: agent}]}`},
+	"the node's network": {false, "fire", `
+metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
+spec: {hostNetwork: true, containers: [{name: agent, image: agent}]}`},
+	"a job's": {true, "fire", `
+metadata: {generateName: a-, labels: {delegraph.dev/inject: "true"}}
+spec: {restartPolicy: Never, hostNetwork: false, os: {name: linux}, nodeSelector: {disk: fast}, containers: [{name: agent, image: agent}]}`},
 	"opted out": {false, "fire", `
 metadata: {name: a, labels: {delegraph.dev/inject: "false"}}
 spec: {containers: [{name: agent, image: agent}]}`},
@@ -172,6 +187,26 @@ func TestInjection(t *testing.T) {
 			}
 			golden(t, filepath.Join("testdata", "injected "+name+".golden"), string(shown))
 		})
+	}
+}
+
+// TestInjectedParts has resources admitted that are no whole numbers: the sidecar gets what is asked for it.
+func TestInjectedParts(t *testing.T) {
+	resources := `resources={"requests":{"cpu":0.5,"memory":"1Gi"},"limits":{"cpu":1.5,"memory":2147483648}}`
+	rendered := render(t, chart, "--values", valuesFiles(t)["inject"], "--set-json", resources)
+	var pod core.Pod
+	strictly(t, pods["bare"].text, &pod)
+	pod.Namespace = "fire"
+	after := admit(t, only(t, rendered, "MutatingAdmissionPolicy"), only(t, rendered, "MutatingAdmissionPolicyBinding"), &pod)
+	checkPod(t, after)
+	got := after.Spec.InitContainers[0].Resources
+	for name, c := range map[string]struct{ got, want string }{
+		"request of CPU": {got.Requests.Cpu().String(), "500m"}, "limit of CPU": {got.Limits.Cpu().String(), "1500m"},
+		"request of memory": {got.Requests.Memory().String(), "1Gi"}, "limit of memory": {got.Limits.Memory().String(), "2147483648"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %s; want %s", name, c.got, c.want)
+		}
 	}
 }
 

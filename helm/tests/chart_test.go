@@ -214,7 +214,8 @@ func write(t *testing.T, file, text string) {
 
 // TestRefusals shows that a mistake is told in words before anything is installed.
 func TestRefusals(t *testing.T) {
-	proxy := "{name: a, proxy: {listen: ':8080', upstream: 'http://127.0.0.1:8000'}}"
+	proxy := "{name: a, proxy: {listen: ':8080', upstream: 'http://agent:8000'}}"
+	tail := "{name: b, tail: {url: 'http://agent:8000/events/{session}'}}"
 	sources := "config: {sources: [" + proxy + "]}\n"
 	sidecar := "mode: library\nconfig: {sources: [" + proxy + "]}\n"
 	for name, c := range map[string]struct{ values, want string }{
@@ -225,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		"unknown key":          {"config: {sources: [{name: a, prxy: {}}]}", "additional properties 'prxy' not allowed"},
 		"two kinds":            {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'http://a'}, tail: {url: 'http://b'}}]}", "config.sources[0] (a) has both proxy and tail: make two sources of it"},
 		"no kind":              {"config: {sources: [{name: a}]}", "config.sources[0] (a) has neither proxy nor tail"},
-		"no scheme":            {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'a:80'}}]}", "at '/config/sources/0/proxy/upstream': 'a:80' does not match pattern '^https?://[^/]'"},
+		"no scheme":            {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'a:80'}}]}", "at '/config/sources/0/proxy/upstream': 'a:80' does not match pattern '^https?://"},
 		"unreachable":          {"config: {sources: [{name: a, proxy: {listen: '127.0.0.1:1', upstream: 'http://a'}}]}", `config.sources[0] (a): proxy.listen "127.0.0.1:1" can be reached from inside the pod only`},
 		"any port":             {"config: {sources: [{name: a, proxy: {listen: ':0', upstream: 'http://a'}}]}", `proxy.listen ":0" is a port that nobody can know`},
 		"itself":               {"mode: library\nconfig: {sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://localhost:8080'}}]}", "proxy.upstream http://localhost:8080 is Delegraph's own port"},
@@ -233,7 +234,20 @@ func TestRefusals(t *testing.T) {
 		"duration":             {"config: {sources: [" + proxy + "], runs: {idle_timeout: 5 minutes}}", "at '/config/runs/idle_timeout': '5 minutes' does not match pattern"},
 		"policy":               {"config: {sources: [" + proxy + "], stream: {policy: all}}", "value must be one of 'public', 'client'"},
 		"port":                 {sources + "admin: {port: 99999}", "at '/admin/port': maximum: got 99,999, want 65,535"},
-		"long port name":       {sources + "portName: much-too-long-a-name", "at '/portName': 'much-too-long-a-name' does not match pattern"},
+		"long port name":       {sources + "portName: much-too-long-a-name", "at '/portName': maxLength: got 20, want 12"},
+		"port name of digits":  {sources + "portName: '80'", "at '/portName': '80' does not match pattern"},
+		"name":                 {sources + "fullnameOverride: My_Agent", "at '/fullnameOverride': 'My_Agent' does not match pattern"},
+		"one name twice":       {"config: {sources: [" + proxy + "," + strings.Replace(proxy, "8080", "8081", 1) + "]}", "config.sources[1] (a): there is a source of this name already"},
+		"no agent here":        {strings.Replace(sources, "//agent", "//127.0.0.1", 1), "config.sources[0] (a): proxy.upstream is in Delegraph's own pod, where with mode: standalone no agent is"},
+		"nothing to tail here": {"config: {sources: [" + strings.Replace(tail, "//agent", "//localhost", 1) + "]}", "config.sources[0] (b): tail.url is in Delegraph's own pod"},
+		"two that tail":        {"config: {sources: [" + proxy + "," + tail + "]}\nstandalone: {replicas: 2}", "standalone.replicas: each pod would subscribe to the same stream"},
+		"no such port":         {strings.Replace(sources, "8080", "65536", 1), "port 65536 of http: ports end at 65535"},
+		"port of the Service":  {strings.Replace(sources, "]", ", {name: b, proxy: {listen: ':80', upstream: 'http://b'}}]", 1), "service.port: the Service would have port 80 twice, for http and http-2"},
+		"port of the stream":   {strings.Replace(sources, "8080", "10478", 1), "port 10478 is listened on twice, as config.stream.listen and http"},
+		"certificates":         {"config: {sources: [" + proxy + "], stream: {authentication: {client_certificates: true}}}", "config.stream.authentication.client_certificates: there is no TLS"},
+		"admin for the world":  {sources + "service: {type: LoadBalancer}\nserviceMonitor: {enabled: true}", "with service.type: LoadBalancer it would be open outside the cluster; use podMonitor.enabled"},
+		"two monitors":         {sources + "podMonitor: {enabled: true}\nserviceMonitor: {enabled: true}", "everything would be scraped and counted twice"},
+		"unknown key below":    {sources + "standalone: {replica: 2}", "at '/standalone': additional properties 'replica' not allowed"},
 		"endpoint":             {sources + "traces: {endpoint: 'otel:4317'}", "at '/traces/endpoint': 'otel:4317' does not match pattern"},
 		"secret of two kinds":  {sources + "secrets: {a: {existingSecret: b, data: {c: d}}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
 		"secret of no kind":    {sources + "secrets: {a: {}}", "secrets.a: give existingSecret, the name of one that is there, or data"},

@@ -82,8 +82,8 @@ func TestImageRuns(t *testing.T) {
 	t.Cleanup(agent.Close)
 	admin, proxy := freePort(t), freePort(t)
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	write(t, values, fmt.Sprintf("config: {sources: [{name: a, proxy: {listen: ':%d', upstream: '%s'}}], stream: {listen: ''}}\nadmin: {port: %d}", proxy, agent.URL, admin))
-	rendered := render(t, chart, "--values", values)
+	write(t, values, fmt.Sprintf("config: {sources: [{name: a, proxy: {listen: ':%d', upstream: 'http://agent:8000'}}], stream: {listen: ''}}\nadmin: {port: %d}", proxy, admin))
+	rendered := strings.ReplaceAll(render(t, chart, "--values", values), "http://agent:8000", agent.URL)
 	var deployment apps.Deployment
 	strictly(t, only(t, rendered, "Deployment"), &deployment)
 	container := deployment.Spec.Template.Spec.Containers[0]

@@ -3,14 +3,18 @@ package tests
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
 )
 
-// TestLibrary has another chart include the sidecar, as its own documentation says.
-func TestLibrary(t *testing.T) {
+// parent is a folder with a chart whose pod includes the sidecar.
+func parent(t *testing.T) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "parent")
 	if err := os.CopyFS(dir, os.DirFS("testdata/parent")); err != nil {
 		t.Fatal(err)
@@ -18,6 +22,12 @@ func TestLibrary(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "charts", "delegraph"), os.DirFS(chart)); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// TestLibrary has another chart include the sidecar, as its own documentation says.
+func TestLibrary(t *testing.T) {
+	dir := parent(t)
 	if out, problems, err := run(t, tool(t, "helm"), "lint", "--strict", dir); err != nil {
 		t.Errorf("%v\n%s%s", err, out, problems)
 	}
@@ -30,4 +40,63 @@ func TestLibrary(t *testing.T) {
 	var test core.Pod
 	strictly(t, only(t, rendered, "Pod"), &test)
 	same(t, test.Spec.InitContainers[0], pod.Spec.InitContainers[0])
+}
+
+// TestLibraryTwice has a chart of two agents include a sidecar in the pod of each, under two names, with what names may be made of.
+func TestLibraryTwice(t *testing.T) {
+	dir := parent(t)
+	file := filepath.Join(dir, "Chart.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, dependency, _ := strings.Cut(string(text), "  - name")
+	write(t, file, before+"  - name"+dependency+"  - name"+strings.Replace(dependency, "alias: watch", "alias: second_Watch", 1))
+	file = filepath.Join(dir, "templates", "deployment.yaml")
+	pod, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "templates", "second.yaml"), strings.NewReplacer("my-agent", "second", ".Subcharts.watch", ".Subcharts.second_Watch").Replace(string(pod)))
+	values, err := os.ReadFile(filepath.Join(dir, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := "  networkPolicy: {enabled: true}\n  podMonitor: {enabled: true}\n  dashboards: {enabled: true}\n"
+	write(t, filepath.Join(dir, "values.yaml"), string(values)+more+strings.Replace(string(values), "watch:", "second_Watch:", 1)+more)
+	rendered := render(t, dir)
+	checkObjects(t, rendered)
+	var selected []string
+	for _, m := range manifests(t, rendered) {
+		switch m.kind {
+		case "Deployment":
+			var deployment apps.Deployment
+			strictly(t, m.text, &deployment)
+			checkPod(t, &core.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec})
+			selected = append(selected, deployment.Spec.Template.Labels["delegraph.dev/instance"]+" has "+deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Name)
+		case "NetworkPolicy":
+			var policy networking.NetworkPolicy
+			strictly(t, m.text, &policy)
+			selected = append(selected, policy.Spec.PodSelector.MatchLabels["delegraph.dev/instance"]+" is protected")
+		case "PodMonitor":
+			var monitor monitoring.PodMonitor
+			strictly(t, m.text, &monitor)
+			selected = append(selected, monitor.Spec.Selector.MatchLabels["delegraph.dev/instance"]+" is scraped")
+		}
+	}
+	same(t, []string{
+		"demo-second-watch has demo-second-watch", "demo-second-watch is protected", "demo-second-watch is scraped",
+		"demo-watch has demo-watch", "demo-watch is protected", "demo-watch is scraped",
+	}, sorted(selected))
+}
+
+// TestLibraryByMistake includes the sidecar without the mode for it: its container would be an init container that never ends.
+func TestLibraryByMistake(t *testing.T) {
+	dir := parent(t)
+	for mode, source := range map[string]string{"standalone": "http://agent:8000", "inject": "http://127.0.0.1:8000"} {
+		_, problems, err := run(t, tool(t, "helm"), "template", "demo", dir, "--api-versions", policyAPI, "--set", "watch.mode="+mode, "--set", "watch.config.sources[0].proxy.upstream="+source, "--set", "watch.config.sources[0].name=a", "--set", "watch.config.sources[0].proxy.listen=:8080")
+		if want := "a chart includes the sidecar, and its values say mode: " + mode + ": set mode: library below the name of the dependency"; err == nil || !strings.Contains(problems, want) {
+			t.Errorf("refused with %v, %s; want %q", err, problems, want)
+		}
+	}
 }

@@ -84,18 +84,24 @@ type schema struct {
 	Properties           map[string]schema
 	AdditionalProperties any
 	Items                *schema
+	Enum                 []any
 }
 
-// TestSchemaKeys shows that the schema has the values, and the keys of the configuration, that there are: no more and no fewer.
-func TestSchemaKeys(t *testing.T) {
+func readSchema(t *testing.T) (root schema) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var root schema
 	if err := json.Unmarshal(text, &root); err != nil {
 		t.Fatal(err)
 	}
+	return root
+}
+
+// TestSchemaKeys shows that the schema has the values, and the keys of the configuration, that there are: no more and no fewer.
+func TestSchemaKeys(t *testing.T) {
+	root := readSchema(t)
 	values := keys("", mapping(t, filepath.Join(chart, "values.yaml")))
 	values = slices.DeleteFunc(values, func(key string) bool { return strings.HasPrefix(key, "config.") })
 	declared := slices.DeleteFunc(root.keys("", root), func(key string) bool {

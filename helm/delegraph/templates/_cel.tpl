@@ -1,6 +1,6 @@
 {{- /*
 A value as a CEL literal. CEL in Kubernetes wants members of a map or list to be of one type: each is dyn. JSON's strings are CEL's
-too. Numbers of YAML are floats here, and whole ones in what a pod needs.
+too. Numbers of YAML are floats here: whole ones are made whole again, and a CPU may be a part of one.
 */ -}}
 {{- define "delegraph.cel" -}}
 {{- if kindIs "map" . -}}
@@ -13,7 +13,7 @@ dyn({ {{- join ", " $members -}} })
 {{- $members := list -}}
 {{- range . }}{{ $members = append $members (include "delegraph.cel" .) }}{{ end -}}
 dyn([{{ join ", " $members }}])
-{{- else if kindIs "float64" . -}}
+{{- else if and (kindIs "float64" .) (eq . (floor .)) -}}
 dyn({{ printf "%.0f" . }})
 {{- else -}}
 dyn({{ toJson . }})

@@ -23,6 +23,19 @@ first, then in sidecars.
 {{ toYaml $ports }}
 {{- end -}}
 
+{{- /* The ports of the Service: the admin server's only for who scrapes it there. */ -}}
+{{- define "delegraph.servicePorts" -}}
+{{- $ports := list -}}
+{{- range include "delegraph.ports" . | fromYamlArray -}}
+{{- if eq .name $.Values.portName -}}
+{{- $ports = append $ports (dict "name" .name "port" $.Values.service.port "targetPort" .name) -}}
+{{- else if or (ne .name "delegraph-admin") $.Values.serviceMonitor.enabled -}}
+{{- $ports = append $ports (dict "name" .name "port" .containerPort "targetPort" .name) -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $ports }}
+{{- end -}}
+
 {{- /* The port in host:port. */ -}}
 {{- define "delegraph.port" -}}
 {{ regexFind "[0-9]+$" . }}

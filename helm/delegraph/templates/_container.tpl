@@ -1,9 +1,19 @@
 {{- /*
-The one container, for all modes. A chart that depends on this one puts it into its pod's initContainers:
+The container for a chart that depends on this one, which puts it into its pod's initContainers:
   {{- include "delegraph.container" .Subcharts.delegraph | nindent 8 }}
-Kubernetes starts a sidecar before the app's containers, and so no probe may wait for the agent; it stops it after them.
 */ -}}
 {{- define "delegraph.container" -}}
+{{- if ne .Values.mode "library" -}}
+{{- fail (printf "a chart includes the sidecar, and its values say mode: %s: set mode: library below the name of the dependency, or the pod would wait for an init container that never ends" .Values.mode) -}}
+{{- end -}}
+{{- include "delegraph.anyContainer" . -}}
+{{- end -}}
+
+{{- /*
+The one container, for all modes. Kubernetes starts a sidecar before the app's containers, and so no probe may wait for the agent;
+it stops it after them.
+*/ -}}
+{{- define "delegraph.anyContainer" -}}
 - name: delegraph
   image: {{ include "delegraph.image" . }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -81,12 +91,14 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 - name: HOST_IP
   valueFrom: {fieldRef: {fieldPath: status.hostIP}}
 - name: GOMEMLIMIT
-  valueFrom: {resourceFieldRef: {resource: limits.memory}}
+  {{- include "delegraph.memory" . | nindent 2 }}
 - name: OTEL_RESOURCE_ATTRIBUTES
   value: {{ include "delegraph.resourceAttributes" . | quote }}
-{{- if .Values.traces.endpoint }}
+{{- if include "delegraph.traced" . }}
+{{- with .Values.traces.endpoint }}
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
-  value: {{ .Values.traces.endpoint | quote }}
+  value: {{ . | quote }}
+{{- end }}
 - name: OTEL_EXPORTER_OTLP_PROTOCOL
   value: {{ .Values.traces.protocol }}
 {{- with .Values.traces.headersSecret }}
@@ -101,11 +113,33 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 {{- end }}
 {{- end -}}
 
+{{- /* What Go may take: nine tenths of the limit, since some of what is counted there is not Go's to free. */ -}}
+{{- define "delegraph.memory" -}}
+{{- $limit := dig "limits" "memory" "" (.Values.resources | default dict) | toString -}}
+{{- $unit := regexFind "[KMG]i$" $limit -}}
+{{- if and $unit (regexMatch "^[0-9]+..$" $limit) -}}
+value: {{ div (mul (regexFind "^[0-9]+" $limit) (get (dict "Ki" 1 "Mi" 1024 "Gi" 1048576) $unit) 9) 10 }}KiB
+{{- else -}}
+valueFrom: {resourceFieldRef: {resource: limits.memory}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Something if spans go somewhere; an endpoint that is a secret is in env. */ -}}
+{{- define "delegraph.traced" -}}
+{{- .Values.traces.endpoint -}}
+{{- range .Values.env }}{{ if regexMatch "^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$" .name }}{{ .name }}{{ end }}{{ end -}}
+{{- end -}}
+
 {{- define "delegraph.resourceAttributes" -}}
 service.instance.id=$(POD_UID),k8s.pod.name=$(POD_NAME),k8s.pod.uid=$(POD_UID),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME),k8s.container.name=delegraph
 {{- range $name, $value := .Values.traces.resourceAttributes -}}
-,{{ $name }}={{ $value | toString | urlquery | replace "+" "%20" }}
+,{{ $name }}={{ $value | include "delegraph.plain" | urlquery | replace "+" "%20" }}
 {{- end -}}
+{{- end -}}
+
+{{- /* A value as text: a large number has no exponent. */ -}}
+{{- define "delegraph.plain" -}}
+{{ if kindIs "string" . }}{{ . }}{{ else }}{{ toJson . }}{{ end }}
 {{- end -}}
 
 {{- /*

@@ -1,19 +1,24 @@
-{{- /* The name of everything that the chart makes in its namespace. */ -}}
+{{- /*
+The name of everything that the chart makes in its namespace. A Service's begins with a letter and has no dots; a release's may have
+dots and begin with a digit, and a dependency's alias may have capitals.
+*/ -}}
 {{- define "delegraph.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $full := printf "%s-%s" .Release.Name $name -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- $full = .Values.fullnameOverride -}}
 {{- else if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
+{{- $full = .Release.Name -}}
 {{- end -}}
+{{- $full = regexReplaceAll "[^a-z0-9]" (lower $full) "-" -}}
+{{- if regexMatch "^[0-9]" $full }}{{ $full = printf "delegraph-%s" $full }}{{ end -}}
+{{- regexFind "^[a-z]([a-z0-9-]{0,48}[a-z0-9])?" $full -}}
 {{- end -}}
 
 {{- define "delegraph.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
@@ -21,8 +26,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- /* The labels of the pods that Delegraph is in, by which everything else finds them. */ -}}
 {{- define "delegraph.podLabels" -}}
 {{- if eq .Values.mode "standalone" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- else if eq .Values.mode "inject" -}}
 delegraph.dev/inject: {{ .Values.inject.label | quote }}
 {{- else -}}
