@@ -267,3 +267,26 @@ func TestWords(t *testing.T) {
 		same(t, known, c.words)
 	}
 }
+
+// TestNothing takes each default away, as null does, and --reuse-values of a release before the value was: what is made is as good, or
+// a sentence says what is missing.
+func TestNothing(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	write(t, values, everywhere)
+	for _, key := range keys("", mapping(t, filepath.Join(chart, "values.yaml"))) {
+		if strings.HasPrefix(key, "config.") || strings.HasPrefix(key, "networkPolicy.adminFrom.") {
+			continue // not of the chart, or of a list
+		}
+		t.Run(key, func(t *testing.T) {
+			out, problems, err := run(t, tool(t, "helm"), "template", "demo", chart, "--values", values, "--set", key+"=null")
+			if err == nil {
+				checkObjects(t, out)
+				if strings.Contains(out, "<nil>") || key == "mode" {
+					t.Error(out)
+				}
+			} else if !strings.Contains(problems, "missing propert") && !strings.Contains(problems, "execution error at") {
+				t.Error(problems)
+			}
+		})
+	}
+}
