@@ -33,11 +33,24 @@ func fingerprintOf(data []byte, err error) fingerprint {
 	return sha256.Sum256(data)
 }
 
+// rereadable says whether a file says the same when it is read again: a pipe, as of a shell's <(…), is empty then, or never ends.
+func rereadable(file string) bool {
+	info, err := os.Stat(file)
+	return err != nil || info.Mode().IsRegular() || info.IsDir()
+}
+
 // reload takes over what the file says, or keeps everything as it is.
 func (r *reloading) reload() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.take(configured(r.file))
+	return r.take(r.read())
+}
+
+func (r *reloading) read() ([]byte, error) {
+	if !rereadable(r.file) {
+		return nil, fmt.Errorf("%s: this is no file that can be read again; name one by --config.file, and start delegraph anew", r.file)
+	}
+	return configured(r.file)
 }
 
 // poll reloads a file that has changed, if it says the same as at the poll before: half of it may be written yet. What a file says
@@ -45,7 +58,7 @@ func (r *reloading) reload() error {
 func (r *reloading) poll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	data, err := configured(r.file)
+	data, err := r.read()
 	now := fingerprintOf(data, err)
 	if settled := now == r.seen; settled && now != r.tried {
 		_ = r.take(data, err) // it logs

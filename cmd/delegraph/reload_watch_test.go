@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,34 @@ func TestWatch(t *testing.T) {
 	<-over
 	f.stop()
 	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReloadOfPipe reloads what can be read only once, which a shell makes of <(…): nothing waits for somebody to write into it.
+func TestReloadOfPipe(t *testing.T) {
+	text := fmt.Sprintf(ofClients, "http://127.0.0.1:9")
+	f := launchOn(t, text, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	link := f.file + ".link"
+	if err := os.Symlink(f.file, link); err != nil {
+		t.Fatal(err)
+	}
+	pipe := f.file + ".pipe"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]bool{f.file: true, link: true, f.file + ".none": true, filepath.Dir(f.file): true, pipe: false, os.DevNull: false} {
+		if got := rereadable(file); got != want {
+			t.Errorf("%s can be read again: %t", file, got)
+		}
+	}
+	f.file = pipe
+	if err := f.reload(); err == nil || err.Error() != pipe+": this is no file that can be read again; name one by --config.file, and start delegraph anew" {
+		t.Errorf("error %v", err)
+	}
+	f.poll()
+	f.file = link
+	if err := f.reload(); err != nil {
 		t.Error(err)
 	}
 }

@@ -94,7 +94,7 @@ func (s *serve) run(ctx context.Context) error {
 	}
 	loaded := &reloading{file: s.file, car: car, tried: fingerprintOf(data, nil)}
 	onHangup(ctx, loaded.reload)
-	if s.watch > 0 {
+	if s.watch > 0 && rereadable(s.file) {
 		ticker := time.NewTicker(s.watch)
 		defer ticker.Stop()
 		go loaded.watch(ctx, ticker.C)
