@@ -3,6 +3,7 @@ package tests
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -99,4 +100,60 @@ func TestLibraryByMistake(t *testing.T) {
 			t.Errorf("refused with %v, %s; want %q", err, problems, want)
 		}
 	}
+}
+
+// block is a fenced piece of YAML in a page.
+var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestDocumentedValues renders what the pages tell users to write: values as values, and a pod's template as one of a chart of theirs.
+func TestDocumentedValues(t *testing.T) {
+	for file, want := range map[string]int{"../../docs/kubernetes.md": 3, filepath.Join(chart, "README.md"): 6} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := 0
+		for _, found := range block.FindAllStringSubmatch(string(text), -1) {
+			switch shown := found[1]; {
+			case strings.Contains(shown, "delegraph.container"):
+				if !strings.HasPrefix(shown, "template:") {
+					shown = "template:\n  " + strings.ReplaceAll(strings.ReplaceAll(shown, "\n", "\n  "), "nindent 4", "nindent 6")
+				}
+				checkDocumentedPod(t, shown)
+			case strings.Contains(shown, "dependencies:"):
+				var described struct {
+					Dependencies []struct{ Name, Version, Repository string }
+				}
+				strictly(t, shown, &described)
+				if len(described.Dependencies) != 1 || described.Dependencies[0].Name != "delegraph" {
+					t.Errorf("%s: %v", file, described)
+				}
+			default:
+				values := filepath.Join(t.TempDir(), "values.yaml")
+				write(t, values, strings.Replace(shown, "config:\n  stream:", "config:\n  sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://a:8000'}}]\n  stream:", 1))
+				folder := chart
+				if strings.Contains(shown, "delegraph:\n  mode") {
+					folder = parent(t)
+					write(t, values, strings.Replace(shown, "delegraph:\n", "watch:\n", 1))
+				}
+				checkObjects(t, render(t, folder, "--values", values))
+			}
+			rendered++
+		}
+		if rendered != want {
+			t.Errorf("%s has %d pieces of YAML; %d were expected here", file, rendered, want)
+		}
+	}
+}
+
+func checkDocumentedPod(t *testing.T, template string) {
+	t.Helper()
+	dir := parent(t)
+	template = strings.ReplaceAll(strings.ReplaceAll("  "+strings.ReplaceAll(template, "\n", "\n  "), "nindent 6", "nindent 8"), ".Subcharts.delegraph", ".Subcharts.watch")
+	write(t, filepath.Join(dir, "templates", "deployment.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: my-agent}\nspec:\n  selector: {matchLabels: {delegraph.dev/instance: demo-watch}}\n"+template)
+	rendered := render(t, dir)
+	checkObjects(t, rendered)
+	var deployment apps.Deployment
+	strictly(t, only(t, rendered, "Deployment"), &deployment)
+	checkPod(t, &core.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec})
 }
