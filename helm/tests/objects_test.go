@@ -1,0 +1,152 @@
+package tests
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// everywhere makes every kind of object.
+const everywhere = `
+config:
+  sources: [{name: a, proxy: {listen: ":8080", upstream: "http://agent.default:8000"}}]
+  stream: {listen: "[::]:10478", authentication: {bearer_tokens_file: /run/secrets/delegraph/readers/tokens}}
+secrets: {readers: {data: {tokens: 0123456789abcdefghijklmnopqrstuv}}}
+prometheusRule: {enabled: true}
+dashboards: {enabled: true}
+networkPolicy: {enabled: true}
+`
+
+// TestNames installs under every name that Helm lets a release have: what the chart makes of it is a name and a label to Kubernetes,
+// and not a number or nothing.
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	for mode, values := range map[string]string{
+		"standalone": everywhere + "serviceMonitor: {enabled: true}",
+		"library":    everywhere + "podMonitor: {enabled: true}",
+		"inject":     strings.Replace(everywhere, "data: {tokens: 0123456789abcdefghijklmnopqrstuv}", "existingSecret: tokens", 1) + "podMonitor: {enabled: true}",
+	} {
+		write(t, filepath.Join(dir, mode), values+"\nmode: "+mode)
+	}
+	for _, release := range []string{
+		"a", "agents", "delegraph", "a.b", "1", "123", "1.5", "1e3", "0x1f", "true", "null", "2026-11-21",
+		strings.Repeat("a", 53), strings.Repeat("a", 49) + ".bbb", strings.Repeat("a", 48) + "--bbb", "delegraph." + strings.Repeat("1.", 20) + "1",
+	} {
+		t.Run(release, func(t *testing.T) {
+			for _, mode := range []string{"standalone", "library", "inject"} {
+				out, problems, err := run(t, tool(t, "helm"), "template", release, chart, "--namespace", "agents", "--api-versions", policyAPI, "--values", filepath.Join(dir, mode))
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", mode, err, problems)
+				}
+				checkObjects(t, out)
+			}
+		})
+	}
+}
+
+// checkObjects holds what is rendered to what an API server would say of names, labels and ports.
+func checkObjects(t *testing.T, rendered string) {
+	t.Helper()
+	taken := sets.New[string]()
+	for _, m := range manifests(t, rendered) {
+		object := typed(m.kind)
+		if object == nil {
+			t.Errorf("no type for %s", m.kind)
+			continue
+		}
+		strictly(t, m.text, object)
+		named, ok := object.(meta.Object)
+		if !ok {
+			t.Fatalf("%s has no name", m.kind)
+		}
+		if id := m.kind + "/" + named.GetName(); taken.Has(id) {
+			t.Errorf("two of %s", id)
+		} else {
+			taken.Insert(id)
+		}
+		checkLabels(t, m.kind, named.GetLabels())
+		for _, wrong := range validation.IsDNS1123Subdomain(named.GetName()) {
+			t.Errorf("%s %q: %s", m.kind, named.GetName(), wrong)
+		}
+		switch object := object.(type) {
+		case *core.Service:
+			checkService(t, object)
+		case *apps.Deployment:
+			selector, err := meta.LabelSelectorAsSelector(object.Spec.Selector)
+			if err != nil || !selector.Matches(labels.Set(object.Spec.Template.Labels)) {
+				t.Errorf("selector %v of pods with %v: %v", object.Spec.Selector, object.Spec.Template.Labels, err)
+			}
+			checkLabels(t, "pod", object.Spec.Template.Labels)
+			checkPorts(t, object.Spec.Template.Spec)
+		case *core.Pod:
+			checkPorts(t, object.Spec)
+		}
+	}
+}
+
+func checkLabels(t *testing.T, kind string, given map[string]string) {
+	t.Helper()
+	for name, value := range given {
+		for _, wrong := range append(validation.IsQualifiedName(name), validation.IsValidLabelValue(value)...) {
+			t.Errorf("%s, label %s=%s: %s", kind, name, value, wrong)
+		}
+	}
+}
+
+func checkService(t *testing.T, service *core.Service) {
+	t.Helper()
+	for _, wrong := range validation.IsDNS1035Label(service.Name) {
+		t.Errorf("Service %q: %s", service.Name, wrong)
+	}
+	taken := sets.New[string]()
+	for _, port := range service.Spec.Ports {
+		number := fmt.Sprint(port.Port)
+		if taken.Has(number) || taken.Has(port.Name) || port.TargetPort.Type != intstr.String {
+			t.Errorf("port %v of %v", port, service.Spec.Ports)
+		}
+		taken.Insert(number, port.Name)
+	}
+}
+
+func checkPorts(t *testing.T, pod core.PodSpec) {
+	t.Helper()
+	for _, container := range append(append([]core.Container{}, pod.InitContainers...), pod.Containers...) {
+		for _, port := range container.Ports {
+			for _, wrong := range append(validation.IsValidPortName(port.Name), validation.IsValidPortNum(int(port.ContainerPort))...) {
+				t.Errorf("port %v: %s", port, wrong)
+			}
+		}
+	}
+}
+
+// TestNothing takes each default away, as null does, and --reuse-values of a release before the value was: what is made is as good, or
+// a sentence says what is missing.
+func TestNothing(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	write(t, values, everywhere)
+	for _, key := range keys("", mapping(t, filepath.Join(chart, "values.yaml"))) {
+		if strings.HasPrefix(key, "config.") || strings.HasPrefix(key, "networkPolicy.adminFrom.") {
+			continue // not of the chart, or of a list
+		}
+		t.Run(key, func(t *testing.T) {
+			out, problems, err := run(t, tool(t, "helm"), "template", "demo", chart, "--values", values, "--set", key+"=null")
+			if err == nil {
+				checkObjects(t, out)
+				if strings.Contains(out, "<nil>") || key == "mode" {
+					t.Error(out)
+				}
+			} else if !strings.Contains(problems, "missing propert") && !strings.Contains(problems, "execution error at") {
+				t.Error(problems)
+			}
+		})
+	}
+}
