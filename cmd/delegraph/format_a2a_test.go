@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ type a2aAccount struct {
 	Calls         []string
 	Held          map[string]heldArtifact
 	Loose         string
-	Fault         string
+	Early, Fault  string
 }
 
 // heldArtifact is what it has of an artifact.
@@ -95,9 +96,14 @@ func newA2AClient(t *testing.T, name string) *a2aClient {
 }
 
 // read reads an URL in a version of the protocol; with a text, it sends that to the agent there.
-func (c *a2aClient) read(url, version, text string) (got a2aAccount) {
+func (c *a2aClient) read(url, version, text string) a2aAccount {
 	c.t.Helper()
-	if err := c.input.Encode(map[string]string{"URL": url, "Version": version, "Text": text}); err != nil {
+	return c.ask(map[string]any{"URL": url, "Version": version, "Text": text})
+}
+
+func (c *a2aClient) ask(request map[string]any) (got a2aAccount) {
+	c.t.Helper()
+	if err := c.input.Encode(request); err != nil {
 		c.t.Fatal(err)
 	}
 	line, err := c.said.ReadBytes('\n')
@@ -130,8 +136,8 @@ func TestA2AClient(t *testing.T) {
 			for _, as := range []format.Format{format.A2A, format.A2A03} {
 				stream = formatted(t, policy, string(as), file)
 				got := client.read(server.URL, versions[as], "")
-				if got.Fault != "" || got.Loose != "" {
-					t.Errorf("%s, %s, %s: %s; an update goes on with nothing: %q", name, policy, as, got.Fault, got.Loose)
+				if got.Fault != "" || got.Early != "" || got.Loose != "" {
+					t.Errorf("%s, %s, %s: %s; %s came early; an update goes on with nothing: %q", name, policy, as, got.Fault, got.Early, got.Loose)
 				}
 				if n := len(framesOf(t, stream)); got.Events != n {
 					t.Errorf("%s, %s, %s: the client has %d events of %d frames", name, policy, as, got.Events, n)
@@ -148,6 +154,140 @@ func TestA2AClient(t *testing.T) {
 			}
 		}
 	})
+}
+
+// nativeReader has the official client read streams as they come.
+type nativeReader struct {
+	*a2aClient
+	url    string
+	stream []byte
+}
+
+func newNativeReader(t *testing.T) *nativeReader {
+	t.Helper()
+	r := &nativeReader{a2aClient: newA2AClient(t, a2aProgram(t))}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(r.stream)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+func (r *nativeReader) read(stream []byte, version string, rest bool) a2aAccount {
+	r.t.Helper()
+	r.stream = stream
+	return r.ask(map[string]any{"URL": r.url, "Version": version, "REST": rest})
+}
+
+// TestA2AClientReadsNative has the official client read what either policy lets out of every capture of its protocol, as it comes:
+// all of it, without an error where the agent's own stream has none.
+func TestA2AClientReadsNative(t *testing.T) {
+	client, old := newNativeReader(t), regexp.MustCompile(`"kind": ?"(task|message|status-update|artifact-update)"`)
+	for _, file := range sseFiles(t, captures["a2a"]) {
+		sent, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version, rest := "1.0", !bytes.Contains(sent, []byte(`"jsonrpc"`))
+		if old.Match(sent) || strings.Contains(file, "-v03") {
+			version = "0.3"
+		}
+		whole := client.read(sent, version, rest)
+		for _, policy := range policies {
+			stream := formatted(t, policy, "native", file)
+			got := client.read(stream, version, rest)
+			if (got.Fault == "") != (whole.Fault == "") || got.Early != whole.Early {
+				t.Errorf("%s, %s: %s, of the agent itself: %s", filepath.Base(file), policy, got.Fault, whole.Fault)
+			}
+			if n := len(framesOf(t, stream)); got.Fault == "" && got.Events != n {
+				t.Errorf("%s, %s: the client has %d events of %d frames", filepath.Base(file), policy, got.Events, n)
+			}
+			if !slices.Equal(got.Tasks, whole.Tasks) || !slices.Equal(got.States, whole.States) {
+				t.Errorf("%s, %s: the client has %v, of the agent itself %v", filepath.Base(file), policy, got.States, whole.States)
+			}
+		}
+	}
+}
+
+// TestA2AClientReadsKinds has the official client read what the public gets of each kind of update, in both versions over both
+// transports, also of those that it would refuse if they were whole.
+func TestA2AClientReadsKinds(t *testing.T) {
+	client, kinds := newNativeReader(t), a2aKinds()
+	file := filepath.Join(t.TempDir(), "kinds.sse")
+	for _, c := range kinds.cases {
+		for _, shape := range kinds.shapes {
+			wire := ""
+			for i, frame := range append(c.before[:len(c.before):len(c.before)], c.frame) {
+				wire += shape.wire(i+1, frame)
+			}
+			wire = strings.ReplaceAll(wire, `"id":1,`, `"id":"1",`) // this client's ids are strings
+			if err := os.WriteFile(file, []byte(wire), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			stream := unplanted(t, kinds.dialect, "public", file)
+			version, transport, _ := strings.Cut(shape.name, " ")
+			got := client.read(stream, version, transport != "")
+			if got.Fault != "" && !bytes.Contains(stream, []byte("the run failed")) {
+				t.Errorf("%s, %s: %s, of\n%s", c.kind, shape.name, got.Fault, stream)
+			}
+			frames := framesOf(t, stream)
+			if n := len(frames); got.Fault == "" && got.Events != n {
+				t.Errorf("%s, %s: the client has %d events of %d frames", c.kind, shape.name, got.Events, n)
+			}
+			for _, f := range frames {
+				var v any
+				if err := json.Unmarshal(f.Data, &v); err != nil {
+					t.Fatal(err)
+				}
+				if found := unschooled("", v); found != "" {
+					t.Errorf("%s, %s: %s in %s", c.kind, shape.name, found, f.Data)
+				}
+			}
+		}
+	}
+}
+
+// wanted are the members that the protocol's schemas want of what stands under a name, or among others; of alternatives one. This
+// client is more lenient than others of the project.
+var wanted = map[string][][]string{
+	"status":         {{"state"}},
+	"message":        {{"messageId"}, {"role"}, {"parts", "content"}},
+	"artifact":       {{"artifactId"}, {"parts"}},
+	"artifacts":      {{"artifactId"}, {"parts"}},
+	"parts":          {{"text", "data", "file", "raw", "url"}},
+	"content":        {{"text", "data", "file", "raw", "url"}},
+	"file":           {{"uri", "bytes", "fileWithUri", "fileWithBytes"}},
+	"task":           {{"id"}, {"status"}},
+	"statusUpdate":   {{"taskId"}, {"status"}},
+	"artifactUpdate": {{"taskId"}, {"artifact"}},
+	"result":         {{"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "parts"}},
+	"error":          {{"code"}, {"message"}},
+}
+
+// unschooled is what a schema would say of a value that stands under a name.
+func unschooled(name string, v any) string {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			if found := unschooled(name, one); found != "" {
+				return found
+			}
+		}
+	case map[string]any:
+		for _, among := range wanted[name] {
+			if !slices.ContainsFunc(among, func(member string) bool { _, is := v[member]; return is }) {
+				return fmt.Sprintf("%s without %s", name, strings.Join(among, " or "))
+			}
+		}
+		for member, one := range v {
+			if found := unschooled(member, one); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
 
 // TestA2AServer reads a real agent through the proxy, and what its subscribers read in each format.

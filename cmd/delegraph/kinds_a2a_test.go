@@ -119,8 +119,11 @@ const (
 	a2aWhy  = `{"kind":"text","text":"secret","metadata":{"adk_thought":true}}`
 )
 
-// TestKindsOfA2A has each kind of update, with each state of a task.
-func TestKindsOfA2A(t *testing.T) {
+// TestKindsOfA2A holds what becomes of each kind of update.
+func TestKindsOfA2A(t *testing.T) { a2aKinds().test(t) }
+
+// a2aKinds has each kind of update, with each state of a task.
+func a2aKinds() kindTable {
 	const (
 		begun   = a2aTask + `"status":{"state":"submitted"}`
 		file    = `{"kind":"file","file":{"name":"a.txt","mimeType":"text/plain","bytes":"c2VjcmV0"}}`
@@ -134,7 +137,7 @@ func TestKindsOfA2A(t *testing.T) {
 	asking := []string{begun, a2aUpdate("input-required", a2aHi)}
 	pieces := []string{begun, a2aUpdate("working"), a2aArtifact("a1", a2aHi) + `,"append":false`}
 	done := []string{begun, a2aUpdate("working"), a2aUpdate("completed")}
-	kindTable{"a2a", a2aShapes, append([]kindCase{
+	return kindTable{"a2a", a2aShapes, append([]kindCase{
 		{"task submitted", nil, begun},
 		{"task submitted again", done, begun},
 		{"task working", nil, of("working", a2aHush) + `,"artifacts":[{"artifactId":"a1","parts":[` + a2aHush + `]}]`},
@@ -165,6 +168,7 @@ func TestKindsOfA2A(t *testing.T) {
 		{"status-update auth-required", working, a2aUpdate("auth-required", a2aHi)},
 		{"status-update completed", working, a2aUpdate("completed")},
 		{"status-update completed, with words", working, a2aUpdate("completed", a2aHi)},
+		{"status-update completed, with a thought alone", working, a2aUpdate("completed", a2aWhy)},
 		{"status-update completed, with words in two ways", working, strings.Replace(a2aUpdate("completed", a2aHush), `"role":"agent",`, `"role":"agent","content":[`+a2aHush+`],"x":1,`, 1)},
 		{"status-update completed, after pieces", pieces, a2aUpdate("completed")},
 		{"status-update failed", working, a2aUpdate("failed", a2aHush)},
@@ -184,6 +188,7 @@ func TestKindsOfA2A(t *testing.T) {
 		{"artifact-update, a file", working, a2aArtifact("a1", file) + `,"lastChunk":true`},
 		{"artifact-update, a file elsewhere", working, a2aArtifact("a1", remote) + `,"lastChunk":true`},
 		{"artifact-update, data", working, a2aArtifact("a1", data) + `,"lastChunk":true`},
+		{"artifact-update with words beside it", working, a2aArtifact("a1", a2aHush) + `,"parts":[` + a2aHush + `]`},
 		{"artifact-update after a question", asking, a2aArtifact("a1", a2aHi)},
 
 		{"error", working, `error {"code":-32603,"message":"secret","data":"secret"}`},
@@ -201,7 +206,7 @@ func TestKindsOfA2A(t *testing.T) {
 		{"an answer of another protocol", working, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"CANARY"}]}}`},
 		{"a result and an error", working, `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"CANARY","status":{"state":"working"}}},"error":{"code":1,"message":"x"}}`},
 		{"no object", working, `{"task":{"id":"CANARY"`},
-	}, adkCases(working)...)}.test(t)
+	}, adkCases(working)...)}
 }
 
 // adkCases are the events of an ADK agent: as statuses, as Python's servers without the extension send them, and as artifacts.

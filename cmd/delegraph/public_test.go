@@ -97,7 +97,8 @@ func membersOf(v any, names []string) (found []string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			if empty, is := value.(map[string]any); slices.Contains(names, name) && !(is && len(empty) == 0) {
+			empty, is := value.(map[string]any)
+			if slices.Contains(names, name) && !(is && len(empty) == 0) && value != "about:blank" { // which stands in the place of a file
 				found = append(found, name)
 			}
 			found = append(found, membersOf(value, names)...)

@@ -53,6 +53,9 @@ type Type struct {
 	Client bool // the whole frame may leave to the protocol's own client
 	Public *Rule
 
+	// Inner are members that are for no reader outside: where they stand, in any spelling, the client gets the frame without them.
+	Inner []string
+
 	// Text is set where the frame's data is text and no JSON. Then of Public only Fact counts, and Instead, which is text too.
 	Text bool
 }
@@ -67,5 +70,11 @@ type Rule struct {
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
 	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
 	State   bool             // an object of session state, of which only the configured keys leave
+	Patch   bool             // a JSON Patch (RFC 6902) of session state, of which only what changes the configured keys leaves
 	Whole   bool             // the value may leave whatever it is
+
+	// What readers that hold frames to a schema want of what is left.
+	Needed bool   // where the value stays in, and is not null, so does the object that it is a member of
+	Else   string // JSON that takes the value's place where nothing of it may leave
+	As     string // the name under which a member leaves, unless the object has another of that name
 }

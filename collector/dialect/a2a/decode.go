@@ -46,6 +46,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if u.mixed {
 		b.Type = typeWorking
 	}
+	if b.Type == typeWorking && (u.shape == shapeArtifact || u.shape == shapeMessage) {
+		b.Type = typeAside
+	}
 	addThought(f.JSON, b)
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)

@@ -13,6 +13,7 @@ const (
 	typeArtifact = "artifact-update"
 	typeError    = "error"
 	typeWorking  = "working"  // a status, or a snapshot, whose words are about the work
+	typeAside    = "aside"    // an artifact, or a message, whose words are not for everybody: then there is nothing to it
 	typeAsking   = "asking"   // one whose words are a question
 	typeAsked    = "asked"    // one that asks without words that may leave
 	typeForeign  = "foreign"  // a message that no agent says it is from
@@ -120,10 +121,11 @@ var table = event.Table{
 		typeCalls:    {Client: true, Public: frame(&publicCall, &publicState)},
 		typeResults:  {Client: true, Public: frame(&publicResult, &publicState)},
 		typeWorking:  {Client: true, Public: frame(nil, &publicState)},
+		typeAside:    {Client: true},
 		typeError: {Client: true, Public: members(rules{
 			"jsonrpc": &scalar,
 			"id":      &scalar,
-			"error": {Fact: event.KindError, Members: rules{
+			"error": {Fact: event.KindError, Needed: true, Members: rules{
 				"code": &scalar, "status": &scalar, "message": {Instead: `"the run failed"`},
 			}},
 		})},
@@ -137,28 +139,39 @@ type rules = map[string]*event.Rule
 
 func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
+// needed is an object that schemas want where it stands.
+func needed(m rules) *event.Rule { return &event.Rule{Members: m, Needed: true} }
+
 var (
 	scalar       = event.Rule{}
+	stays        = event.Rule{Members: rules{}, Needed: true} // and so does what it is part of
 	artifactName = event.Rule{Fact: event.KindArtifact}
+	artifactID   = event.Rule{Fact: event.KindArtifact, Else: `"artifact"`}
 )
+
+// What schemas want of a file that does not leave: a place where nothing is, so that nobody takes anything for its contents.
+const nowhere = `"about:blank"`
 
 // How a task stands.
 var (
-	publicState = event.Rule{Fact: event.KindError, Values: []string{
+	publicState = event.Rule{Fact: event.KindError, Needed: true, Values: []string{
 		"submitted", "working", "completed", "unknown",
 		"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED", "TASK_STATE_UNSPECIFIED",
 	}}
-	publicAsked = event.Rule{Fact: event.KindInputRequested}
+	publicAsked = event.Rule{Fact: event.KindInputRequested, Needed: true}
 )
 
 // The pieces of what is said. Of a file its name leaves and not what is in it or where it lies, of a tool's call its name, of other
-// data nothing. The decoder takes for text of an answer neither the words of an error nor the user's, nor what was known before.
+// data nothing. A piece of which nothing is left that its schema wants does not leave. The decoder takes for text of an answer neither the words of an error nor the user's, nor what was known before.
 var (
 	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
 	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
-	publicForeign  = event.Rule{Members: rules{"kind": &scalar, "text": {Fact: event.KindText}}}
-	publicCall     = event.Rule{Members: named(event.KindToolStarted)}
-	publicResult   = event.Rule{Members: named(event.KindToolEnded)}
+	publicForeign  = event.Rule{Members: rules{
+		"kind": &scalar, "text": {Fact: event.KindText, Needed: true},
+		"file": &stays, "data": &stays, "raw": &stays, "url": &stays,
+	}}
+	publicCall   = event.Rule{Members: named(event.KindToolStarted)}
+	publicResult = event.Rule{Members: named(event.KindToolEnded)}
 
 	// publicThoughts has every piece with metadata for a thought, since there it says that it is one.
 	publicThoughts = event.Rule{Thought: []string{"metadata"}, Members: with(pieces(event.KindText), rules{
@@ -169,17 +182,24 @@ var (
 func pieces(text event.Kind) rules {
 	return rules{
 		"kind":      &scalar,
-		"text":      {Fact: text},
-		"file":      members(rules{"name": &artifactName, "mimeType": &scalar}),
+		"text":      {Fact: text, Needed: true},
+		"data":      {Instead: "{}"},
 		"filename":  &artifactName,
 		"mediaType": &scalar,
+		"raw":       {As: "url", Instead: nowhere},
+		"url":       {Instead: nowhere},
+		"file": members(rules{
+			"name": &artifactName, "mimeType": &scalar,
+			"bytes": {As: "uri", Instead: nowhere}, "fileWithBytes": {As: "fileWithUri", Instead: nowhere},
+			"uri": {Instead: nowhere}, "fileWithUri": {Instead: nowhere},
+		}),
 	}
 }
 
 func named(fact event.Kind) rules {
 	return rules{
 		"kind":     &scalar,
-		"data":     members(rules{"id": &scalar, "name": {Fact: fact}}),
+		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}}, Else: "{}"},
 		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &scalar}),
 	}
 }
@@ -197,23 +217,21 @@ func frame(piece, standing *event.Rule) *event.Rule {
 	}
 	status := rules{"state": standing, "timestamp": &scalar}
 	if piece != nil {
-		artifact := members(rules{
-			"artifactId": &artifactName, "name": &artifactName, "parts": {Each: piece}, "metadata": &publicRemarks,
-		})
+		artifact := rules{
+			"artifactId": &artifactID, "name": &artifactName, "parts": {Each: piece, Else: "[]"}, "metadata": &publicRemarks,
+		}
 		status["message"] = members(message(piece))
-		update = with(update, message(piece), rules{"artifact": artifact, "artifacts": {Each: artifact}})
+		update = with(update, message(piece), rules{"artifact": needed(artifact), "artifacts": {Each: members(artifact)}})
 	}
-	update["status"] = members(status)
-	wrapped := rules{
-		"task": members(update), "message": members(update), "statusUpdate": members(update), "artifactUpdate": members(update),
-	}
-	return members(with(update, wrapped, rules{"jsonrpc": &scalar, "result": members(with(update, wrapped))}))
+	update["status"] = needed(status)
+	wrapped := rules{"task": needed(update), "message": needed(update), "statusUpdate": needed(update), "artifactUpdate": needed(update)}
+	return members(with(update, wrapped, rules{"jsonrpc": &scalar, "result": needed(with(update, wrapped))}))
 }
 
 func message(piece *event.Rule) rules {
 	return rules{
 		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": &scalar,
-		"parts": {Each: piece}, "content": {Each: piece}, "metadata": &publicRemarks,
+		"parts": {Each: piece, Needed: true}, "content": {Each: piece, Needed: true}, "metadata": &publicRemarks,
 	}
 }
 

@@ -101,7 +101,7 @@ var policyCases = []policyCase{
 	of("task", `"id":"t","contextId":"c","status":{"state":"submitted"},"history":[`+message("user", secret)+`],`+secrets, `"id":"t","contextId":"c","status":{"state":"submitted"}`),
 	of("task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`, `"id":"t","contextId":"c","status":{"state":"working"}`),
 	of("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`,`+file+`],`+secrets+`}]`,
-		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","parts":[{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"n","mimeType":"m/t"}}]}]`),
+		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","parts":[{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]}]`),
 	of("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+thought+`,`+hi+`]}]`,
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"hi"}]}]`),
 	of("status-update", status("working", message("agent", secret))+`,`+secrets, ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
@@ -110,34 +110,34 @@ var policyCases = []policyCase{
 	of("status-update", status("completed", message("user", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	of("status-update", status("completed", `{"messageId":"m","role":"agent","parts":[`+hi+`],"content":[`+secret+`]}`), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	of("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]},{"artifactId":"b","parts":[`+thought+`]}]`,
-		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent"}},"artifacts":[{"artifactId":"a"},{"artifactId":"b"}]`),
+		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[]},{"artifactId":"b","parts":[]}]`),
 	of("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
-		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data"}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data"}]}]`),
+		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	of("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
 
 	// What is said where nobody looks for it.
 	of("status-update", ids+`,"status":{"state":"completed"},"artifact":{"artifactId":"a","parts":[`+secret+`]}`, ids+`,"status":{"state":"completed"}`),
 	of("status-update", ids+`,"status":{"state":"completed"},"content":[`+secret+`]`, ids+`,"status":{"state":"completed"}`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]},"parts":[`+secret+`]`, ids),
+	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]},"parts":[`+secret+`]`, stays),
 
-	of("status-update", status("failed", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"failed","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", "")+`},"final":true`),
-	of("status-update", status("rejected", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"rejected","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", "")+`},"final":true`),
-	of("status-update", status("canceled", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"canceled","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", "")+`},"final":true`),
+	of("status-update", status("failed", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"failed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	of("status-update", status("rejected", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"rejected","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	of("status-update", status("canceled", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"canceled","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	of("status-update", status("input-required", message("agent", hi+`,`+called+`,`+thought)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
-	of("status-update", status("auth-required", message("agent", data)), ids+`,"status":{"state":"auth-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", "")+`},"final":true`),
+	of("status-update", status("auth-required", message("agent", data)), ids+`,"status":{"state":"auth-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 
 	// What ADK agents do meanwhile: names and ids of tools, no arguments and results.
 	of("status-update", status("working", message("agent", called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_call","adk_is_long_running":true}}]`)+`},"final":true`),
 	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+gave+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data"}]}`),
+	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
 
 	// The answer.
 	of("artifact-update", ids+`,"artifact":{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`],`+secrets+`},"append":false,"lastChunk":true,`+secrets, ids+`,"artifact":{"artifactId":"a","name":"n","parts":[`+hi+`]},"append":false,"lastChunk":true`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+file10+`,`+data+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[{"filename":"n","mediaType":"m/t"},{"kind":"data"}]}`),
+	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+file10+`,`+data+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"},{"kind":"data","data":{}}]}`),
 	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+thought+`,`+hi+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]}`),
-	of("message", `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,`+data+`],"referenceTaskIds":["secret"],`+secrets, `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,{"kind":"data"}]`),
-	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t"}}]`),
-	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"filename":"n","mediaType":"m/t"}]`),
+	of("message", `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,`+data+`],"referenceTaskIds":["secret"],`+secrets, `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,{"kind":"data","data":{}}]`),
+	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]`),
+	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"}]`),
 	of("message", `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`, `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`),
 
 	// What no agent says.
@@ -323,6 +323,9 @@ func TestStaysIn(t *testing.T) {
 	}
 }
 
+// elsewhere takes out what stands in the place of files.
+var elsewhere = strings.NewReplacer(`"uri":"about:blank"`, "", `"url":"about:blank"`, "")
+
 // TestPoliciesOfCaptures lets recorded streams leave: to the client whole, to the public without what tools were given and gave
 // back, thoughts, words of errors, contents and places of files, the user's words, usage.
 func TestPoliciesOfCaptures(t *testing.T) {
@@ -342,7 +345,7 @@ func TestPoliciesOfCaptures(t *testing.T) {
 			if toClient[i] != sent[1] {
 				t.Errorf("%s, frame %d: the client gets of\n%s\n%s", file, i+1, sent[1], toClient[i])
 			}
-			if found := kept.FindString(toPublic[i]); found != "" {
+			if found := kept.FindString(elsewhere.Replace(toPublic[i])); found != "" {
 				t.Errorf("%s, frame %d: the public gets %s in\n%s", file, i+1, found, toPublic[i])
 			}
 		}

@@ -294,7 +294,7 @@ func readData(v, data, meta strictjson.Value) part {
 		p.kind = partResponse
 	case kind.Exists(): // code and its outcome
 		p.kind = partOther
-	default:
+	case data.Kind() != strictjson.Object || data.Len() > 0: // {} stands in the place of data that stays in
 		p.bytes = size(len(data.Raw()))
 	}
 	return p

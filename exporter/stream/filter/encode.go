@@ -19,12 +19,17 @@ type encoder struct {
 	hidden    uint64 // facts that may not leave: set before each frame
 	kinds     uint64 // facts that leave
 	thinking  bool   // within a thought
-	emptied   bool   // a list or an object lost all that it had
+	emptied   bool   // a list or an object lost all that it had, or what it needs
+	finding   bool   // what there is, and not what leaves
 }
 
+// bounds are the facts for which a frame leaves with whatever is left of it: without them nobody knows when a run is over.
+var bounds = bit(event.KindRunStarted) | bit(event.KindRunEnded)
+
 func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
+	e.finding = false
 	kept := e.apply(b, rule)
-	if !kept || e.emptied && e.kinds == 0 {
+	if !kept || e.emptied && e.kinds == 0 && e.stated&^e.hidden&bounds == 0 {
 		return Frame{}, Empty
 	}
 	if e.kinds == 0 && e.hidden&bit(event.KindOther) != 0 {
@@ -35,9 +40,21 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 
 // find returns the facts that a rule finds in a frame.
 func (e *encoder) find(b *event.Batch, rule *event.Rule) uint64 {
-	e.hidden = 0
+	e.hidden, e.finding = 0, true
 	e.apply(b, rule)
 	return e.kinds
+}
+
+// without is a frame anew, but for some of its members.
+func (e *encoder) without(v strictjson.Value, inner []string) []byte {
+	e.hidden, e.finding = 0, false
+	e.buf, _ = e.object(e.begin(), v, func(name, _ strictjson.Value) *event.Rule {
+		if generous.Among(name.Text(), inner) {
+			return nil
+		}
+		return &whole
+	})
+	return e.buf
 }
 
 // maxKept is the size up to which the buffer of one frame is kept for the next.
@@ -45,11 +62,16 @@ const maxKept = 64 << 10
 
 func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	e.stated, e.kinds, e.thinking, e.emptied = stated(b), 0, false, false
+	e.buf, kept = e.value(e.begin(), b.JSON, rule)
+	return kept
+}
+
+// begin returns an empty buffer.
+func (e *encoder) begin() []byte {
 	if cap(e.buf) > maxKept {
 		e.buf = nil
 	}
-	e.buf, kept = e.value(e.buf[:0], b.JSON, rule)
-	return kept
+	return e.buf[:0]
 }
 
 // value appends what the rule lets out of v; false says that nothing of it may, and dst is as it was.
@@ -60,13 +82,22 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	facts := e.facts(v, rule)
 	if facts&e.hidden != 0 {
 		e.emptied = true
-		return dst, false
+		return e.instead(dst, rule)
 	}
 	out, kept := e.shape(dst, v, rule)
-	if kept {
-		e.kinds |= facts
+	if !kept {
+		return e.instead(out, rule)
 	}
-	return out, kept
+	e.kinds |= facts
+	return out, true
+}
+
+// instead is what stands in the place of a value of which nothing leaves. Of state there is nothing to say where none may leave.
+func (e *encoder) instead(dst []byte, rule *event.Rule) ([]byte, bool) {
+	if (rule.State || rule.Patch) && len(e.stateKeys) == 0 {
+		return dst, false
+	}
+	return append(dst, rule.Else...), rule.Else != ""
 }
 
 // closer names facts of which a table cannot tell whether they are the more ordinary ones: only the decoder can.
@@ -120,12 +151,9 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 			return rule.Names
 		})
 	case rule.State:
-		return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
-			if slices.Contains(e.stateKeys, name.String()) {
-				return &whole
-			}
-			return nil
-		})
+		return e.state(dst, v)
+	case rule.Patch:
+		return e.patch(dst, v)
 	}
 	return scalar(dst, v)
 }
@@ -180,30 +208,44 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 	if v.Kind() != strictjson.Object {
 		return dst, false
 	}
-	start := len(dst)
+	start, kinds := len(dst), e.kinds
 	dst = append(dst, '{')
-	kept := false
+	kept, broken := false, false
 	for name, value := range v.Members() {
 		rule := ruleOf(name, value)
-		if rule == nil {
+		if rule == nil || rule.As != "" && v.Get(rule.As).Exists() {
 			continue
 		}
 		before := len(dst)
 		if kept {
 			dst = append(dst, ',')
 		}
-		dst = append(quote(dst, name), ':')
+		dst = append(called(dst, name, rule), ':')
 		var leaves bool
 		if dst, leaves = e.value(dst, value, rule); !leaves {
 			dst = dst[:before]
+			broken = broken || rule.Needed && value.Kind() != strictjson.Null
 			continue
 		}
 		kept = true
 	}
-	if !kept && v.Len() > 0 {
+	switch {
+	case broken && !e.finding:
+		e.kinds, e.emptied = kinds, true
+		return dst[:start], false
+	case !kept && v.Len() > 0:
 		return dst[:start], false
 	}
 	return append(dst, '}'), true
+}
+
+// called writes the name under which a member leaves.
+func called(dst []byte, name strictjson.Value, rule *event.Rule) []byte {
+	if rule.As == "" {
+		return quote(dst, name)
+	}
+	dst, _ = jsontext.AppendQuote(dst, rule.As)
+	return dst
 }
 
 func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {

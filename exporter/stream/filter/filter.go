@@ -139,6 +139,9 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
 			return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
 		}
+		if len(rules.Inner) > 0 {
+			return Frame{Data: f.encoder.without(b.JSON, rules.Inner), Kinds: kinds(b)}, Passed
+		}
 		return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
 	case event.PolicyPublic:
 		if rules.Public == nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -31,9 +32,26 @@ func main() {
 	}
 }
 
-// request asks to read what an URL serves, in a version of the protocol. Where Text is given, a message with it is sent; else the
-// URL is that of a stream, which is only got.
-type request struct{ URL, Version, Text string }
+// request asks to read what an URL serves, in a version of the protocol, over JSON-RPC or HTTP+JSON. Where Text is given, a message
+// with it is sent; else the URL is that of a stream, which is only got.
+type request struct {
+	URL, Version, Text string
+	REST               bool
+}
+
+// transport speaks as the request asks for.
+func (r request) transport(client *http.Client) (a2aclient.Transport, error) {
+	switch old := r.Version == "0.3"; {
+	case old && r.REST:
+		return a2av0.NewRESTTransport(a2av0.RESTTransportConfig{URL: r.URL, Client: client})
+	case old:
+		return a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: r.URL, Client: client}), nil
+	case r.REST:
+		at, err := url.Parse(r.URL)
+		return a2aclient.NewRESTTransport(at, client), err
+	}
+	return a2aclient.NewJSONRPCTransport(r.URL, client), nil
+}
 
 // account is what the client made of a stream.
 type account struct {
@@ -44,6 +62,7 @@ type account struct {
 	Calls  []string // of tools
 	Held   map[a2a.ArtifactID]artifact
 	Loose  string // the artifact with which an update goes on that nobody has begun
+	Early  string // the task of an update that came before the task
 	Fault  string
 }
 
@@ -63,9 +82,10 @@ func read(r request) (got account) {
 	if r.Text == "" {
 		client.Transport = getting{}
 	}
-	transport := a2aclient.NewJSONRPCTransport(r.URL, client)
-	if r.Version == "0.3" {
-		transport = a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: r.URL, Client: client})
+	transport, err := r.transport(client)
+	if err != nil {
+		got.Fault = err.Error()
+		return got
 	}
 	text := r.Text
 	if text == "" {
@@ -131,14 +151,14 @@ func (a *account) write(e *a2a.TaskArtifactUpdateEvent) {
 	a.Held[e.Artifact.ID] = held
 }
 
-// known makes sure that nothing is said of a task before there was a snapshot of it.
+// known notes whether something is said of a task before there was a snapshot of it.
 func (a *account) known(id a2a.TaskID) {
 	for _, task := range a.Tasks {
 		if task == string(id) {
 			return
 		}
 	}
-	a.Fault = fmt.Sprintf("an update of the task %q came before the task", id)
+	a.Early = string(id)
 }
 
 func (a *account) message(m *a2a.Message) {
