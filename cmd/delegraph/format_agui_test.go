@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,7 @@ type played struct {
 	Messages             []struct{ Role, Content string }
 	Activities           []map[string]any
 	Fault                string
+	Faults               []string // of each event by itself
 }
 
 // player plays streams to the AG-UI project's own schemas, verifier and client.
@@ -98,11 +100,22 @@ func (p *player) play(what map[string]string) played {
 // file plays a stream that stands in a file.
 func (p *player) file(stream []byte) played {
 	p.t.Helper()
+	return p.play(map[string]string{"file": p.stored(stream)})
+}
+
+// each is what the schemas say of each event of a stream, "" where nothing.
+func (p *player) each(stream []byte) []string {
+	p.t.Helper()
+	return p.play(map[string]string{"file": p.stored(stream), "each": "each"}).Faults
+}
+
+func (p *player) stored(stream []byte) string {
+	p.t.Helper()
 	name := filepath.Join(p.t.TempDir(), "stream")
 	if err := os.WriteFile(name, stream, 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	return p.play(map[string]string{"file": name})
+	return name
 }
 
 // TestAGUIClient plays every capture of every dialect: each event is one by the project's schemas, they are in an order that its
@@ -127,6 +140,83 @@ func TestAGUIClient(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAGUIClientPlaysNative plays what either policy lets out of every capture of the protocol, as it comes: it plays
+// wherever the agent's own stream does, with the same answer at the end, and the schemas take all that the public gets.
+func TestAGUIClientPlaysNative(t *testing.T) {
+	p := newPlayer(t)
+	for _, file := range sseFiles(t, captures["agui"]) {
+		sent, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := p.file(sent)
+		for _, policy := range policies {
+			stream := formatted(t, policy, "native", file)
+			said := p.file(stream)
+			for _, fault := range p.each(stream) {
+				if policy == "public" && fault != "" {
+					t.Errorf("%s: the public gets %s", filepath.Base(file), fault)
+				}
+			}
+			if whole.Fault != "" {
+				continue // the agent's own are in an order that nobody may send, or none that the schemas take
+			}
+			if said.Fault != "" || said.Runs != whole.Runs || said.Errors != whole.Errors || spoken(said) != spoken(whole) {
+				t.Errorf("%s, %s: the client has %+v, of the agent itself %+v", filepath.Base(file), policy, said, whole)
+			}
+		}
+	}
+}
+
+// TestAGUISchemasTakeKinds has the schemas judge what leaves of each kind of event that they take: to the client where they take the
+// shape in which it came, to the public in every shape.
+func TestAGUISchemasTakeKinds(t *testing.T) {
+	p, kinds := newPlayer(t), aguiKinds()
+	file := filepath.Join(t.TempDir(), "kinds.sse")
+	judged := 0
+	for _, c := range kinds.cases {
+		wire := make(map[string]string)
+		for _, shape := range kinds.shapes {
+			for i, frame := range append(c.before[:len(c.before):len(c.before)], c.frame) {
+				wire[shape.name] += shape.wire(i+1, frame)
+			}
+		}
+		if !p.take(wire["without times"]) {
+			continue
+		}
+		for shape, sent := range wire {
+			if err := os.WriteFile(file, []byte(sent), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, policy := range policies {
+				if policy == "client" && !p.take(sent) {
+					continue
+				}
+				stream := unplanted(t, kinds.dialect, policy, file)
+				frames := framesOf(t, stream)
+				for i, fault := range p.each(stream) {
+					if judged++; fault != "" {
+						t.Errorf("%s, %s, %s: %s in %s", c.kind, shape, policy, fault, frames[i].Data)
+					}
+				}
+			}
+		}
+	}
+	if judged < 500 {
+		t.Errorf("only %d events were judged", judged)
+	}
+}
+
+// take says whether the schemas take every event of a stream.
+func (p *player) take(stream string) bool {
+	for _, f := range framesOf(p.t, []byte(stream)) {
+		if !json.Valid(f.Data) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.each([]byte(stream)), func(fault string) bool { return fault != "" })
 }
 
 // spoken is what assistants have said, by the client.

@@ -41,10 +41,13 @@ func aguiData(frame, more string) string {
 	return "data: " + frame + "\n\n"
 }
 
-// TestKindsOfAGUI has the types of version 1.0, those of subagents, and the names of before.
-func TestKindsOfAGUI(t *testing.T) {
+// TestKindsOfAGUI holds what becomes of each type of event.
+func TestKindsOfAGUI(t *testing.T) { aguiKinds().test(t) }
+
+// aguiKinds has the types of version 1.0, those of subagents, and the names of before.
+func aguiKinds() kindTable {
 	const (
-		run       = `RUN_STARTED "threadId":"s1","runId":"r1","input":{"messages":[{"id":"u1","role":"user","content":"secret"}]}`
+		run       = `RUN_STARTED "threadId":"s1","runId":"r1","input":{"threadId":"s1","runId":"r1","state":{},"messages":[{"id":"u1","role":"user","content":"secret"}],"tools":[],"context":[],"forwardedProps":{}}`
 		done      = `RUN_FINISHED "threadId":"s1","runId":"r1"`
 		step      = `STEP_STARTED "stepName":"writer"`
 		sub       = `SUBAGENT_STARTED "subagentRunId":"a1","name":"analyst","parentToolCallId":"c1"`
@@ -65,7 +68,7 @@ func TestKindsOfAGUI(t *testing.T) {
 	said := []string{run, text, piece}
 	called := []string{run, call}
 	delegated := []string{run, call, sub}
-	kindTable{"agui", aguiShapes, []kindCase{
+	return kindTable{"agui", aguiShapes, []kindCase{
 		{"RUN_STARTED", nil, run},
 		{"RUN_STARTED of a branch of the conversation", nil, run + `,"parentRunId":"r0","protocolVersion":"1.0"`},
 		{"RUN_STARTED within the run", begun, `RUN_STARTED "threadId":"s1","runId":"r2","parentRunId":"r1"`},
@@ -164,5 +167,5 @@ func TestKindsOfAGUI(t *testing.T) {
 		{"no text for a type", begun, `{"type":["RUN_STARTED"],"x":"CANARY"}`},
 		{"no object", begun, `{"type":"CUSTOM","name":"CANARY`},
 		{"an error whose text was pasted in", begun, `{"type":"RUN_ERROR","message":"a "CANARY""}`},
-	}}.test(t)
+	}}
 }

@@ -74,6 +74,7 @@ type Rule struct {
 	Whole   bool             // the value may leave whatever it is
 
 	// What readers that hold frames to a schema want of what is left.
+	Given  bool   // null stays in: to a schema it is no way to leave out what may be left out
 	Needed bool   // where the value stays in, and is not null, so does the object that it is a member of
 	Else   string // JSON that takes the value's place where nothing of it may leave
 	As     string // the name under which a member leaves, unless the object has another of that name

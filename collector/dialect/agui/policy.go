@@ -11,17 +11,20 @@ const (
 	typeError     = "error"         // of the server around the agent
 )
 
+// failure says that a run failed, and not why.
+const failure = `{"type":"RUN_ERROR","message":"the run failed"}`
+
 var table = event.Table{
 	// A kind would be something of another protocol; it may stand in what the agent's framework said.
 	Discriminators: []string{"type", "kind"},
 	Envelopes:      []string{"event", "rawEvent"},
 	Events:         []string{"error"}, // the ADK middleware names its errors
-	Failure:        `{"type":"RUN_ERROR","message":"the run failed"}`,
+	Failure:        failure,
 	Types: map[string]event.Type{
 		typeRunStarted:  {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})},
 		typeRunFinished: {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
 		typeRunError:    {Client: true, Public: frame(rules{"message": &publicFailure})},
-		typeError:       {Client: true, Public: &event.Rule{Members: rules{"error": &publicFailure}}},
+		typeError:       {Client: true, Public: &event.Rule{Fact: event.KindError, Instead: failure}}, // no event of the protocol's is like it
 
 		typeStepStarted:  {Client: true, Public: frame(rules{"stepName": &scalar})},
 		typeStepFinished: {Client: true, Public: frame(rules{"stepName": &scalar})},
@@ -92,17 +95,17 @@ func frame(m rules) *event.Rule {
 }
 
 var (
-	scalar         = event.Rule{}
-	publicText     = event.Rule{Fact: event.KindText}
+	scalar         = event.Rule{Given: true} // integrations write null for what they leave out
+	publicText     = event.Rule{Fact: event.KindText, Given: true}
 	publicArtifact = event.Rule{Fact: event.KindArtifact}
 	publicFailure  = event.Rule{Fact: event.KindError, Instead: `"the run failed"`}
 
-	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted}, "parentMessageId": &scalar})
+	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted, Given: true}, "parentMessageId": &scalar})
 
 	// publicThought has every event about reasoning for a thought, so that a thought leaves with its beginning and its end or not
 	// at all.
 	publicThought = event.Rule{Thought: []string{"type"}, Members: frame(rules{
-		"messageId": &scalar, "role": &scalar, "title": {Fact: event.KindThought}, "delta": {Fact: event.KindThought},
+		"messageId": &scalar, "role": &scalar, "title": {Fact: event.KindThought, Given: true}, "delta": {Fact: event.KindThought, Given: true},
 	}).Members}
 
 	// publicOutcome shows questions as they are meant for who answers them.

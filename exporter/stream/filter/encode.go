@@ -79,6 +79,9 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	if v.Kind() == strictjson.String && slices.Contains(rule.Values, v.String()) {
 		return quote(dst, v), true
 	}
+	if rule.Given && v.Kind() == strictjson.Null {
+		return dst, false
+	}
 	facts := e.facts(v, rule)
 	if facts&e.hidden != 0 {
 		e.emptied = true

@@ -1,5 +1,5 @@
 // Plays streams to the AG-UI project's own schemas, verifier and client. Each line of input is {"file"}, with a text/event-stream
-// in it, or {"url"} of one; each line of output says what came of it.
+// in it, or {"url"} of one; with "each", only the schemas have it, event by event. Each line of output says what came of it.
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { from, lastValueFrom, toArray } from "rxjs";
@@ -11,9 +11,13 @@ let warnings = [];
 console.warn = (...words) => warnings.push(words.join(" "));
 console.error = () => {};
 
-async function play({ file, url }) {
+async function play({ file, url, each }) {
   warnings = [];
   const said = { name: file ?? url, events: 0, runs: 0, errors: 0, rejected: "", messages: [], activities: [], fault: "" };
+  if (each) {
+    said.faults = eventsOf(await readFile(file, "utf8")).map((event) => String(EventSchemas.safeParse(event).error ?? ""));
+    return said;
+  }
   const agent = new HttpAgent({ url: url ?? "http://stream.invalid/", fetch: fetchOf(file) });
   const count = ({ event }) => {
     if (event.type === "RUN_STARTED") said.runs++;
