@@ -70,6 +70,8 @@ func aguiKinds() kindTable {
 	delegated := []string{run, call, sub}
 	return kindTable{"agui", aguiShapes, []kindCase{
 		{"RUN_STARTED", nil, run},
+		{"RUN_STARTED with a prompt in its request", nil, strings.Replace(run, `{"id":"u1"`, `{"id":"p1","role":"system","content":"CANARY"},{"id":"u1"`, 1)},
+		{"RUN_STARTED with reasoning in its request", nil, strings.Replace(run, `{"id":"u1"`, `{"id":"p1","role":"reasoning","content":"CANARY"},{"id":"u1"`, 1)},
 		{"RUN_STARTED of a branch of the conversation", nil, run + `,"parentRunId":"r0","protocolVersion":"1.0"`},
 		{"RUN_STARTED within the run", begun, `RUN_STARTED "threadId":"s1","runId":"r2","parentRunId":"r1"`},
 		{"RUN_STARTED after the run", []string{run, done}, `RUN_STARTED "threadId":"s1","runId":"r2"`},
@@ -92,6 +94,9 @@ func aguiKinds() kindTable {
 		{"STEP_STARTED", begun, step},
 		{"STEP_STARTED within a step, of CrewAI's", []string{run, `{"type":"STEP_STARTED","stepName":"flow","rawEvent":{"attribution":{"step_id":"1"}}}`}, `{"type":"STEP_STARTED","stepName":"writer","rawEvent":{"attribution":{"step_id":"2","parent_step_id":"1","x":"secret"}}}`},
 		{"STEP_FINISHED", []string{run, step}, `STEP_FINISHED "stepName":"writer"`},
+		{"STEP_STARTED of the same name", []string{run, step}, step},
+		{"STEP_FINISHED of the inner of two of a name", []string{run, step, step}, `STEP_FINISHED "stepName":"writer"`},
+		{"STEP_FINISHED of the outer of two of a name", []string{run, step, step, `STEP_FINISHED "stepName":"writer"`}, `STEP_FINISHED "stepName":"writer"`},
 		{"STEP_STARTED again", []string{run, step, `STEP_FINISHED "stepName":"writer"`}, step},
 
 		{"SUBAGENT_STARTED", called, sub},
@@ -145,7 +150,8 @@ func aguiKinds() kindTable {
 
 		{"STATE_SNAPSHOT", begun, `STATE_SNAPSHOT "snapshot":{"plan":"secret","step":1}`},
 		{"STATE_DELTA", begun, `STATE_DELTA "delta":[{"op":"replace","path":"/plan","value":"secret"}]`},
-		{"MESSAGES_SNAPSHOT", begun, `MESSAGES_SNAPSHOT "messages":[{"id":"u0","role":"system","content":"secret"}]`},
+		{"MESSAGES_SNAPSHOT", begun, `MESSAGES_SNAPSHOT "messages":[{"id":"u0","role":"user","content":"secret"}]`},
+		{"MESSAGES_SNAPSHOT with a prompt", begun, `MESSAGES_SNAPSHOT "messages":[{"id":"u0","role":"system","content":"CANARY"},{"id":"u1","role":"user","content":"CANARY"}]`},
 		{"ACTIVITY_SNAPSHOT", begun, activity},
 		{"ACTIVITY_DELTA", []string{run, activity}, `ACTIVITY_DELTA "messageId":"p1","activityType":"PLAN","patch":[{"op":"add","path":"/y","value":"secret"}]`},
 		{"CUSTOM", begun, `CUSTOM "name":"secret","value":{"x":"secret"}`},

@@ -56,7 +56,7 @@ func (a *agents) of(id string) agent {
 
 // step is a named part of the work of a run or of a subagent.
 type step struct {
-	owner, name string // a name is used once at a time by its owner
+	owner, name string
 	id, parent  string // where the producer says how steps are nested
 	agent       agent
 }
@@ -67,8 +67,20 @@ type steps struct {
 	begun int
 }
 
-func (s *steps) find(owner, name string) int {
-	return slices.IndexFunc(s.open, func(open step) bool { return open.owner == owner && open.name == name })
+// ending is the place of the step that an end is of, or -1: the one of its id, else the last of its name. The protocol lets an owner
+// use a name once at a time, so that of two the inner must be meant.
+func (s *steps) ending(owner, name, id string) int {
+	last := -1
+	for i, open := range s.open {
+		switch {
+		case open.owner != owner || open.name != name:
+		case id != "" && open.id == id:
+			return i
+		default:
+			last = i
+		}
+	}
+	return last
 }
 
 // named is the open step of an id.
@@ -121,16 +133,16 @@ func (d *decoder) speaker(v strictjson.Value) agent {
 // stepStarted takes a step for an agent: frameworks send one for each node of their graphs.
 func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	owner, name := d.owner(v), d.name(v.Get("stepName"))
-	if i := d.steps.find(owner, name); i >= 0 {
-		d.steps.open[i].agent.put(b)
-		return
-	}
 	if name == "" || name == user {
 		return
 	}
-	d.steps.begun++
-	nesting := v.Get("rawEvent").Get("attribution") // CrewAI's adapter
+	nesting := attribution(v)
 	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
+	if same := d.steps.named(begun.id); same != nil && same.owner == owner && same.name == name {
+		same.agent.put(b)
+		return
+	}
+	d.steps.begun++
 	begun.agent = agent{name: name, branch: place(name, d.steps.begun), parent: owner}
 	if above := d.steps.named(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
@@ -143,7 +155,7 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
-	i := d.steps.find(d.owner(v), d.name(v.Get("stepName")))
+	i := d.steps.ending(d.owner(v), d.name(v.Get("stepName")), d.name(attribution(v).Get("step_id")))
 	if i < 0 {
 		return
 	}
@@ -151,6 +163,9 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
 }
+
+// attribution is what CrewAI's adapter says of where a step stands among the others.
+func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
 
 // place tells the steps of a name apart by their number in the run.
 func place(name string, number int) string {

@@ -94,6 +94,9 @@ func isBrokenError(data []byte) bool {
 
 // runStarted begins a run; one that the run at hand has started on the same stream is an agent of it.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
+	if prompted(v) {
+		b.Type = typePrompted
+	}
 	run, parent := d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
 	going := d.run != "" && !d.over
 	switch {
@@ -238,22 +241,6 @@ func (d *decoder) write(v strictjson.Value, a event.Artifact, piece event.Piece,
 
 // raw is what the agent's framework says, before anybody has chosen what of it a client is to see.
 func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
-
-// messagesSnapshot finds a thought in a conversation. What else is in it was said before.
-func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
-	for message := range v.Get("messages").Elements() {
-		role := message.Get("role")
-		if !isThought(role.Text()) {
-			continue
-		}
-		text := message.Get("content").Text()
-		if len(text) == 0 {
-			text = role.Text() // what there is to read is that somebody thought
-		}
-		b.Add(event.KindThought).Text = text
-		return
-	}
-}
 
 func (d *decoder) other(strictjson.Value, *event.Batch) {}
 

@@ -4,6 +4,7 @@ import "github.com/delegraph/delegraph/collector/event"
 
 // The types of frames that the protocol has no word for.
 const (
+	typePrompted  = "prompted run"  // a run whose request is told, with what is meant for models
 	typeForeign   = "foreign text"  // what is no assistant's: the user's words, or those for models
 	typeReasoned  = "reasoned text" // a thought that comes as a message
 	typeStray     = "stray text"    // a piece of what nobody began; in no table, so that it stays in
@@ -21,7 +22,8 @@ var table = event.Table{
 	Events:         []string{"error"}, // the ADK middleware names its errors
 	Failure:        failure,
 	Types: map[string]event.Type{
-		typeRunStarted:  {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})},
+		typeRunStarted:  {Client: true, Public: publicRun},
+		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},
 		typeRunFinished: {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
 		typeRunError:    {Client: true, Public: frame(rules{"message": &publicFailure})},
 		typeError:       {Client: true, Public: &event.Rule{Fact: event.KindError, Instead: failure}}, // no event of the protocol's is like it
@@ -64,8 +66,9 @@ var table = event.Table{
 		typeThinkingTextEnd:         {Client: true, Public: &publicThought},
 		typeReasoningEncryptedValue: {Client: true}, // its client must send it back with the next request
 
-		typeStateSnapshot:    {Client: true}, // with some of the state only, it would take the rest from a client that keeps it
-		typeStateDelta:       {Client: true}, // its paths name what is in the state
+		// To the public the configured keys are all of the state: those that a snapshot does not have are gone.
+		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Else: "{}", Needed: true}})},
+		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Needed: true}})},
 		typeMessagesSnapshot: {Client: true}, // the whole conversation, with what is meant for models
 		typeActivitySnapshot: {Client: true, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &scalar,
@@ -100,6 +103,7 @@ var (
 	publicArtifact = event.Rule{Fact: event.KindArtifact}
 	publicFailure  = event.Rule{Fact: event.KindError, Instead: `"the run failed"`}
 
+	publicRun  = frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})
 	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted, Given: true}, "parentMessageId": &scalar})
 
 	// publicThought has every event about reasoning for a thought, so that a thought leaves with its beginning and its end or not

@@ -25,7 +25,7 @@ type policyCase struct{ sent, client, public string }
 // TestPoliciesOfRuns sends what says how a run and its agents stand.
 func TestPoliciesOfRuns(t *testing.T) {
 	testPolicies(t, nil, []policyCase{
-		{`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1,"input":{"messages":["secret"]},"rawEvent":{"x":"secret"},"metadata":{"x":"secret"}}`, whole,
+		{`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1,"input":{"messages":[{"role":"user","content":"secret"}]},"rawEvent":{"x":"secret"},"metadata":{"x":"secret"}}`, whole,
 			`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1}`},
 		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":"secret","outcome":null,"usage":[{"model":"secret","inputTokens":1}]}`, whole,
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
@@ -63,12 +63,95 @@ func TestPoliciesOfContent(t *testing.T) {
 		{`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[{"type":"text","text":"secret"}]}`, whole, `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":""}`},
 		{`{"type":"STATE_SNAPSHOT","snapshot":{"x":"secret"}}`, whole, stays},
 		{`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/secret","value":1}]}`, whole, stays},
-		{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"s","role":"system","content":"secret"}]}`, whole, stays},
+		{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"s","role":"user","content":"secret"}]}`, whole, stays},
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{"x":"secret"},"replace":false}`, whole, `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{},"replace":false}`},
 		{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[{"value":"secret"}]}`, whole, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[]}`},
 		{`{"type":"CUSTOM","name":"secret","value":"secret"}`, whole, stays},
 		{`{"type":"CUSTOM","name":"on_interrupt","value":"secret","rawEvent":"secret"}`, whole, `{"type":"CUSTOM","name":"on_interrupt","value":""}`},
 	})
+}
+
+// TestPoliciesOfPrompts sends what models are told, in conversations and in requests, in every way in which a reader might find it:
+// it reaches nobody. A run begins without it.
+func TestPoliciesOfPrompts(t *testing.T) {
+	const run = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	for _, messages := range []string{
+		`"messages":[{"role":"user","content":"Hi"},{"role":"system","content":"CANARY"}]`,
+		`"messages":[{"role":"developer","content":"CANARY"}]`,
+		`"messages":[{"role":" System","content":"CANARY"}]`,
+		`"messages":[{"role":"DEVELOPER\u200b","content":[{"text":"CANARY"}]}]`,
+		`"messages":[{"Role":"system","content":"CANARY"}]`,
+		`"Messages":[{"role":"system","content":"CANARY"}]`,
+		`"ｍessages":[{"ｒole":"ｓystem","content":"CANARY"}]`,
+		`"messages":[{"role":"internal:x","content":"CANARY"}]`,
+		`"messages":[{"role":["system"],"content":"CANARY"}]`,
+		`"messages":[{"role":7,"content":"CANARY"}]`,
+		`"messages":["CANARY"]`,
+		`"messages":{"role":"system","content":"CANARY"}`,
+		`"messages":"CANARY"`,
+	} {
+		for _, s := range everything {
+			if got := last(leave(t, s, `{"type":"MESSAGES_SNAPSHOT",`+messages+`}`)); got != stays {
+				t.Errorf("%s: of a conversation with %s leaves %s", s.Policy, messages, got)
+			}
+			for _, input := range []string{`"input":{"threadId":"t",` + messages + `}`, `"Input":{` + messages + `}`, `"ın\u00adput":{` + messages + `}`} {
+				if got := last(leave(t, s, strings.TrimSuffix(run, "}")+","+input+"}")); got != run {
+					t.Errorf("%s: of a request with %s leaves %s", s.Policy, messages, got)
+				}
+			}
+		}
+	}
+	for _, input := range []string{`"input":"CANARY"`, `"input":[{"messages":[{"role":"system","content":"CANARY"}]}]`, `"input":{"messages":[{"role":"reasoning","content":"CANARY"}]}`} {
+		if got := last(leave(t, everything[0], strings.TrimSuffix(run, "}")+","+input+"}")); got != run {
+			t.Errorf("of a request with %s leaves %s", input, got)
+		}
+	}
+	for _, harmless := range []string{
+		`{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user","content":"system"},{"role":"assistant","toolCalls":[]},{"role":"tool","content":"x"},{"role":"activity","content":{"role":"developer"}}]}`,
+		`{"type":"MESSAGES_SNAPSHOT","messages":[]}`, `{"type":"MESSAGES_SNAPSHOT","messages":null}`,
+		`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"messages":[{"role":"user","content":"Hi"}],"state":{"role":"system"}}}`,
+		`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":null}`,
+	} {
+		if got := last(leave(t, everything[0], harmless)); got != harmless {
+			t.Errorf("of %s leaves %s", harmless, got)
+		}
+	}
+	// What is left of a frame is all that it had.
+	const more = `"parentRunId":null,"x":[1.50,"é",{"a":{}}],"metadata":{"input":"x"}`
+	if got, want := last(leave(t, everything[0], strings.TrimSuffix(run, "}")+`,"input":{"messages":"CANARY"},`+more+"}")), strings.TrimSuffix(run, "}")+","+more+"}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPoliciesOfState lets the public have the keys that are configured, of the whole and of its changes.
+func TestPoliciesOfState(t *testing.T) {
+	snapshot := func(state string) string { return `{"type":"STATE_SNAPSHOT","snapshot":` + state + `,"timestamp":1}` }
+	delta := func(patch string) string { return `{"type":"STATE_DELTA","delta":` + patch + `,"timestamp":1}` }
+	public := filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"plan", "a/b"}}
+	for _, c := range [][2]string{
+		{snapshot(`{"plan":{"steps":[1]},"x":"secret","Plan":"secret"}`), stays}, // twice the same name
+		{snapshot(`{"plan":{"steps":[1]},"x":"secret"}`), snapshot(`{"plan":{"steps":[1]}}`)},
+		{snapshot(`{"x":"secret"}`), snapshot(`{}`)},
+		{snapshot(`{}`), snapshot(`{}`)},
+		{snapshot(`["secret"]`), snapshot(`{}`)},
+		{snapshot(`"secret"`), snapshot(`{}`)},
+		{delta(`[{"op":"add","path":"/plan/steps/-","value":2},{"op":"replace","path":"/x","value":"secret"}]`), delta(`[{"op":"add","path":"/plan/steps/-","value":2}]`)},
+		{delta(`[{"op":"replace","path":"/a~1b","value":{"x":1},"note":"secret"}]`), delta(`[{"op":"replace","path":"/a~1b","value":{"x":1}}]`)},
+		{delta(`[{"op":"replace","path":"/x","value":"secret"}]`), stays},
+		{delta(`[{"op":"replace","path":"","value":{"plan":"secret"}}]`), stays},
+		{delta(`[{"op":"copy","from":"/x","path":"/plan"}]`), stays},
+	} {
+		if got := last(leave(t, public, c[0])); got != c[1] || strings.Contains(got, "secret") {
+			t.Errorf("of %s leaves %s, want %s", c[0], got, c[1])
+		}
+		without := public
+		without.Out = []event.Kind{event.KindState}
+		for _, s := range []filter.Settings{without, {Policy: event.PolicyPublic}} {
+			if got := last(leave(t, s, c[0])); strings.Contains(got, "plan") || strings.Contains(got, "a~1b") {
+				t.Errorf("without state, of %s leaves %s", c[0], got)
+			}
+		}
+	}
 }
 
 // TestPoliciesOfThoughts sends every event about reasoning, and what no reader is to get.

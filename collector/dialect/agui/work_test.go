@@ -33,6 +33,9 @@ func TestAgents(t *testing.T) {
 	nested := func(name, id, parent string) string {
 		return step("STARTED", name, `"rawEvent":{"attribution":{"step_id":`+id+`,"parent_step_id":`+parent+`}}`)
 	}
+	ended := func(name, id string) string {
+		return step("FINISHED", name, `"rawEvent":{"attribution":{"step_id":`+id+`}}`)
+	}
 	custom := ev("CUSTOM", `"name":"x"`)
 	runDecode(t, []decodeCase{
 		{"steps, one after the other", []string{step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("STARTED", "a")},
@@ -41,8 +44,12 @@ func TestAgents(t *testing.T) {
 			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="b" branch="b#2"; other`}},
 		{"steps within steps, where that is said", []string{nested("a", `"1"`, "null"), nested("b", `"2"`, `"1"`), custom, step("FINISHED", "b"), custom},
 			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2" parent="a#1"; agent_started`, `CUSTOM agent="b" branch="b#2" parent="a#1"; other`, `STEP_FINISHED agent="b" branch="b#2" parent="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#1"; other`}},
-		{"a step begun twice", []string{step("STARTED", "a"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "a")},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
+		{"two steps of a name", []string{step("STARTED", "a"), step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("FINISHED", "a"), step("FINISHED", "a")},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED agent="a" branch="a#2"; agent_ended`, `CUSTOM agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
+		{"two steps of a name, with another between them", []string{step("STARTED", "a"), step("STARTED", "b"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "b"), step("FINISHED", "a")},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2"; agent_started`, `STEP_STARTED agent="a" branch="a#3"; agent_started`, `STEP_FINISHED agent="a" branch="a#3"; agent_ended`, `STEP_FINISHED agent="b" branch="b#2"; agent_ended`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`}},
+		{"two steps of a name, which their ends tell apart", []string{nested("a", `"1"`, "null"), nested("a", `"2"`, "null"), nested("a", `"2"`, "null"), ended("a", `"1"`), ended("a", `"2"`)},
+			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `STEP_FINISHED agent="a" branch="a#2"; agent_ended`}},
 		{"a step of a subagent", []string{step("STARTED", "a"), step("STARTED", "a", `"subagentRunId":"s"`), step("FINISHED", "a"), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
 			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2" parent="s"; agent_started`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#2" parent="s"; other`}},
 		{"no step", []string{step("STARTED", ""), step("STARTED", "user"), ev("STEP_STARTED")}, []string{"STEP_STARTED; other", "STEP_STARTED; other", "STEP_STARTED; other"}},

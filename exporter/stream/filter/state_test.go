@@ -1,0 +1,141 @@
+package filter_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// left is what leaves of one frame by a rule, or the reason why nothing does.
+func left(s filter.Settings, rule *event.Rule, sent string) string {
+	table := event.Table{Types: map[string]event.Type{"": {Client: true, Public: rule}}}
+	var doc strictjson.Doc
+	b := decode(sse.Frame{Data: []byte(sent)}, &table, &doc)
+	frame, why := filter.New(s).Apply(b)
+	if why != filter.Passed {
+		return string(why)
+	}
+	return string(frame.Data)
+}
+
+// TestPatches lets of a JSON Patch leave what changes configured keys alone. What nobody understands keeps all of it in.
+func TestPatches(t *testing.T) {
+	rule := event.Rule{Members: map[string]*event.Rule{"delta": {Patch: true, Fact: event.KindState, Needed: true}}}
+	settings := filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"plan", "a/b", "m~n", "~1", "0"}}
+	patch := func(ops ...string) string { return `{"delta":[` + strings.Join(ops, ",") + `]}` }
+	const good = `{"op":"replace","path":"/plan","value":1}`
+	for _, op := range []string{
+		good, `{"op":"add","path":"/plan/x/y","value":{"secret":1}}`, `{"op":"test","path":"/plan","value":null}`, `{"op":"remove","path":"/plan/0"}`,
+		`{"op":"move","from":"/plan/0","path":"/plan/1"}`, `{"op":"copy","from":"/a~1b","path":"/m~0n/x"}`, `{"op":"add","path":"/~01/x","value":1}`,
+		`{"op":"remove","path":"/plan/~"}`, `{"op":"remove","path":"/0"}`, `{"path":"/plan","op":"remove"}`,
+	} {
+		if got, want := left(settings, &rule, patch(op, good)), patch(op, good); got != want {
+			t.Errorf("of %s leaves %s", op, got)
+		}
+	}
+	for _, op := range []string{
+		`{"op":"replace","path":"/secret","value":"secret"}`, `{"op":"remove","path":"/Plan"}`, `{"op":"remove","path":"/plan2"}`, `{"op":"remove","path":"/"}`,
+		`{"op":"remove","path":"//plan"}`, `{"op":"remove","path":"/ plan"}`, `{"op":"remove","path":"/pla\u200bn"}`, `{"op":"remove","path":"/a"}`,
+		`{"op":"remove","path":"/a~01b"}`, `{"op":"remove","path":"/%70lan"}`, `{"op":"remove","path":"/~1/x"}`, `{"op":"remove","path":"/x~1plan"}`,
+		`{"op":"copy","from":"/secret","path":"/plan"}`, `{"op":"move","from":"/secret","path":"/plan"}`, `{"op":"move","from":"/plan","path":"/secret"}`,
+		`{"op":"copy","from":"/secret","path":"/x"}`,
+	} {
+		if got, want := left(settings, &rule, patch(op, good)), patch(good); got != want {
+			t.Errorf("beside %s leaves %s", op, got)
+		}
+		if got := left(settings, &rule, patch(op)); got != string(filter.Empty) {
+			t.Errorf("of %s leaves %s", op, got)
+		}
+	}
+	for _, op := range []string{
+		`{}`, `[]`, `null`, `"x"`, `{"path":"/plan","value":1}`, `{"op":"add","value":1}`, `{"op":"add","path":"/plan"}`, `{"op":"ADD","path":"/plan","value":1}`,
+		`{"op":["add"],"path":"/plan","value":1}`, `{"op":"add","path":"plan","value":1}`, `{"op":"add","path":"","value":{"plan":"secret"}}`,
+		`{"op":"add","path":["/plan"],"value":1}`, `{"op":"add","path":"#/plan","value":1}`, `{"op":"add","path":"/plan~","value":1}`, `{"op":"add","path":"/pl~2an","value":1}`,
+		`{"op":"add","Path":"/plan","value":1}`, `{"op":"move","path":"/plan"}`, `{"op":"copy","path":"/plan","from":7}`, `{"op":"copy","path":"/plan","from":""}`,
+		`{"op":"copy","path":"/plan","from":"/plan","value":"secret"}`, `{"op":"remove","path":"/plan","value":"secret"}`, `{"op":"add","path":"/plan","value":1,"from":"/secret"}`,
+		`{"op":"merge","path":"/plan","value":1}`,
+	} {
+		if got := left(settings, &rule, patch(good, op)); got != string(filter.Empty) {
+			t.Errorf("with %s leaves %s", op, got)
+		}
+	}
+	if got := left(settings, &rule, patch(`{"op":"add","path":"/plan","value":1,"note":"secret"}`)); got != patch(`{"op":"add","path":"/plan","value":1}`) {
+		t.Errorf("beside an operation leaves %s", got)
+	}
+	for sent, want := range map[string]string{`{"delta":[]}`: `{"delta":[]}`, `{"delta":` + good + `}`: string(filter.Empty), `{"delta":"x"}`: string(filter.Empty)} {
+		if got := left(settings, &rule, sent); got != want {
+			t.Errorf("of %s leaves %s", sent, got)
+		}
+	}
+	if got := left(filter.Settings{Policy: event.PolicyPublic}, &rule, patch(good)); got != string(filter.Empty) {
+		t.Errorf("without keys leaves %s", got)
+	}
+}
+
+// TestSchemas keeps what is left to what schemas want: what something needs, in the place of what stays in, under another name.
+func TestSchemas(t *testing.T) {
+	type rules = map[string]*event.Rule
+	part := event.Rule{Members: rules{
+		"kind": {}, "text": {Fact: event.KindText, Needed: true}, "bytes": {As: "uri", Instead: `"x:"`}, "uri": {Instead: `"x:"`}, "note": {Given: true},
+	}}
+	rule := event.Rule{Members: rules{
+		"id": {}, "name": {Fact: event.KindArtifact, Else: `"?"`}, "parts": {Each: &part, Else: `[]`}, "last": {Needed: true, Members: rules{"part": {Needed: true, Members: part.Members}}},
+	}}
+	for _, c := range []struct{ sent, all, noText, noNames string }{
+		{`{"id":1,"parts":[{"kind":"t","text":"a"}]}`, `{"id":1,"parts":[{"kind":"t","text":"a"}]}`, "empty", `{"id":1,"parts":[{"kind":"t","text":"a"}]}`},
+		{`{"id":1,"name":"n","parts":[{"kind":"t","text":"a"}]}`, `{"id":1,"name":"n","parts":[{"kind":"t","text":"a"}]}`, `{"id":1,"name":"n","parts":[]}`, `{"id":1,"name":"?","parts":[{"kind":"t","text":"a"}]}`},
+		{`{"id":1,"name":"n","parts":[{"kind":"t","text":["a"]},{"kind":"u"}]}`, `{"id":1,"name":"n","parts":[{"kind":"u"}]}`, `{"id":1,"name":"n","parts":[{"kind":"u"}]}`, "empty"},
+		{`{"id":1,"name":"n","parts":[{"text":null,"note":null}]}`, `{"id":1,"name":"n","parts":[{"text":null}]}`, `{"id":1,"name":"n","parts":[{"text":null}]}`, "empty"},
+		{`{"id":1,"name":"n","parts":"x"}`, `{"id":1,"name":"n","parts":[]}`, `{"id":1,"name":"n","parts":[]}`, "empty"},
+		{`{"id":1,"parts":[{"bytes":"b"},{"uri":"u"},{"bytes":"b","uri":"u"},{"uri":"u","bytes":"b"}]}`, `{"id":1,"parts":[{"uri":"x:"},{"uri":"x:"},{"uri":"x:"},{"uri":"x:"}]}`, `{"id":1,"parts":[{"uri":"x:"},{"uri":"x:"},{"uri":"x:"},{"uri":"x:"}]}`, `{"id":1,"parts":[{"uri":"x:"},{"uri":"x:"},{"uri":"x:"},{"uri":"x:"}]}`},
+		{`{"id":1,"name":"n","last":{"part":{"text":"a"}}}`, `{"id":1,"name":"n","last":{"part":{"text":"a"}}}`, "empty", `{"id":1,"name":"?","last":{"part":{"text":"a"}}}`},
+	} {
+		for want, s := range map[string]filter.Settings{
+			"a" + c.all: {}, "b" + c.noText: {Out: []event.Kind{event.KindText}}, "c" + c.noNames: {Out: []event.Kind{event.KindArtifact}},
+		} {
+			s.Policy = event.PolicyPublic
+			var got string
+			table := event.Table{Types: map[string]event.Type{"": {Public: &rule}}}
+			var doc strictjson.Doc
+			b := decode(sse.Frame{Data: []byte(c.sent)}, &table, &doc)
+			b.Add(event.KindText).Text = []byte("a") // it is an answer's
+			if frame, why := filter.New(s).Apply(b); why != filter.Passed {
+				got = string(why)
+			} else if got = string(frame.Data); frame.Kinds&(1<<event.KindArtifact) != 0 != strings.Contains(got, `"n"`) {
+				t.Errorf("%s leaves with the facts %b", got, frame.Kinds)
+			}
+			if got != want[1:] {
+				t.Errorf("%s: of %s leaves %s, want %s", want[:1], c.sent, got, want[1:])
+			}
+		}
+	}
+}
+
+// TestEnds lets the end of a run leave with whatever is left of it, unless it is what stays in.
+func TestEnds(t *testing.T) {
+	rule := event.Rule{Members: map[string]*event.Rule{"done": {}, "text": {Fact: event.KindText}}}
+	table := event.Table{Types: map[string]event.Type{"": {Public: &rule}}}
+	for _, c := range []struct {
+		out  []event.Kind
+		ends bool
+		want string
+	}{
+		{[]event.Kind{event.KindText}, true, `{"done":1}`}, {[]event.Kind{event.KindText}, false, "empty"},
+		{[]event.Kind{event.KindText, event.KindRunEnded}, true, "empty"}, {nil, true, `{"done":1,"text":"a"}`},
+	} {
+		var doc strictjson.Doc
+		b := decode(sse.Frame{Data: []byte(`{"done":1,"text":"a"}`)}, &table, &doc)
+		b.Add(event.KindText).Text = []byte("a")
+		if c.ends {
+			b.Add(event.KindRunEnded)
+		}
+		frame, why := filter.New(filter.Settings{Policy: event.PolicyPublic, Out: c.out}).Apply(b)
+		if got := string(frame.Data) + string(why); got != c.want {
+			t.Errorf("without %v: %s, want %s", c.out, got, c.want)
+		}
+	}
+}
