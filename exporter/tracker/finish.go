@@ -29,6 +29,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.announce()
 	r.settleAll()
 	r.Status, r.Reason = r.verdict(why)
+	r.rateLast()
 	t.open.Remove(r)
 	t.count(r, why)
 	t.leave(r)

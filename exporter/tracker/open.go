@@ -41,6 +41,7 @@ type openRun struct {
 
 	kept                 int // operations that ended and are still in the report
 	lastFinal, lastError int // ordinals of frames
+	answer               answer
 	lastReason           StatusReason
 	timedOut             bool // by the last error's word
 	forgot               bool // ended operations, and so how often call ids were used
@@ -153,32 +154,18 @@ func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
 	if caller == nil {
 		caller = r.Root
 	}
-	rated, text, final := false, false, false
 	var last *event.Event
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.applyEvent(e, b, caller)
-		rated = rated || e.Kind == event.KindConfidence && e.Confidence.Origin != event.OriginThought
-		text = text || e.Kind == event.KindText && !b.Partial
-		final = final || e.Kind == event.KindFinal
 		if e.Kind == event.KindAgentEnded {
 			last = e
 		}
 	}
-	if final && text && !rated && agent != nil {
-		r.countUnrated(agent.Name)
-	}
+	r.rate(b)
 	if last != nil {
 		r.agentEnded(last, agent) // whatever else the frame says is of the agent too
 	}
-}
-
-func (r *openRun) countUnrated(agent string) {
-	if r.Unrated[agent] > 0 {
-		r.Unrated[agent]++
-		return
-	}
-	r.keepFact(len(r.Unrated), event.KindFinal.String(), func() { r.Unrated[agent] = 1 })
 }
 
 func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) {

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -141,6 +142,35 @@ func TestUnrated(t *testing.T) {
 			r := follow(t, proxied(), c.frame)
 			if r.Unrated["a"] != c.want || c.want == 0 && len(r.Unrated) != 0 {
 				t.Errorf("%v", r.Unrated)
+			}
+		})
+	}
+}
+
+// TestUnratedAtTheEnd takes the last text of a run for its final one, where the protocol marks none and says that the run is over.
+func TestUnratedAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		frames []*event.Batch
+		want   map[string]int
+	}{
+		{"the last text", []*event.Batch{says("a", text), says("b", text), says("", runOver)}, map[string]int{"b": 1}},
+		{"of nobody", []*event.Batch{says("", text), says("", runOver)}, map[string]int{"": 1}},
+		{"with the end", []*event.Batch{says("a", text, runOver)}, map[string]int{"a": 1}},
+		{"of nobody, marked", []*event.Batch{says("", text, final, runOver)}, map[string]int{"": 1}},
+		{"with a confidence", []*event.Batch{says("a", text), says("a", text, rates("a", 0.9)), says("", runOver)}, nil},
+		{"marked before", []*event.Batch{says("a", text, final), says("b", text), says("", runOver)}, map[string]int{"a": 1}},
+		{"marked and rated before", []*event.Batch{says("a", text, final, rates("a", 0.9)), says("b", text), says("", runOver)}, nil},
+		{"before a call", []*event.Batch{says("a", text), says("a", calls("t1", "search")), says("a", returns("t1", "search"), settles), says("", runOver)}, nil},
+		{"with a call", []*event.Batch{says("a", text, calls("t1", "search")), says("a", returns("t1", "search"), settles), says("", runOver)}, nil},
+		{"in pieces", []*event.Batch{says("a", partial, text), says("", runOver)}, nil},
+		{"of a run that nobody says is over", []*event.Batch{says("a", text)}, nil},
+		{"of a run that failed", []*event.Batch{says("a", text), says("", runOver, wrong(event.AgentError))}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := follow(t, proxied(), c.frames...)
+			if !maps.Equal(r.Unrated, c.want) {
+				t.Errorf("%v, want %v", r.Unrated, c.want)
 			}
 		})
 	}
