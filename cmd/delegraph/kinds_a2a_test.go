@@ -154,6 +154,7 @@ func a2aKinds() kindTable {
 		{"message with a confidence and a source", nil, message + `[{"kind":"text","text":"Confidence: 90%\nSource: MTBS"}],"contextId":"s1"`},
 		{"message with a thought, a file and data", nil, message + `[` + a2aWhy + `,` + file + `,` + data + `],"contextId":"s1"`},
 		{"message while a task is worked on", working, message + `[` + a2aHi + `],"contextId":"s1"`},
+		{"message of another context while a task is worked on", working, message + `[` + a2aHi + `],"contextId":"s2"`},
 		{"message of a task", working, message + `[` + a2aHi + `],"contextId":"s1","taskId":"t1"`},
 		{"message of the user", nil, `message "messageId":"m3","role":"user","parts":[` + a2aHush + `],"contextId":"s1"`},
 

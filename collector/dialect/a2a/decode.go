@@ -205,7 +205,8 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 	e.Usage, e.Error = usage, failure
 }
 
-// readMessage takes an answer without a task, which is all of it; or one that is a task's last word.
+// readMessage takes an answer without a task, which is all of it; or one that is a task's last word. The protocol has a stream either
+// be one message or be about a task, so that one which names no task among the updates of a task is of that.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
@@ -213,9 +214,8 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if isAmbiguous(v) {
 		b.Type = typeWorking
 	}
-	id := v.Get("taskId")
-	t, known := d.tasks.Peek(d.name(id))
-	if known = known && len(id.Text()) > 0; !known {
+	t, known := d.taskOf(v)
+	if !known {
 		t = &task{id: d.name(v.First("taskId", "messageId")), session: d.name(v.Get("contextId"))}
 	}
 	d.about(t, b)
@@ -228,6 +228,25 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	d.place(readRemarks(v.Get("metadata")), b)
 	addTexts(partsOf(v), b)
 	t.finish(event.NoFailure, b)
+}
+
+// taskOf is the task that a message is of: the one that it names, else the only one of its context that is worked on.
+func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
+	if id := v.Get("taskId"); len(id.Text()) > 0 {
+		return d.tasks.Peek(d.name(id))
+	}
+	var found *task
+	session := d.name(v.Get("contextId"))
+	for _, t := range d.tasks.Values() {
+		if t.over || len(t.asked) > 0 || session != "" && t.session != "" && session != t.session {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = t
+	}
+	return found, found != nil
 }
 
 // addTexts states texts and thoughts. It says whether there is a text.

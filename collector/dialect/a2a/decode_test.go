@@ -50,6 +50,11 @@ func piece(id, parts, more string) string {
 	return bindings["0.3, JSON-RPC"]("artifact-update", `"taskId":"t","contextId":"c","artifact":{"artifactId":"`+id+`","parts":[`+parts+`]}`+more)
 }
 
+// nobodys is a message that names no task.
+func nobodys(members string) string {
+	return data(`{"message":{"messageId":"n",` + members + `"role":"ROLE_AGENT","parts":[` + text("hi") + `]}}`)
+}
+
 func text(s string) string { return `{"kind":"text","text":"` + s + `"}` }
 
 const (
@@ -160,6 +165,17 @@ func TestTasks(t *testing.T) {
 			[]string{`asking; input_requested call="t" clarification`, `asking; other`, `working; input_answered call="t"`, `asking; input_requested call="t" clarification`, `artifact-update; input_answered call="t"; artifact id="a" other bytes=2 complete; text "hi"`}},
 		{"a message ends its task", []string{taskIs("submitted", ""), data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":"t","contextId":"c","role":"agent","parts":[` + text("hi") + `]}}`), statusIs("completed", "", "")},
 			[]string{`working; run_started`, `message; text "hi"; final; run_ended`, `status-update; other`}},
+		{"a message without a task is of the only one", []string{taskIs("submitted", ""), nobodys(`"contextId":"c",`), statusIs("completed", "", "")},
+			[]string{`working; run_started`, `message; text "hi"; final; run_ended`, `status-update; other`}},
+		{"a message without a context, too", []string{taskIs("submitted", ""), nobodys("")}, []string{`working; run_started`, `message; text "hi"; final; run_ended`}},
+		{"a message of another context is a run of its own", []string{taskIs("submitted", ""), nobodys(`"contextId":"d",`)},
+			[]string{`working; run_started`, `message run="n" session="d"; run_started; text "hi"; final; run_ended`}},
+		{"a message after its task is a run of its own", []string{taskIs("submitted", ""), statusIs("completed", "", ""), nobodys(`"contextId":"c",`)},
+			[]string{`working; run_started`, `status-update; final; run_ended`, `message run="n" session="c"; run_started; text "hi"; final; run_ended`}},
+		{"a message after a question is a run of its own", []string{taskIs("submitted", ""), statusIs("input-required", "", ""), nobodys(`"contextId":"c",`)},
+			[]string{`working; run_started`, `asking; input_requested call="t" clarification`, `message run="n" session="c"; run_started; text "hi"; final; run_ended`}},
+		{"a message of one of two tasks is a run of its own", []string{taskIs("submitted", ""), strings.ReplaceAll(taskIs("submitted", ""), `"t"`, `"u"`), nobodys(`"contextId":"c",`)},
+			[]string{`working; run_started`, `working run="u" session="c"; run_started`, `message run="n" session="c"; run_started; text "hi"; final; run_ended`}},
 		{"the user's message ends nothing", []string{data(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[` + text("hi") + `]}}`)},
 			[]string{`foreign run="m"; other`}},
 		{"a kind that is not known", []string{data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"task-moved","taskId":"t"}}`)},
