@@ -52,6 +52,9 @@ var kinded = event.Table{
 			"kind": {}, "delta": {Fact: event.KindText},
 		}}},
 		"tool-start": {Client: true},
+		"state": {Client: true, Inner: []string{"input"}, Public: &event.Rule{Members: map[string]*event.Rule{
+			"kind": {}, "delta": {Patch: true, Needed: true}, "snapshot": {State: true, Else: "{}"},
+		}}},
 		"thought-stream": {Client: true, Public: &event.Rule{Thought: []string{"thought"}, Members: map[string]*event.Rule{
 			"kind": {}, "thought": {Fact: event.KindThought},
 		}}},
