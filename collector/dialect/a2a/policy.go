@@ -162,7 +162,8 @@ var (
 )
 
 // The pieces of what is said. Of a file its name leaves and not what is in it or where it lies, of a tool's call its name, of other
-// data nothing. A piece of which nothing is left that its schema wants does not leave. The decoder takes for text of an answer neither the words of an error nor the user's, nor what was known before.
+// data nothing. A piece without what its schema wants does not leave. The decoder takes for text of an answer neither the words of
+// an error nor the user's, nor what was known before.
 var (
 	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
 	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
