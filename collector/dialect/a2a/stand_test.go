@@ -138,5 +138,6 @@ func (s *stand) play(t *testing.T, capture string) string {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d, %v", capture, response.StatusCode, err)
 	}
+	s.proxy.Wait() // what is asked next may go on with this run
 	return string(answer)
 }
