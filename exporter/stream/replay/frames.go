@@ -10,6 +10,8 @@ import (
 // Frame is one frame with what is known of it, for who makes something else of it. Its bytes are the ring's own, to be read only.
 type Frame struct {
 	Sequence uint64
+	Number   uint64 // in its id
+	Gap      *Gap   // not nil: no frame of an agent's, but word that some are missing
 	Source   string
 	Stream   *Stream
 	Over     bool // the stream has ended: there is no more to read
@@ -55,7 +57,7 @@ func (r *Ring) Earlier(stream *Stream, before uint64, s *Selection, most int, ea
 	of := func(sequence uint64) (*segment, int, bool) {
 		segment, i := v.find(sequence)
 		f := &segment.frames[i]
-		return segment, i, f.stream == stream && !f.over && (s == nil || s.selects(f)) && f.at > expired
+		return segment, i, f.stream == stream && !f.over && f.gap == nil && (s == nil || s.selects(f)) && f.at > expired
 	}
 	first, n := min(before, v.head+1), 0
 	for n < most && first > v.oldest {
@@ -75,7 +77,7 @@ func (r *Ring) Earlier(stream *Stream, before uint64, s *Selection, most int, ea
 func (s *segment) frame(i int) Frame {
 	f := &s.frames[i]
 	return Frame{
-		Sequence: s.first + uint64(i), Source: f.source.Value(), Stream: f.stream, Over: f.over, End: f.how,
+		Sequence: s.first + uint64(i), Number: f.number, Gap: f.gap, Source: f.source.Value(), Stream: f.stream, Over: f.over, End: f.how,
 		wire: s.data[s.start(i):f.end:f.end],
 	}
 }

@@ -16,21 +16,36 @@ import (
 type model struct {
 	settings Settings
 	epoch    string
+	given    bool // numbers are
 	clock    time.Time
 	frames   []published // frames[i] has sequence i+1
 	oldest   uint64
 }
 
 type published struct {
-	entry Entry
-	wire  string
-	at    time.Time
+	entry  Entry
+	number uint64
+	wire   string
+	at     time.Time
+}
+
+// passed says whether somebody has had a frame whose last id has a number.
+func (f *published) passed(number uint64) bool {
+	return f.number < number || f.number == number && f.entry.Gap == nil
+}
+
+// last is the number given last.
+func (m *model) last() uint64 {
+	if m.head() == 0 {
+		return m.settings.After
+	}
+	return m.frame(m.head()).number
 }
 
 func (m *model) head() uint64              { return uint64(len(m.frames)) }
 func (m *model) frame(n uint64) *published { return &m.frames[n-1] }
 func (m *model) tooOld(f *published) bool  { return m.clock.Sub(f.at) >= m.settings.Age }
-func (m *model) id(n uint64) string        { return fmt.Sprintf("%s-%d", m.epoch, n) }
+func (m *model) id(number uint64) string   { return fmt.Sprintf("%s-%d", m.epoch, number) }
 func cost(f *published) int                { return len(f.wire) + len(f.entry.Source+f.entry.Run+f.entry.Session) }
 func (m *model) held() (frames, bytes int) {
 	for n := m.oldest; n <= m.head(); n++ {
@@ -59,11 +74,15 @@ func (m *model) readable() uint64 {
 }
 
 func (m *model) publish(e Entry) Drop {
-	wire := fmt.Sprintf("id: %s\n", m.id(m.head()+1))
+	number := e.Number
+	if number == 0 {
+		number = m.last() + 1
+	}
+	wire := fmt.Sprintf("id: %s\n", m.id(number))
 	if e.Name != "" {
 		wire += "event: " + e.Name + "\n"
 	}
-	f := published{entry: e, wire: wire + "data: " + string(e.Data) + "\n\n", at: m.clock}
+	f := published{entry: e, number: number, wire: wire + "data: " + string(e.Data) + "\n\n", at: m.clock}
 	if cost(&f) > m.settings.Bytes {
 		return TooLarge
 	}
@@ -74,6 +93,9 @@ func (m *model) publish(e Entry) Drop {
 
 func (q Query) fits(e Entry) bool {
 	in := func(list []string, name string) bool { return list == nil || slices.Contains(list, name) }
+	if e.Gap != nil {
+		return in(q.Sessions, e.Session)
+	}
 	return in(q.Sources, e.Source) && in(q.Runs, e.Run) && in(q.Sessions, e.Session) && (q.Kinds == 0 || q.Kinds&e.Kinds != 0)
 }
 
@@ -153,21 +175,27 @@ func (r *reader) woken() bool {
 func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uint64, want Reason) {
 	t.Helper()
 	readable := m.readable()
-	if want == "" {
+	place := readable - 1
+	for place < m.head() && m.frame(place+1).passed(asked) {
+		place++
+	}
+	if covered := asked <= m.last() && asked >= m.settings.After && (readable == 1 || m.frame(readable-1).passed(asked)); want == "" {
 		switch {
-		case asked > m.head():
+		case asked > m.last():
 			want = Future
-		case asked+1 < readable:
+		case !covered:
 			want = Evicted
+		}
+		if got := ring.Covers(asked); got != covered {
+			t.Fatalf("covers %d: %v, want %v", asked, got, covered)
 		}
 	}
 	cursor, gap := ring.Resume(id)
-	place := asked
 	if want != "" {
 		place = readable - 1
-		wantGap := Gap{Reason: want, Requested: id, Head: m.id(m.head())}
+		wantGap := Gap{Reason: want, Requested: id, Head: m.id(m.last())}
 		if readable <= m.head() {
-			wantGap.Oldest = m.id(readable)
+			wantGap.Oldest = m.id(m.frame(readable).number)
 		}
 		if gap == nil || *gap != wantGap {
 			t.Fatalf("resume behind %q: gap %+v, want %+v", id, gap, wantGap)
@@ -200,6 +228,9 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 			Frames: 1 + random.IntN(40), Bytes: 60 + random.IntN(20_000), Age: time.Duration(1+random.IntN(60)) * time.Second,
 			Now: func() time.Time { return m.clock }, Epoch: fmt.Sprintf("ep.%d-x", epochs),
 		}
+		if m.given = random.IntN(2) == 0; m.given {
+			m.settings.After = uint64(random.IntN(5))
+		}
 		if random.IntN(3) == 0 {
 			m.settings.Bytes = 200_000 // several batches
 			m.settings.Frames = 2000
@@ -226,6 +257,9 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 		switch op := random.IntN(100); {
 		case op < 50:
 			e := randomEntry(random, sessions)
+			if m.given {
+				m.number(random, &e)
+			}
 			if got, want := ring.Publish(e), m.publish(e); got != want {
 				t.Fatalf("publish %d bytes: %q, want %q", len(e.Data), got, want)
 			} else if got == NotDropped {
@@ -233,12 +267,12 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 			}
 		case op < 85:
 			if r.check(t, ring, m, make([]byte, 0, random.IntN(3000))) {
-				r.resume(t, ring, m, ring.ID(r.cursor), r.cursor.sequence, "")
+				r.resume(t, ring, m, ring.ID(r.cursor), r.cursor.number, "")
 			}
 		case op < 90:
 			m.clock = m.clock.Add(time.Duration(random.IntN(20_000)) * time.Millisecond)
 		case op < 97:
-			n := uint64(random.IntN(len(m.frames) + 3))
+			n := uint64(random.IntN(int(m.last()) + 3))
 			r.resume(t, ring, m, m.id(n), n, "")
 		case op < 98:
 			r.resume(t, ring, m, "42", 0, Unknown)
@@ -255,6 +289,15 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 				r.resume(t, ring, m, old.ID(r.cursor), 0, Restarted)
 			}
 		}
+	}
+}
+
+// number numbers an entry as somebody else may, and makes some tell of a gap.
+func (m *model) number(random *rand.Rand, e *Entry) {
+	e.Number = m.last() + 1 + uint64(random.IntN(3))
+	gapBefore := m.head() > 0 && m.frame(m.head()).entry.Gap != nil
+	if random.IntN(8) == 0 && !gapBefore {
+		e.Gap, e.Number = &Gap{Reason: Lost}, e.Number-1
 	}
 }
 

@@ -11,6 +11,7 @@ const MaxBatch = 64 << 10
 // Cursor is a place between two frames of one Ring.
 type Cursor struct {
 	sequence uint64 // of the frame before it
+	number   uint64 // of the same
 	seen     *view  // what Resume answered from: read first, so that nothing is evicted between the answer and the reading
 }
 
@@ -47,7 +48,7 @@ func Select(q Query) *Selection {
 }
 
 func (s *Selection) selects(f *frame) bool {
-	return s.sources.have(f.source) && s.runs.have(f.run) && s.sessions.have(f.session) && (s.kinds == 0 || s.kinds&f.kinds != 0)
+	return s.sessions.have(f.session) && (f.gap != nil || s.sources.have(f.source) && s.runs.have(f.run) && (s.kinds == 0 || s.kinds&f.kinds != 0))
 }
 
 type names map[unique.Handle[string]]struct{}
@@ -94,14 +95,14 @@ func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 // read looks for frames in what the ring holds now, and once more when somebody would be told of others.
 func (r *Ring) read(c Cursor, s *Selection, take func(v *view, expired time.Duration, after uint64) Batch) Batch {
 	if c.seen != nil {
-		b := r.collect(c.seen, never, c.sequence, s, take)
+		b := r.collect(c.seen, never, c, s, take)
 		if b.Frames > 0 || b.Lost {
 			return b
 		}
 		c = b.Next
 	}
 	v := r.view.Load()
-	b := r.collect(v, r.expired(v), c.sequence, s, take)
+	b := r.collect(v, r.expired(v), c, s, take)
 	if b.Frames > 0 || b.Lost {
 		return b
 	}
@@ -110,7 +111,7 @@ func (r *Ring) read(c Cursor, s *Selection, take func(v *view, expired time.Dura
 		wait = r.bellOf(s).wait()
 	}
 	v = r.view.Load() // what came before there was anybody to wake
-	b = r.collect(v, r.expired(v), b.Next.sequence, s, take)
+	b = r.collect(v, r.expired(v), b.Next, s, take)
 	if b.Frames == 0 && !b.Lost {
 		b.Wait = wait
 	}
@@ -130,7 +131,17 @@ func (r *Ring) bellOf(s *Selection) *bell {
 }
 
 // collect reads from one view. A frame that is not younger than expired counts as gone.
-func (r *Ring) collect(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
+func (r *Ring) collect(v *view, expired time.Duration, c Cursor, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
+	b := r.find(v, expired, c.sequence, s, take)
+	if b.Next.sequence == c.sequence {
+		b.Next.number = c.number
+	} else if !b.Lost {
+		b.Next.number = v.number(b.Next.sequence)
+	}
+	return b
+}
+
+func (r *Ring) find(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
 	if v.head <= after {
 		return Batch{Next: Cursor{sequence: after}}
 	}

@@ -33,6 +33,7 @@ type Settings struct {
 	Age    time.Duration
 	Now    func() time.Time // nil: time.Now
 	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are known as such
+	After  uint64           // the number before the first frame's
 }
 
 // Entry is one frame to publish. Nothing of it is kept but copies.
@@ -43,6 +44,19 @@ type Entry struct {
 	Data                 []byte
 	Stream               *Stream // the agent's, for who reads its frames again; nil where nobody does
 
+	// Number is what the id says, for a Ring of frames that somebody else has numbered: each is larger than the one before it. 0 is
+	// the Ring's next.
+	Number uint64
+
+	// Gap is set where the entry is no agent's frame but tells the readers of its session that some are missing, whatever else they
+	// select. Its number is that of the place before what follows, so it may be that of the frame before it too.
+	Gap *Gap
+
+	// Origin is the frame as the agent sent it, which the filter has made this one of, and Ordinal says which of its stream's that is:
+	// what two who hear the same stream know a frame by. A Ring looks at neither.
+	Origin  *sse.Frame
+	Ordinal uint64
+
 	// Over is set where the entry is no frame but says that Stream has ended, and how. Read passes it by; it has an id like a
 	// frame and counts as one against the bound on frames.
 	Over bool
@@ -52,7 +66,8 @@ type Entry struct {
 // Stream is the agent's stream that frames are of: frames of one share one, and no other stream has the same.
 type Stream struct {
 	Dialect string
-	Answer  bool // it answers one run request
+	Answer  bool   // it answers one run request
+	Nonce   string // tells it apart from streams that others publish; "" where nobody else does
 }
 
 // Kinds is a set of event kinds.
@@ -110,11 +125,12 @@ func New(s Settings) (*Ring, error) {
 		return nil, errors.New("replay: the epoch must be at most 43 of A-Z, a-z, 0-9, '.', '_' and '-'")
 	}
 	r := &Ring{settings: s, started: s.Now(), silence: make(chan struct{}), segment: min(max(s.Bytes/16, minSegment), maxSegment)}
-	r.view.Store(&view{oldest: 1})
+	r.view.Store(&view{oldest: 1, last: s.After, gone: s.After})
 	return r, nil
 }
 
-// Publish gives a frame the next id and wakes the readers that may want it. It never waits for a reader.
+// Publish gives a frame the next id, or that of its number, and wakes the readers that may want it. It never waits for a reader. A
+// frame whose number is there already is passed over.
 func (r *Ring) Publish(e Entry) Drop {
 	names := len(e.Source) + len(e.Run) + len(e.Session)
 	if len(e.Data) > r.settings.Bytes || names > r.settings.Bytes {
@@ -125,8 +141,14 @@ func (r *Ring) Publish(e Entry) Drop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := *r.view.Load()
-	next.head++
-	wire, err := r.write(next.head, &e)
+	number := e.Number
+	if number == 0 {
+		number = next.last + 1
+	} else if number < next.last || number == next.last && e.Gap == nil {
+		return NotDropped
+	}
+	next.head, next.last = next.head+1, number
+	wire, err := r.write(number, &e)
 	if err != nil {
 		return BadName
 	}
@@ -135,7 +157,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	}
 	now := r.now(&next)
 	next.add(wire, frame{
-		at: now, kinds: e.Kinds,
+		at: now, number: number, gap: e.Gap, kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
 		stream: e.Stream, over: e.Over, how: e.End,
 	}, r.segment)
@@ -151,12 +173,12 @@ func (r *Ring) Publish(e Entry) Drop {
 }
 
 // write frames an entry in the scratch space. The caller holds the lock.
-func (r *Ring) write(sequence uint64, e *Entry) ([]byte, error) {
+func (r *Ring) write(number uint64, e *Entry) ([]byte, error) {
 	if e.Over {
 		return nil, nil
 	}
 	var id [maxID]byte
-	wire, err := sse.AppendFrame(r.scratch[:0], sse.Frame{ID: r.AppendID(id[:0], sequence), Event: []byte(e.Name), Data: e.Data})
+	wire, err := sse.AppendFrame(r.scratch[:0], sse.Frame{ID: r.AppendID(id[:0], number), Event: []byte(e.Name), Data: e.Data})
 	if r.scratch = wire; cap(wire) > maxScratch {
 		r.scratch = nil
 	}
@@ -173,6 +195,7 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		}
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.cost(i)
+		v.gone = f.passed()
 		if f.over {
 			v.ends--
 		}

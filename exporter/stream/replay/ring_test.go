@@ -89,7 +89,7 @@ func TestIDs(t *testing.T) {
 		t.Errorf("%d epochs of 100 rings", len(epochs))
 	}
 	r, _ := newRing(t, Settings{Frames: 1, Bytes: 1000, Age: 1, Epoch: strings.Repeat("e", maxEpoch)})
-	if id := r.ID(Cursor{sequence: 1<<64 - 1}); len(id) != maxID {
+	if id := r.ID(Cursor{number: 1<<64 - 1}); len(id) != maxID {
 		t.Errorf("the longest id has %d bytes", len(id))
 	}
 }
@@ -159,12 +159,12 @@ func TestRetention(t *testing.T) {
 			r, c := newRing(t, test.settings)
 			publish(t, r, numbered(1, test.publish)...)
 			c.forward(test.wait)
-			exact := Cursor{sequence: test.oldest - 1}
+			exact := Cursor{sequence: test.oldest - 1, number: test.oldest - 1}
 			if cursor, gap := r.Resume(r.ID(exact)); gap != nil || cursor.sequence != exact.sequence {
 				t.Errorf("behind %d: at %d, gap %+v", exact.sequence, cursor.sequence, gap)
 			}
 			if test.oldest > 1 {
-				cursor, gap := r.Resume(r.ID(Cursor{sequence: test.oldest - 2}))
+				cursor, gap := r.Resume(r.ID(Cursor{number: test.oldest - 2}))
 				if gap == nil || gap.Reason != Evicted || cursor.sequence != test.oldest-1 {
 					t.Errorf("behind %d: at %d, gap %+v", test.oldest-2, cursor.sequence, gap)
 				}

@@ -16,6 +16,8 @@ type view struct {
 	active segment // being filled; what is added lies behind what earlier views see of it
 	oldest uint64  // the sequence of the oldest frame; head+1 where there is none
 	head   uint64  // the sequence given last
+	last   uint64  // the number given last
+	gone   uint64  // the number that whoever has passed what was evicted has
 	bytes  int
 	ends   int // entries that are no frames
 }
@@ -30,6 +32,8 @@ type segment struct {
 // frame says where a frame lies and what a Selection asks about it. Handles make equal names one pointer.
 type frame struct {
 	end                  int // in data; it begins where the one before it ends
+	number               uint64
+	gap                  *Gap // tells of one, to every reader
 	at                   time.Duration
 	kinds                Kinds
 	source, run, session unique.Handle[string]
@@ -46,6 +50,47 @@ func (v *view) newest() time.Duration {
 		return v.active.frames[n-1].at
 	}
 	return 0
+}
+
+// behind says whether a frame comes after all that a reader has had whose last id has a number. A gap has the number of the frame
+// before it, and is told again to who may not have heard of it.
+func (f *frame) behind(number uint64) bool {
+	return f.number > number || f.number == number && f.gap != nil
+}
+
+// passed is the number that whoever has passed a frame has at least.
+func (f *frame) passed() uint64 {
+	if f.gap != nil {
+		return f.number + 1
+	}
+	return f.number
+}
+
+// least is the number that whoever has passed all before a sequence has at least.
+func (v *view) least(sequence uint64) uint64 {
+	if sequence <= v.oldest {
+		return v.gone
+	}
+	s, i := v.find(sequence - 1)
+	return s.frames[i].passed()
+}
+
+// after is the sequence of the last frame that a reader has had whose last id has a number, if the view holds that and all behind it.
+func (v *view) after(number uint64) uint64 {
+	n := sort.Search(v.frames(), func(n int) bool {
+		s, i := v.find(v.oldest + uint64(n))
+		return s.frames[i].behind(number)
+	})
+	return v.oldest + uint64(n) - 1
+}
+
+// number is that of a sequence that the view holds, or given last.
+func (v *view) number(sequence uint64) uint64 {
+	if sequence == v.head {
+		return v.last
+	}
+	s, i := v.find(sequence)
+	return s.frames[i].number
 }
 
 // find returns where a frame lies that the view holds.
@@ -66,8 +111,10 @@ func (v *view) since(now, age time.Duration) uint64 {
 	return v.oldest + uint64(n)
 }
 
+// add appends a frame. Segments grow to their room, so that a ring in which little is published takes little.
 func (v *view) add(wire []byte, f frame, room int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
+		room = min(room, max(2*cap(v.active.data), minSegment))
 		v.seal()
 		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire)))}
 	}
