@@ -39,7 +39,7 @@ func (s *Selection) list(v *view, expired time.Duration, after uint64, into []Fr
 		if s != nil && !s.selects(f) {
 			continue
 		}
-		if f.at <= expired && !f.over {
+		if f.at <= expired && !f.over() {
 			return into, Batch{Lost: true}
 		}
 		shown := segment.frame(i)
@@ -57,7 +57,7 @@ func (r *Ring) Earlier(stream *Stream, before uint64, s *Selection, most int, ea
 	of := func(sequence uint64) (*segment, int, bool) {
 		segment, i := v.find(sequence)
 		f := &segment.frames[i]
-		return segment, i, f.stream == stream && !f.over && f.gap == nil && (s == nil || s.selects(f)) && f.at > expired
+		return segment, i, f.stream == stream && f.mark == nil && (s == nil || s.selects(f)) && f.at > expired
 	}
 	first, n := min(before, v.head+1), 0
 	for n < most && first > v.oldest {
@@ -76,10 +76,14 @@ func (r *Ring) Earlier(stream *Stream, before uint64, s *Selection, most int, ea
 
 func (s *segment) frame(i int) Frame {
 	f := &s.frames[i]
-	return Frame{
-		Sequence: s.first + uint64(i), Number: f.number, Gap: f.gap, Source: f.source.Value(), Stream: f.stream, Over: f.over, End: f.how,
+	shown := Frame{
+		Sequence: s.first + uint64(i), Number: f.number, Source: f.source.Value(), Stream: f.stream,
 		wire: s.data[s.start(i):f.end:f.end],
 	}
+	if f.mark != nil {
+		shown.Gap, shown.Over, shown.End = f.mark.gap, f.over(), f.mark.how
+	}
+	return shown
 }
 
 // The beginnings of the lines that a ring's frames are made of.

@@ -48,7 +48,7 @@ func Select(q Query) *Selection {
 }
 
 func (s *Selection) selects(f *frame) bool {
-	return s.sessions.have(f.session) && (f.gap != nil || s.sources.have(f.source) && s.runs.have(f.run) && (s.kinds == 0 || s.kinds&f.kinds != 0))
+	return s.sessions.have(f.session) && (f.gap() || s.sources.have(f.source) && s.runs.have(f.run) && (s.kinds == 0 || s.kinds&f.kinds != 0))
 }
 
 type names map[unique.Handle[string]]struct{}
@@ -167,7 +167,7 @@ func (r *Ring) find(v *view, expired time.Duration, after uint64, s *Selection, 
 func stretch(v *view, expired time.Duration, after uint64) Batch {
 	for ; after < v.head; after++ { // a place where a stream ended has no bytes to be read from
 		segment, i := v.find(after + 1)
-		if segment.frames[i].over {
+		if segment.frames[i].over() {
 			continue
 		}
 		if segment.frames[i].at <= expired {
@@ -185,7 +185,7 @@ func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch
 		segment, i := v.find(after + 1)
 		for ; i < len(segment.frames); i++ {
 			f := &segment.frames[i]
-			if f.over || !s.selects(f) {
+			if f.over() || !s.selects(f) {
 				after++
 				continue
 			}

@@ -157,9 +157,9 @@ func (r *Ring) Publish(e Entry) Drop {
 	}
 	now := r.now(&next)
 	next.add(wire, frame{
-		at: now, number: number, gap: e.Gap, kinds: e.Kinds,
+		at: now, number: number, mark: e.mark(), kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
-		stream: e.Stream, over: e.Over, how: e.End,
+		stream: e.Stream,
 	}, r.segment)
 	if e.Over {
 		next.ends++
@@ -196,7 +196,7 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.cost(i)
 		v.gone = f.passed()
-		if f.over {
+		if f.over() {
 			v.ends--
 		}
 		v.oldest++

@@ -33,14 +33,28 @@ type segment struct {
 type frame struct {
 	end                  int // in data; it begins where the one before it ends
 	number               uint64
-	gap                  *Gap // tells of one, to every reader
+	mark                 *mark // nil: a frame of an agent's
 	at                   time.Duration
 	kinds                Kinds
 	source, run, session unique.Handle[string]
 	stream               *Stream
-	over                 bool      // the end of the stream, and no frame
-	how                  event.End // then
 }
+
+// mark is what an entry says that is no agent's frame.
+type mark struct {
+	gap *Gap      // nil: the stream has ended
+	how event.End // then
+}
+
+func (e *Entry) mark() *mark {
+	if e.Gap == nil && !e.Over {
+		return nil
+	}
+	return &mark{gap: e.Gap, how: e.End}
+}
+
+func (f *frame) over() bool { return f.mark != nil && f.mark.gap == nil }
+func (f *frame) gap() bool  { return f.mark != nil && f.mark.gap != nil }
 
 func (v *view) frames() int { return int(v.head + 1 - v.oldest) }
 
@@ -55,12 +69,12 @@ func (v *view) newest() time.Duration {
 // behind says whether a frame comes after all that a reader has had whose last id has a number. A gap has the number of the frame
 // before it, and is told again to who may not have heard of it.
 func (f *frame) behind(number uint64) bool {
-	return f.number > number || f.number == number && f.gap != nil
+	return f.number > number || f.number == number && f.gap()
 }
 
 // passed is the number that whoever has passed a frame has at least.
 func (f *frame) passed() uint64 {
-	if f.gap != nil {
+	if f.gap() {
 		return f.number + 1
 	}
 	return f.number
@@ -111,10 +125,8 @@ func (v *view) since(now, age time.Duration) uint64 {
 	return v.oldest + uint64(n)
 }
 
-// add appends a frame. Segments grow to their room, so that a ring in which little is published takes little.
 func (v *view) add(wire []byte, f frame, room int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
-		room = min(room, max(2*cap(v.active.data), minSegment))
 		v.seal()
 		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire)))}
 	}
@@ -174,7 +186,7 @@ func (s *segment) stretch(i, limit int) (bytes []byte, n, frames int) {
 	}
 	end := rest[n-1].end
 	for j := range rest[:n] {
-		if !rest[j].over {
+		if !rest[j].over() {
 			frames++
 		}
 	}
