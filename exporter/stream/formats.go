@@ -51,9 +51,9 @@ func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID
 		Format: format.Format(chosen), Session: session, Resumed: lastEventID != "", Kinds: kinds,
 		Decoder: h.settings.Decoder,
 		Earlier: func(f replay.Frame, most int, each func(replay.Frame)) int {
-			return h.ring.Earlier(f.Stream, f.Sequence, s.selection, most, each)
+			return s.place.Ring.Earlier(f.Stream, f.Sequence, s.selection, most, each)
 		},
-		AppendID: h.ring.AppendID,
+		AppendID: s.place.Ring.AppendID,
 	})
 }
 
@@ -66,7 +66,7 @@ var frames = sync.Pool{New: func() any { f := make([]replay.Frame, 0, maxFrames)
 // advanceFormatted writes what the next native frames become, behind an opening, which may be empty. Where the last of them become
 // nothing, the subscriber learns of its place all the same.
 func (s *subscriber) advanceFormatted(opening []byte) Disconnect {
-	ring := s.hub.ring
+	ring := s.place.Ring
 	pooled := frames.Get().(*[]replay.Frame)
 	defer frames.Put(pooled)
 	some, batch := ring.Frames(s.cursor, s.selection, (*pooled)[:0])
@@ -74,15 +74,17 @@ func (s *subscriber) advanceFormatted(opening []byte) Disconnect {
 	if batch.Lost {
 		return FellOff
 	}
-	s.moved = s.moved || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
-	s.cursor, s.wait = batch.Next, batch.Wait
-	if s.wait == nil {
-		s.wait = ready
-	}
+	s.move(batch)
 	out, sent := opening, 0
 	for _, f := range some {
 		before := len(out)
-		if out = s.format.Append(out, f); len(out) > before {
+		switch {
+		case f.Gap == nil:
+			out = s.format.Append(out, f)
+		case s.format.Gap(f.Gap):
+			out = appendGap(out, string(ring.AppendID(nil, f.Number)), f.Gap)
+		}
+		if len(out) > before {
 			sent, s.moved = sent+1, false
 		} else {
 			s.moved = true

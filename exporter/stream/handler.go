@@ -51,15 +51,21 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	defer h.slots.free(grant.Token)
 
 	query := selected(params, r.PathValue("session"), grant)
-	s := &subscriber{hub: h, grant: grant, out: w, control: control}
 	last := lastEventID(r.Header, params)
+	place, why := h.store.Attach(r.Context(), query, last)
+	if why != NotRefused {
+		h.refuse(w, r, why)
+		return
+	}
+	defer place.Release()
+	s := &subscriber{hub: h, grant: grant, place: place, out: w, control: control}
 	s.format = h.transformer(s, params, r.PathValue("session"), last, &query)
 	s.selection = replay.Select(query)
 	setHeaders(w.Header())
 	// Not in chunks, as WHATWG HTML 9.2.7 advises: the stream ends with the connection, and a batch is one write to the socket.
 	// It is a word to net/http and no header: HTTP/2, which has no chunks, leaves it out as well.
 	w.Header().Set("Transfer-Encoding", "identity")
-	h.settings.Observer.Disconnected(s.serve(r.Context(), last))
+	h.settings.Observer.Disconnected(s.serve(r.Context(), last != ""))
 }
 
 func setHeaders(header http.Header) {
@@ -138,6 +144,9 @@ var refusalTexts = map[Refusal]string{
 	Full:      "there are as many subscribers as there may be: try again later",
 	TokenFull: "this token has as many streams as it may have: close one",
 	Draining:  "the server is stopping: try again later",
+
+	Unavailable: "the store of the stream has not been reached: try again later",
+	FeedsFull:   "as many sessions are read as may be at once: try again later",
 }
 
 // refuse asks to come back later. A browser's EventSource gives up for good on any status but 200.

@@ -15,7 +15,8 @@ import (
 
 // Settings say whom a Hub serves and how. All numbers and times must be positive.
 type Settings struct {
-	Replay    replay.Settings
+	Replay    replay.Settings                    // of the ring that a Hub has without a Store
+	Store     Store                              // nil: that ring
 	Authorize func(*http.Request) (Grant, error) // nil: everybody reads everything; an error is answered with 401, its text is not
 	Origins   []string                           // whose pages may read, exactly as browsers send them: "https://app.example.org"
 	Observer  Observer
@@ -43,7 +44,7 @@ type Grant struct {
 // Hub hands published frames to its subscribers.
 type Hub struct {
 	settings Settings
-	ring     *replay.Ring
+	store    Store
 	slots    *slots
 	evicted  atomic.Uint64
 
@@ -59,28 +60,27 @@ func New(s Settings) (*Hub, error) {
 		return nil, fmt.Errorf("stream: %d subscribers, %d a token, heartbeat %v, write deadline %v, life %v, recheck %v: each must be more than 0",
 			s.Subscribers, s.SubscribersPerToken, s.Heartbeat, s.WriteDeadline, s.Life, s.Recheck)
 	}
-	ring, err := replay.New(s.Replay)
-	if err != nil {
-		return nil, fmt.Errorf("stream: %w", err)
+	if s.Store == nil {
+		ring, err := newMemory(s.Replay, s.Observer.Dropped)
+		if err != nil {
+			return nil, fmt.Errorf("stream: %w", err)
+		}
+		s.Store = ring
 	}
 	if s.Authorize == nil {
 		s.Authorize = func(*http.Request) (Grant, error) { return Grant{}, nil }
 	}
 	return &Hub{
-		settings: s, ring: ring, draining: make(chan struct{}),
+		settings: s, store: s.Store, draining: make(chan struct{}),
 		slots: newSlots(s.Subscribers, s.SubscribersPerToken, s.Observer.Subscribers),
 	}, nil
 }
 
 // Publish gives a frame to all who want it, now or when they come back. It waits for no subscriber.
-func (h *Hub) Publish(e replay.Entry) {
-	if drop := h.ring.Publish(e); drop != replay.NotDropped {
-		h.settings.Observer.Dropped(drop)
-	}
-}
+func (h *Hub) Publish(e replay.Entry) { h.store.Publish(e) }
 
 // Replay says what is held for those who come back.
-func (h *Hub) Replay() replay.Stats { return h.ring.Stats() }
+func (h *Hub) Replay() replay.Stats { return h.store.Stats() }
 
 // Evicted is how many decoders of subscribers to other formats than the native one were forgotten for room. The ring knows the
 // frames that they had read, mostly.

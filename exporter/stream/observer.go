@@ -24,11 +24,12 @@ const (
 	Expired      Disconnect = "expired"       // its grant ended
 	Revoked      Disconnect = "revoked"       // its grant was taken back
 	Shutdown     Disconnect = "shutdown"
+	Restarted    Disconnect = "restarted" // the store began anew: its ids are others
 )
 
 // Disconnects lists every disconnect.
 func Disconnects() []Disconnect {
-	return []Disconnect{ClientLeft, FellOff, WriteTimeout, LifeOver, Expired, Revoked, Shutdown}
+	return []Disconnect{ClientLeft, FellOff, WriteTimeout, LifeOver, Expired, Revoked, Shutdown, Restarted}
 }
 
 // Refusal says why a request was given no stream.
@@ -41,10 +42,14 @@ const (
 	Full         Refusal = "full"       // as many subscribers as there may be
 	TokenFull    Refusal = "token_full" // as many of this token as there may be
 	Draining     Refusal = "draining"
+	Unavailable  Refusal = "unavailable" // the store has not been reached yet
+	FeedsFull    Refusal = "feeds_full"  // as many feeds out of the store as there may be
 )
 
 // Refusals lists every refusal.
-func Refusals() []Refusal { return []Refusal{Unauthorized, Full, TokenFull, Draining} }
+func Refusals() []Refusal {
+	return []Refusal{Unauthorized, Full, TokenFull, Draining, Unavailable, FeedsFull}
+}
 
 // Answer is the form of a refusal.
 type Answer string
@@ -68,7 +73,9 @@ const Continued Outcome = "continued"
 func Outcomes() []Outcome {
 	all := []Outcome{Continued}
 	for _, reason := range replay.Reasons() {
-		all = append(all, Outcome(reason))
+		if reason != replay.Lost { // which is no matter of the id
+			all = append(all, Outcome(reason))
+		}
 	}
 	return all
 }

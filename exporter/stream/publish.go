@@ -24,6 +24,7 @@ type Publisher struct {
 type published struct {
 	stream       replay.Stream
 	run, session string
+	frames       uint64
 }
 
 // NewPublisher publishes what these settings let out.
@@ -56,9 +57,11 @@ func (p *Publisher) Consume(b *event.Batch) {
 	}
 	last := p.last(b.Stream)
 	last.run, last.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
+	last.frames++
 	p.publish(replay.Entry{
 		Source: b.Stream.Source, Run: last.run, Session: last.session,
 		Kinds: replay.Kinds(frame.Kinds), Name: frame.Name, Data: frame.Data, Stream: &last.stream,
+		Origin: b.Frame.ID, Ordinal: last.frames,
 	})
 }
 
@@ -68,6 +71,9 @@ func (p *Publisher) last(s *event.Stream) *published {
 		return known.(*published)
 	}
 	begun := &published{stream: replay.Stream{Dialect: s.Dialect, Answer: s.Answer}}
+	if s.Answer { // to one request of one client: nobody else hears it
+		begun.stream.Nonce = s.Nonce
+	}
 	p.open.Store(s, begun)
 	return begun
 }
@@ -81,5 +87,6 @@ func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 	last := known.(*published)
 	p.publish(replay.Entry{
 		Source: s.Source, Run: last.run, Session: last.session, Stream: &last.stream, Over: true, End: end,
+		Ordinal: last.frames + 1,
 	})
 }

@@ -190,6 +190,12 @@ func (s *stand) counted(what string, want int) {
 	}
 }
 
+// head is the id of the newest frame.
+func (s *stand) head() string {
+	ring := s.hub.store.(*memory).ring
+	return ring.ID(ring.Head())
+}
+
 // settle waits until everybody waits.
 func (s *stand) settle() { synctest.Wait() }
 

@@ -22,6 +22,7 @@ type subscriber struct {
 	out       http.ResponseWriter
 	control   *http.ResponseController
 
+	place  Place
 	cursor replay.Cursor
 	moved  bool            // the cursor may have gone on behind the id that the client has
 	wait   <-chan struct{} // until there may be more behind the cursor
@@ -43,11 +44,11 @@ var ready = func() <-chan struct{} {
 }()
 
 // serve writes what there is and what comes, until one of the two sides ends it.
-func (s *subscriber) serve(ctx context.Context, lastEventID string) Disconnect {
+func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
 	s.schedule(time.Now())
 	s.timer = time.NewTimer(s.due())
 	defer s.timer.Stop()
-	why := s.advance(s.open(lastEventID))
+	why := s.advance(s.open(resumes))
 	draining := s.hub.draining
 	for why == "" {
 		select {
@@ -55,6 +56,8 @@ func (s *subscriber) serve(ctx context.Context, lastEventID string) Disconnect {
 			why = s.advance(nil)
 		case <-s.timer.C:
 			why = s.tick(time.Now())
+		case <-s.place.Over:
+			why = s.end(Restarted)
 		case <-draining:
 			draining = nil
 			s.leaveWithin(s.hub.grace)
@@ -65,24 +68,33 @@ func (s *subscriber) serve(ctx context.Context, lastEventID string) Disconnect {
 	return why
 }
 
-// open finds the place to begin, and returns what is said before the first frame.
-func (s *subscriber) open(lastEventID string) []byte {
-	ring := s.hub.ring
-	if lastEventID == "" {
-		s.cursor = ring.Head()
-		return appendPosition(nil, ring.ID(s.cursor), "open")
-	}
-	cursor, gap := ring.Resume(lastEventID)
-	s.cursor = cursor
+// open is what is said before the first frame.
+func (s *subscriber) open(resumes bool) []byte {
+	id, gap := s.place.Ring.ID(s.place.Cursor), s.place.Gap
+	s.cursor = s.place.Cursor
 	if gap == nil {
-		s.hub.settings.Observer.Resumed(Continued)
-		return appendPosition(nil, ring.ID(cursor), "open")
+		if resumes {
+			s.hub.settings.Observer.Resumed(Continued)
+		}
+		return appendPosition(nil, id, "open")
 	}
 	s.hub.settings.Observer.Resumed(Outcome(gap.Reason))
 	if s.format != nil && !s.format.Gap(gap) {
-		return appendPosition(nil, ring.ID(cursor), gapEvent)
+		return appendPosition(nil, id, gapEvent)
 	}
-	return appendGap(sse.AppendComment(nil, "open"), ring.ID(cursor), gap)
+	return appendGap(sse.AppendComment(nil, "open"), id, gap)
+}
+
+// move goes on behind what was read.
+func (s *subscriber) move(batch replay.Batch) {
+	s.moved = s.moved || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
+	s.cursor, s.wait = batch.Next, batch.Wait
+	if s.wait == nil {
+		s.wait = ready
+	}
+	if s.place.Read != nil {
+		s.place.Read(s.cursor)
+	}
 }
 
 // advance writes the next batch behind an opening, which may be empty.
@@ -96,15 +108,11 @@ func (s *subscriber) advance(opening []byte) Disconnect {
 		defer scratches.Put(pooled)
 		scratch = *pooled
 	}
-	batch := s.hub.ring.Read(s.cursor, s.selection, scratch)
+	batch := s.place.Ring.Read(s.cursor, s.selection, scratch)
 	if batch.Lost {
 		return FellOff
 	}
-	s.moved = s.moved || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
-	s.cursor, s.wait = batch.Next, batch.Wait
-	if s.wait == nil {
-		s.wait = ready
-	}
+	s.move(batch)
 	if len(opening)+len(batch.Bytes) > 0 {
 		if why := s.write(opening, batch.Bytes); why != "" {
 			return why
@@ -182,13 +190,13 @@ func (s *subscriber) say(dst []byte, comment string) []byte {
 		return sse.AppendComment(dst, comment)
 	}
 	s.moved = false
-	return appendPosition(dst, s.hub.ring.ID(s.cursor), comment)
+	return appendPosition(dst, s.place.Ring.ID(s.cursor), comment)
 }
 
 // end says good-bye to a subscriber that still listens. One that may come back is first sent what there is; and if it was not
 // woken for long, it learns where it stands.
 func (s *subscriber) end(why Disconnect) Disconnect {
-	if why == LifeOver || why == Shutdown {
+	if why == LifeOver || why == Shutdown || why == Restarted {
 		if failed := s.advance(nil); failed != "" {
 			return failed
 		}

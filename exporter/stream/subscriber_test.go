@@ -79,7 +79,7 @@ func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 			time.Sleep(15 * time.Second)
 			synctest.Wait()
 			frames, id := received(s.T, c.take())
-			if head := s.hub.ring.ID(s.hub.ring.Head()); len(frames) > 0 || id != head {
+			if head := s.head(); len(frames) > 0 || id != head {
 				s.Fatalf("%s: the heartbeat says %q after %q, the head is %q", path, id, frames, head)
 			}
 			time.Sleep(15 * time.Second)

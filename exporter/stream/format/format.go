@@ -40,8 +40,8 @@ type Settings struct {
 	// may see, in order, and returns how many they were; nil where nothing is held.
 	Earlier func(f replay.Frame, most int, each func(replay.Frame)) int
 
-	// AppendID appends the id of a sequence.
-	AppendID func(dst []byte, sequence uint64) []byte
+	// AppendID appends the id of a number.
+	AppendID func(dst []byte, number uint64) []byte
 }
 
 // writer writes what frames say in one format.

@@ -11,7 +11,7 @@ import (
 // output gathers what one native frame becomes.
 type output struct {
 	appendID func([]byte, uint64) []byte
-	sequence uint64 // of the native frame
+	number   uint64 // of the native frame
 	given    int    // ids that were made for what it begins
 	messages int    // and for messages that are written whole
 
@@ -22,12 +22,12 @@ type output struct {
 // maxKept is the size up to which a buffer is kept for the next frame.
 const maxKept = 256 << 10
 
-func (o *output) begin(sequence uint64) {
+func (o *output) begin(number uint64) {
 	if o.json.Cap() > maxKept {
 		o.json = bytes.Buffer{}
 	}
 	o.json.Reset()
-	o.sequence, o.given, o.messages, o.ends = sequence, 0, 0, o.ends[:0]
+	o.number, o.given, o.messages, o.ends = number, 0, 0, o.ends[:0]
 }
 
 // add writes one more frame. Values of ours always have an encoding: the wire's JSON among them has passed strict reading.
@@ -44,7 +44,7 @@ func (o *output) add(v any) {
 }
 
 // place is the id of the native frame.
-func (o *output) place() string { return string(o.appendID(nil, o.sequence)) }
+func (o *output) place() string { return string(o.appendID(nil, o.number)) }
 
 // id is a new one for what begins in this frame: the same each time that the frame is written.
 func (o *output) id() string {
@@ -65,7 +65,7 @@ func (o *output) appendTo(dst []byte) []byte {
 	for i, end := range o.ends {
 		f := sse.Frame{Data: o.json.Bytes()[start:end]}
 		if start = end; i == len(o.ends)-1 {
-			f.ID = o.appendID(nil, o.sequence)
+			f.ID = o.appendID(nil, o.number)
 		}
 		dst, _ = sse.AppendFrame(dst, f) // an id of ours holds no line end: there is no error to come
 	}

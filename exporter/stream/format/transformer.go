@@ -69,7 +69,7 @@ func (t *Transformer) Evicted() int {
 func (t *Transformer) Gap(g *replay.Gap) bool { return t.writer.gap(g) }
 
 func (t *Transformer) write(d *decoding, f replay.Frame) {
-	t.out.begin(f.Sequence)
+	t.out.begin(f.Number)
 	switch {
 	case d == nil:
 	case f.Over:
@@ -128,7 +128,7 @@ func (t *Transformer) readAgain(d *decoding, f replay.Frame) {
 	t.writer.silent(true)
 	t.earlier -= t.settings.Earlier(f, t.earlier, func(earlier replay.Frame) {
 		if b := t.decode(d, earlier); b != nil && news {
-			t.out.begin(earlier.Sequence)
+			t.out.begin(earlier.Number)
 			t.writer.frame(earlier, b)
 		}
 	})

@@ -52,9 +52,9 @@ type Entry struct {
 	// select. Its number is that of the place before what follows, so it may be that of the frame before it too.
 	Gap *Gap
 
-	// Origin is the frame as the agent sent it, which the filter has made this one of, and Ordinal says which of its stream's that is:
-	// what two who hear the same stream know a frame by. A Ring looks at neither.
-	Origin  *sse.Frame
+	// Origin is the agent's own id in force at the frame, and Ordinal counts what was published of its stream: by these, those who
+	// hear the same stream know the same frame. A Ring looks at neither.
+	Origin  []byte
 	Ordinal uint64
 
 	// Over is set where the entry is no frame but says that Stream has ended, and how. Read passes it by; it has an id like a
