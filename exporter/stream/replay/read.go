@@ -18,6 +18,9 @@ type Cursor struct {
 // Sequence is that of the frame before the cursor: cursors of one Ring are in its order.
 func (c Cursor) Sequence() uint64 { return c.sequence }
 
+// Number is that of the frame before the cursor.
+func (c Cursor) Number() uint64 { return c.number }
+
 // Query says which frames to select. A frame is selected that fits each of the lists; nil fits all, an empty list fits none.
 type Query struct {
 	Sources, Runs, Sessions []string

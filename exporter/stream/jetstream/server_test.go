@@ -1,0 +1,184 @@
+package jetstream
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// server is a NATS server of its own process, with a store that outlives it.
+type server struct {
+	*testing.T
+	dir, config string
+	port        int
+	process     *exec.Cmd
+	log         *bytes.Buffer
+}
+
+// program is the server's; without it the test is skipped.
+func program(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("nats-server")
+	if err != nil {
+		cache, _ := os.UserCacheDir()
+		path = filepath.Join(cache, "delegraph", "bin", "nats-server")
+		if _, err = os.Stat(path); err != nil {
+			if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
+				t.Fatal("nats-server is not installed: run .ci/install/nats")
+			}
+			t.Skip("nats-server is not installed: run .ci/install/nats")
+		}
+	}
+	return path
+}
+
+// newServer starts a server; more is added to its configuration.
+func newServer(t *testing.T, more string) *server {
+	t.Helper()
+	s := &server{T: t, dir: t.TempDir(), port: freePorts(t, 1)[0]}
+	s.config = filepath.Join(s.dir, "nats.conf")
+	text := fmt.Sprintf("listen: 127.0.0.1:%d\njetstream { store_dir: %q, max_mem: 64MB, max_file: 1GB }\n%s\n", s.port, s.dir, more)
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+func freePorts(t testing.TB, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func (s *server) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+
+// start returns when connections are answered.
+func (s *server) start() {
+	s.Helper()
+	s.log = &bytes.Buffer{}
+	s.process = exec.Command(program(s), "-c", s.config)
+	s.process.Stdout, s.process.Stderr = s.log, s.log
+	if err := s.process.Start(); err != nil {
+		s.Fatal(err)
+	}
+	for range 1000 {
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
+			_ = c.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.Fatalf("nats-server does not answer: %s", s.log)
+}
+
+// kill ends the process as a crash does.
+func (s *server) kill() {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+	s.process = nil
+}
+
+// raw is a connection of the test's own.
+func (s *server) raw() *nats.Conn {
+	s.Helper()
+	c, err := nats.Connect(s.url(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(c.Close)
+	return c
+}
+
+// tally is an Observer that counts.
+type tally struct {
+	mu     sync.Mutex
+	events map[string]int
+}
+
+func (t *tally) Published()                 { t.note("published") }
+func (t *tally) Repeated()                  { t.note("repeated") }
+func (t *tally) Dropped(d Drop)             { t.note("dropped " + string(d)) }
+func (t *tally) Retried()                   { t.note("retried") }
+func (t *tally) FeedGap(r replay.Reason)    { t.note("gap " + string(r)) }
+func (t *tally) FrameDropped(d replay.Drop) { t.note("frame dropped " + string(d)) }
+
+func (t *tally) note(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.events == nil {
+		t.events = map[string]int{}
+	}
+	t.events[what]++
+}
+
+func (t *tally) count(what string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.events[what]
+}
+
+// settings are those of a sidecar that manages the stream.
+func (s *server) settings(observer Observer) Settings {
+	return Settings{
+		URLs: []string{s.url()}, Stream: "DELEGRAPH", Manage: true, Publish: true,
+		Limits: Limits{Replicas: 1, Age: time.Hour, Bytes: 256 << 20, PerSubject: 10_000, Message: 1 << 20, Duplicates: 2 * time.Minute},
+		Queue:  16 << 20, Feeds: 100, Ring: replay.Settings{Frames: 10_000, Bytes: 4 << 20, Age: time.Hour},
+		Observer: observer, Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+// open opens a store, and returns when it has reached the stream.
+func (s *server) open(change func(*Settings)) (*Store, *tally) {
+	s.Helper()
+	seen := &tally{}
+	set := s.settings(seen)
+	if change != nil {
+		change(&set)
+	}
+	store, err := Open(set)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = store.Close(s.Context()) })
+	until(s, "the stream is reached", func() bool { return store.Ready() == nil })
+	return store, seen
+}
+
+// until waits for what another process, or the network, brings about.
+func until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 30 s: %s", what)
+		}
+	}
+}
+
+func lines(parts ...string) string { return strings.Join(parts, "\n") }

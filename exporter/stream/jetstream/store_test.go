@@ -1,0 +1,118 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// reader reads as a subscriber does.
+type reader struct {
+	testing.TB
+	place   stream.Place
+	select_ *replay.Selection
+	cursor  replay.Cursor
+	got     []string // of frames, the data; of gaps, the reason
+}
+
+func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *reader {
+	t.Helper()
+	q := replay.Query{Sessions: sessions}
+	place, refused := s.Attach(context.Background(), q, lastEventID)
+	if refused != stream.NotRefused {
+		t.Fatalf("refused: %s", refused)
+	}
+	r := &reader{TB: t, place: place, select_: replay.Select(q), cursor: place.Cursor}
+	if place.Gap != nil {
+		r.got = append(r.got, "<"+string(place.Gap.Reason)+">")
+	}
+	return r
+}
+
+// id is where the reader is.
+func (r *reader) id() string { return r.place.Ring.ID(r.cursor) }
+
+// read returns when it has had so many frames and gaps.
+func (r *reader) read(n int) []string {
+	r.Helper()
+	timeout := time.After(30 * time.Second)
+	for len(r.got) < n {
+		frames, batch := r.place.Ring.Frames(r.cursor, r.select_, make([]replay.Frame, 0, 100))
+		if batch.Lost {
+			r.Fatalf("fell off after %q", r.got)
+		}
+		for _, f := range frames {
+			data, _ := f.Data(nil)
+			switch {
+			case f.Gap != nil:
+				data = []byte("<" + string(f.Gap.Reason) + ">")
+			case f.Over:
+				data = []byte("<over>")
+			}
+			r.got = append(r.got, string(data))
+		}
+		r.cursor = batch.Next
+		r.place.Read(r.cursor)
+		if batch.Wait == nil {
+			continue
+		}
+		select {
+		case <-batch.Wait:
+		case <-r.place.Over:
+			r.got = append(r.got, "<ended>")
+		case <-timeout:
+			r.Fatalf("not in 30 s: %d frames; there are %q", n, r.got)
+		}
+	}
+	return r.got
+}
+
+func (r *reader) wants(want ...string) {
+	r.Helper()
+	if got := r.read(len(want)); fmt.Sprint(got) != fmt.Sprint(want) {
+		r.Fatalf("got %q, want %q", got, want)
+	}
+}
+
+var tailed = &replay.Stream{Dialect: "looopy"}
+
+// heardFrame is a frame of a stream that others may hear too, with the agent's own id.
+func heardFrame(session, id, text string) replay.Entry {
+	return replay.Entry{
+		Source: "support", Session: session, Run: "r", Kinds: replay.KindsOf(event.KindText), Name: "content-delta",
+		Data: []byte(text), Stream: tailed, Origin: []byte(id),
+	}
+}
+
+// TestStore publishes and reads through two stores, as two sidecars and two gateways do.
+func TestStore(t *testing.T) {
+	s := newServer(t, "")
+	one, seen := s.open(nil)
+	other, seenByOther := s.open(nil)
+	live := attach(t, other, "", "c1")
+	all := attach(t, one, "")
+	for i := range 5 {
+		one.Publish(heardFrame("c1", fmt.Sprint(i), fmt.Sprint("a", i)))
+	}
+	live.wants("a0", "a1", "a2", "a3", "a4")
+	for i := range 7 {
+		other.Publish(heardFrame("c1", fmt.Sprint(i), fmt.Sprint("a", i)))
+	}
+	live.wants("a0", "a1", "a2", "a3", "a4", "a5", "a6")
+	all.wants("a0", "a1", "a2", "a3", "a4", "a5", "a6")
+	until(t, "every frame is accounted for", func() bool { return seenByOther.count("published")+seenByOther.count("repeated") == 7 })
+	if seen.count("published") != 5 || seenByOther.count("repeated") != 5 {
+		t.Errorf("one %v, the other %v", seen.events, seenByOther.events)
+	}
+	one.Publish(heardFrame("c2", "7", "b"))
+	all.wants("a0", "a1", "a2", "a3", "a4", "a5", "a6", "b")
+	back := attach(t, one, live.id(), "c1")
+	one.Publish(heardFrame("c1", "8", "a8"))
+	live.wants("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a8")
+	back.wants("a8")
+}
