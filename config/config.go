@@ -37,9 +37,15 @@ const (
 	AnonymousAnywhere = "anywhere"
 )
 
+// The values of Stream.Store.
+const (
+	StoreMemory    = "memory"
+	StoreJetStream = "jetstream"
+)
+
 // Config is everything that a user can configure; example.yml shows each field with its default and its bounds.
 type Config struct {
-	Sources []Source `yaml:"sources"` // at least one
+	Sources []Source `yaml:"sources"` // at least one, unless others publish to the stream's store
 	Runs    Runs     `yaml:"runs"`
 	Traces  Traces   `yaml:"traces"`
 	Metrics Metrics  `yaml:"metrics"`
@@ -129,6 +135,8 @@ type Stream struct {
 	Authentication  Authentication `yaml:"authentication"`
 	AllowedOrigins  []string       `yaml:"allowed_origins"` // of pages whose scripts may read
 	Replay          Replay         `yaml:"replay"`
+	Store           string         `yaml:"store"` // StoreMemory or StoreJetStream
+	JetStream       JetStream      `yaml:"jetstream"`
 	MaxSubscribers  int            `yaml:"max_subscribers"`
 	MaxPerToken     int            `yaml:"max_per_token"`
 	MaxTickets      int            `yaml:"max_tickets"`
@@ -168,9 +176,36 @@ type Replay struct {
 	Age    time.Duration `yaml:"age"`
 }
 
+// JetStream is the store of the stream in NATS.
+type JetStream struct {
+	URLs            []string      `yaml:"urls"`
+	CredentialsFile string        `yaml:"credentials_file"`
+	NKeyFile        string        `yaml:"nkey_file"`
+	TLS             ClientTLS     `yaml:"tls"`
+	Stream          string        `yaml:"stream"`       // its name in NATS
+	Manage          bool          `yaml:"manage"`       // it is made, and its limits are kept at those below
+	Replicas        int           `yaml:"replicas"`     // in NATS
+	MaxAge          time.Duration `yaml:"max_age"`      // of a message
+	MaxBytes        Bytes         `yaml:"max_bytes"`    // of all
+	MaxMessages     int           `yaml:"max_messages"` // of one source and session
+	MaxMessage      Bytes         `yaml:"max_message"`  // of one, its headers included
+	Duplicates      time.Duration `yaml:"duplicates"`   // how long NATS knows what it has been sent
+	Queue           Bytes         `yaml:"queue"`        // that wait to be published
+	MaxFeeds        int           `yaml:"max_feeds"`    // that bring sessions to their readers at once
+	FeedBytes       Bytes         `yaml:"feed_bytes"`   // held of one
+}
+
+// ClientTLS is how a client and its server know each other.
+type ClientTLS struct {
+	CAFile   string `yaml:"ca_file"`
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+}
+
 // Default returns every default. It is not valid as it stands: it has no source, since none can be guessed.
 func Default() Config {
 	return Config{
+		Sources: []Source{},
 		Runs:    Runs{IdleTimeout: 30 * time.Minute, MaxOpen: 10_000, MaxOperations: 10_000, MaxEnded: 1_000, MaxEndedSize: 16 * mebibyte},
 		Traces:  Traces{Content: ContentNone, MaxContent: 8 * kibibyte, MaxContentHeld: 64 * mebibyte, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 100, MaxLabelSets: 1_000},
@@ -192,6 +227,12 @@ func Default() Config {
 			Authentication: Authentication{Anonymous: AnonymousLoopback},
 			AllowedOrigins: []string{},
 			Replay:         Replay{Frames: 10_000, Bytes: 64 * mebibyte, Age: 5 * time.Minute},
+			Store:          StoreMemory,
+			JetStream: JetStream{
+				URLs: []string{}, Stream: "DELEGRAPH", Manage: true, Replicas: 1,
+				MaxAge: time.Hour, MaxBytes: gibibyte, MaxMessages: 10_000, MaxMessage: mebibyte, Duplicates: 2 * time.Minute,
+				Queue: 64 * mebibyte, MaxFeeds: 1_000, FeedBytes: 2 * mebibyte,
+			},
 			MaxSubscribers: 10_000,
 			MaxPerToken:    10,
 			MaxTickets:     1_000,

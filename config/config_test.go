@@ -74,6 +74,13 @@ func TestLoadGood(t *testing.T) {
 			Authentication: Authentication{BearerTokensFile: "/run/secrets/readers", ClientCertificates: true, Anonymous: AnonymousAnywhere},
 			AllowedOrigins: []string{"https://app.example.org", "http://127.0.0.1:3000"},
 			Replay:         Replay{Frames: 1, Bytes: 2048, Age: 3 * time.Second},
+			Store:          StoreJetStream,
+			JetStream: JetStream{
+				URLs: []string{"nats://a:4222", "tls://b"}, CredentialsFile: "user.creds",
+				TLS:    ClientTLS{CAFile: "ca.pem", CertFile: "cert.pem", KeyFile: "key.pem"},
+				Stream: "AGENTS", Replicas: 3, MaxAge: 2 * time.Hour, MaxBytes: 3 * gibibyte, MaxMessages: 4, MaxMessage: 64 * kibibyte,
+				Duplicates: 5 * time.Minute, Queue: 6 * mebibyte, MaxFeeds: 7, FeedBytes: 8 * mebibyte,
+			},
 			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
 			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second,
 		},
@@ -81,6 +88,15 @@ func TestLoadGood(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, mustLoad(t, "testdata/good.yml")); diff != "" {
 		t.Errorf("good.yml (-want +got):\n%s", diff)
+	}
+}
+
+// TestLoadGateway loads a configuration without a source, whose stream others publish.
+func TestLoadGateway(t *testing.T) {
+	want := Default()
+	want.Stream.Store, want.Stream.JetStream.URLs = StoreJetStream, []string{"nats://nats:4222"}
+	if diff := cmp.Diff(want, mustLoad(t, "testdata/gateway.yml")); diff != "" {
+		t.Errorf("gateway.yml (-want +got):\n%s", diff)
 	}
 }
 

@@ -24,6 +24,11 @@ var refused = []string{
 	"limits.frame", "limits.json_depth", "limits.request_body", "limits.confidence_text", "limits.observe_queue", "limits.span_queue",
 	"stream.listen", "stream.web_config_file", "stream.authentication.bearer_tokens_file", "stream.authentication.client_certificates",
 	"stream.authentication.anonymous", "stream.allowed_origins", "stream.replay.frames", "stream.replay.bytes", "stream.replay.age",
+	"stream.store", "stream.jetstream.urls", "stream.jetstream.credentials_file", "stream.jetstream.nkey_file",
+	"stream.jetstream.tls.ca_file", "stream.jetstream.tls.cert_file", "stream.jetstream.tls.key_file",
+	"stream.jetstream.stream", "stream.jetstream.manage", "stream.jetstream.replicas", "stream.jetstream.max_age",
+	"stream.jetstream.max_bytes", "stream.jetstream.max_messages", "stream.jetstream.max_message",
+	"stream.jetstream.duplicates", "stream.jetstream.queue", "stream.jetstream.max_feeds", "stream.jetstream.feed_bytes",
 	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life",
 	"web.trace_url",
 }

@@ -32,6 +32,8 @@ func (c *checker) stream(s Stream) {
 	between(c.report, "stream.replay.frames", s.Replay.Frames, 1, 10_000_000)
 	between(c.report, "stream.replay.bytes", s.Replay.Bytes, 1*kibibyte, 64*gibibyte)
 	between(c.report, "stream.replay.age", s.Replay.Age, time.Second, 24*time.Hour)
+	c.oneOf(s.Store, "stream.store", StoreMemory, StoreJetStream)
+	c.jetStream(s.JetStream, s.Store == StoreJetStream)
 	between(c.report, "stream.max_subscribers", s.MaxSubscribers, 1, 1_000_000)
 	between(c.report, "stream.max_per_token", s.MaxPerToken, 1, 1_000_000)
 	between(c.report, "stream.max_tickets", s.MaxTickets, 1, 1_000_000)

@@ -29,7 +29,7 @@ func (c Config) Validate(known Known) error {
 
 func check(c Config, known Known, report *report) {
 	checker := checker{report: report, known: known, names: make(map[string]string)}
-	checker.sources(c.Sources)
+	checker.sources(c.Sources, c.Stream.Store == StoreJetStream)
 	between(report, "runs.idle_timeout", c.Runs.IdleTimeout, time.Millisecond, 7*24*time.Hour)
 	between(report, "runs.max_open", c.Runs.MaxOpen, 1, 1_000_000)
 	between(report, "runs.max_operations", c.Runs.MaxOperations, 1, 1_000_000)
@@ -65,8 +65,9 @@ type checker struct {
 	listeners []listener
 }
 
-func (c *checker) sources(sources []Source) {
-	if len(sources) == 0 {
+// sources may be none where others publish.
+func (c *checker) sources(sources []Source, none bool) {
+	if len(sources) == 0 && !none {
 		c.report.wrong("sources", "there is no source", "give at least one, with a name and a proxy or a tail")
 	}
 	if !c.within("sources", len(sources), maxSources) {
