@@ -42,6 +42,11 @@ var quiet = []string{
 	"Open now", "Runs and operations let go of", "Frames sent again", "Sessions no longer listened to", "Tokens and tickets", "Tool calls that do not add up", "Chunks missing or repeated",
 }
 
+// absent are the panels of what is not there: their external stream has no store but its own.
+var absent = []string{
+	"Frames published a second", "Frames that wait to be published", "Frames not published", "Store reached", "Feeds", "Gaps in feeds",
+}
+
 // TestDashboards has a real Prometheus scrape a sidecar in whose traffic everything happens, failures and garbage included: every
 // query of every panel has an answer, whichever form histograms are scraped in, and so has every rule.
 func TestDashboards(t *testing.T) {
@@ -118,6 +123,9 @@ func unanswered(t *testing.T, boards map[string]grafana.Dashboard, v picture.Vie
 			}
 		}
 		for _, p := range d.Panels {
+			if slices.Contains(absent, p.Title) {
+				continue
+			}
 			for _, target := range p.Targets {
 				if err := answers(t.Context(), v, target, slices.Contains(quiet, p.Title)); err != nil {
 					problems = append(problems, fmt.Sprintf("%s: %s: %s: %v", name, p.Title, v.Expand(target.Expr), err))

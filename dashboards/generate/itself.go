@@ -35,6 +35,7 @@ func itselfDashboard() grafana.Dashboard {
 			{"Events", events()},
 			{"Sources", sources()},
 			{"The external stream", subscribers()},
+			{"The store of the external stream, where that is NATS JetStream", store()},
 			{"Spans", delivery()},
 			{"Process", process()},
 		})
@@ -136,6 +137,25 @@ func subscribers() []panel {
 			ask(ofDelegraph.each("", "delegraph_stream_tickets_evicted_total"), "tickets")).coloured("tokens file", "red").sized(8, 8),
 		lines("Kept for those who come back", "Size of the replay buffer, by instance.", "bytes", ask(ofDelegraph.latest("instance", "delegraph_stream_replay_bytes"), "{{instance}}")).sized(12, 8),
 		lines("Frames kept", "Frames in the replay buffer, by instance.", "short", ask(ofDelegraph.latest("instance", "delegraph_stream_replay_frames"), "{{instance}}")).sized(12, 8),
+	}
+}
+
+func store() []panel {
+	return []panel{
+		lines("Frames published a second", "Frames published to the store, by instance, and those that another had published before.", "cps",
+			ask(ofDelegraph.rate("instance", "delegraph_stream_store_published_total"), "{{instance}}"),
+			ask(ofDelegraph.rate("", "delegraph_stream_store_repeated_total"), "had been published")).sized(8, 8),
+		lines("Frames that wait to be published", "Size of the queue, by instance. One that grows is a store that is away or too slow.", "bytes",
+			ask(ofDelegraph.latest("instance", "delegraph_stream_store_queue_bytes"), "{{instance}}")).sized(8, 8),
+		stacked("Frames not published", "Frames dropped on their way to the store, by why, and attempts that were made again. Readers are told of what was dropped.", "short",
+			ask(ofDelegraph.increase("reason", "delegraph_stream_store_dropped_total", interval), "{{reason}}"),
+			ask(ofDelegraph.increase("", "delegraph_stream_store_publish_retries_total", interval), "tried again")).sized(8, 8),
+		lines("Store reached", "Whether the servers of the store are reached, by instance.", "short",
+			ask(ofDelegraph.latest("instance", "delegraph_stream_store_connected"), "{{instance}}")).sized(8, 8),
+		lines("Feeds", "Sessions that are brought out of the store for their readers, by instance.", "short",
+			ask(ofDelegraph.latest("instance", "delegraph_stream_feeds"), "{{instance}}")).sized(8, 8),
+		stacked("Gaps in feeds", "Gaps that readers were told of: let go of by the store (evicted), or dropped before it (lost).", "short",
+			ask(ofDelegraph.increase("reason", "delegraph_stream_feed_gaps_total", interval), "{{reason}}")).coloured("lost", "red").sized(8, 8),
 	}
 }
 

@@ -40,6 +40,9 @@ var table = []struct {
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
 		streamTokensFailures, streamTicketsEvicted,
 	}},
+	{"The store of the external stream", []metric{
+		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedGaps,
+	}},
 	{"Delegraph itself", []metric{
 		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, reloadSuccessful, reloadTime, buildInfo,
 	}},
@@ -64,10 +67,19 @@ var late = map[string]string{
 	reloadTime.name:       "a replay loads no configuration",
 }
 
+// idleStore has nothing to do, and reaches nobody.
+type idleStore struct{}
+
+func (idleStore) Queued() int     { return 0 }
+func (idleStore) Feeds() int      { return 0 }
+func (idleStore) Connected() bool { return false }
+
 // fresh is what a sidecar with one source shows before anything happens.
 func fresh(m *Metrics, source string, dialects ...string) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
-	m.Stream().Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
+	s := m.Stream()
+	s.Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
+	m.Store(s).Observe(&idleStore{})
 	m.Reserve(source, dialects, nil)
 }
 

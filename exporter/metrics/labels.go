@@ -6,6 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/jetstream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -52,6 +53,8 @@ var closed = map[string][]string{
 	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
 	streamDisconnects.of("reason"): words(stream.Disconnects()),
 	streamRefusals.of("reason"):    words(stream.Refusals()),
+	storeDropped.of("reason"):      words(jetstream.Drops()),
+	storeFeedGaps.of("reason"):     words([]replay.Reason{replay.Evicted, replay.Lost}),
 }
 
 var (

@@ -71,6 +71,15 @@ var (
 	streamTokensFailures = metric{"delegraph_stream_tokens_file_failures_total", "Readings of the tokens file that failed, after which the tokens stayed as they were.", nil}
 	streamTicketsEvicted = metric{"delegraph_stream_tickets_evicted_total", "Tickets that made room for later ones before they were used.", nil}
 
+	storePublished = metric{"delegraph_stream_store_published_total", "Frames that this process published to the store of the external stream.", nil}
+	storeRepeated  = metric{"delegraph_stream_store_repeated_total", "Frames that another process, or an earlier attempt, had published to the store before.", nil}
+	storeDropped   = metric{"delegraph_stream_store_dropped_total", "Frames that were not published to the store, by why. Readers are told of the gap.", []string{"reason"}}
+	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Attempts to publish to the store that failed, or may have, and were made again.", nil}
+	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames that wait to be published to the store.", nil}
+	storeConnected = metric{"delegraph_stream_store_connected", "Whether the servers of the store are reached now.", nil}
+	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds that bring the stream out of the store, one for each session that has readers and one for all of them.", nil}
+	storeFeedGaps  = metric{"delegraph_stream_feed_gaps_total", "Gaps in what feeds brought, by why.", []string{"reason"}}
+
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}
 
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was taken over when it was last loaded.", nil}

@@ -11,6 +11,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/jetstream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -28,7 +29,23 @@ func driveStream(m *Metrics) {
 	s.Disconnected(stream.FellOff)
 	s.Resumed(stream.Continued)
 	s.Refused(stream.Full, stream.AnswerRetry)
+	store := m.Store(s)
+	store.Observe(busyStore{})
+	store.Published()
+	store.Repeated()
+	store.Repeated()
+	store.Retried()
+	store.Dropped(jetstream.QueueFull)
+	store.FeedGap(replay.Lost)
+	store.FrameDropped(replay.BadName)
 }
+
+// busyStore has something of everything.
+type busyStore struct{}
+
+func (busyStore) Queued() int     { return 4096 }
+func (busyStore) Feeds() int      { return 6 }
+func (busyStore) Connected() bool { return true }
 
 // drivenStream has every metric of the external stream, with what it says then. Of those with labels, each label set of the
 // enumerations begins at zero.
@@ -40,11 +57,20 @@ var drivenStream = map[string][]string{
 	"delegraph_stream_tokens_file_failures_total": {" 2"},
 	"delegraph_stream_tickets_evicted_total":      {" 3"},
 	"delegraph_stream_frames_dropped_total": each("reason", append(texts(filter.Reasons()), texts(replay.Drops())...), map[string]int{
-		string(filter.Internal): 1, string(replay.TooLarge): 2,
+		string(filter.Internal): 1, string(replay.TooLarge): 2, string(replay.BadName): 1,
 	}),
 	"delegraph_stream_disconnects_total": each("reason", texts(stream.Disconnects()), map[string]int{string(stream.FellOff): 1}),
 	"delegraph_stream_resumes_total":     each("outcome", texts(stream.Outcomes()), map[string]int{string(stream.Continued): 1}),
 	"delegraph_stream_refusals_total":    refusals(),
+
+	"delegraph_stream_store_published_total":       {" 1"},
+	"delegraph_stream_store_repeated_total":        {" 2"},
+	"delegraph_stream_store_publish_retries_total": {" 1"},
+	"delegraph_stream_store_queue_bytes":           {" 4096"},
+	"delegraph_stream_store_connected":             {" 1"},
+	"delegraph_stream_feeds":                       {" 6"},
+	"delegraph_stream_store_dropped_total":         each("reason", texts(jetstream.Drops()), map[string]int{string(jetstream.QueueFull): 1}),
+	"delegraph_stream_feed_gaps_total":             {`reason="evicted" 0`, `reason="lost" 1`},
 }
 
 func texts[T ~string](values []T) (out []string) {
