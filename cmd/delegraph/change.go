@@ -9,7 +9,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
-	"github.com/delegraph/delegraph/exporter/stream/access"
 )
 
 // change is what a configuration makes of the sources: everything that can fail is done, and nothing yet to be seen.
@@ -35,8 +34,8 @@ func (s *sidecar) configure(c config.Config) error {
 		return fmt.Errorf("a reload cannot change %s: restart delegraph", strings.Join(keys, ", "))
 	}
 	if s.external != nil {
-		if err := access.CheckListen(c.Stream.Listen, accessSettings(c.Stream, s.logger)); err != nil {
-			return err // the toolkit reads its file at each connection, and would say nothing
+		if err := s.external.check(c.Stream); err != nil {
+			return err
 		}
 	}
 	next, err := s.prepare(c)
@@ -44,10 +43,9 @@ func (s *sidecar) configure(c config.Config) error {
 		return err
 	}
 	if s.external != nil {
-		if err := s.external.gate.Reload(); err != nil {
+		if err := s.external.configure(c.Stream); err != nil {
 			return errors.Join(err, next.abandon())
 		}
-		s.external.publisher.Configure(filterSettings(c.Stream))
 	}
 	s.take(next)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/stream/jetstream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -23,7 +24,8 @@ type external struct {
 	hub       *stream.Hub
 	gate      *access.Gate
 	publisher *stream.Publisher
-	listener  net.Listener
+	store     *jetstream.Store // nil: in memory
+	listener  net.Listener     // nil: others serve it
 	origins   []string
 	policy    string
 	webConfig string
@@ -36,40 +38,82 @@ const leaving = 2 * time.Second
 // recheck is how often an open stream's grant is asked whether it still stands.
 const recheck = 5 * time.Second
 
-// newExternal opens the external stream's port; nil where the configuration wants none.
-func newExternal(whole config.Config, m *metrics.Metrics, logger *slog.Logger) (*external, error) {
+// newExternal opens the external stream's port; nil where the configuration wants none, and nobody else's either.
+func newExternal(whole config.Config, publish bool, m *metrics.Metrics, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
-	if c.Listen == "" {
+	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
 	}
 	logger = logger.With("server", "stream")
-	who := accessSettings(c, logger)
+	counters := m.Stream()
+	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, logger: logger}
+	if c.Store == config.StoreJetStream {
+		counted := m.Store(counters)
+		if e.store, err = jetstream.Open(storeSettings(c, publish, counted, logger)); err != nil {
+			return nil, fmt.Errorf("%w; see stream.jetstream", err)
+		}
+		counted.Observe(e.store)
+		defer func() {
+			if err != nil {
+				e.close(context.Background())
+			}
+		}()
+	}
+	return e, e.open(whole, counters)
+}
+
+// open opens the port, if there is to be one.
+func (e *external) open(whole config.Config, counters *metrics.Stream) error {
+	c := whole.Stream
+	if c.Listen == "" {
+		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
+		e.publisher = stream.NewPublisher(filterSettings(c), e.store.Publish, counters.Kept)
+		return nil
+	}
+	who := accessSettings(c, e.logger)
 	if err := access.CheckListen(c.Listen, who); err != nil {
-		return nil, err
+		return err
 	}
 	gate, err := access.New(who)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if warning := gate.Warning(); warning != nil {
-		logger.Warn("the tokens file is not as it should be", "err", warning)
+		e.logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
-	counters := m.Stream()
 	served := hubSettings(c, gate, counters)
 	served.Decoder = decoderOf(collectorSettings(whole))
+	if e.store != nil {
+		served.Store = e.store
+	}
 	hub, err := stream.New(served)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	counters.Observe(hub.Replay, gate.Counts)
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("stream: %w; see stream.listen", err)
+	if e.listener, err = net.Listen("tcp", c.Listen); err != nil {
+		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
-	return &external{
-		hub: hub, gate: gate, listener: listener, origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, logger: logger,
-		publisher: stream.NewPublisher(filterSettings(c), hub.Publish, counters.Kept),
-	}, nil
+	e.hub, e.gate = hub, gate
+	e.publisher = stream.NewPublisher(filterSettings(c), hub.Publish, counters.Kept)
+	return nil
+}
+
+// storeSettings say where the stream is kept, and what may be held of it here.
+func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, logger *slog.Logger) jetstream.Settings {
+	j := c.JetStream
+	return jetstream.Settings{
+		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
+		CAFile: j.TLS.CAFile, CertFile: j.TLS.CertFile, KeyFile: j.TLS.KeyFile,
+		Stream: j.Stream, Manage: j.Manage, Publish: publish,
+		Limits: jetstream.Limits{
+			Replicas: j.Replicas, Age: j.MaxAge, Bytes: int64(j.MaxBytes), PerSubject: int64(j.MaxMessages),
+			Message: int32(j.MaxMessage), Duplicates: j.Duplicates,
+		},
+		Queue: int(j.Queue), Feeds: j.MaxFeeds,
+		Ring:     replay.Settings{Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
+		Observer: counters, Logger: logger,
+	}
 }
 
 func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
@@ -123,8 +167,42 @@ func kindsNamed(names []string) (kinds []event.Kind) {
 	return kinds
 }
 
+// check says whether a configuration may be taken over.
+func (e *external) check(c config.Stream) error {
+	if e.listener == nil {
+		return nil
+	}
+	// The toolkit reads its file at each connection, and would say nothing.
+	return access.CheckListen(c.Listen, accessSettings(c, e.logger))
+}
+
+// configure takes over what may change while the stream is served, and the tokens.
+func (e *external) configure(c config.Stream) error {
+	if e.gate != nil {
+		if err := e.gate.Reload(); err != nil {
+			return err
+		}
+	}
+	e.publisher.Configure(filterSettings(c))
+	return nil
+}
+
+// close publishes what still waits, as long as the context lets it.
+func (e *external) close(ctx context.Context) {
+	if e.store == nil {
+		return
+	}
+	if err := e.store.Close(ctx); err != nil {
+		e.logger.Warn("not every frame was published", "err", err)
+	}
+}
+
 // serve answers subscribers until the context is done, and then lets them go.
 func (e *external) serve(ctx context.Context) error {
+	if e.listener == nil {
+		<-ctx.Done()
+		return nil
+	}
 	tickets := http.NewServeMux()
 	tickets.HandleFunc("POST /tickets", e.gate.ServeTicket)
 	mux := http.NewServeMux()

@@ -52,6 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 	commands := map[string]func() error{}
 	addServe(app, commands, ctx, stderr)
+	addGateway(app, commands, ctx, stderr)
 	addReplay(app, commands, ctx, stdout, stderr)
 	addCheck(app, commands, stdout)
 	addDemo(app, commands, ctx, stdout, stderr)

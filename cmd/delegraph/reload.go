@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"sync"
@@ -13,10 +15,22 @@ import (
 	"github.com/delegraph/delegraph/config"
 )
 
-// reloading takes a configuration file over into a sidecar that runs, when it is asked to and when the file changes.
+// service is a sidecar or a gateway.
+type service interface {
+	// run serves until the context is done, and returns when all is let go of.
+	run(context.Context) error
+	// configure takes over all of a configuration, or nothing.
+	configure(config.Config) error
+	// reloaded notes how that went.
+	reloaded(ok bool, at time.Time)
+	admin(reload func() error, profile bool) http.Handler
+}
+
+// reloading takes a configuration file over into a service that runs, when it is asked to and when the file changes.
 type reloading struct {
-	file string
-	car  *sidecar
+	file   string
+	car    service
+	logger *slog.Logger
 
 	mu    sync.Mutex
 	tried fingerprint // when the configuration was last loaded, well or not
@@ -75,12 +89,12 @@ func (r *reloading) take(data []byte, err error) error {
 	if err == nil {
 		err = r.car.configure(c)
 	}
-	r.car.metrics.Reloaded(err == nil, time.Now())
+	r.car.reloaded(err == nil, time.Now())
 	if err != nil {
-		r.car.logger.Error("reload failed; the configuration stays as it was", "err", err)
+		r.logger.Error("reload failed; the configuration stays as it was", "err", err)
 		return err
 	}
-	r.car.logger.Info("reloaded", "file", r.file)
+	r.logger.Info("reloaded", "file", r.file)
 	return nil
 }
 

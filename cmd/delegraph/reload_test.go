@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ type onFile struct {
 func launchOn(t *testing.T, text string, env map[string]string) *onFile {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
-	f := &onFile{running: launch(t, text, env), reloading: &reloading{file: file, tried: fingerprintOf([]byte(text), nil)}}
+	f := &onFile{running: launch(t, text, env), reloading: &reloading{file: file, tried: fingerprintOf([]byte(text), nil), logger: slog.New(slog.DiscardHandler)}}
 	f.car = f.sidecar
 	f.write(t, text)
 	return f

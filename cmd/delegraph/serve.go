@@ -24,8 +24,9 @@ import (
 // adminAddress is where the admin server listens by default: it says much of an agent, so to nobody but this machine.
 const adminAddress = "127.0.0.1:10477"
 
-// serve is the command of that name.
+// serve is the commands that run until they are told to stop, each with a service of its own.
 type serve struct {
+	begin func(context.Context, config.Config, *slog.Logger) (service, error)
 	file  string
 	watch time.Duration
 	pprof bool
@@ -34,8 +35,21 @@ type serve struct {
 }
 
 func addServe(app *kingpin.Application, commands map[string]func() error, ctx context.Context, stderr io.Writer) {
-	s := &serve{log: promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat(), Writer: stderr}}
-	c := app.Command("serve", "Run the sidecar.").Default()
+	s := &serve{begin: func(ctx context.Context, c config.Config, logger *slog.Logger) (service, error) {
+		return newSidecar(ctx, c, logger, environment)
+	}}
+	s.add(app.Command("serve", "Run the sidecar.").Default(), commands, ctx, stderr)
+}
+
+func addGateway(app *kingpin.Application, commands map[string]func() error, ctx context.Context, stderr io.Writer) {
+	s := &serve{begin: func(_ context.Context, c config.Config, logger *slog.Logger) (service, error) {
+		return newGateway(c, logger)
+	}}
+	s.add(app.Command("gateway", "Serve the external stream that sidecars publish to NATS JetStream."), commands, ctx, stderr)
+}
+
+func (s *serve) add(c *kingpin.CmdClause, commands map[string]func() error, ctx context.Context, stderr io.Writer) {
+	s.log = promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat(), Writer: stderr}
 	c.Flag("config.file", "The configuration.").Default("delegraph.yml").StringVar(&s.file)
 	c.Flag("config.auto-reload-interval", "How often to see whether the configuration has changed; 0 for never.").Default("5s").DurationVar(&s.watch)
 	c.Flag("web.enable-pprof", "Serve Go's profiles below /debug/pprof of the admin server.").BoolVar(&s.pprof)
@@ -88,11 +102,11 @@ func (s *serve) run(ctx context.Context) error {
 	}
 	logger := promslog.New(&s.log)
 	log.SetOutput(io.Discard) // net/http quotes there what an agent sends on an idle connection
-	car, err := newSidecar(ctx, c, logger, environment)
+	car, err := s.begin(ctx, c, logger)
 	if err != nil {
 		return err
 	}
-	loaded := &reloading{file: s.file, car: car, tried: fingerprintOf(data, nil)}
+	loaded := &reloading{file: s.file, car: car, logger: logger, tried: fingerprintOf(data, nil)}
 	onHangup(ctx, loaded.reload)
 	if s.watch > 0 && rereadable(s.file) {
 		ticker := time.NewTicker(s.watch)
@@ -102,8 +116,8 @@ func (s *serve) run(ctx context.Context) error {
 	return serveAll(ctx, car, car.admin(loaded.reload, s.pprof), s.flags, logger)
 }
 
-// serveAll runs the sidecar and its admin server, which outlives it so that a last scrape sees the end.
-func serveAll(ctx context.Context, car *sidecar, admin http.Handler, flags *toolkit.FlagConfig, logger *slog.Logger) error {
+// serveAll runs a service and its admin server, which outlives it so that a last scrape sees the end.
+func serveAll(ctx context.Context, car service, admin http.Handler, flags *toolkit.FlagConfig, logger *slog.Logger) error {
 	adminContext, stopAdmin := context.WithCancel(context.Background())
 	defer stopAdmin()
 	carContext, stopCar := context.WithCancel(ctx)

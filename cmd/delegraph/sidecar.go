@@ -69,6 +69,9 @@ type sidecar struct {
 // newSidecar prepares everything and opens the proxies' ports, so that every mistake shows before anything runs. The observers see
 // runs after everybody else.
 func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, last ...tracker.Observer) (*sidecar, error) {
+	if len(c.Sources) == 0 {
+		return nil, errors.New("there is no source; to serve what others publish, there is delegraph gateway")
+	}
 	s := &sidecar{
 		config: c, logger: logger, registry: prometheus.NewRegistry(), grace: grace,
 		recent:  exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
@@ -92,7 +95,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), s.registry, describe, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, s.metrics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.metrics, logger); err != nil {
 		return nil, err
 	}
 	var publisher *stream.Publisher
@@ -189,11 +192,16 @@ func (s *sidecar) run(ctx context.Context) error {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
 	}
 	s.work.Wait()
+	if s.external != nil {
+		s.external.close(within)
+	}
 	if undelivered := s.delivery.Shutdown(within); undelivered != nil { // after all that counts
 		s.logger.Warn("the last metrics were not delivered", "err", undelivered)
 	}
 	return err
 }
+
+func (s *sidecar) reloaded(ok bool, at time.Time) { s.metrics.Reloaded(ok, at) }
 
 // start begins with what is configured.
 func (s *sidecar) start() {
@@ -244,7 +252,10 @@ func share(ctx context.Context, part float64) (context.Context, context.CancelFu
 
 func (s *sidecar) closePorts() (err error) {
 	if s.external != nil {
-		err = s.external.listener.Close()
+		if s.external.listener != nil {
+			err = s.external.listener.Close()
+		}
+		s.external.close(context.Background())
 	}
 	for _, p := range s.proxies {
 		err = errors.Join(err, p.listener.Close())

@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
