@@ -75,7 +75,7 @@ func (m *model) readable() uint64 {
 
 func (m *model) publish(e Entry) Drop {
 	number := e.Number
-	if number == 0 {
+	if number == 0 && e.Gap == nil {
 		number = m.last() + 1
 	}
 	wire := fmt.Sprintf("id: %s\n", m.id(number))

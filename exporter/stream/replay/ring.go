@@ -45,7 +45,7 @@ type Entry struct {
 	Stream               *Stream // the agent's, for who reads its frames again; nil where nobody does
 
 	// Number is what the id says, for a Ring of frames that somebody else has numbered: each is larger than the one before it. 0 is
-	// the Ring's next.
+	// the Ring's next, but where Gap is set.
 	Number uint64
 
 	// Gap is set where the entry is no agent's frame but tells the readers of its session that some are missing, whatever else they
@@ -142,7 +142,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	defer r.mu.Unlock()
 	next := *r.view.Load()
 	number := e.Number
-	if number == 0 {
+	if number == 0 && e.Gap == nil {
 		number = next.last + 1
 	} else if number < next.last || number == next.last && e.Gap == nil {
 		return NotDropped

@@ -1,0 +1,305 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// publishAll publishes frames of a session, numbered, and returns when NATS has them.
+func publishAll(t testing.TB, s *Store, session string, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		s.Publish(heardFrame(session, fmt.Sprint(session, i), fmt.Sprint(session, "-", i)))
+	}
+	until(t, "all is published", func() bool { return s.Queued() == 0 })
+}
+
+// TestEvicted has NATS let go of what readers have not had, in the middle of the stream, which it says to nobody.
+func TestEvicted(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(func(set *Settings) { set.Limits.PerSubject = 3 })
+	first := attach(t, store, "", "c1")
+	publishAll(t, store, "c1", 0, 1)
+	first.wants("c1-0")
+	behind := first.id()
+	publishAll(t, store, "c2", 0, 1)
+	publishAll(t, store, "c1", 1, 10)
+	first.read(10)
+
+	other, _ := s.open(func(set *Settings) { set.Limits.PerSubject = 3 })
+	back := attach(t, other, behind, "c1")
+	back.wants("<evicted>", "c1-7", "c1-8", "c1-9")
+	publishAll(t, store, "c1", 10, 11)
+	back.wants("<evicted>", "c1-7", "c1-8", "c1-9", "c1-10")
+
+	whole := attach(t, other, first.id(), "c1") // behind c1-9
+	whole.wants("c1-10")
+	quiet := attach(t, other, behind, "c2") // of which it has missed nothing that is gone
+	quiet.wants("c2-0")
+	all := attach(t, other, behind)
+	all.wants("c2-0", "<evicted>", "c1-8", "c1-9", "c1-10")
+	if n := seen.count("gap evicted"); n != 0 {
+		t.Errorf("%d gaps where a reader was there all the time", n)
+	}
+}
+
+// TestEvictedAll has NATS let go of all that a session had: its next frame tells who has missed something, and nobody else.
+func TestEvictedAll(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(nil)
+	reader := attach(t, store, "", "c1")
+	publishAll(t, store, "c1", 0, 3)
+	reader.wants("c1-0", "c1-1", "c1-2")
+	has := reader.id()
+	lacks := strings.TrimSuffix(has, "3") + "2"
+
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := jet.Stream(t.Context(), "DELEGRAPH")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
+		t.Fatal(err)
+	}
+	for i, of := range []string{"who knows the subject", "who does not"} {
+		publisher := store
+		readers, _ := s.open(nil)
+		if i > 0 {
+			publisher, _ = s.open(nil)
+		}
+		missing, complete := attach(t, readers, lacks, "c1"), attach(t, readers, has, "c1")
+		publishAll(t, publisher, "c1", 3+i, 4+i)
+		next := fmt.Sprint("c1-", 3+i)
+		t.Log("published by", of)
+		missing.wants("<evicted>", next)
+		complete.wants(next)
+		has, lacks = complete.id(), has
+		if err := kept.Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAnotherStream makes the stream anew: its numbers begin again, and mean something else.
+func TestAnotherStream(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(nil)
+	reader := attach(t, store, "", "c1")
+	publishAll(t, store, "c1", 0, 3)
+	reader.read(3)
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jet.DeleteStream(t.Context(), "DELEGRAPH"); err != nil {
+		t.Fatal(err)
+	}
+	publishAll(t, store, "c1", 3, 5) // which makes it
+	until(t, "the reader is sent away", func() bool {
+		select {
+		case <-reader.place.Over:
+			return true
+		default:
+			return false
+		}
+	})
+	attach(t, store, reader.id(), "c1").wants("<restarted>", "c1-3", "c1-4")
+	future := strings.Replace(attach(t, store, "", "c1").id(), "-2", "-99", 1)
+	attach(t, store, future, "c1").wants("<future>", "c1-3", "c1-4")
+	attach(t, store, "nobody's", "c1").wants("<unknown>", "c1-3", "c1-4")
+}
+
+// TestAway kills NATS: readers stay, frames wait, and nothing is missing once it is back.
+func TestAway(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(nil)
+	reader, all := attach(t, store, "", "c1"), attach(t, store, "")
+	publishAll(t, store, "c1", 0, 3)
+	reader.read(3)
+	s.kill()
+	until(t, "it is noticed", func() bool { return !store.Connected() })
+	for i := 3; i < 6; i++ {
+		store.Publish(heardFrame("c1", fmt.Sprint("c1", i), fmt.Sprint("c1-", i)))
+	}
+	back := attach(t, store, reader.id(), "c1")
+	if store.Queued() == 0 {
+		t.Error("nothing waits for NATS")
+	}
+	s.start()
+	want := []string{"c1-0", "c1-1", "c1-2", "c1-3", "c1-4", "c1-5"}
+	reader.wants(want...)
+	all.wants(want...)
+	back.wants(want[3:]...)
+	if seen.count("gap evicted")+seen.count("gap lost") > 0 || seen.count("retried") == 0 {
+		t.Errorf("%v", seen.events)
+	}
+}
+
+// TestNeverThere opens a store whose NATS is not there: frames are taken, readers are told to come back.
+func TestNeverThere(t *testing.T) {
+	program(t)
+	set := (&server{T: t, port: freePorts(t, 1)[0]}).settings(&tally{})
+	store, err := Open(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Ready(); err == nil {
+		t.Error("it is ready")
+	}
+	if _, refused := store.Attach(t.Context(), replay.Query{}, ""); refused != stream.Unavailable {
+		t.Errorf("a reader is refused by %q", refused)
+	}
+	store.Publish(heardFrame("c1", "1", "a"))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := store.Close(over); err == nil {
+		t.Error("everything was published")
+	}
+}
+
+// TestQueueFull drops what there is no room for, and tells readers once there is room again.
+func TestQueueFull(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(func(set *Settings) { set.Queue = 8 << 10 })
+	reader := attach(t, store, "", "c1")
+	other := attach(t, store, "", "c2")
+	publishAll(t, store, "c1", 0, 1)
+	publishAll(t, store, "c2", 0, 1)
+	reader.read(1)
+	s.kill()
+	until(t, "it is noticed", func() bool { return !store.Connected() })
+	taken := 1
+	for seen.count("dropped queue_full") == 0 {
+		store.Publish(heardFrame("c1", fmt.Sprint("c1", taken), fmt.Sprint("c1-", taken)))
+		taken++
+	}
+	store.Publish(heardFrame("c1", "dropped too", "dropped too"))
+	s.start()
+	until(t, "there is room again", func() bool { return store.Queued() == 0 })
+	publishAll(t, store, "c1", 100, 101)
+	publishAll(t, store, "c2", 1, 2)
+	var want []string
+	for i := range taken - 1 {
+		want = append(want, fmt.Sprint("c1-", i))
+	}
+	reader.wants(append(want, "<lost>", "c1-100")...)
+	other.wants("c2-0", "c2-1")
+}
+
+// TestTooLarge drops what no message holds, and tells of it with the next.
+func TestTooLarge(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(func(set *Settings) { set.Limits.Message = 16 << 10 })
+	reader := attach(t, store, "", "c1")
+	store.Publish(heardFrame("c1", "1", strings.Repeat("x", 16<<10)))
+	store.Publish(heardFrame("c1", "2", "small"))
+	reader.wants("<lost>", "small")
+	if seen.count("dropped too_large") != 1 {
+		t.Errorf("%v", seen.events)
+	}
+}
+
+// TestFeedsFull opens no more feeds than there may be. Readers of the same share one.
+func TestFeedsFull(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(func(set *Settings) { set.Feeds = 2 })
+	one, again, two := attach(t, store, "", "c1"), attach(t, store, "", "c1"), attach(t, store, "", "c2")
+	q := replay.Query{Sessions: []string{"c3"}}
+	if _, refused := store.Attach(t.Context(), q, ""); refused != stream.FeedsFull {
+		t.Errorf("a third session is refused by %q", refused)
+	}
+	publishAll(t, store, "c1", 0, 1)
+	one.wants("c1-0")
+	again.wants("c1-0")
+	two.place.Release()
+	three := attach(t, store, "", "c3") // of the one that only lingers
+	publishAll(t, store, "c3", 0, 1)
+	three.wants("c3-0")
+	if n := store.Feeds(); n != 2 {
+		t.Errorf("%d feeds are open", n)
+	}
+}
+
+// TestNames publishes under names that are no words of NATS's.
+func TestNames(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(nil)
+	names := []string{"", "_", "*", ">", "a.b", "c d", "\x00\r\nNats-Msg-Id: x", "ü", "%41", strings.Repeat("long", 1000), "~"}
+	all := attach(t, store, "")
+	for i, name := range names {
+		e := heardFrame(name, fmt.Sprint(i), fmt.Sprint("of ", i))
+		e.Run, e.Source = name, name
+		store.Publish(e)
+		all.read(i + 1)
+	}
+	for i, name := range names[1:] {
+		reader := attach(t, store, all.place.Ring.ID(all.place.Cursor), name)
+		reader.wants(fmt.Sprint("of ", i+1))
+	}
+	if seen.count("published") != len(names) || all.place.Gap != nil {
+		t.Errorf("%v", seen.events)
+	}
+}
+
+// TestNATSFacts holds what the publisher relies on: a message that is there already is not published again, whatever it expects, or
+// is refused by the number of the last, after which it is known.
+func TestNATSFacts(t *testing.T) {
+	s := newServer(t, "")
+	s.open(nil)
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFacts(t, jet)
+}
+
+func checkFacts(t *testing.T, jet jetstream.JetStream) {
+	t.Helper()
+	publish := func(id string, expected uint64) string {
+		m := nats.NewMsg(prefix + "s.facts")
+		m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, fmt.Sprint(expected))
+		m.Header.Set(jetstream.MsgIDHeader, id)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		ack, err := jet.PublishMsg(ctx, m)
+		l := lane{}
+		if err != nil {
+			if understand(&l, err) != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint("last ", l.last)
+		}
+		return fmt.Sprint(ack.Sequence, ack.Duplicate)
+	}
+	first := publish("a", 0)
+	var one uint64
+	if _, err := fmt.Sscanf(first, "%d false", &one); err != nil {
+		t.Fatal(first)
+	}
+	if got, want := publish("b", one), fmt.Sprint(one+1, false); got != want {
+		t.Errorf("the second: %s, want %s", got, want)
+	}
+	if got, want := publish("c", one), fmt.Sprint("last ", one+1); got != want {
+		t.Errorf("what expects another: %s, want %s", got, want)
+	}
+	stale := publish("a", 0)
+	if stale != fmt.Sprint("last ", one+1) && stale != fmt.Sprint(one, true) {
+		t.Errorf("the first again: %s", stale)
+	}
+	if got, want := publish("a", one+1), fmt.Sprint(one, true); got != want {
+		t.Errorf("the first again behind the last: %s, want %s", got, want)
+	}
+	t.Logf("NATS answers a known message that expects a wrong number by %q", stale)
+}
