@@ -61,11 +61,10 @@ func New(s Settings) (*Hub, error) {
 			s.Subscribers, s.SubscribersPerToken, s.Heartbeat, s.WriteDeadline, s.Life, s.Recheck)
 	}
 	if s.Store == nil {
-		ring, err := newMemory(s.Replay, s.Observer.Dropped)
-		if err != nil {
-			return nil, fmt.Errorf("stream: %w", err)
+		var err error
+		if s.Store, err = NewMemory(s.Replay, s.Observer.Dropped); err != nil {
+			return nil, err
 		}
-		s.Store = ring
 	}
 	if s.Authorize == nil {
 		s.Authorize = func(*http.Request) (Grant, error) { return Grant{}, nil }

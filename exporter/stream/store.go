@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
@@ -37,9 +38,13 @@ type memory struct {
 	dropped func(replay.Drop)
 }
 
-func newMemory(s replay.Settings, dropped func(replay.Drop)) (*memory, error) {
+// NewMemory makes a Store of one ring. What it cannot publish, it tells of.
+func NewMemory(s replay.Settings, dropped func(replay.Drop)) (Store, error) {
 	ring, err := replay.New(s)
-	return &memory{ring: ring, dropped: dropped}, err
+	if err != nil {
+		return nil, fmt.Errorf("stream: %w", err)
+	}
+	return &memory{ring: ring, dropped: dropped}, nil
 }
 
 func (m *memory) Publish(e replay.Entry) {

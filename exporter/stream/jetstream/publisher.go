@@ -174,6 +174,9 @@ func understand(l *lane, err error) error {
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return errTooLarge
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		l.last = 0 // the stream may be gone: it is asked for before the next attempt
+		return err
 	case !errors.As(err, &refused):
 		return err
 	}

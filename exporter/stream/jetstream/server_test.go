@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,7 +37,7 @@ func program(t testing.TB) string {
 	path, err := exec.LookPath("nats-server")
 	if err != nil {
 		cache, _ := os.UserCacheDir()
-		path = filepath.Join(cache, "delegraph", "bin", "nats-server")
+		path = filepath.Join(cmp.Or(os.Getenv("DELEGRAPH_NATS"), filepath.Join(cache, "delegraph", "nats")), "bin", "nats-server")
 		if _, err = os.Stat(path); err != nil {
 			if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
 				t.Fatal("nats-server is not installed: run .ci/install/nats")

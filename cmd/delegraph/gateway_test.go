@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// For an hour: go test ./cmd/delegraph -run TestGateways -timeout 2h -kills 1000
+var kills = flag.Int("kills", 6, "how often TestGateways kills something")
+
+// TestGateways kills sidecars, gateways and NATS in random order and starts them again, while an agent speaks and readers change
+// from one gateway to the other: every reader has every frame once, and in the order of its session. All that was ever in NATS is
+// searched for what is internal.
+func TestGateways(t *testing.T) {
+	agent := newTalker(t)
+	f := newFleet(t, agent.URL)
+	for _, p := range f.everything {
+		p.start()
+	}
+	for _, admin := range append(f.admins, f.sidecarAdmins...) {
+		await(t, func(context.Context) error {
+			if !ready(admin) {
+				return errors.New("not everything is ready")
+			}
+			return nil
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	random := rand.New(rand.NewPCG(12, uint64(*kills)))
+	var readers []*follower
+	sessions := map[string][]string{"/events": {"c1", "c2"}, "/events/c1": {"c1"}, "/events/c2": {"c2"}}
+	for path := range sessions {
+		for i := range 2 {
+			r := &follower{path: path, next: map[string]int{}}
+			readers = append(readers, r)
+			running.Go(func() { r.follow(ctx, f.streams, func(n int) int { return (i + r.turn()) % n }) })
+		}
+	}
+	for _, r := range readers {
+		await(t, func(context.Context) error {
+			if r.turn() == 0 {
+				return errors.New("not every reader is there")
+			}
+			return nil
+		})
+	}
+	running.Go(func() {
+		for ctx.Err() == nil {
+			agent.say()
+			time.Sleep(3 * time.Millisecond)
+		}
+	})
+	for i := range *kills {
+		victim := f.everything[random.IntN(len(f.everything))]
+		if i < len(f.everything) { // each of them once
+			victim = f.everything[(i+2)%len(f.everything)]
+		}
+		victim.kill()
+		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+		victim.start()
+		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
+	}
+	said, _ := agent.so()
+	for _, r := range readers {
+		await(t, func(context.Context) error {
+			if !r.has(said, sessions[r.path]...) {
+				return fmt.Errorf("%s has not had all of %d: %v", r.path, said, r.next)
+			}
+			return nil
+		})
+	}
+	cancel()
+	running.Wait()
+	for _, r := range readers {
+		if r.fail != "" || len(r.gaps) > 0 {
+			t.Errorf("%s: %s; gaps %q", r.path, r.fail, r.gaps)
+		}
+		t.Logf("%s came %d times and had %v", r.path, r.came, r.next)
+	}
+	searchNATS(t, f.natsURL, 2*said)
+}
+
+// turn is how often a follower has come.
+func (f *follower) turn() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.came
+}
+
+// searchNATS reads all that the stream holds: at least so many messages, each another one, and nothing internal.
+func searchNATS(t *testing.T, url string, least int) {
+	t.Helper()
+	connection, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	jet, err := jetstream.New(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := jet.OrderedConsumer(t.Context(), "DELEGRAPH", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for pending := uint64(1); pending > 0; {
+		batch, err := consumer.Fetch(1000, jetstream.FetchMaxWait(5*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range batch.Messages() {
+			about, err := m.Metadata()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending = about.NumPending
+			id := m.Headers().Get(jetstream.MsgIDHeader)
+			if ids[id] {
+				t.Errorf("%s was published twice", id)
+			}
+			ids[id] = true
+			if whole := fmt.Append(nil, m.Headers(), m.Subject(), string(m.Data())); bytes.Contains(whole, []byte(internal)) || bytes.Contains(whole, []byte("internal:")) {
+				t.Fatalf("in NATS: %s", whole)
+			}
+		}
+		if batch.Error() != nil {
+			t.Fatal(batch.Error())
+		}
+	}
+	if len(ids) < least {
+		t.Errorf("NATS held %d messages, less than %d", len(ids), least)
+	}
+	t.Logf("%d messages searched", len(ids))
+}

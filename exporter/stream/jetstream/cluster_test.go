@@ -1,0 +1,137 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// newCluster starts three servers that are one JetStream.
+func newCluster(t *testing.T) []*server {
+	t.Helper()
+	program(t)
+	ports := freePorts(t, 3)
+	var routes, servers = []string{}, []*server{}
+	for _, port := range ports {
+		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", port))
+	}
+	for i, port := range ports {
+		servers = append(servers, newServer(t, fmt.Sprintf(
+			"server_name: n%d\ncluster { name: c, listen: 127.0.0.1:%d, routes: [%s], no_advertise: true }", i, port, strings.Join(routes, ", "))))
+	}
+	return servers
+}
+
+// TestCluster kills one of three servers after the other, the leader of the stream among them, while frames are published by two who
+// hear the same: readers have each frame once and in order, and no gap.
+func TestCluster(t *testing.T) {
+	servers := newCluster(t)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.url())
+	}
+	change := func(set *Settings) { set.URLs, set.Limits.Replicas = urls, 3 }
+	one, seen := servers[0].open(change)
+	other, seenByOther := servers[0].open(change)
+	connection, err := nats.Connect(strings.Join(urls, ","), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	jet, err := jetstream.New(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFacts(t, jet)
+
+	sessions := []string{"c1", "c2", "c3"}
+	readers := map[string][]*reader{"": {attach(t, one, ""), attach(t, other, "")}}
+	for _, session := range sessions {
+		readers[session] = []*reader{attach(t, one, "", session), attach(t, other, "", session)}
+	}
+	const rounds, each = 2, 60
+	want := map[string][]string{}
+	for round := range rounds {
+		for i := range each {
+			if i == each/3 {
+				victim := servers[round]
+				if round == 0 {
+					victim = leader(t, jet, servers)
+				}
+				victim.kill()
+			}
+			for _, session := range sessions {
+				n := round*each + i
+				e := heardFrame(session, fmt.Sprint(n), fmt.Sprint(session, "-", n))
+				one.Publish(e)
+				other.Publish(e)
+				want[session] = append(want[session], string(e.Data))
+			}
+			time.Sleep(2 * time.Millisecond) // a stream of an agent's
+		}
+		until(t, "all is published", func() bool { return one.Queued()+other.Queued() == 0 })
+		for _, s := range servers {
+			if s.process == nil {
+				s.start()
+			}
+		}
+		until(t, "all three are there again", func() bool { return current(jet, 3) })
+	}
+	for _, session := range sessions {
+		for _, r := range readers[session] {
+			r.wants(want[session]...)
+		}
+	}
+	for _, r := range readers[""] {
+		bySession := map[string][]string{}
+		for _, frame := range r.read(rounds * each * len(sessions)) {
+			session, _, _ := strings.Cut(frame, "-")
+			bySession[session] = append(bySession[session], frame)
+		}
+		for _, session := range sessions {
+			if fmt.Sprint(bySession[session]) != fmt.Sprint(want[session]) {
+				t.Errorf("of all, %s: %q", session, bySession[session])
+			}
+		}
+	}
+	t.Logf("one %v, the other %v", seen.events, seenByOther.events)
+	if published := seen.count("published") + seenByOther.count("published"); published > rounds*each*len(sessions) {
+		t.Errorf("%d frames were published", published)
+	}
+}
+
+// leader is the server that leads the stream.
+func leader(t *testing.T, jet jetstream.JetStream, servers []*server) *server {
+	t.Helper()
+	s, err := jet.Stream(t.Context(), "DELEGRAPH")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if _, err := fmt.Sscanf(s.CachedInfo().Cluster.Leader, "n%d", &n); err != nil {
+		t.Fatal(err)
+	}
+	return servers[n]
+}
+
+// current says whether so many servers have all of the stream.
+func current(jet jetstream.JetStream, want int) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	s, err := jet.Stream(ctx, "DELEGRAPH")
+	if err != nil || s.CachedInfo().Cluster == nil || s.CachedInfo().Cluster.Leader == "" {
+		return false
+	}
+	n := 1
+	for _, replica := range s.CachedInfo().Cluster.Replicas {
+		if replica.Current && !replica.Offline {
+			n++
+		}
+	}
+	return n == want
+}
