@@ -15,6 +15,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// deleting is how long a server may take to remove a stream.
+const deleting = time.Second
+
 // answer is how long NATS may take for one.
 const answer = 5 * time.Second
 
@@ -28,6 +31,7 @@ type connection struct {
 
 	state   atomic.Pointer[state] // nil: never reached
 	asking  chan struct{}         // holds a token while nobody asks
+	missed  time.Time             // when the stream was first found gone; for who has the token
 	trouble atomic.Pointer[error]
 
 	mu      sync.Mutex
@@ -198,6 +202,7 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	stream, err := c.jet.Stream(ctx, c.settings.Stream)
 	switch {
 	case err == nil:
+		c.missed = time.Time{}
 		info := stream.CachedInfo()
 		if c.settings.Publish && c.settings.Manage && c.state.Load() == nil {
 			return c.manage(ctx)
@@ -206,10 +211,16 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 			return nil, fmt.Errorf("the stream %s does not have exactly the subjects %s>", c.settings.Stream, prefix)
 		}
 		return info, nil
-	case errors.Is(err, jetstream.ErrStreamNotFound) && c.settings.Publish && c.settings.Manage:
-		return c.manage(ctx)
+	case !errors.Is(err, jetstream.ErrStreamNotFound) || !c.settings.Publish || !c.settings.Manage:
+		return nil, err
+	case c.missed.IsZero():
+		c.missed = time.Now()
 	}
-	return nil, err
+	// A stream that is made while the server still removes the one before it loses its files (nats-server 2.15.2).
+	if c.state.Load() != nil && time.Since(c.missed) < deleting {
+		return nil, err
+	}
+	return c.manage(ctx)
 }
 
 // manage makes the stream, or keeps its limits at what is configured.

@@ -175,16 +175,7 @@ func inJetStream(t *testing.T, seed uint64) *world {
 			w.sites[i] = begin(i)
 		}
 	}
-	asked := 0
-	w.settled = func() bool {
-		if asked++; asked > 4000 {
-			asked = 0
-			for _, st := range stores {
-				t.Log(st.Queued(), st.Connected(), st.Ready(), st.connection.why(), len(st.publisher.queue.ready))
-				for _, l := range st.publisher.queue.lanes { t.Logf("%+v", l) }
-			}
-		}
-		return stores[0].Queued()+stores[1].Queued() == 0 }
+	w.settled = func() bool { return stores[0].Queued()+stores[1].Queued() == 0 }
 	t.Cleanup(func() {
 		for _, at := range w.sites {
 			at.close()
