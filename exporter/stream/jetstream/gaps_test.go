@@ -150,7 +150,7 @@ func TestAway(t *testing.T) {
 // TestNeverThere opens a store whose NATS is not there: frames are taken, readers are told to come back.
 func TestNeverThere(t *testing.T) {
 	program(t)
-	set := (&server{T: t, port: freePorts(t, 1)[0]}).settings(&tally{})
+	set := (&server{TB: t, port: freePorts(t, 1)[0]}).settings(&tally{})
 	store, err := Open(set)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // server is a NATS server of its own process, with a store that outlives it.
 type server struct {
-	*testing.T
+	testing.TB
 	dir, config string
 	port        int
 	process     *exec.Cmd
@@ -49,9 +48,9 @@ func program(t testing.TB) string {
 }
 
 // newServer starts a server; more is added to its configuration.
-func newServer(t *testing.T, more string) *server {
+func newServer(t testing.TB, more string) *server {
 	t.Helper()
-	s := &server{T: t, dir: t.TempDir(), port: freePorts(t, 1)[0]}
+	s := &server{TB: t, dir: t.TempDir(), port: freePorts(t, 1)[0]}
 	s.config = filepath.Join(s.dir, "nats.conf")
 	text := fmt.Sprintf("listen: 127.0.0.1:%d\njetstream { store_dir: %q, max_mem: 64MB, max_file: 1GB }\n%s\n", s.port, s.dir, more)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
@@ -181,5 +180,3 @@ func until(t testing.TB, what string, condition func() bool) {
 		}
 	}
 }
-
-func lines(parts ...string) string { return strings.Join(parts, "\n") }

@@ -14,10 +14,10 @@ import (
 // reader reads as a subscriber does.
 type reader struct {
 	testing.TB
-	place   stream.Place
-	select_ *replay.Selection
-	cursor  replay.Cursor
-	got     []string // of frames, the data; of gaps, the reason
+	place     stream.Place
+	selection *replay.Selection
+	cursor    replay.Cursor
+	got       []string // of frames, the data; of gaps, the reason
 }
 
 func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *reader {
@@ -27,7 +27,7 @@ func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *rea
 	if refused != stream.NotRefused {
 		t.Fatalf("refused: %s", refused)
 	}
-	r := &reader{TB: t, place: place, select_: replay.Select(q), cursor: place.Cursor}
+	r := &reader{TB: t, place: place, selection: replay.Select(q), cursor: place.Cursor}
 	if place.Gap != nil {
 		r.got = append(r.got, "<"+string(place.Gap.Reason)+">")
 	}
@@ -42,7 +42,7 @@ func (r *reader) read(n int) []string {
 	r.Helper()
 	timeout := time.After(30 * time.Second)
 	for len(r.got) < n {
-		frames, batch := r.place.Ring.Frames(r.cursor, r.select_, make([]replay.Frame, 0, 100))
+		frames, batch := r.place.Ring.Frames(r.cursor, r.selection, make([]replay.Frame, 0, 100))
 		if batch.Lost {
 			r.Fatalf("fell off after %q", r.got)
 		}
@@ -115,4 +115,42 @@ func TestStore(t *testing.T) {
 	one.Publish(heardFrame("c1", "8", "a8"))
 	live.wants("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a8")
 	back.wants("a8")
+}
+
+// TestStreams tells agents' streams apart as those do who published them, and calls one what is one: what several hear.
+func TestStreams(t *testing.T) {
+	s := newServer(t, "")
+	one, _ := s.open(nil)
+	other, _ := s.open(nil)
+	all := attach(t, other, "")
+	mine, theirs := &replay.Stream{Dialect: "looopy"}, &replay.Stream{Dialect: "looopy"}
+	answer, next := &replay.Stream{Dialect: "adk", Answer: true, Nonce: "x"}, &replay.Stream{Dialect: "adk", Answer: true, Nonce: "y"}
+	publish := func(by *Store, stream *replay.Stream, e replay.Entry) {
+		e.Source, e.Session, e.Stream = "s", "c", stream
+		by.Publish(e)
+		until(t, "it is published", func() bool { return by.Queued() == 0 })
+	}
+	publish(one, mine, replay.Entry{Data: []byte("1"), Origin: []byte("1")})
+	publish(other, theirs, replay.Entry{Data: []byte("1"), Origin: []byte("1")})
+	publish(other, theirs, replay.Entry{Data: []byte("2"), Origin: []byte("2")})
+	publish(one, mine, replay.Entry{Over: true, End: event.EndShutdown}) // others go on
+	publish(one, answer, replay.Entry{Data: []byte("a1"), Ordinal: 1})
+	publish(one, next, replay.Entry{Data: []byte("b1"), Ordinal: 1})
+	publish(one, answer, replay.Entry{Over: true, End: event.EndBroken, Ordinal: 2})
+	publish(other, theirs, replay.Entry{Over: true, End: event.EndOfStream})
+	all.read(6)
+	frames, _ := all.place.Ring.Frames(all.place.Cursor, nil, make([]replay.Frame, 0, 10))
+	names := map[*replay.Stream]string{}
+	var got []string
+	for _, f := range frames {
+		if names[f.Stream] == "" {
+			names[f.Stream] = string(rune('A' + len(names)))
+		}
+		data, _ := f.Data(nil)
+		got = append(got, fmt.Sprint(names[f.Stream], " ", f.Stream.Dialect, f.Stream.Answer, " ", string(data), f.Over, f.End))
+	}
+	want := "[A looopyfalse 1false 0 A looopyfalse 2false 0 B adktrue a1false 0 C adktrue b1false 0 B adktrue true 4 A looopyfalse true 0]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
 }

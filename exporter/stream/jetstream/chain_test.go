@@ -1,0 +1,184 @@
+package jetstream
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// TestChain has a feed told of what is missing by the numbers alone.
+func TestChain(t *testing.T) {
+	type message struct {
+		subject          string
+		number, previous uint64
+		lost             bool
+		want             replay.Reason
+	}
+	for name, test := range map[string]struct {
+		subjects []string
+		start    uint64
+		messages []message
+	}{
+		"whole":                       {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"a", 4, 1, false, ""}, {"b", 5, 0, false, ""}, {"a", 6, 4, false, ""}}},
+		"begins behind all":           {ofBoth, 7, []message{{"a", 9, 5, false, ""}, {"b", 10, 7, false, ""}}},
+		"first is gone":               {ofBoth, 7, []message{{"a", 10, 9, false, replay.Evicted}, {"a", 11, 10, false, ""}}},
+		"one of the middle is gone":   {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"b", 2, 0, false, ""}, {"a", 9, 5, false, replay.Evicted}, {"b", 10, 2, false, ""}}},
+		"seen late":                   {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"b", 6, 5, false, replay.Evicted}, {"a", 7, 1, false, ""}}},
+		"dropped on the way":          {ofBoth, 0, []message{{"a", 1, 0, true, replay.Lost}, {"a", 2, 1, false, ""}}},
+		"everything":                  {ofAll, 3, []message{{"a", 4, 0, false, ""}, {"b", 5, 0, false, ""}, {"a", 6, 4, true, replay.Lost}}},
+		"everything with a hole":      {ofAll, 3, []message{{"a", 5, 5, false, replay.Evicted}, {"a", 6, 0, false, ""}}},
+		"evicted outweighs the lost":  {ofBoth, 0, []message{{"a", 5, 3, true, replay.Evicted}}},
+		"the same subject once again": {ofBoth, 5, []message{{"a", 6, 5, false, ""}, {"a", 8, 7, false, replay.Evicted}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChain(test.subjects, test.start)
+			for _, m := range test.messages {
+				if got := c.add(m.subject, m.number, m.previous, m.lost); got != m.want {
+					t.Errorf("%+v: %q", m, got)
+				}
+			}
+		})
+	}
+}
+
+var ofBoth, ofAll = []string{ofSession("c1")}, []string{prefix + ">"}
+
+// TestChainIsBounded forgets subjects where there are too many: then a gap may be told where there is none, and never the other way.
+func TestChainIsBounded(t *testing.T) {
+	c := newChain(ofBoth, 0)
+	for n := range uint64(maxSubjects + 100) {
+		c.add(fmt.Sprint(n), n+1, 0, false)
+	}
+	if len(c.had) > maxSubjects {
+		t.Errorf("%d subjects are known", len(c.had))
+	}
+	next := uint64(maxSubjects + 101)
+	if got := c.add("new", next, next-1, false); got != replay.Evicted {
+		t.Errorf("a hole is told as %q", got)
+	}
+}
+
+// TestOrigins knows the same frame by the same id, whoever hears it, and others by others.
+func TestOrigins(t *testing.T) {
+	frame := func(s *replay.Stream, id, text string) replay.Entry {
+		return replay.Entry{Source: "s", Session: "c", Run: "r", Name: "n", Data: []byte(text), Stream: s, Origin: []byte(id)}
+	}
+	one, other := newOrigins(), newOrigins()
+	mine, theirs := &replay.Stream{Dialect: "looopy"}, &replay.Stream{Dialect: "looopy"}
+	seen := map[string]string{}
+	for i, f := range []struct{ id, text string }{
+		{"1", "a"}, {"2", "a"}, {"3", "b"}, {"3", "b"}, {"3", "b"}, {"", "a"}, {"", "a"}, {"", "c"}, {"4", "a"},
+	} {
+		e, same := frame(mine, f.id, f.text), frame(theirs, f.id, f.text)
+		id := one.id(&e)
+		if got := other.id(&same); got != id {
+			t.Errorf("%d: known by %q and %q", i, id, got)
+		}
+		if before, again := seen[id]; again {
+			t.Errorf("%d is known as %s", i, before)
+		}
+		seen[id] = fmt.Sprint(i)
+	}
+	if again := frame(mine, "2", "a"); seen[one.id(&again)] != "1" { // an agent that sends it once more, after an interruption
+		t.Error("a frame with an id of its own is another when it comes again")
+	}
+	for change, e := range map[string]replay.Entry{
+		"source":  {Source: "x", Session: "c", Run: "r", Name: "n", Data: []byte("a")},
+		"session": {Source: "s", Session: "x", Run: "r", Name: "n", Data: []byte("a")},
+		"run":     {Source: "s", Session: "c", Run: "x", Name: "n", Data: []byte("a")},
+		"name":    {Source: "s", Session: "c", Run: "r", Name: "x", Data: []byte("a")},
+		"moved":   {Source: "s", Session: "c", Run: "rn", Name: "", Data: []byte("a")},
+	} {
+		e.Stream, e.Origin = theirs, []byte("1")
+		if before, again := seen[other.id(&e)]; again {
+			t.Errorf("with another %s it is known as %s", change, before)
+		}
+	}
+	answer := &replay.Stream{Dialect: "adk", Answer: true, Nonce: "x"}
+	first, second := frame(answer, "", "a"), frame(answer, "", "a")
+	first.Ordinal, second.Ordinal = 1, 2
+	if one.id(&first) != "x-1" || one.id(&second) != "x-2" || one.id(&first) != "x-1" {
+		t.Error("an answer's frames are not known by their places")
+	}
+}
+
+// TestOriginsOfEnds tells the end of a stream that others hear too only where the agent ended it.
+func TestOriginsOfEnds(t *testing.T) {
+	o := newOrigins()
+	s := &replay.Stream{Dialect: "looopy"}
+	for end, want := range map[event.End]bool{event.EndOfStream: true, event.EndShutdown: false, event.EndBroken: false} {
+		e := heardFrame("c", "1", "a")
+		e.Stream = s
+		o.id(&e)
+		over := replay.Entry{Stream: s, Over: true, End: end}
+		if id := o.id(&over); (id != "") != want {
+			t.Errorf("%v is published as %q", end, id)
+		}
+	}
+	if id := o.id(&replay.Entry{Stream: s, Over: true}); id != "" {
+		t.Errorf("a stream of which nothing was published ends as %q", id)
+	}
+}
+
+// TestQueue keeps the order of each subject, and counts what it lets go of.
+func TestQueue(t *testing.T) {
+	dropped := map[Drop]int{}
+	q := newQueue(100, func(d Drop) { dropped[d]++ })
+	now := time.Now()
+	add := func(subject string, size int, age time.Duration) {
+		q.add(&message{Msg: &nats.Msg{Subject: subject}, size: size, came: now.Add(-age)}, "")
+	}
+	add("a", 40, 3*time.Second)
+	add("a", 40, time.Second)
+	add("b", 40, 0) // no room
+	l, first := q.take()
+	if l.subject != "a" || len(q.ready) != 0 {
+		t.Fatalf("%+v", l)
+	}
+	q.expire(now) // what somebody is at stays
+	if q.held() != 80 {
+		t.Errorf("%d bytes are held", q.held())
+	}
+	q.again(l)
+	q.expire(now.Add(-2 * time.Second))
+	if dropped[TooOld] != 1 || q.held() != 40 {
+		t.Errorf("%v, %d bytes", dropped, q.held())
+	}
+	if _, next := q.take(); next == first || next.lost != 1 {
+		t.Errorf("the next tells of %d", next.lost)
+	}
+	q.done(l, "")
+	add("b", 40, 0)
+	if _, next := q.take(); next.Subject != "b" || next.lost != 1 {
+		t.Errorf("%+v", next)
+	}
+	add("c", 40, 0)
+	q.drain(func() bool { return true })
+	add("c", 1, 0)
+	if dropped[QueueFull] != 1 || dropped[Stopped] != 3 || q.held() != 0 {
+		t.Errorf("%v, %d bytes", dropped, q.held())
+	}
+	if l, _ := q.take(); l != nil {
+		t.Errorf("there is more: %+v", l)
+	}
+	q.done(q.lanes["b"], "") // whoever was at it comes back late
+}
+
+// TestQueueForgets bounds the subjects that are known, and rather forgets those that have nothing to tell.
+func TestQueueForgets(t *testing.T) {
+	q := newQueue(10, func(Drop) {})
+	q.add(&message{Msg: &nats.Msg{Subject: "owes"}, size: 11}, "")
+	for i := range maxLanes + 10 {
+		q.mu.Lock()
+		q.lane(fmt.Sprint(i))
+		q.mu.Unlock()
+	}
+	if len(q.lanes) > maxLanes || q.lanes["owes"] == nil {
+		t.Errorf("%d subjects are known, that which owes: %v", len(q.lanes), q.lanes["owes"])
+	}
+}
