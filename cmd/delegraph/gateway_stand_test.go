@@ -148,7 +148,7 @@ func newFleet(t *testing.T, agent string) *fleet {
 	}
 	f := &fleet{natsURL: fmt.Sprintf("nats://127.0.0.1:%d", ports[0])}
 	f.nats = begin("nats", binary, "-a", "127.0.0.1", "-p", strconv.Itoa(ports[0]), "-js", "-sd", filepath.Join(folder, "jetstream"))
-	stream := fmt.Sprintf(`store: jetstream, heartbeat: 1s, jetstream: {urls: [%q], duplicates: 30m}`, f.natsURL)
+	stream := fmt.Sprintf(`store: jetstream, heartbeat: 1s, jetstream: {urls: [%q], max_messages: 1000000, duplicates: 30m}`, f.natsURL)
 	for i := range 2 {
 		sidecar := write(fmt.Sprint("sidecar", i, ".yml"), fmt.Sprintf(`
 stream: {listen: "", %s}

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -302,4 +303,48 @@ func checkFacts(t *testing.T, jet jetstream.JetStream) {
 		t.Errorf("the first again behind the last: %s, want %s", got, want)
 	}
 	t.Logf("NATS answers a known message that expects a wrong number by %q", stale)
+}
+
+// TestHeartbeats has a reader stay where it is while NATS is away: it hears comments, and then goes on, over the same connection.
+func TestHeartbeats(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(nil)
+	at := newSite(t, store)
+	defer at.close()
+	w := &world{T: t, random: rand.New(rand.NewPCG(1, 1)), sites: []*site{at}}
+	v := &visitor{path: "/events/c1"}
+	w.come(v)
+	publishAll(t, store, "c1", 0, 1)
+	until(t, "the first frame comes", func() bool { return strings.Contains(v.at.so(), "data: c1-0\n") })
+	s.kill()
+	until(t, "comments come", func() bool { return strings.Count(v.at.so(), "\n:") > 2 })
+	s.start()
+	publishAll(t, store, "c1", 1, 2)
+	until(t, "the second frame comes", func() bool { return strings.Contains(v.at.so(), "data: c1-1\n") })
+	v.at.cancel()
+	<-v.at.done
+}
+
+// TestPace reads what is far more than the ring holds, more slowly than it comes: a feed that catches up waits for its reader.
+func TestPace(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(nil)
+	first := attach(t, store, "", "c1")
+	behind := first.id()
+	first.place.Release()
+	var want []string
+	for i := range 300 {
+		text := fmt.Sprint(i, strings.Repeat(" ", 1000))
+		store.Publish(heardFrame("c1", fmt.Sprint(i), text))
+		want = append(want, text)
+	}
+	until(t, "all is published", func() bool { return store.Queued() == 0 })
+	small, _ := s.open(func(set *Settings) { set.Ring.Bytes = 32 << 10 })
+	reader := attach(t, small, behind, "c1")
+	for n := 5; n <= len(want); n += 5 {
+		reader.most = 5
+		reader.read(n)
+		time.Sleep(time.Millisecond) // what a slow network takes
+	}
+	reader.wants(want...)
 }

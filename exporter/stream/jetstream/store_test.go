@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -17,6 +18,7 @@ type reader struct {
 	place     stream.Place
 	selection *replay.Selection
 	cursor    replay.Cursor
+	most      int      // frames at once; 0: 100
 	got       []string // of frames, the data; of gaps, the reason
 }
 
@@ -42,7 +44,7 @@ func (r *reader) read(n int) []string {
 	r.Helper()
 	timeout := time.After(30 * time.Second)
 	for len(r.got) < n {
-		frames, batch := r.place.Ring.Frames(r.cursor, r.selection, make([]replay.Frame, 0, 100))
+		frames, batch := r.place.Ring.Frames(r.cursor, r.selection, make([]replay.Frame, 0, cmp.Or(r.most, 100)))
 		if batch.Lost {
 			r.Fatalf("fell off after %q", r.got)
 		}
