@@ -136,9 +136,10 @@ func (r *Ring) bellOf(s *Selection) *bell {
 // collect reads from one view. A frame that is not younger than expired counts as gone.
 func (r *Ring) collect(v *view, expired time.Duration, c Cursor, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
 	b := r.find(v, expired, c.sequence, s, take)
-	if b.Next.sequence == c.sequence {
+	switch {
+	case b.Next.sequence == c.sequence:
 		b.Next.number = c.number
-	} else if !b.Lost {
+	case b.Next.number == 0 && !b.Lost:
 		b.Next.number = v.number(b.Next.sequence)
 	}
 	return b
@@ -177,7 +178,7 @@ func stretch(v *view, expired time.Duration, after uint64) Batch {
 			return Batch{Lost: true}
 		}
 		bytes, n, frames := segment.stretch(i, MaxBatch)
-		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n)}}
+		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n), number: segment.frames[i+n-1].number}}
 	}
 	return Batch{Next: Cursor{sequence: after}}
 }

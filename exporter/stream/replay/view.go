@@ -27,6 +27,7 @@ type segment struct {
 	first  uint64 // the sequence of frames[0]
 	data   []byte
 	frames []frame
+	ends   int // entries among them that are no frames
 }
 
 // frame says where a frame lies and what a Selection asks about it. Handles make equal names one pointer.
@@ -127,12 +128,16 @@ func (v *view) since(now, age time.Duration) uint64 {
 
 func (v *view) add(wire []byte, f frame, room int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
+		before := len(v.active.frames) // of which there will be about as many again
 		v.seal()
-		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire)))}
+		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire))), frames: make([]frame, 0, before+before/8)}
 	}
 	v.active.data = append(v.active.data, wire...)
 	f.end = len(v.active.data)
 	v.active.frames = append(v.active.frames, f)
+	if f.over() {
+		v.active.ends++
+	}
 	v.bytes += v.active.cost(len(v.active.frames) - 1)
 }
 
@@ -185,9 +190,11 @@ func (s *segment) stretch(i, limit int) (bytes []byte, n, frames int) {
 		n = max(1, sort.Search(n, func(n int) bool { return rest[n].end-start > limit }))
 	}
 	end := rest[n-1].end
-	for j := range rest[:n] {
-		if !rest[j].over() {
-			frames++
+	if frames = n; s.ends > 0 {
+		for j := range rest[:n] {
+			if rest[j].over() {
+				frames--
+			}
 		}
 	}
 	return s.data[start:end:end], n, frames
