@@ -36,7 +36,7 @@ func (s *Selection) list(v *view, expired time.Duration, after uint64, into []Fr
 	for ; after < v.head && len(into) < cap(into) && size < MaxBatch; after++ {
 		segment, i := v.find(after + 1)
 		f := &segment.frames[i]
-		if s != nil && !s.selects(f) {
+		if s != nil && !s.selects(f) && !s.told(f) {
 			continue
 		}
 		if f.at <= expired && !f.over() {
@@ -77,7 +77,7 @@ func (r *Ring) Earlier(stream *Stream, before uint64, s *Selection, most int, ea
 func (s *segment) frame(i int) Frame {
 	f := &s.frames[i]
 	shown := Frame{
-		Sequence: s.first + uint64(i), Number: f.number, Source: f.source.Value(), Stream: f.stream,
+		Sequence: s.first + uint64(i), Number: s.number(i), Source: f.source.Value(), Stream: f.stream,
 		wire: s.data[s.start(i):f.end:f.end],
 	}
 	if f.mark != nil {

@@ -51,8 +51,11 @@ func Select(q Query) *Selection {
 }
 
 func (s *Selection) selects(f *frame) bool {
-	return s.sessions.have(f.session) && (f.gap() || s.sources.have(f.source) && s.runs.have(f.run) && (s.kinds == 0 || s.kinds&f.kinds != 0))
+	return s.sources.have(f.source) && s.runs.have(f.run) && s.sessions.have(f.session) && (s.kinds == 0 || s.kinds&f.kinds != 0)
 }
+
+// told says whether a frame tells of a gap to whoever selects of its session anything.
+func (s *Selection) told(f *frame) bool { return f.gap() && s.sessions.have(f.session) }
 
 type names map[unique.Handle[string]]struct{}
 
@@ -178,7 +181,7 @@ func stretch(v *view, expired time.Duration, after uint64) Batch {
 			return Batch{Lost: true}
 		}
 		bytes, n, frames := segment.stretch(i, MaxBatch)
-		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n), number: segment.frames[i+n-1].number}}
+		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n), number: segment.number(i + n - 1)}}
 	}
 	return Batch{Next: Cursor{sequence: after}}
 }
@@ -189,7 +192,10 @@ func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch
 		segment, i := v.find(after + 1)
 		for ; i < len(segment.frames); i++ {
 			f := &segment.frames[i]
-			if f.over() || !s.selects(f) {
+			switch {
+			case f.mark == nil && s.selects(f):
+			case f.mark != nil && s.told(f):
+			default:
 				after++
 				continue
 			}

@@ -157,7 +157,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	}
 	now := r.now(&next)
 	next.add(wire, frame{
-		at: now, number: number, mark: e.mark(), kinds: e.Kinds,
+		at: now, mark: e.mark(), kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
 		stream: e.Stream,
 	}, r.segment)
@@ -195,7 +195,7 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		}
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.cost(i)
-		v.gone = f.passed()
+		v.gone = segment.passed(i)
 		if f.over() {
 			v.ends--
 		}

@@ -28,12 +28,13 @@ type segment struct {
 	data   []byte
 	frames []frame
 	ends   int // entries among them that are no frames
+
+	numbers []uint64 // of the frames; nil where they are the sequences
 }
 
 // frame says where a frame lies and what a Selection asks about it. Handles make equal names one pointer.
 type frame struct {
-	end                  int // in data; it begins where the one before it ends
-	number               uint64
+	end                  int   // in data; it begins where the one before it ends
 	mark                 *mark // nil: a frame of an agent's
 	at                   time.Duration
 	kinds                Kinds
@@ -69,16 +70,24 @@ func (v *view) newest() time.Duration {
 
 // behind says whether a frame comes after all that a reader has had whose last id has a number. A gap has the number of the frame
 // before it, and is told again to who may not have heard of it.
-func (f *frame) behind(number uint64) bool {
-	return f.number > number || f.number == number && f.gap()
+func (s *segment) behind(i int, number uint64) bool {
+	n := s.number(i)
+	return n > number || n == number && s.frames[i].gap()
 }
 
 // passed is the number that whoever has passed a frame has at least.
-func (f *frame) passed() uint64 {
-	if f.gap() {
-		return f.number + 1
+func (s *segment) passed(i int) uint64 {
+	if s.frames[i].gap() {
+		return s.number(i) + 1
 	}
-	return f.number
+	return s.number(i)
+}
+
+func (s *segment) number(i int) uint64 {
+	if s.numbers == nil {
+		return s.first + uint64(i)
+	}
+	return s.numbers[i]
 }
 
 // least is the number that whoever has passed all before a sequence has at least.
@@ -87,14 +96,14 @@ func (v *view) least(sequence uint64) uint64 {
 		return v.gone
 	}
 	s, i := v.find(sequence - 1)
-	return s.frames[i].passed()
+	return s.passed(i)
 }
 
 // after is the sequence of the last frame that a reader has had whose last id has a number, if the view holds that and all behind it.
 func (v *view) after(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
-		return s.frames[i].behind(number)
+		return s.behind(i, number)
 	})
 	return v.oldest + uint64(n) - 1
 }
@@ -105,7 +114,7 @@ func (v *view) number(sequence uint64) uint64 {
 		return v.last
 	}
 	s, i := v.find(sequence)
-	return s.frames[i].number
+	return s.number(i)
 }
 
 // find returns where a frame lies that the view holds.
@@ -126,6 +135,7 @@ func (v *view) since(now, age time.Duration) uint64 {
 	return v.oldest + uint64(n)
 }
 
+// add appends the frame of the newest sequence and number.
 func (v *view) add(wire []byte, f frame, room int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
 		before := len(v.active.frames) // of which there will be about as many again
@@ -134,6 +144,15 @@ func (v *view) add(wire []byte, f frame, room int) {
 	}
 	v.active.data = append(v.active.data, wire...)
 	f.end = len(v.active.data)
+	if s := &v.active; v.last != v.head && s.numbers == nil {
+		s.numbers = make([]uint64, len(s.frames), len(s.frames)+1)
+		for i := range s.numbers {
+			s.numbers[i] = s.first + uint64(i)
+		}
+	}
+	if v.active.numbers != nil {
+		v.active.numbers = append(v.active.numbers, v.last)
+	}
 	v.active.frames = append(v.active.frames, f)
 	if f.over() {
 		v.active.ends++
