@@ -57,8 +57,11 @@ func TestGateways(t *testing.T) {
 			return nil
 		})
 	}
+	speaking, silence := context.WithCancel(ctx)
+	spoken := make(chan struct{})
 	running.Go(func() {
-		for ctx.Err() == nil {
+		defer close(spoken)
+		for speaking.Err() == nil {
 			agent.say()
 			time.Sleep(3 * time.Millisecond)
 		}
@@ -73,6 +76,8 @@ func TestGateways(t *testing.T) {
 		victim.start()
 		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
 	}
+	silence()
+	<-spoken
 	said, _ := agent.so()
 	for _, r := range readers {
 		await(t, func(context.Context) error {
@@ -100,8 +105,8 @@ func (f *follower) turn() int {
 	return f.came
 }
 
-// searchNATS reads all that the stream holds: at least so many messages, each another one, and nothing internal.
-func searchNATS(t *testing.T, url string, least int) {
+// searchNATS reads all that the stream holds: so many messages, each another one, and nothing internal.
+func searchNATS(t *testing.T, url string, want int) {
 	t.Helper()
 	connection, err := nats.Connect(url)
 	if err != nil {
@@ -141,8 +146,7 @@ func searchNATS(t *testing.T, url string, least int) {
 			t.Fatal(batch.Error())
 		}
 	}
-	if len(ids) < least {
-		t.Errorf("NATS held %d messages, less than %d", len(ids), least)
+	if len(ids) != want {
+		t.Errorf("NATS held %d messages, not %d", len(ids), want)
 	}
-	t.Logf("%d messages searched", len(ids))
 }
