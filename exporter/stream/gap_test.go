@@ -1,12 +1,14 @@
 package stream
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -62,4 +64,74 @@ func TestResumeFromGap(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestGapWithin tells of frames that are missing in the middle of the stream, to whoever selects anything of the session; who is cut
+// off before that is told again.
+func TestGapWithin(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		reader, other := s.get("/events?kind=text&session"), s.get("/events/c2")
+		text := func(number uint64, session, data string) {
+			s.hub.Publish(replay.Entry{Number: number, Session: session, Kinds: replay.KindsOf(event.KindText), Data: []byte(data)})
+		}
+		text(3, "c1", "a")
+		s.hub.Publish(GapEntry(&replay.Gap{Reason: replay.Lost, Oldest: "e-9", Head: "e-9"}, 8, "c1"))
+		text(9, "c1", "b")
+		synctest.Wait()
+		want := []string{"e-3 message a", `e-8 delegraph.gap {"reason":"lost","requested":null,"oldest":"e-9","head":"e-9"}`, "e-9 message b"}
+		if got, _ := received(s.T, reader.take()); !slices.Equal(got, want) {
+			s.Errorf("got %q, want %q", got, want)
+		}
+		if got, _ := received(s.T, other.take()); len(got) > 0 {
+			s.Errorf("another session's reader got %q", got)
+		}
+		for id, from := range map[string]int{"e-3": 1, "e-5": 1, "e-8": 1, "e-9": 3} {
+			if got, _ := received(s.T, s.get("/events", "Last-Event-ID: "+id).take()); !slices.Equal(got, want[from:]) {
+				s.Errorf("behind %s: got %q, want %q", id, got, want[from:])
+			}
+		}
+	})
+}
+
+// TestOver sends a reader away whose store began anew, with all that there was.
+func TestOver(t *testing.T) {
+	var over chan struct{}
+	bubble(t, func(set *Settings) {
+		over = make(chan struct{}) // of the bubble's
+		ring, err := NewMemory(set.Replay, set.Observer.Dropped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Store = &passing{Store: ring, over: over}
+	}, func(s *stand) {
+		reader := s.get("/events")
+		s.hub.Publish(say("last"))
+		close(over)
+		synctest.Wait()
+		if got := reader.take(); !reader.ended() || !strings.Contains(got, "data: last\n") || !strings.HasSuffix(got, ": restarted\n\n") {
+			s.Errorf("ended: %v; got %q", reader.ended(), got)
+		}
+		s.counted("disconnected restarted", 1)
+		refused := s.get("/events/refused")
+		response, body := refused.response(s.T)
+		if response.StatusCode != 503 || !strings.Contains(body, "has not been reached") {
+			s.Errorf("%d %q", response.StatusCode, body)
+		}
+		s.counted("refused unavailable status", 1)
+	})
+}
+
+// passing is a store that comes to an end, and that one session cannot be read from.
+type passing struct {
+	Store
+	over chan struct{}
+}
+
+func (p *passing) Attach(ctx context.Context, q replay.Query, lastEventID string) (Place, Refusal) {
+	if slices.Contains(q.Sessions, "refused") {
+		return Place{}, Unavailable
+	}
+	place, why := p.Store.Attach(ctx, q, lastEventID)
+	place.Over = p.over
+	return place, why
 }
