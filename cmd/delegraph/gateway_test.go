@@ -82,7 +82,7 @@ func TestGateways(t *testing.T) {
 	for _, r := range readers {
 		await(t, func(context.Context) error {
 			if !r.has(said, sessions[r.path]...) {
-				return fmt.Errorf("%s has not had all of %d: %v", r.path, said, r.next)
+				return fmt.Errorf("%s has not had all of %d", r.path, said)
 			}
 			return nil
 		})
