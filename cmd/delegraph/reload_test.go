@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,8 +28,8 @@ type onFile struct {
 func launchOn(t *testing.T, text string, env map[string]string) *onFile {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
-	f := &onFile{running: launch(t, text, env), reloading: &reloading{file: file, tried: fingerprintOf([]byte(text), nil), logger: slog.New(slog.DiscardHandler)}}
-	f.car = f.sidecar
+	f := &onFile{running: launch(t, text, env), reloading: &reloading{file: file, tried: fingerprintOf([]byte(text), nil)}}
+	f.car, f.logger = f.sidecar, f.sidecar.logger
 	f.write(t, text)
 	return f
 }
