@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -393,20 +392,4 @@ func kept(t *testing.T, stream []numberedFrame) string {
 		}
 	}
 	return fmt.Sprint(all)
-}
-
-// TestGapWithinFormats tells readers of other formats of frames that are missing in the middle of the stream: those who know the event
-// by its name, others with the next run.
-func TestGapWithinFormats(t *testing.T) {
-	for format, named := range map[string]bool{"normalized": true, "a2a": false, "agui": false} {
-		s := newServed(t, config.PolicyClient, 1000)
-		s.play(filepath.Join(captures["adk-go"], "plain.sse"))
-		s.head++
-		s.hub.Publish(stream.GapEntry(&replay.Gap{Reason: replay.Lost, Head: "e-1"}, uint64(s.head), ""))
-		s.play(filepath.Join(captures["adk-go"], "transfer.sse"))
-		got := string(s.read("format="+format, 0))
-		if strings.Contains(got, "event: delegraph.gap\n") != named || !strings.Contains(got, `"lost"`) {
-			t.Errorf("%s:\n%s", format, got)
-		}
-	}
 }
