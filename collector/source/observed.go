@@ -19,6 +19,9 @@ import (
 // observe begins the observation of an answer that is a stream.
 func (p *Proxy) observe(resp *http.Response) error {
 	p.counters.Up(p.settings.Name, true)
+	if p.missed.Load() != nil && p.missed.Swap(nil) != nil {
+		p.logger.Info("the agent is back", "name", p.settings.Name)
+	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
 	if x != nil {
 		x.span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))

@@ -73,6 +73,7 @@ type Proxy struct {
 	forward   *httputil.ReverseProxy
 	working   sync.WaitGroup // run requests and observations
 	stopping  atomic.Bool
+	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 
 // NewProxy prepares a proxy; Handler serves it.
@@ -214,10 +215,12 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		x.span.SetAttributes(attribute.Int("http.response.status_code", http.StatusBadGateway))
 		x.span.SetStatus(codes.Error, "agent unreachable")
 	}
-	p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	happened := "did not answer; is it running at %s?"
 	if errors.Is(err, errNoHTTP) {
 		happened = "answered, but not in HTTP; is it what listens at %s, and is the scheme of its URL right?"
+	}
+	if before := p.missed.Swap(&happened); before == nil || *before != happened { // once: clients may ask a thousand times a second
+		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
 	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,13 +251,35 @@ func TestAgentAnswersEarly(t *testing.T) {
 	}
 }
 
+// TestAgentIsDown tells every client, counts every time, and says it once until the agent is back.
 func TestAgentIsDown(t *testing.T) {
 	s := &seen{}
-	address, _ := startProxy(t, s, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), 1<<20)
-	resp := post(t, address, request)
-	body, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusBadGateway || s.down != 1 || !strings.Contains(string(body), "did not answer; is it running at") {
-		t.Errorf("%d %q, counted %d", resp.StatusCode, body, s.down)
+	var up atomic.Bool
+	address, _ := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !up.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		stream(w, fmt.Sprintf(frame, 1))
+	}), 1<<20)
+	for outage := 1; outage <= 2; outage++ {
+		up.Store(false)
+		for range 5 {
+			resp := post(t, address, request)
+			body, _ := io.ReadAll(resp.Body)
+			if resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(body), "did not answer; is it running at") {
+				t.Errorf("%d %q", resp.StatusCode, body)
+			}
+		}
+		up.Store(true)
+		for range 2 {
+			_, _ = io.ReadAll(post(t, address, request).Body)
+		}
+		s.locked(func() {
+			told := func(line string) int { return strings.Count(s.log.String(), line) }
+			if s.down != 5*outage || told("agent unreachable") != outage || told("the agent is back") != outage {
+				t.Errorf("after %d outages, of 5 requests each, counted %d times; the log:\n%s", outage, s.down, s.log.String())
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -56,6 +57,7 @@ type Tail struct {
 func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = headerTimeout
+	transport.DialContext = (&net.Dialer{Timeout: headerTimeout, KeepAliveConfig: probes}).DialContext
 	t := &Tail{
 		settings: s, collector: c, counters: counters, logger: logger.With("name", s.Name), now: now, pause: pause,
 		client: &http.Client{Transport: transport, CheckRedirect: sameHost}, headers: s.Headers,
@@ -87,6 +89,10 @@ const (
 	headerTimeout = 30 * time.Second // a stream may be silent for hours, but begins at once
 	maxRedirects  = 10
 )
+
+// probes have a connection given up after a minute without a sign of the other end. Nobody writes on it, so nothing else would
+// tell that the network is gone; with Go's own nine probes it takes almost three.
+var probes = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
 
 // The refusals of redirects.
 var (
