@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,17 +35,21 @@ type answering struct {
 // begin asks a proxy for a run.
 func begin(t *testing.T, proxy string) *answering {
 	t.Helper()
-	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+proxy+"/run_sse", strings.NewReader(string(adkserver.RunRequest("u", "s", "x", true))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := transport.RoundTrip(r)
+	resp, err := openRun(t.Context(), proxy, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { resp.Body.Close() })
 	return &answering{resp.Body}
+}
+
+func openRun(ctx context.Context, proxy, says string) (*http.Response, error) {
+	body := bytes.NewReader(adkserver.RunRequest("u", "s", says, true))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+proxy+"/run_sse", body)
+	if err != nil {
+		return nil, err
+	}
+	return (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
 }
 
 // gets waits for exactly these bytes.

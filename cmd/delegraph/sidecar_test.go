@@ -243,11 +243,18 @@ func awaitWithin(t *testing.T, limit time.Duration, try func(context.Context) er
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
-	for err := try(ctx); err != nil; err = try(ctx) {
+	for last := error(nil); ; {
+		err := try(ctx)
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil || last == nil {
+			last = err // not what an attempt says that the limit ended
+		}
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatal(err)
+			t.Fatal(last)
 		}
 	}
 }
