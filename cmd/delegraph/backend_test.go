@@ -35,7 +35,7 @@ import (
 func TestTraceBackendFaults(t *testing.T) {
 	const overGRPC, overHTTP = "grpc", "http/protobuf"
 	for name, fault := range map[string]struct {
-		endpoint func(*testing.T, *backend) string
+		endpoint func(testing.TB, *backend) string
 		protocol string
 		reason   string
 	}{
@@ -45,11 +45,11 @@ func TestTraceBackendFaults(t *testing.T) {
 		"accepts and hangs over HTTP":           {deaf, overHTTP, "shutdown"},
 		"has a certificate of nobody":           {encrypted, overGRPC, "shutdown"},
 		"has a certificate of nobody over HTTP": {encrypted, overHTTP, "shutdown"},
-		"is unavailable": {func(_ *testing.T, b *backend) string {
+		"is unavailable": {func(_ testing.TB, b *backend) string {
 			b.refuse = func() error { return status.Error(codes.Unavailable, "starting") }
 			return "http://" + b.grpc
 		}, overGRPC, "shutdown"},
-		"answers 500": {func(_ *testing.T, b *backend) string {
+		"answers 500": {func(_ testing.TB, b *backend) string {
 			b.refuse = func() error { return errors.New("broken") }
 			return b.http.URL
 		}, overHTTP, "rejected"},
@@ -119,7 +119,7 @@ type backend struct {
 	refuse   func() error // over gRPC; nil takes everything
 }
 
-func newBackend(t *testing.T) *backend {
+func newBackend(t testing.TB) *backend {
 	t.Helper()
 	b := &backend{}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -222,7 +222,7 @@ func (b *backend) spans() (all []*tracepb.Span) {
 }
 
 // closed is a URL at which nobody listens.
-func closed(t *testing.T, _ *backend) string {
+func closed(t testing.TB, _ *backend) string {
 	t.Helper()
 	l := listen(t)
 	l.Close()
@@ -230,7 +230,7 @@ func closed(t *testing.T, _ *backend) string {
 }
 
 // deaf is the URL of somebody for whom the kernel takes connections, and no more.
-func deaf(t *testing.T, _ *backend) string {
+func deaf(t testing.TB, _ *backend) string {
 	t.Helper()
 	l := listen(t)
 	t.Cleanup(func() { l.Close() })
@@ -238,7 +238,7 @@ func deaf(t *testing.T, _ *backend) string {
 }
 
 // encrypted is the URL of a backend whose certificate nobody has signed.
-func encrypted(t *testing.T, b *backend) string {
+func encrypted(t testing.TB, b *backend) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(b)
 	server.EnableHTTP2 = true

@@ -209,7 +209,7 @@ func (nothingLost) Evicted(kind string) { panic("evicted " + kind) }
 func (nothingLost) Expired(kind string) { panic("expired " + kind) }
 func (nothingLost) Late(string)         { panic("late") }
 
-func sseFiles(t *testing.T, folder string) []string {
+func sseFiles(t testing.TB, folder string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.sse"))
 	if err != nil || len(files) == 0 {

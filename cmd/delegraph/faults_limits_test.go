@@ -21,7 +21,7 @@ import (
 )
 
 // fullFile is a file on a disk without room: one in memory, of which nothing stays behind, where root may mount it.
-func fullFile(t *testing.T) *os.File {
+func fullFile(t testing.TB) *os.File {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=64k"); err != nil {

@@ -26,7 +26,7 @@ type process struct {
 }
 
 // start runs a program until the test ends.
-func start(t *testing.T, command *exec.Cmd) *process {
+func start(t testing.TB, command *exec.Cmd) *process {
 	t.Helper()
 	p := &process{Cmd: command, log: &journal{}}
 	if p.Stderr == nil {
@@ -45,7 +45,7 @@ func (p *process) kill() {
 	_ = p.Wait()
 }
 
-func (p *process) signal(t *testing.T, signal syscall.Signal) {
+func (p *process) signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	if err := p.Process.Signal(signal); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ type instance struct {
 
 // serveCommand prepares the program with a configuration, in an environment of which the test says all. Where a shell's words
 // are given, they come before it is executed.
-func serveCommand(t *testing.T, configured, admin string, env map[string]string, before string) *exec.Cmd {
+func serveCommand(t testing.TB, configured, admin string, env map[string]string, before string) *exec.Cmd {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
 	if err := os.WriteFile(file, []byte(configured), 0o600); err != nil {
@@ -80,13 +80,13 @@ func serveCommand(t *testing.T, configured, admin string, env map[string]string,
 }
 
 // serveProcess starts the program and waits until it is ready.
-func serveProcess(t *testing.T, configured string, env map[string]string) *instance {
+func serveProcess(t testing.TB, configured string, env map[string]string) *instance {
 	t.Helper()
 	admin := vacant(t)
 	return ready(t, serveCommand(t, configured, admin, env, ""), admin)
 }
 
-func ready(t *testing.T, command *exec.Cmd, admin string) *instance {
+func ready(t testing.TB, command *exec.Cmd, admin string) *instance {
 	t.Helper()
 	s := &instance{process: start(t, command), admin: "http://" + admin}
 	await(t, func(ctx context.Context) error {
@@ -100,7 +100,7 @@ func ready(t *testing.T, command *exec.Cmd, admin string) *instance {
 }
 
 // vacant is an address at which nobody listens, so that a program can be started there, and once more.
-func vacant(t *testing.T) string {
+func vacant(t testing.TB) string {
 	t.Helper()
 	return strings.TrimPrefix(closed(t, nil), "http://")
 }
@@ -123,7 +123,7 @@ func look(ctx context.Context, address string) (status int, body string, err err
 
 // count sums the samples of a counter, a gauge or the counts of a histogram whose labels are the given pairs, those not given
 // being anything.
-func (s *instance) count(t *testing.T, name string, pairs ...string) float64 {
+func (s *instance) count(t testing.TB, name string, pairs ...string) float64 {
 	t.Helper()
 	sum, err := s.scrape(t.Context(), name, pairs...)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *instance) scrape(ctx context.Context, name string, pairs ...string) (su
 }
 
 // becomes waits until a metric has a value.
-func (s *instance) becomes(t *testing.T, want float64, name string, pairs ...string) {
+func (s *instance) becomes(t testing.TB, want float64, name string, pairs ...string) {
 	t.Helper()
 	await(t, func(ctx context.Context) error {
 		got, err := s.scrape(ctx, name, pairs...)

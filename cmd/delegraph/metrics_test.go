@@ -291,14 +291,14 @@ func TestMetricsEnvironmentIsChecked(t *testing.T) {
 // time.
 func TestMetricsBackendFaults(t *testing.T) {
 	for name, fault := range map[string]struct {
-		endpoint func(*testing.T, *backend) string
+		endpoint func(testing.TB, *backend) string
 		protocol string
 	}{
 		"refuses the connection":                {closed, "grpc"},
 		"refuses the connection over HTTP":      {closed, "http/protobuf"},
 		"accepts and hangs":                     {deaf, "grpc"},
 		"accepts and hangs over HTTP":           {deaf, "http/protobuf"},
-		"takes spans alone":                     {func(_ *testing.T, b *backend) string { return "http://" + b.grpc }, "grpc"},
+		"takes spans alone":                     {func(_ testing.TB, b *backend) string { return "http://" + b.grpc }, "grpc"},
 		"has a certificate of nobody over HTTP": {encrypted, "http/protobuf"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -232,12 +232,12 @@ func post(t *testing.T, address string, body []byte, header http.Header) gotten 
 }
 
 // await tries until there is no error, for as long as a slow machine may need.
-func await(t *testing.T, try func(context.Context) error) {
+func await(t testing.TB, try func(context.Context) error) {
 	t.Helper()
 	awaitWithin(t, 30*time.Second, try)
 }
 
-func awaitWithin(t *testing.T, limit time.Duration, try func(context.Context) error) {
+func awaitWithin(t testing.TB, limit time.Duration, try func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
