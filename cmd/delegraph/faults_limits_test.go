@@ -148,12 +148,16 @@ func TestFaultMemory(t *testing.T) {
 	})
 	proxy := vacant(t)
 	car := serveProcess(t, fmt.Sprintf(besides, vacant(t), proxy, agent.Listener.Addr())+"limits: {frame: 1MiB}\n", map[string]string{"GOMEMLIMIT": "48MiB"})
+	each := 3
+	if raceDetector {
+		each = 1
+	}
 	var all sync.WaitGroup
 	for name, send := range giants {
 		want := sha256.New()
 		send(want)
 		_, _ = io.WriteString(want, callFrame+responseFrame+finalFrame)
-		for range 3 {
+		for range each {
 			all.Go(func() {
 				resp, err := openRun(t.Context(), proxy, name)
 				if err != nil {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -18,9 +17,6 @@ import (
 	"testing"
 	"time"
 )
-
-// slowFaults adds the faults that take minutes, because a timeout of the kernel is waited for.
-var slowFaults = flag.Bool("faults", false, "run the faults that take minutes too")
 
 // isolated has a test run again in a process with a network and with mounts of its own, of which nothing stays behind. It says
 // whether this is that process.
@@ -43,6 +39,7 @@ func isolated(t *testing.T, tools ...string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Parallel() // it waits most of the time
 	again := exec.CommandContext(t.Context(), program, "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v", "-faults="+fmt.Sprint(*slowFaults))
 	again.Env = append(os.Environ(), mark+"="+t.Name())
 	again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,9 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 )
+
+// slowFaults adds the faults that take minutes, because a timeout of the kernel is waited for.
+var slowFaults = flag.Bool("faults", false, "run the faults that take minutes too")
 
 // process is a program of its own, which can be killed and stopped.
 type process struct {

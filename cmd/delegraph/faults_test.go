@@ -82,6 +82,7 @@ func TestAgentFaults(t *testing.T) {
 		"sends two streams as one": {say(stream+"; charset=utf-8", nil, whole, whole), "completed -", "", false, false},
 		"compresses":               {say(stream, zipped, compressed(whole)), "completed -", "", false, false},
 		"compresses, in capitals":  {say(stream, http.Header{"Content-Encoding": {"X-GZIP"}}, compressed(whole)), "completed -", "", false, false},
+		"compresses a giant":       {say(stream, zipped, compressed(callFrame+`data: "`+strings.Repeat("a", 64<<20)+`"`+"\n\n"+responseFrame+finalFrame)), "completed -", "too_large", false, false},
 		"compresses and dies":      {breakOff(say(stream, zipped, compressed(whole)[:80])), "incomplete broken_off", "truncated", false, true},
 		"claims to compress":       {say(stream, zipped, whole), "incomplete stream_ended", "", true, false},
 		"compresses otherwise":     {say(stream, http.Header{"Content-Encoding": {"br"}}, whole), "incomplete stream_ended", "", true, false},

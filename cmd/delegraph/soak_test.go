@@ -341,7 +341,7 @@ func checkFlat(t *testing.T, sizes []size) {
 			return all[len(all)/2]
 		}
 		before, after := median(sizes[quarter:2*quarter]), median(sizes[len(sizes)-quarter:])
-		t.Logf("%s: %.0f, then %.0f, over %d rounds", name, before, after, len(sizes))
+		t.Logf("%s: %.0f, %.0f, %.0f, %.0f in the quarters of %d rounds", name, median(sizes[:quarter]), before, median(sizes[2*quarter:3*quarter]), after, len(sizes))
 		if after > 1.1*before+c.slack {
 			t.Errorf("%s grow from %.0f to %.0f", name, before, after)
 		}

@@ -61,6 +61,29 @@ func FuzzDialects(f *testing.F) {
 	})
 }
 
+// FuzzRequests reads arbitrary run requests in every dialect of the list, beginning with those of their captures.
+func FuzzRequests(f *testing.F) {
+	list := collector.Dialects()
+	for i, d := range list {
+		_, requests := open(f, folder(d))
+		for _, r := range requests {
+			f.Add(r.target, r.body, uint8(i))
+		}
+		for _, body := range broken {
+			f.Add("", []byte(body), uint8(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, target string, body []byte, which uint8) {
+		r := request{target, body}
+		if _, err := r.asking(slices.Clone(body)); err != nil {
+			t.Skip("no target of a request")
+		}
+		if _, err := r.identify(list[int(which)%len(list)]); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // withstand decodes whatever it is given.
 func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
 	t.Helper()
