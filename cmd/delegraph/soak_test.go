@@ -112,7 +112,7 @@ func newSoaking(t *testing.T) (*soaking, *backend) {
 	t.Cleanup(agents.Close)
 	upstream := s.toxics.before(t, "agents", agents.Listener.Addr().String())
 
-	configured := fmt.Sprintf("stream: {listen: %q, write_timeout: 1s, replay: {frames: 20000, bytes: 4MiB, age: 30s}}\nruns: {max_open: 1000, max_ended: 1000}\nsources:\n", s.external)
+	configured := fmt.Sprintf("stream: {listen: %q, write_timeout: 1s, replay: {frames: 20000, bytes: 4MiB, age: 30s}}\nruns: {max_open: 1000, max_ended: 200}\nsources:\n", s.external)
 	for _, name := range slices.Sorted(maps.Keys(s.recordings)) {
 		s.proxies[name] = vacant(t)
 		relay := []string{"verbatim", "filtered"}[len(s.proxies)%2]
@@ -320,7 +320,10 @@ func (s *soaking) size(t *testing.T) (now size) {
 	return now
 }
 
-// checkFlat compares the last quarter with the one before the middle, by their medians.
+// settled is after how many rounds what is bounded is full: ended runs, label sets, buffers. Before, the heap grows to its bounds.
+const settled = 40
+
+// checkFlat compares the last quarter with the one before the middle, by their medians; the heap only of a long soak.
 func checkFlat(t *testing.T, sizes []size) {
 	t.Helper()
 	quarter := len(sizes) / 4
@@ -342,7 +345,7 @@ func checkFlat(t *testing.T, sizes []size) {
 		}
 		before, after := median(sizes[quarter:2*quarter]), median(sizes[len(sizes)-quarter:])
 		t.Logf("%s: %.0f, %.0f, %.0f, %.0f in the quarters of %d rounds", name, median(sizes[:quarter]), before, median(sizes[2*quarter:3*quarter]), after, len(sizes))
-		if after > 1.1*before+c.slack {
+		if after > 1.1*before+c.slack && (name != "heap" || len(sizes) >= settled) {
 			t.Errorf("%s grow from %.0f to %.0f", name, before, after)
 		}
 	}

@@ -1,16 +1,20 @@
 package source
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
 
 // What a client of server-sent events does with HTTP: WHATWG HTML 9.2.3, as far as it holds for a program that nobody can load
@@ -251,6 +255,48 @@ func TestNoAnswers(t *testing.T) {
 		if a.waited[0] < firstPause || a.waited[0] >= 2*firstPause || len(a.frames) > 0 {
 			t.Errorf("%s: waited %s, read %d frames", name, a.waited, len(a.frames))
 		}
+	}
+}
+
+// TestEndlessHead has the head of an answer come a byte at a time, without an end: it is waited for, and no longer than it may be.
+func TestEndlessHead(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err = conn.Read(make([]byte, 1<<10)); err == nil {
+			_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\nX: ")
+		}
+		for ; err == nil; _, err = conn.Write([]byte("x")) { // until nobody listens any more
+			runtime.Gosched()
+		}
+		_ = conn.Close()
+	}()
+	a := &audience{}
+	tail := newTail(TailSettings{Name: "support", URL: "http://" + listener.Addr().String()}, a)
+	transport := tail.client.Transport.(*http.Transport)
+	if transport.ResponseHeaderTimeout != headerTimeout {
+		t.Errorf("a head is waited for %s", transport.ResponseHeaderTimeout)
+	}
+	transport.ResponseHeaderTimeout, transport.MaxResponseHeaderBytes = 50*time.Millisecond, 1<<40
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	a.stop = stop
+	tail.Run(ctx, "", a.heard)
+	<-left
+	_ = listener.Close()
+	transport.CloseIdleConnections()
+	if log := a.log.String(); !strings.Contains(log, "timeout awaiting response headers") {
+		t.Error(log)
 	}
 }
 

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestFaultTable holds docs/faults.md against the tests that there are: every row, numbered, names one at least, by a command that
+// runs it.
+func TestFaultTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile("`go test (\\./[a-z/]+) -run '?([A-Za-z0-9|]+)'?( -faults)?`")
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
+		if len(cells) != 8 || strings.Trim(cells[1], " -") == "" {
+			continue
+		}
+		rows++
+		if number := strings.TrimSpace(cells[1]); number != fmt.Sprint(rows) {
+			t.Errorf("row %d has the number %s", rows, number)
+		}
+		shown := strings.ReplaceAll(cells[6], "\x00", "|")
+		commands := command.FindAllStringSubmatch(shown, -1)
+		if rest := strings.Trim(command.ReplaceAllString(shown, ""), " ,"); rest != "" || len(commands) == 0 {
+			t.Errorf("row %d is shown by %q", rows, shown)
+		}
+		for _, c := range commands {
+			for name := range strings.SplitSeq(c[2], "|") {
+				if !tested(t, filepath.Join("../..", c[1]), name) {
+					t.Errorf("row %d: there is no %s in %s", rows, name, c[1])
+				}
+			}
+		}
+		if strings.TrimSpace(cells[2]) == "" || strings.TrimSpace(cells[3]) == "" || strings.TrimSpace(cells[4]) == "" {
+			t.Errorf("row %d says too little: %s", rows, line)
+		}
+	}
+	if rows != 33 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+// tested says whether a package has a test.
+func tested(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "\nfunc "+name+"(t *testing.T) {") {
+			return true
+		}
+	}
+	return false
+}
