@@ -1,10 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz bench lint update ci
+.PHONY: help build run test race fuzz faults soak bench lint update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
 FUZZPKG  ?= ./collector/sse
 FUZZTIME ?= 30s
+SOAK     ?= 5m
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +24,12 @@ race: ## run the tests of PKG under the race detector
 
 fuzz: ## fuzz one target: make fuzz FUZZPKG=./config FUZZ=FuzzParse FUZZTIME=1m
 	go test $(FUZZPKG) -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime $(FUZZTIME)
+
+faults: ## bring about every fault of docs/faults.md; .ci/install/toxiproxy first, and as root on Linux for all of them
+	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH:/usr/sbin" .ci/faults
+
+soak: ## have everything go on for SOAK, with connections that fail, and account for each frame and span
+	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" go test ./cmd/delegraph -run '^TestSoak$$' -soak=$(SOAK) -timeout 0 -v
 
 bench: ## run the benchmarks of PKG, six times each, with allocations
 	go test $(PKG) -run '^$$' -bench . -benchmem -count 6

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -22,6 +23,9 @@ import (
 
 // slowFaults adds the faults that take minutes, because a timeout of the kernel is waited for.
 var slowFaults = flag.Bool("faults", false, "run the faults that take minutes too")
+
+// soak is for how long TestSoak goes on.
+var soak = flag.Duration("soak", 3*time.Second, "for how long TestSoak goes on at least")
 
 // process is a program of its own, which can be killed and stopped.
 type process struct {

@@ -40,8 +40,9 @@ sources:
     proxy: {listen: %q, upstream: %[4]q}
 `
 
-// newTwins begins with the disturbance. A subscriber who does not read is cut after so long.
-func newTwins(t testing.TB, agent, cutAfter string) *twins {
+// newTwins begins with the disturbance. A subscriber who does not read is cut after so long; scrapes follow one another with such
+// pauses.
+func newTwins(t testing.TB, agent, cutAfter string, pause time.Duration) *twins {
 	t.Helper()
 	p := &twins{scrapes: &atomic.Int64{}}
 	receiver, external := newBackend(t), vacant(t)
@@ -75,6 +76,10 @@ func newTwins(t testing.TB, agent, cutAfter string) *twins {
 			if status, _, err := look(scraping, p.troubled.admin+"/metrics"); err == nil && status == http.StatusOK {
 				p.scrapes.Add(1)
 			}
+			select {
+			case <-time.After(pause):
+			case <-scraping.Done():
+			}
 		}
 	}()
 	t.Cleanup(func() { stop(); <-stopped })
@@ -90,7 +95,7 @@ func TestPromiseUnderFaults(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write(flood)
 	}
-	p := newTwins(t, agent.URL, "1s")
+	p := newTwins(t, agent.URL, "1s", 0)
 	all, scraped := 0, p.scrapes.Load()
 	for _, name := range append(agent.names(), "fault") {
 		want, sent := agent.recordings[name], flood
@@ -119,8 +124,15 @@ func TestPromiseUnderFaults(t *testing.T) {
 }
 
 // BenchmarkPromiseUnderFaults has an agent send each frame only when its client has the last one, through both sidecars in turns,
-// and reports the round trips of the disturbed one through those of the other.
+// and reports the round trips of the disturbed one through those of the other, with scrapes as Prometheus makes them at most, and
+// with as many as there may be, which take what there is of a processor.
 func BenchmarkPromiseUnderFaults(b *testing.B) {
+	for name, pause := range map[string]time.Duration{"a scrape a second": time.Second, "scrapes without a pause": 0} {
+		b.Run(name, func(b *testing.B) { benchmarkPromise(b, pause) })
+	}
+}
+
+func benchmarkPromise(b *testing.B, pause time.Duration) {
 	recorded, err := os.ReadFile(sseFiles(b, adkCaptures["adk-python"])[0])
 	if err != nil {
 		b.Fatal(err)
@@ -137,7 +149,7 @@ func BenchmarkPromiseUnderFaults(b *testing.B) {
 		}
 	}))
 	b.Cleanup(agent.Close)
-	p := newTwins(b, agent.URL, "5m")
+	p := newTwins(b, agent.URL, "5m", pause)
 	for name, of := range map[string]func(relays) string{
 		"verbatim": func(r relays) string { return r.verbatim },
 		"filtered": func(r relays) string { return r.filtered },

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -22,9 +21,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/sse"
 )
-
-// soak is for how long TestSoak goes on.
-var soak = flag.Duration("soak", 3*time.Second, "for how long TestSoak goes on at least")
 
 // soakToxics are in force one after the other, by round: on the way to the agents, and on that to the trace backend.
 var soakToxics = map[string][]toxic{
