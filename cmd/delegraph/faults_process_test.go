@@ -43,7 +43,12 @@ func start(t testing.TB, command *exec.Cmd) *process {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(func() {
+		p.kill()
+		if said := p.log.String(); strings.Contains(said, "DATA RACE") || strings.Contains(said, "panic") {
+			t.Error(said)
+		}
+	})
 	return p
 }
 

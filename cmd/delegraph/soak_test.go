@@ -197,9 +197,13 @@ func (s *soaking) follow(ctx context.Context, last string, frames int, each func
 // round has users of every agent ask for some runs, all at once.
 func (s *soaking) round(t *testing.T) {
 	t.Helper()
+	each := 4
+	if raceDetector {
+		each = 1
+	}
 	var users sync.WaitGroup
 	for dialect, proxy := range s.proxies {
-		for range 4 {
+		for range each {
 			users.Go(func() {
 				for range 3 {
 					n := s.ask(t.Context(), "http://"+proxy+"/agents/"+dialect)
