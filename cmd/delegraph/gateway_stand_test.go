@@ -77,8 +77,8 @@ func (a *talker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// process is a program that is killed and started again.
-type process struct {
+// member is a program that is killed and started again.
+type member struct {
 	*testing.T
 	program string
 	args    []string
@@ -86,7 +86,7 @@ type process struct {
 	command *exec.Cmd
 }
 
-func (p *process) start() {
+func (p *member) start() {
 	p.Helper()
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *process) start() {
 }
 
 // kill ends the process as a crash does.
-func (p *process) kill() {
+func (p *member) kill() {
 	if p.command != nil {
 		_ = p.command.Process.Kill()
 		_ = p.command.Wait()
@@ -112,12 +112,12 @@ func (p *process) kill() {
 
 // fleet is two sidecars that listen to the same agent, NATS, and two gateways.
 type fleet struct {
-	nats               *process
-	sidecars, gateways []*process
+	nats               *member
+	sidecars, gateways []*member
 	natsURL            string
 	streams, admins    []string // of the gateways
 	sidecarAdmins      []string
-	everything         []*process
+	everything         []*member
 }
 
 func newFleet(t *testing.T, agent string) *fleet {
@@ -129,8 +129,8 @@ func newFleet(t *testing.T, agent string) *fleet {
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 		defer l.Close()
 	}
-	begin := func(name, program string, args ...string) *process {
-		p := &process{T: t, program: program, args: args, log: filepath.Join(folder, name+".log")}
+	begin := func(name, program string, args ...string) *member {
+		p := &member{T: t, program: program, args: args, log: filepath.Join(folder, name+".log")}
 		t.Cleanup(func() {
 			p.kill()
 			if said, err := os.ReadFile(p.log); t.Failed() && err == nil {
@@ -163,12 +163,12 @@ sources:
 		f.sidecars = append(f.sidecars, begin(fmt.Sprint("sidecar", i), "delegraph", "serve", "--config.file="+sidecar, fmt.Sprintf("--web.listen-address=127.0.0.1:%d", ports[5+i])))
 		f.gateways = append(f.gateways, begin(fmt.Sprint("gateway", i), "delegraph", "gateway", "--config.file="+gateway, fmt.Sprintf("--web.listen-address=127.0.0.1:%d", ports[3+i])))
 	}
-	f.everything = append(append([]*process{f.nats}, f.sidecars...), f.gateways...)
+	f.everything = append(append([]*member{f.nats}, f.sidecars...), f.gateways...)
 	return f
 }
 
-// ready says whether a process's admin server says so.
-func ready(admin string) bool {
+// isReady says whether a process's admin server says so.
+func isReady(admin string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, admin+"/-/ready", nil)

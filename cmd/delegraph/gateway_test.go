@@ -29,7 +29,7 @@ func TestGateways(t *testing.T) {
 	}
 	for _, admin := range append(f.admins, f.sidecarAdmins...) {
 		await(t, func(context.Context) error {
-			if !ready(admin) {
+			if !isReady(admin) {
 				return errors.New("not everything is ready")
 			}
 			return nil
