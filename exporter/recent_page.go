@@ -22,8 +22,8 @@ type Summary struct {
 	Reason          tracker.StatusReason
 	Started, Ended  time.Time // zero where unknown; Ended of an open run too
 	Timing          tracker.Timing
-	Agents          int      // besides the run's own
 	Tools, Failed   int      // calls, and those that failed
+	FailedAgents    int      // besides the run's own
 	Called          []string // the first agents and tools that worked for it, each once
 	CalledMore      bool     // and there are others
 	Waiting         int      // requests for input that nobody has answered
@@ -37,19 +37,21 @@ func summarise(r *tracker.Run) Summary {
 	s := Summary{
 		Run: r.ID, Source: r.Source, Dialect: r.Dialect, Session: r.Session, Agent: cmp.Or(r.Agent, r.Root.Name),
 		Status: r.Status, Reason: r.Reason, Started: r.Root.Started.At, Timing: r.Root.Timing,
-		Agents: -1, Usage: r.Usage, Events: r.Events, ParseErrors: r.ParseErrors,
+		Usage: r.Usage, Events: r.Events, ParseErrors: r.ParseErrors,
 	}
 	if r.Status != tracker.Running {
 		s.Ended = r.Root.Ended.At
 	}
 	for _, op := range r.Operations {
-		if op != r.Root && op.Kind != tracker.Chat && op.HandoffTarget == "" {
+		isAgent := op.Kind == tracker.InvokeAgent
+		own := op == r.Root || isAgent && op.Name == s.Agent // which is below the root where the app has another name
+		if !own && op.Kind != tracker.Chat && op.HandoffTarget == "" {
 			s.call(op.Name)
 		}
-		switch op.Kind {
-		case tracker.InvokeAgent:
-			s.Agents++
-		case tracker.ExecuteTool:
+		switch {
+		case isAgent && !own && op.Status == tracker.Error:
+			s.FailedAgents++
+		case op.Kind == tracker.ExecuteTool:
 			s.Tools++
 			if op.Status == tracker.Error {
 				s.Failed++

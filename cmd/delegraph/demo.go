@@ -53,6 +53,7 @@ type demoCommand struct {
 	runs  int
 	speed float64
 	agent string
+	own   bool // --agent was given
 	admin string
 	out   io.Writer
 	err   io.Writer
@@ -63,7 +64,7 @@ func addDemo(app *kingpin.Application, commands map[string]func() error, ctx con
 	c := app.Command("demo", "Serve recorded agents on loopback, put the sidecar in front of them and drive runs through it.")
 	c.Flag("runs", "Runs to drive; 0 goes on until interrupted.").Default("0").IntVar(&d.runs)
 	c.Flag("speed", "How many times faster than they were recorded the agents speak.").Default("1").Float64Var(&d.speed)
-	c.Flag("agent", "URL of your own agent, to put the sidecar in front of it. Nothing is recorded and nothing driven then.").StringVar(&d.agent)
+	c.Flag("agent", "URL of your own agent, to put the sidecar in front of it. Nothing is recorded and nothing driven then.").IsSetByUser(&d.own).StringVar(&d.agent)
 	c.Flag("web.listen-address", "Address of the admin server.").Default(adminAddress).StringVar(&d.admin)
 	commands[c.FullCommand()] = func() error { return d.run(ctx) }
 }
@@ -75,7 +76,7 @@ func (d *demoCommand) run(ctx context.Context) error {
 	if d.runs < 0 {
 		return fmt.Errorf("--runs=%d: use 0 or more", d.runs)
 	}
-	if d.agent != "" {
+	if d.own || d.agent != "" { // which is empty where somebody's variable is
 		return d.beforeOwn(ctx)
 	}
 	stage, err := demo.Open(d.speed)
@@ -145,8 +146,11 @@ func (d *demoCommand) serve(ctx context.Context, c config.Config, clients func(c
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "runs     http://%[1]s/  look here first: who delegates to whom, live\nmetrics  http://%[1]s/metrics\nstream   curl -N http://%[2]s/events\n",
-		admin, car.external.listener.Addr())
+	fmt.Fprintf(d.out, "runs     %[1]s/  look here first: who delegates to whom, live\nmetrics  %[1]s/metrics\nstream   curl -N http://%[2]s/events\n",
+		admin.url(), car.external.listener.Addr())
+	if admin.taken {
+		fmt.Fprintf(d.out, "         somebody else listens on %s\n", d.admin)
+	}
 	if demoEnvironment.Disabled() {
 		fmt.Fprintln(d.out, "traces   nowhere; set OTEL_EXPORTER_OTLP_ENDPOINT to see them in Jaeger")
 	}
@@ -162,7 +166,7 @@ func (d *demoCommand) serve(ctx context.Context, c config.Config, clients func(c
 		done <- clients(ctx, proxies, ended)
 	}()
 	none := ""
-	flags := &toolkit.FlagConfig{WebListenAddresses: &[]string{admin}, WebSystemdSocket: new(bool), WebConfigFile: &none}
+	flags := &toolkit.FlagConfig{WebListenAddresses: &[]string{admin.address}, WebSystemdSocket: new(bool), WebConfigFile: &none}
 	err = serveAll(ctx, car, car.admin(nil, false), flags, logger)
 	stop()
 	err = errors.Join(err, <-done)
@@ -180,15 +184,34 @@ var demoEnvironment spans.Environment = func(name string) string {
 	return value
 }
 
+// adminAt is where the admin server listens.
+type adminAt struct {
+	address string
+	taken   bool // somebody listens at the address that was asked for
+}
+
 // freeAddress is the address that was asked for, or one beside it where somebody listens there already.
-func freeAddress(wanted string) (string, error) {
+func freeAddress(wanted string) (adminAt, error) {
+	host, _, err := net.SplitHostPort(wanted)
+	if err != nil {
+		return adminAt{}, fmt.Errorf("--web.listen-address=%s: use HOST:PORT, such as %s", wanted, adminAddress)
+	}
 	l, err := net.Listen("tcp", wanted)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		host, _, _ := net.SplitHostPort(wanted)
+	taken := errors.Is(err, syscall.EADDRINUSE)
+	if taken {
 		l, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
-		return "", fmt.Errorf("--web.listen-address=%s: %w", wanted, err)
+		return adminAt{}, fmt.Errorf("--web.listen-address=%s: %w", wanted, err)
 	}
-	return l.Addr().String(), l.Close()
+	return adminAt{l.Addr().String(), taken}, l.Close()
+}
+
+// url is where a browser on this machine goes.
+func (a adminAt) url() string {
+	host, port, _ := net.SplitHostPort(a.address) // which the net package made
+	if net.ParseIP(host).IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }

@@ -42,10 +42,13 @@ func withoutTelemetry(t *testing.T) {
 func showDemo(t *testing.T, args ...string) *shownDemo {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--web.listen-address=") }) {
+		args = append(args, "--web.listen-address=127.0.0.1:0")
+	}
 	ctx, stop := context.WithCancel(context.Background()) // the test's own is over before its cleanups
 	d := &shownDemo{&journal{}, stop, make(chan error, 1)}
 	go func() {
-		d.over <- run(ctx, append([]string{"demo", "--web.listen-address=127.0.0.1:0"}, args...), d.journal, d.journal)
+		d.over <- run(ctx, append([]string{"demo"}, args...), d.journal, d.journal)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -250,8 +253,39 @@ func TestDemoOfOwnAgent(t *testing.T) {
 	if strings.Contains(d.String(), "fire-briefing") {
 		t.Errorf("there are recorded agents: %s", d)
 	}
-	if err := run(t.Context(), []string{"demo", "--agent=localhost:8000"}, io.Discard, io.Discard); err == nil || errors.Is(err, errNothing) ||
-		err.Error() != `--agent: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"` {
-		t.Errorf("a URL without a scheme: %v", err)
+	for url, problem := range map[string]string{
+		"localhost:8000": "this is not an http or https URL", "": "the value is empty", // as a variable that is not set makes it
+	} {
+		if err := run(t.Context(), []string{"demo", "--agent=" + url}, io.Discard, io.Discard); err == nil || errors.Is(err, errNothing) ||
+			err.Error() != `--agent: `+problem+`; give the agent's URL, such as "http://127.0.0.1:8000"` {
+			t.Errorf("%q: %v", url, err)
+		}
 	}
+}
+
+// TestDemoAddress listens where it was told to, or beside that and says so, and prints where a browser finds it.
+func TestDemoAddress(t *testing.T) {
+	for wanted, want := range map[string]string{
+		"": "use HOST:PORT, such as 127.0.0.1:10477", "nope": "use HOST:PORT, such as 127.0.0.1:10477", "127.0.0.1:99999": "invalid port",
+	} {
+		if at, err := freeAddress(wanted); err == nil || !strings.HasPrefix(err.Error(), "--web.listen-address="+wanted+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v", wanted, at, err)
+		}
+	}
+	for wanted, want := range map[string]string{"127.0.0.1:0": `^http://127\.0\.0\.1:\d+$`, ":0": `^http://localhost:\d+$`, "0.0.0.0:0": `^http://localhost:\d+$`} {
+		if at, err := freeAddress(wanted); err != nil || at.taken || !regexp.MustCompile(want).MatchString(at.url()) {
+			t.Errorf("%q: %v, %s", wanted, err, at.url())
+		}
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	withoutTelemetry(t)
+	d := showDemo(t, "--speed=1e-6", "--web.listen-address="+other.Addr().String())
+	if pages := d.pages(t); strings.Contains(pages, other.Addr().String()) {
+		t.Errorf("the pages are said to be at %s", pages)
+	}
+	d.says(t, "^( +somebody else listens on "+regexp.QuoteMeta(other.Addr().String())+")$")
 }

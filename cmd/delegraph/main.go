@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 )
@@ -23,10 +24,14 @@ const (
 // errNothing says that what was to be replayed cannot be read or is no SSE.
 var errNothing = errors.New("not replayed")
 
+// sameWish is how soon a second signal comes where both say one thing: timeout(1), and what runs other programs, signal a process
+// and then its group.
+const sameWish = 500 * time.Millisecond
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal does not wait for the grace period
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameWish, stop) }) // a second signal does not wait for the grace period
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil {
 		return

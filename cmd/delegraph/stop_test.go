@@ -292,6 +292,29 @@ func TestSignal(t *testing.T) {
 	}
 }
 
+// TestSignalTwice is told to stop twice at once, as timeout(1) does it: what was to be said at the end is said.
+func TestSignalTwice(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "delegraph", "demo", "--web.listen-address=127.0.0.1:0")
+	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
+	said, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, last := bufio.NewScanner(said), ""
+	for lines.Scan() {
+		last = lines.Text()
+		if strings.Contains(last, " interrupted ") || strings.Contains(last, " canceled ") { // the first run that ends, and those that end with that
+			_ = command.Process.Signal(syscall.SIGTERM) // once it is over there is nobody to tell
+		}
+	}
+	if err := command.Wait(); err != nil || !strings.Contains(last, " runs · ") {
+		t.Errorf("%v, after %q", err, last)
+	}
+}
+
 // noisyAgent answers once and then goes on talking on a connection that has nothing left to say. The channel is closed when the
 // other end has heard it and closed the connection.
 func noisyAgent(t *testing.T) (address string, heard chan struct{}) {

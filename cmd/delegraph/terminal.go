@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/term"
 	"golang.org/x/text/width"
+
+	"github.com/delegraph/delegraph/exporter/waterfall"
 )
 
 // screen is what text is printed to.
@@ -133,22 +135,16 @@ func padded(s string, columns int) string {
 // longestText is where a text from the wire is cut, in bytes.
 const longestText = 100
 
-// printable keeps what comes from an agent from being more than text in a terminal.
+// printable keeps what comes from an agent from being more than text in a terminal. Of what joins two characters, terminals make
+// too different things to tell how wide that is.
 func printable(s string) string {
-	if len(s) > longestText {
-		end := longestText
-		for end > longestText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end] + "…"
-	}
 	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Zs, r):
-			return ' '
-		case !unicode.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r):
+		if unicode.Is(unicode.Cf, r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}, waterfall.Text(s, longestText))
 }
+
+// legible is a name in a terminal, or a question mark.
+func legible(name string) string { return readable(&name, "?") }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -36,7 +37,7 @@ func TestCells(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x1b[31mred\x07": "\uFFFD[31mred\uFFFD", "a\u202eb\u2066c\u200fd": "a\uFFFDb\uFFFDc\uFFFDd", "two\nlines\r": "two\uFFFDlines\uFFFD",
-		"\u009b31m": "\uFFFD31m", "bad\xffutf8": "bad\uFFFDutf8", "no\u00a0break\u3000": "no break ", "שלום": "שלום", "日本": "日本",
+		"\u009b31m": "\uFFFD31m", "👩\u200d🚒": "👩\uFFFD🚒", "bad\xffutf8": "bad\uFFFDutf8", "no\u00a0break\u3000": "no break ", "שלום": "שלום", "日本": "日本",
 		strings.Repeat("日", 40): strings.Repeat("日", 33) + "…",
 	} {
 		if got := printable(text); got != want {
@@ -115,6 +116,28 @@ func TestWidths(t *testing.T) {
 		}
 		if len(bars) != 1 || bars[fmt.Sprint(width)] == 0 {
 			t.Fatalf("at %d columns rows take %v", width, bars)
+		}
+	}
+}
+
+// TestMarks has a name that is too long for its column: that its operation failed is seen without colours too. What has no name is
+// not left out.
+func TestMarks(t *testing.T) {
+	root := &tracker.Operation{ID: tracker.SpanID{1}, Kind: tracker.InvokeAgent, Name: strings.Repeat("long ", 100), Status: tracker.Error}
+	tool := &tracker.Operation{ID: tracker.SpanID{2}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: strings.Repeat("日", 50), Status: tracker.OperationInterrupted}
+	blank := &tracker.Operation{ID: tracker.SpanID{3}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: " \u00a0"}
+	run := &tracker.Run{Root: root, Operations: []*tracker.Operation{root, tool, blank}, Artifacts: []tracker.Artifact{{Artifact: event.Artifact{Kind: event.ArtifactOther}}}}
+	for _, width := range []int{narrowest, unfolded, widest} {
+		var text bytes.Buffer
+		people := &texts{screen: screen{width: width}, out: bufio.NewWriter(&text)}
+		people.RunEnded(run)
+		if err := people.out.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`(?m)^agent long .*… ✗ +[░?]`, `(?m)^├ tool 日.*… *⏸ +[░?]`, `(?m)^└ tool \? +[░?]`, `(?m)^artifact +\? \(other\)$`} {
+			if !regexp.MustCompile(want).MatchString(text.String()) {
+				t.Errorf("at %d columns no %s in\n%s", width, want, &text)
+			}
 		}
 	}
 }

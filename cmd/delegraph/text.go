@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -111,7 +110,7 @@ func (t *texts) rows(chart waterfall.Chart) {
 	names, longest := make([]string, len(chart.Rows)), 0
 	for i, row := range chart.Rows {
 		names[i] = stems(row.Last, deepest) + label(row.Op)
-		longest = max(longest, cells(names[i]))
+		longest = max(longest, cells(names[i])+cells(marks[row.Op.Status]))
 	}
 	column := min(longest, widestName, max(t.width-spanColumn-narrowest/2-2, narrowest/2-1))
 	bar := t.width - column - spanColumn - 2
@@ -123,7 +122,7 @@ func (t *texts) rows(chart waterfall.Chart) {
 		case chart.Timed:
 			span = "?"
 		}
-		t.line(padded(names[i], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-cells(span), 0)) + span)
+		t.line(marked(names[i], marks[row.Op.Status], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-cells(span), 0)) + span)
 	}
 }
 
@@ -152,7 +151,15 @@ func stems(last []bool, deepest int) string {
 var kindWords = map[tracker.OperationKind]string{tracker.InvokeAgent: "agent", tracker.ExecuteTool: "tool", tracker.Chat: "model"}
 
 func label(op *tracker.Operation) string {
-	return kindWords[op.Kind] + " " + cmp.Or(printable(op.Name), "?") + marks[op.Status]
+	return kindWords[op.Kind] + " " + legible(op.Name)
+}
+
+// marked is a name and its mark in a column. Where there is too little room, it is the name that is cut.
+func marked(name, mark string, column int) string {
+	if room := column - cells(mark); cells(name) > room {
+		name = padded(name, room)
+	}
+	return padded(name+mark, column)
 }
 
 // What bars are drawn with.
@@ -188,7 +195,7 @@ func (t *texts) fact(what, text string) {
 
 func (t *texts) facts(r tracker.Report) {
 	for _, x := range r.Transfers {
-		t.fact("transfer", readable(x.From, "?")+" → "+printable(x.To))
+		t.fact("transfer", readable(x.From, "?")+" → "+legible(x.To))
 	}
 	for _, op := range r.Operations[min(1, len(r.Operations)):] { // the run's own is in the head
 		if op.Error != nil {
@@ -209,16 +216,16 @@ func (t *texts) facts(r tracker.Report) {
 		t.fact("confidence", readable(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
 	}
 	for _, c := range r.Citations {
-		t.fact("source", readable(c.Agent, "?")+": "+printable(c.Source))
+		t.fact("source", readable(c.Agent, "?")+": "+legible(c.Source))
 	}
 	for _, in := range r.Inputs {
 		t.fact("input", string(in.Kind)+" "+string(in.Status))
 	}
 	for _, a := range r.Artifacts {
-		t.fact("artifact", printable(a.Name)+" ("+string(a.Kind)+")")
+		t.fact("artifact", legible(a.Name)+" ("+string(a.Kind)+")")
 	}
 	for _, l := range r.Links {
-		t.fact(l.Kind, printable(l.Run))
+		t.fact(l.Kind, legible(l.Run))
 	}
 }
 
@@ -237,7 +244,7 @@ func number(n *int64) string {
 }
 
 func readable(s *string, otherwise string) string {
-	if s == nil {
+	if s == nil || strings.TrimSpace(*s) == "" {
 		return otherwise
 	}
 	return printable(*s)

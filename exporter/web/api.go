@@ -71,7 +71,7 @@ func (s Settings) apiRuns(w http.ResponseWriter, r *http.Request) {
 		reports = append(reports, run.Report())
 	}
 	if more := next(values, page.Next); more != "" {
-		w.Header().Set("Link", fmt.Sprintf("<%s%s>; rel=\"next\"", r.URL.EscapedPath(), more))
+		w.Header().Set("Link", fmt.Sprintf("<runs%s>; rel=\"next\"", more)) // relative, for a proxy that strips a prefix
 	}
 	answer(w, http.StatusOK, reports)
 }

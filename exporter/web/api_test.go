@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,7 +120,18 @@ func TestPages(t *testing.T) {
 			for _, r := range list {
 				got = append(got, *r.Run)
 			}
-			path, _, _ = strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">")
+			at, err := url.Parse(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path = ""
+			if link, _, more := strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">"); more {
+				next, err := url.Parse(link)
+				if err != nil || next.IsAbs() || strings.HasPrefix(link, "/") { // which a proxy that strips a prefix would lead astray
+					t.Fatalf("a link to %s, %v", link, err)
+				}
+				path = at.ResolveReference(next).String()
+			}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q; want %q", query, got, want)

@@ -33,6 +33,9 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	w.Header().Set("X-Accel-Buffering", "no")
+	if r.Method == http.MethodHead { // the answer to it ends with its header
+		return
+	}
 	stop, _ := r.Context().Value(stopping{}).(<-chan struct{})
 	tick := time.NewTicker(eventPause)
 	defer tick.Stop()

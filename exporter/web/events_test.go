@@ -96,6 +96,27 @@ func TestEventsAreBounded(t *testing.T) {
 	})
 }
 
+// TestHeadOfEvents answers HEAD and is done: its connection is free for what comes next.
+func TestHeadOfEvents(t *testing.T) {
+	s := serve(t, Handler(settings()), "", time.Hour)
+	for range maxWatchers + 1 {
+		answer, err := http.Head("http://" + s.address + "/runs/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Body.Close(); answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("%s %v", answer.Status, answer.Header)
+		}
+	}
+	if status, body := fetch(t, http.DefaultClient, "http://"+s.address+"/-/healthy"); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestEventsEndWithTheServer does not keep a server that stops for as long as a page listens.
 func TestEventsEndWithTheServer(t *testing.T) {
 	s := serve(t, Handler(settings()), "", time.Hour)

@@ -185,7 +185,7 @@ func curve(from, to *node) string {
 func (n node) TextX() int { return n.X + 14 }
 
 // Text is the name as far as there is room.
-func (n node) Text() string { return runes(cmp.Or(shown(n.Name), "?"), 22) }
+func (n node) Text() string { return runes(cmp.Or(visible(n.Name), "?"), 22) }
 
 func runes(s string, most int) string {
 	all := []rune(s)

@@ -26,7 +26,10 @@ var hostile = map[string]struct{ sent, shown string }{
 	"path":               {"a/b?c#d%2F..", "a/b?c#d%2F.."},
 	"long":               {"<b>" + strings.Repeat("o", 1<<20), "<b>" + strings.Repeat("o", longestShown-3) + "…"},
 	"long and not UTF-8": {strings.Repeat("\xff", 1<<16), "\uFFFD…"},
-	"cut in a rune":      {strings.Repeat("a", longestShown-1) + "\u00fc", strings.Repeat("a", longestShown-1) + "\uFFFD…"},
+	"cut in a rune":      {strings.Repeat("a", longestShown-1) + "\u00fc", strings.Repeat("a", longestShown-1) + "…"},
+	"invisible":          {"\u200b\u3164\U000e0041", "\uFFFD\uFFFD\uFFFD"},
+	"blank":              {" \u00a0\u3000", "unnamed agent"},
+	"tower":              {"z" + strings.Repeat("\u0335", 50), "z" + strings.Repeat("\u0335", 4)},
 }
 
 // TestHostilePages shows that a name is text on the pages, and short.
@@ -41,6 +44,9 @@ func TestHostilePages(t *testing.T) {
 				}
 				if len(text) > 16<<10 {
 					t.Errorf("the page has %d bytes of text", len(text))
+				}
+				if strings.Contains(text, strings.Repeat("\u0335", 5)) {
+					t.Error("marks cover the lines around them")
 				}
 				if strings.ContainsAny(text, "\x00\x07\x1b\x7f\u202e\u2066") || !strings.Contains(text, c.shown) {
 					t.Errorf("the page says %.2000q", text)

@@ -24,6 +24,7 @@ type list struct {
 	Filtered    bool
 	First, Next string // pages of the list; "" where there is none
 	Sources     []exporter.Source
+	Down        int // of the sources
 }
 
 // line is a run of the list.
@@ -61,6 +62,9 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 		view.Sources = s.Sources.All()
 		for _, of := range view.Sources {
 			sources = append(sources, of.Name)
+			if of.Known && !of.Up {
+				view.Down++
+			}
 		}
 	}
 	var ends []string

@@ -14,7 +14,7 @@ import (
 var files embed.FS
 
 var functions = template.FuncMap{
-	"shown": shown, "dash": orDash, "about": about, "stated": stated,
+	"shown": shown, "dash": orDash, "named": named, "about": about, "stated": stated,
 	"percent": percent, "percentage": func(ratio float64) string { return share(min(max(ratio, 0), 1)) },
 	"counts": counts[int], "many": counts[uint64], "grouped": func(n int) string { return grouped(int64(n)) },
 	"tokens": tokens, "size": size, "clock": clock, "hour": hour, "day": day, "stamp": stamp, "wait": wait,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,6 +82,69 @@ func TestRunPage(t *testing.T) {
 	s.Runs = recent(unsampled)
 	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "localhost:16686") {
 		t.Error("there is a link to a trace that nobody has")
+	}
+}
+
+// TestUnnamedAgent calls a run whose agent has no name the same on all pages, and has something to click on.
+func TestUnnamedAgent(t *testing.T) {
+	for _, name := range []string{"", " \u00a0"} {
+		r := told()
+		r.Agent, r.Root.Name = name, name
+		s := settings()
+		s.Runs = recent(r)
+		for path, want := range map[string]string{"/": "><bdi>unnamed agent</bdi>", "/runs/e-1": "<h1><bdi>unnamed agent</bdi></h1>"} {
+			if _, body := ask(t, s, "GET", path); !strings.Contains(body, want) {
+				t.Errorf("no %s in %s", want, body)
+			}
+		}
+		if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, `<bdi class="called">unnamed agent</bdi>`) {
+			t.Errorf("the waterfall has no such agent: %s", body)
+		}
+	}
+}
+
+// TestAgentOfAnApp has an agent that is called otherwise than its app: it did not delegate to itself.
+func TestAgentOfAnApp(t *testing.T) {
+	r := told()
+	r.App, r.Root.Name = "app", "app"
+	own := &tracker.Operation{ID: tracker.SpanID{7}, Parent: r.Root.ID, Kind: tracker.InvokeAgent, Name: "first", Agent: "first", Started: moment(0), Ended: moment(10), Timing: tracker.Observed, Status: tracker.Error}
+	r.Operations = append(r.Operations, own)
+	s := settings()
+	s.Runs = recent(r)
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`) {
+		t.Errorf("the list has %s", body)
+	}
+	const story = "It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer."
+	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, story) {
+		t.Errorf("no %s in %s", story, body)
+	}
+}
+
+// TestFailedAgent has an agent fail within a run that does not.
+func TestFailedAgent(t *testing.T) {
+	r := told()
+	r.Operations[2].Status = tracker.Error
+	s := settings()
+	s.Runs = recent(r)
+	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, "had 1 call fail, had 1 agent fail and waits") {
+		t.Errorf("the story is %s", body)
+	}
+}
+
+// TestReasons has words for every reason that a run can have not to complete.
+func TestReasons(t *testing.T) {
+	source, err := os.ReadFile("../tracker/run.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`StatusReason = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	for _, reason := range all {
+		if reasons[tracker.StatusReason(reason[1])] == "" {
+			t.Errorf("none for %s", reason[1])
+		}
+	}
+	if len(all) != len(reasons) {
+		t.Errorf("%d reasons, words for %d", len(all), len(reasons))
 	}
 }
 
@@ -203,6 +267,14 @@ func TestSources(t *testing.T) {
 	}
 	if strings.Contains(body, "s3cret") {
 		t.Error("the page has what stood in the frame")
+	}
+	const above = `<p class="quiet" id="counts" data-live>0 open, 0 that ended · <a href="#sources">2 sources`
+	if !strings.Contains(body, above+"</a>") {
+		t.Errorf("nothing above the runs leads to the sources: %s", body)
+	}
+	s.Sources.Up("support", false)
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, above+", 1 down</a>") {
+		t.Errorf("nothing above the runs says that a source is down: %s", body)
 	}
 }
 

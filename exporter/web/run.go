@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"encoding/hex"
 	"net/http"
 	"net/url"
@@ -15,7 +14,6 @@ import (
 type sheet struct {
 	frame
 	exporter.Summary
-	Name     string
 	Took     string
 	Reason   string
 	Story    []phrase
@@ -44,8 +42,7 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	}
 	now := s.Now()
 	view := sheet{
-		frame: s.frame("Run of "+cmp.Or(shown(summary.Agent), "an agent"), "../", true), Summary: summary, Of: run,
-		Name: cmp.Or(summary.Agent, "an agent without a name"),
+		frame: s.frame("Run of "+named(summary.Agent), "../", true), Summary: summary, Of: run,
 		Took: took(summary.Started, summary.Ended, now, run.Status), Reason: reasons[run.Reason], Graph: delegations(run),
 		API: "api/v1/runs/" + url.PathEscape(summary.Key), OTLP: s.OTLP != nil,
 		TraceID: hex.EncodeToString(run.Trace[:]), Internal: run.Internal,
@@ -80,10 +77,12 @@ func story(s exporter.Summary, g graph) []phrase {
 	var agents, tools phrase
 	var delegated, called int
 	for _, n := range g.Nodes[1:] {
-		if n.Kind == "agent" {
+		switch {
+		case n.Kind == "agent" && n.Name == s.Agent: // the run's own, within the app that it is of
+		case n.Kind == "agent":
 			delegated += n.Calls
 			agents.name(n.Name)
-		} else {
+		default:
 			called += n.Calls
 			tools.name(n.Name)
 		}
@@ -99,6 +98,9 @@ func story(s exporter.Summary, g graph) []phrase {
 	}
 	if s.Failed > 0 {
 		parts = append(parts, phrase{Text: "had " + counts(s.Failed, "call") + " fail"})
+	}
+	if s.FailedAgents > 0 {
+		parts = append(parts, phrase{Text: "had " + counts(s.FailedAgents, "agent") + " fail"})
 	}
 	if s.Waiting > 0 {
 		parts = append(parts, phrase{Text: "waits for " + counts(s.Waiting, "answer")})

@@ -1,11 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -15,28 +15,21 @@ import (
 // longestShown is how many bytes of a name from the wire a page shows; the API has it whole.
 const longestShown = 200
 
-// shown makes one line of what an agent sent: no control character, and none that turns the direction of the text around it.
-func shown(s string) string { return cut(s, longestShown) }
-
-func cut(s string, longest int) string {
-	text := strings.ToValidUTF8(s[:min(len(s), longest)], "\uFFFD")
-	if len(s) > longest {
-		text += "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.In(r, unicode.Zl, unicode.Zp) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
+// shown makes one line of what an agent sent.
+func shown(s string) string { return waterfall.Text(s, longestShown) }
 
 // orDash shows what is known.
-func orDash(s string) string {
-	if s == "" {
-		return "–"
+func orDash(s string) string { return cmp.Or(visible(s), "–") }
+
+// named shows the name of an agent that may have none.
+func named(s string) string { return cmp.Or(visible(s), "unnamed agent") }
+
+// visible is what is shown of a name; "" where that is nothing but space.
+func visible(s string) string {
+	if s = shown(s); strings.TrimSpace(s) == "" {
+		return ""
 	}
-	return shown(s)
+	return s
 }
 
 func percent(ratio float64) string { return strconv.FormatFloat(100*ratio, 'g', 4, 64) + " %" }
@@ -108,6 +101,7 @@ var reasons = map[tracker.StatusReason]string{
 	tracker.AgentCanceled: "the agent canceled it",
 	tracker.AwaitingInput: "it waits for an answer",
 	tracker.StreamEnded:   "the stream ended before the run did",
+	tracker.BrokenOff:     "the connection to the agent broke",
 	tracker.Idle:          "nothing came for too long",
 	tracker.Evicted:       "let go of to make room",
 	tracker.Shutdown:      "Delegraph stopped",

@@ -64,7 +64,7 @@ func Handler(s Settings) http.Handler {
 		}
 		say(w, http.StatusOK, "delegraph is ready")
 	})
-	mux.HandleFunc("POST /-/reload", s.reload)
+	mux.Handle("POST /-/reload", http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.reload))) // not by a page that somebody visits
 	if s.PProf {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

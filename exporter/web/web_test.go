@@ -135,6 +135,21 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
+// TestReloadByAPage takes no order from a page that somebody visits, and every one from who is no browser.
+func TestReloadByAPage(t *testing.T) {
+	s, reloads := settings(), 0
+	s.Reload = func() error { reloads++; return nil }
+	for header, want := range map[string]int{
+		"Sec-Fetch-Site: cross-site": 403, "Sec-Fetch-Site: same-site": 403, "Origin: https://elsewhere.example": 403,
+		"Sec-Fetch-Site: same-origin": 200, "Accept: */*": 200,
+	} {
+		before := reloads
+		if answer, _ := ask(t, s, "POST", "/-/reload", header); answer.StatusCode != want || (reloads > before) != (want == 200) {
+			t.Errorf("%s: %s, %d reloads", header, answer.Status, reloads-before)
+		}
+	}
+}
+
 // checkHeaders holds the answer against what keeps text from being more than text in a browser.
 func checkHeaders(t *testing.T, answer *http.Response) {
 	t.Helper()
