@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +115,20 @@ func TestPage(t *testing.T) {
 			}
 		}
 	})
+	t.Run("holds no connection while nobody looks", func(t *testing.T) {
+		b.t = t
+		b.open(demo, nil)
+		b.until(alive)
+		const look = `Object.defineProperty(document, "hidden", { value: %t, configurable: true }), document.dispatchEvent(new Event("visibilitychange"))`
+		b.text(fmt.Sprintf(look, true))
+		b.text("listen()") // as it does some time after it was refused
+		if state := b.number("source.readyState"); state != 2 {
+			t.Errorf("the connection is in state %d", state)
+		}
+		b.text("globalThis.before = source")
+		b.text(fmt.Sprintf(look, false))
+		b.until("source !== before && source.readyState === 1")
+	})
 	t.Run("survives a reconnect", func(t *testing.T) {
 		b.t = t
 		w := newWire(t, strings.TrimPrefix(host, "http://"))
@@ -198,9 +214,15 @@ func TestPageOfRestartedServer(t *testing.T) {
 // TestHostilePage has an agent that calls itself and its tools what would be more than text in a careless page.
 func TestHostilePage(t *testing.T) {
 	b := newBrowser(t)
+	asked := make(chan struct{}, 2)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
 		w.Header().Set("Content-Type", "text/event-stream")
-		for i, name := range hostileNames {
+		names := slices.Clone(hostileNames)
+		if len(asked) == 2 {
+			slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest first
+		}
+		for i, name := range names {
 			part := map[string]any{"functionCall": map[string]any{"id": fmt.Sprint(name, i), "name": name, "args": map[string]any{}}}
 			frame, _ := json.Marshal(map[string]any{"author": name, "invocationId": hostileNames[0], "content": map[string]any{"parts": []any{part}}})
 			fmt.Fprintf(w, "data: %s\n\n", frame)
@@ -209,10 +231,12 @@ func TestHostilePage(t *testing.T) {
 	}))
 	t.Cleanup(agent.Close)
 	car := launch(t, hostileConfig(agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	if got := post(t, car.address(), adkserver.RunRequest("u", hostileNames[1], "hello", true), nil); got.err != nil {
-		t.Fatal(got.err)
+	for range cap(asked) {
+		if got := post(t, car.address(), adkserver.RunRequest("u", hostileNames[1], "hello", true), nil); got.err != nil {
+			t.Fatal(got.err)
+		}
+		car.proxies[0].Wait()
 	}
-	car.proxies[0].Wait()
 	pages := httptest.NewServer(car.admin)
 	t.Cleanup(pages.Close)
 	t.Cleanup(pages.CloseClientConnections) // a page follows until it is closed
@@ -229,6 +253,10 @@ func TestHostilePage(t *testing.T) {
 				t.Errorf("%s says %.3000q", path, text)
 			}
 		}
+	}
+	b.open(pages.URL+"/", deed{"width": desktop})
+	if wide := b.number(`document.querySelector("#rows th").offsetWidth`); wide > desktop/3 {
+		t.Errorf("a long name takes %d pixels from what else there is to say", wide)
 	}
 	if size := len(fetched(t, pages.URL+"/"+key)); size > 128<<10 {
 		t.Errorf("the run's page has %d bytes", size)

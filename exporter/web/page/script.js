@@ -45,7 +45,7 @@ async function refresh() {
   if (busy) { again = true; return }
   busy = true
   try {
-    const answer = await fetch(location.href, { cache: 'no-store' })
+    const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(30_000) }) // a connection may be dead without a word
     if (answer.ok) {
       const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
       for (const part of document.querySelectorAll('[data-live]')) {
@@ -64,6 +64,8 @@ async function refresh() {
 }
 
 function listen() {
+  source?.close()
+  if (document.hidden) return
   source = new EventSource(address)
   source.addEventListener('runs', refresh)
   source.addEventListener('error', () => {
@@ -73,8 +75,5 @@ function listen() {
 }
 
 // A page that nobody looks at holds no connection: browsers have six for a server.
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) listen()
-  else source?.close()
-})
-if (!document.hidden) listen()
+document.addEventListener('visibilitychange', listen)
+listen()
