@@ -73,6 +73,7 @@ func (s *subscription) prepare() bool {
 type refusal struct {
 	why     string
 	lasting bool          // asking again soon will not help
+	absent  bool          // there is no such stream, or not yet
 	after   time.Duration // that the answer asks for
 }
 
@@ -201,7 +202,9 @@ func unfit(resp *http.Response, now time.Time) error {
 	case status == http.StatusNoContent:
 		return errOver
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusNotFound || status >= 500:
-		return &refusal{why: "it answered " + strconv.Itoa(status), after: retryAfter(resp.Header.Get("Retry-After"), now)}
+		return &refusal{
+			why: "it answered " + strconv.Itoa(status), after: retryAfter(resp.Header.Get("Retry-After"), now), absent: status == http.StatusNotFound,
+		}
 	case status != http.StatusOK:
 		return &refusal{why: "it answered " + strconv.Itoa(status), lasting: true}
 	case !isStream(resp.Header):
@@ -227,9 +230,12 @@ func retryAfter(asked string, now time.Time) time.Duration {
 	return time.Duration(min(max(seconds, 0), 3600)) * time.Second
 }
 
-// miss says that there is no stream: once, until the reason is another.
+// miss says that there is no stream: once, until the reason is another. An agent that does not know a session is up: whoever asks a
+// proxy for a run can name one that does not exist.
 func (s *subscription) miss(err error) {
-	s.counters.Up(s.settings.Name, false)
+	if absent := s.refused != nil && s.refused.absent; !absent || !s.PerSession() {
+		s.counters.Up(s.settings.Name, false)
+	}
 	if why := err.Error(); why != s.lost {
 		s.logger.Warn("no stream from the agent; trying again", "err", why)
 		s.lost = why

@@ -343,3 +343,28 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownSession makes no source down: the agent answers, and the name may be any that a request had. A tail of one stream has no
+// other that could be meant.
+func TestUnknownSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		status     int
+		perSession bool
+		want       string
+	}{
+		"a session's, not found": {404, true, "open ctx, close stopped"},
+		"a session's, failing":   {500, true, "open ctx, up false, close stopped"},
+		"the only one":           {404, false, "open ctx, up false, close stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := tailing(t, 0, func(s *TailSettings) {
+				if c.perSession {
+					s.URL, s.Session = strings.Replace(s.URL, "ctx", "{session}", 1), "{session}"
+				}
+			}, answers(c.status))
+			if got := strings.Join(a.got, ", "); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
