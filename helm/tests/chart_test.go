@@ -11,8 +11,10 @@ import (
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	admissionregistration "k8s.io/api/admissionregistration/v1"
 	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -113,6 +115,8 @@ func typed(kind string) any {
 		return new(core.ConfigMap)
 	case "Deployment":
 		return new(apps.Deployment)
+	case "HorizontalPodAutoscaler":
+		return new(autoscaling.HorizontalPodAutoscaler)
 	case "MutatingAdmissionPolicy":
 		return new(admissionregistration.MutatingAdmissionPolicy)
 	case "MutatingAdmissionPolicyBinding":
@@ -121,6 +125,8 @@ func typed(kind string) any {
 		return new(networking.NetworkPolicy)
 	case "Pod":
 		return new(core.Pod)
+	case "PodDisruptionBudget":
+		return new(policy.PodDisruptionBudget)
 	case "PodMonitor":
 		return new(monitoring.PodMonitor)
 	case "PrometheusRule":
@@ -208,45 +214,62 @@ func TestRefusals(t *testing.T) {
 	proxy := "{name: a, proxy: {listen: ':8080', upstream: 'http://agent:8000'}}"
 	tail := "{name: b, tail: {url: 'http://agent:8000/events/{session}'}}"
 	sources := "config: {sources: [" + proxy + "]}\n"
+	nats := "store: jetstream, jetstream: {urls: ['nats://n:4222']}, authentication: {anonymous: anywhere}"
+	gateway := "mode: gateway\nconfig: {stream: {listen: ':10478', " + nats + "}}\n"
+	scaled := func(values string) string { return gateway + "gateway: {autoscaling: {enabled: true, " + values + "}}" }
 	sidecar := "mode: library\nconfig: {sources: [" + proxy + "]}\n"
 	for name, c := range map[string]struct{ values, want string }{
-		"no source":            {"mode: standalone", "config.sources is empty: name at least one agent"},
-		"no such API":          {"mode: inject\n" + sources, "Use mode: library (a chart of yours depends on this one and includes the sidecar) or mode: standalone"},
-		"unknown mode":         {"mode: sidecar\n" + sources, "at '/mode': value must be one of 'standalone', 'library', 'inject'"},
-		"unknown value":        {"replica: 2\n" + sources, "additional properties 'replica' not allowed"},
-		"unknown key":          {"config: {sources: [{name: a, prxy: {}}]}", "additional properties 'prxy' not allowed"},
-		"two kinds":            {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'http://a'}, tail: {url: 'http://b'}}]}", "config.sources[0] (a) has both proxy and tail: make two sources of it"},
-		"no kind":              {"config: {sources: [{name: a}]}", "config.sources[0] (a) has neither proxy nor tail"},
-		"no scheme":            {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'a:80'}}]}", "at '/config/sources/0/proxy/upstream': 'a:80' does not match pattern '^https?://"},
-		"unreachable":          {"config: {sources: [{name: a, proxy: {listen: '127.0.0.1:1', upstream: 'http://a'}}]}", `config.sources[0] (a): proxy.listen "127.0.0.1:1" can be reached from inside the pod only`},
-		"any port":             {"config: {sources: [{name: a, proxy: {listen: ':0', upstream: 'http://a'}}]}", `proxy.listen ":0" is a port that nobody can know`},
-		"itself":               {"mode: library\nconfig: {sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://localhost:8080'}}]}", "proxy.upstream http://localhost:8080 is Delegraph's own port"},
-		"one port twice":       {sources + "admin: {port: 8080}", "port 8080 is listened on twice, as http and delegraph-admin"},
-		"duration":             {"config: {sources: [" + proxy + "], runs: {idle_timeout: 5 minutes}}", "at '/config/runs/idle_timeout': '5 minutes' does not match pattern"},
-		"policy":               {"config: {sources: [" + proxy + "], stream: {policy: all}}", "value must be one of 'public', 'client'"},
-		"port":                 {sources + "admin: {port: 99999}", "at '/admin/port': maximum: got 99,999, want 65,535"},
-		"long port name":       {sources + "portName: much-too-long-a-name", "at '/portName': maxLength: got 20, want 12"},
-		"port name of digits":  {sources + "portName: '80'", "at '/portName': '80' does not match pattern"},
-		"name":                 {sources + "fullnameOverride: My_Agent", "at '/fullnameOverride': 'My_Agent' does not match pattern"},
-		"one name twice":       {"config: {sources: [" + proxy + "," + strings.Replace(proxy, "8080", "8081", 1) + "]}", "config.sources[1] (a): there is a source of this name already"},
-		"no agent here":        {strings.Replace(sources, "//agent", "//127.0.0.1", 1), "config.sources[0] (a): proxy.upstream is in Delegraph's own pod, where with mode: standalone no agent is"},
-		"nothing to tail here": {"config: {sources: [" + strings.Replace(tail, "//agent", "//localhost", 1) + "]}", "config.sources[0] (b): tail.url is in Delegraph's own pod"},
-		"two that tail":        {"config: {sources: [" + proxy + "," + tail + "]}\nstandalone: {replicas: 2}", "standalone.replicas: each pod would subscribe to the same stream"},
-		"no such port":         {strings.Replace(sources, "8080", "65536", 1), "port 65536 of http: ports end at 65535"},
-		"port of the Service":  {strings.Replace(sources, "]", ", {name: b, proxy: {listen: ':80', upstream: 'http://b'}}]", 1), "service.port: the Service would have port 80 twice, for http and http-2"},
-		"port of the stream":   {strings.Replace(sources, "8080", "10478", 1), "port 10478 is listened on twice, as config.stream.listen and http"},
-		"certificates":         {"config: {sources: [" + proxy + "], stream: {authentication: {client_certificates: true}}}", "config.stream.authentication.client_certificates: there is no TLS"},
-		"admin for the world":  {sources + "service: {type: LoadBalancer}\nserviceMonitor: {enabled: true}", "with service.type: LoadBalancer it would be open outside the cluster; use podMonitor.enabled"},
-		"two monitors":         {sources + "podMonitor: {enabled: true}\nserviceMonitor: {enabled: true}", "everything would be scraped and counted twice"},
-		"unknown key below":    {sources + "standalone: {replica: 2}", "at '/standalone': additional properties 'replica' not allowed"},
-		"endpoint":             {sources + "traces: {endpoint: 'otel:4317'}", "at '/traces/endpoint': 'otel:4317' does not match pattern"},
-		"secret of two kinds":  {sources + "secrets: {a: {existingSecret: b, data: {c: d}}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
-		"secret of no kind":    {sources + "secrets: {a: {}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
-		"monitor without pods": {sidecar + "serviceMonitor: {enabled: true}", "there is no Service with mode: library; use podMonitor.enabled"},
-		"egress of an agent":   {sidecar + "networkPolicy: {enabled: true, egress: [{}]}", "networkPolicy.egress: with mode: library the pods are the agent's"},
-		"too short to drain":   {sources + "standalone: {terminationGracePeriodSeconds: 10}", "at '/standalone/terminationGracePeriodSeconds': minimum: got 10, want 16"},
-		"label that opts out":  {sources + "inject: {label: 'false'}", `inject.label: "false" is what pods say that want no sidecar`},
-		"open stream":          {"config: {sources: [" + proxy + "], stream: {listen: ':10478'}}", "config.stream.listen: nobody is asked who they are"},
+		"no source":              {"mode: standalone", "config.sources is empty: name at least one agent"},
+		"no such API":            {"mode: inject\n" + sources, "Use mode: library (a chart of yours depends on this one and includes the sidecar) or mode: standalone"},
+		"unknown mode":           {"mode: sidecar\n" + sources, "at '/mode': value must be one of 'standalone', 'library', 'inject', 'gateway'"},
+		"unknown value":          {"replica: 2\n" + sources, "additional properties 'replica' not allowed"},
+		"unknown key":            {"config: {sources: [{name: a, prxy: {}}]}", "additional properties 'prxy' not allowed"},
+		"two kinds":              {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'http://a'}, tail: {url: 'http://b'}}]}", "config.sources[0] (a) has both proxy and tail: make two sources of it"},
+		"no kind":                {"config: {sources: [{name: a}]}", "config.sources[0] (a) has neither proxy nor tail"},
+		"no scheme":              {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'a:80'}}]}", "at '/config/sources/0/proxy/upstream': 'a:80' does not match pattern '^https?://"},
+		"unreachable":            {"config: {sources: [{name: a, proxy: {listen: '127.0.0.1:1', upstream: 'http://a'}}]}", `config.sources[0] (a): proxy.listen "127.0.0.1:1" can be reached from inside the pod only`},
+		"any port":               {"config: {sources: [{name: a, proxy: {listen: ':0', upstream: 'http://a'}}]}", `proxy.listen ":0" is a port that nobody can know`},
+		"itself":                 {"mode: library\nconfig: {sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://localhost:8080'}}]}", "proxy.upstream http://localhost:8080 is Delegraph's own port"},
+		"one port twice":         {sources + "admin: {port: 8080}", "port 8080 is listened on twice, as http and delegraph-admin"},
+		"duration":               {"config: {sources: [" + proxy + "], runs: {idle_timeout: 5 minutes}}", "at '/config/runs/idle_timeout': '5 minutes' does not match pattern"},
+		"policy":                 {"config: {sources: [" + proxy + "], stream: {policy: all}}", "value must be one of 'public', 'client'"},
+		"port":                   {sources + "admin: {port: 99999}", "at '/admin/port': maximum: got 99,999, want 65,535"},
+		"long port name":         {sources + "portName: much-too-long-a-name", "at '/portName': maxLength: got 20, want 12"},
+		"port name of digits":    {sources + "portName: '80'", "at '/portName': '80' does not match pattern"},
+		"name":                   {sources + "fullnameOverride: My_Agent", "at '/fullnameOverride': 'My_Agent' does not match pattern"},
+		"one name twice":         {"config: {sources: [" + proxy + "," + strings.Replace(proxy, "8080", "8081", 1) + "]}", "config.sources[1] (a): there is a source of this name already"},
+		"no agent here":          {strings.Replace(sources, "//agent", "//127.0.0.1", 1), "config.sources[0] (a): proxy.upstream is in Delegraph's own pod, where with mode: standalone no agent is"},
+		"nothing to tail here":   {"config: {sources: [" + strings.Replace(tail, "//agent", "//localhost", 1) + "]}", "config.sources[0] (b): tail.url is in Delegraph's own pod"},
+		"two that tail":          {"config: {sources: [" + proxy + "," + tail + "]}\nstandalone: {replicas: 2}", "standalone.replicas: each pod would subscribe to the same stream"},
+		"no such port":           {strings.Replace(sources, "8080", "65536", 1), "port 65536 of http: ports end at 65535"},
+		"port of the Service":    {strings.Replace(sources, "]", ", {name: b, proxy: {listen: ':80', upstream: 'http://b'}}]", 1), "service.port: the Service would have port 80 twice, for http and http-2"},
+		"port of the stream":     {strings.Replace(sources, "8080", "10478", 1), "port 10478 is listened on twice, as config.stream.listen and http"},
+		"certificates":           {"config: {sources: [" + proxy + "], stream: {authentication: {client_certificates: true}}}", "config.stream.authentication.client_certificates: there is no TLS"},
+		"admin for the world":    {sources + "service: {type: LoadBalancer}\nserviceMonitor: {enabled: true}", "with service.type: LoadBalancer it would be open outside the cluster; use podMonitor.enabled"},
+		"two monitors":           {sources + "podMonitor: {enabled: true}\nserviceMonitor: {enabled: true}", "everything would be scraped and counted twice"},
+		"unknown key below":      {sources + "standalone: {replica: 2}", "at '/standalone': additional properties 'replica' not allowed"},
+		"endpoint":               {sources + "traces: {endpoint: 'otel:4317'}", "at '/traces/endpoint': 'otel:4317' does not match pattern"},
+		"secret of two kinds":    {sources + "secrets: {a: {existingSecret: b, data: {c: d}}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
+		"secret of no kind":      {sources + "secrets: {a: {}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
+		"monitor without pods":   {sidecar + "serviceMonitor: {enabled: true}", "there is no Service with mode: library; use podMonitor.enabled"},
+		"egress of an agent":     {sidecar + "networkPolicy: {enabled: true, egress: [{}]}", "networkPolicy.egress: with mode: library the pods are the agent's"},
+		"too short to drain":     {sources + "standalone: {terminationGracePeriodSeconds: 10}", "at '/standalone/terminationGracePeriodSeconds': minimum: got 10, want 16"},
+		"label that opts out":    {sources + "inject: {label: 'false'}", `inject.label: "false" is what pods say that want no sidecar`},
+		"gateway of an agent":    {strings.Replace(gateway, "config: {", "config: {sources: ["+proxy+"], ", 1), "config.sources: a gateway listens to no agent"},
+		"gateway of memory":      {"mode: gateway\nconfig: {stream: {listen: ':10478', authentication: {anonymous: anywhere}}}", "config.stream.store: a gateway has nothing to serve of its own"},
+		"gateway to nobody":      {strings.Replace(gateway, ":10478", "127.0.0.1:10478", 1), "config.stream.listen: a gateway has nothing else to do"},
+		"gateway by default":     {strings.Replace(gateway, "listen: ':10478', ", "", 1), "config.stream.listen: a gateway has nothing else to do"},
+		"gateway with traces":    {gateway + "traces: {endpoint: 'http://otel:4317'}", "traces.endpoint: a gateway sees no runs"},
+		"gateway without NATS":   {strings.Replace(gateway, "'nats://n:4222'", "", 1), "config.stream.jetstream.urls: there is none"},
+		"who we are twice":       {strings.Replace(gateway, "urls:", "credentials_file: /a, nkey_file: /b, urls:", 1), "config.stream.jetstream: there are both credentials_file and nkey_file"},
+		"half a certificate":     {strings.Replace(gateway, "urls:", "tls: {key_file: /a}, urls:", 1), "config.stream.jetstream.tls: a certificate and its key belong together"},
+		"open gateway":           {strings.Replace(gateway, "anywhere", "loopback", 1), "config.stream.listen: nobody is asked who they are"},
+		"fewer than least":       {scaled("minReplicas: 3, maxReplicas: 2"), "gateway.autoscaling: minReplicas is more than maxReplicas"},
+		"scaled by nothing":      {scaled("cpu: 0"), "gateway.autoscaling: there is nothing to go by"},
+		"scaled by no request":   {scaled("cpu: 50") + "\nresources: {requests: {cpu: null}}", "gateway.autoscaling.cpu is in percent of what a pod asks for"},
+		"more than there can be": {scaled("subscribers: 10000"), "gateway.autoscaling.subscribers: a pod takes no more than 10000"},
+		"store that is none":     {"config: {sources: [" + proxy + "], stream: {store: redis}}", "value must be one of 'memory', 'jetstream'"},
+		"open stream":            {"config: {sources: [" + proxy + "], stream: {listen: ':10478'}}", "config.stream.listen: nobody is asked who they are"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "values.yaml")
@@ -269,7 +292,7 @@ func TestRefusals(t *testing.T) {
 
 // TestNotes shows what is said after an installation. It is rendered as a file of the chart, since Helm shows it only when it installs.
 func TestNotes(t *testing.T) {
-	for _, mode := range []string{"standalone", "library", "inject"} {
+	for _, mode := range []string{"standalone", "library", "inject", "gateway", "gateway-autoscaling"} {
 		t.Run(mode, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "delegraph")
 			if err := os.CopyFS(dir, os.DirFS(chart)); err != nil {

@@ -26,6 +26,23 @@ dashboards: {enabled: true}
 networkPolicy: {enabled: true}
 `
 
+// everyGateway makes every kind of object that a gateway has.
+const everyGateway = `
+mode: gateway
+config:
+  stream:
+    listen: ":10478"
+    store: jetstream
+    jetstream: {urls: ["nats://nats:4222"]}
+    authentication: {bearer_tokens_file: /run/secrets/delegraph/readers/tokens}
+secrets: {readers: {data: {tokens: 0123456789abcdefghijklmnopqrstuv}}}
+gateway: {autoscaling: {enabled: true, subscribers: 5000}}
+serviceMonitor: {enabled: true}
+prometheusRule: {enabled: true}
+dashboards: {enabled: true}
+networkPolicy: {enabled: true, egress: [{ports: [{port: 4222}]}]}
+`
+
 // TestNames installs under every name that Helm lets a release have: what the chart makes of it is a name and a label to Kubernetes,
 // and not a number or nothing.
 func TestNames(t *testing.T) {
@@ -37,12 +54,13 @@ func TestNames(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, mode), values+"\nmode: "+mode)
 	}
+	write(t, filepath.Join(dir, "gateway"), everyGateway)
 	for _, release := range []string{
 		"a", "agents", "delegraph", "a.b", "1", "123", "1.5", "1e3", "0x1f", "true", "null", "2026-11-21",
 		strings.Repeat("a", 53), strings.Repeat("a", 49) + ".bbb", strings.Repeat("a", 48) + "--bbb", "delegraph." + strings.Repeat("1.", 20) + "1",
 	} {
 		t.Run(release, func(t *testing.T) {
-			for _, mode := range []string{"standalone", "library", "inject"} {
+			for _, mode := range []string{"standalone", "library", "inject", "gateway"} {
 				out, problems, err := run(t, tool(t, "helm"), "template", release, chart, "--namespace", "agents", "--api-versions", policyAPI, "--values", filepath.Join(dir, mode))
 				if err != nil {
 					t.Fatalf("%s: %v\n%s", mode, err, problems)
@@ -84,6 +102,11 @@ func checkObjects(t *testing.T, rendered string) {
 			selector, err := meta.LabelSelectorAsSelector(object.Spec.Selector)
 			if err != nil || !selector.Matches(labels.Set(object.Spec.Template.Labels)) {
 				t.Errorf("selector %v of pods with %v: %v", object.Spec.Selector, object.Spec.Template.Labels, err)
+			}
+			for _, spread := range object.Spec.Template.Spec.TopologySpreadConstraints {
+				if selector, err := meta.LabelSelectorAsSelector(spread.LabelSelector); err != nil || !selector.Matches(labels.Set(object.Spec.Template.Labels)) {
+					t.Errorf("pods with %v are spread by %v: %v", object.Spec.Template.Labels, spread.LabelSelector, err)
+				}
 			}
 			checkLabels(t, "pod", object.Spec.Template.Labels)
 			checkPorts(t, object.Spec.Template.Spec)
@@ -131,13 +154,18 @@ func checkPorts(t *testing.T, pod core.PodSpec) {
 // TestNothing takes each default away, as null does, and --reuse-values of a release before the value was: what is made is as good, or
 // a sentence says what is missing.
 func TestNothing(t *testing.T) {
-	values := filepath.Join(t.TempDir(), "values.yaml")
+	values, gateway := filepath.Join(t.TempDir(), "values.yaml"), filepath.Join(t.TempDir(), "gateway.yaml")
 	write(t, values, everywhere)
+	write(t, gateway, everyGateway)
 	for _, key := range keys("", mapping(t, filepath.Join(chart, "values.yaml"))) {
 		if strings.HasPrefix(key, "config.") || strings.HasPrefix(key, "networkPolicy.adminFrom.") {
 			continue // not of the chart, or of a list
 		}
 		t.Run(key, func(t *testing.T) {
+			values := values
+			if key == "gateway" || strings.HasPrefix(key, "gateway.") {
+				values = gateway
+			}
 			out, problems, err := run(t, tool(t, "helm"), "template", "demo", chart, "--values", values, "--set", key+"=null")
 			if err == nil {
 				checkObjects(t, out)

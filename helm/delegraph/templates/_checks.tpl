@@ -1,6 +1,8 @@
 {{- /* What the schema cannot say, or not in words: combinations of values that would install and not work. */ -}}
 {{- define "delegraph.checks" -}}
-{{- if not .Values.config.sources -}}
+{{- if eq .Values.mode "gateway" -}}
+{{- include "delegraph.checkGateway" . -}}
+{{- else if not .Values.config.sources -}}
 {{- fail "config.sources is empty: name at least one agent, such as {name: my-agent, proxy: {listen: \":8080\", upstream: \"http://127.0.0.1:8000\"}}; the chart's README has an example for each mode" -}}
 {{- end -}}
 {{- $names := dict -}}
@@ -14,6 +16,7 @@
 {{- end -}}
 {{- include "delegraph.checkPorts" . -}}
 {{- include "delegraph.checkStream" . -}}
+{{- include "delegraph.checkStore" . -}}
 {{- range $name, $secret := .Values.secrets -}}
 {{- if eq (empty $secret.existingSecret) (empty $secret.data) -}}
 {{- fail (printf "secrets.%s: give existingSecret, the name of one that is there, or data, for one that the chart makes; and one of the two" $name) -}}
@@ -27,7 +30,7 @@
 {{- if and (eq .Values.mode "standalone") (include "delegraph.tailed" .) (gt (int .Values.standalone.replicas) 1) -}}
 {{- fail "standalone.replicas: each pod would subscribe to the same stream and count all of it again: leave it at 1, or make a release of its own of the sources with tail" -}}
 {{- end -}}
-{{- if and .Values.networkPolicy.egress (ne .Values.mode "standalone") -}}
+{{- if and .Values.networkPolicy.egress (not (include "delegraph.own" .)) -}}
 {{- fail (printf "networkPolicy.egress: with mode: %s the pods are the agent's, and what they may reach is not for this chart to say" .Values.mode) -}}
 {{- end -}}
 {{- include "delegraph.checkMonitors" . -}}
@@ -81,7 +84,7 @@
 {{- end -}}
 {{- $_ := set $taken $port $name -}}
 {{- end -}}
-{{- if eq .Values.mode "standalone" -}}
+{{- if include "delegraph.own" . -}}
 {{- $taken = dict -}}
 {{- range include "delegraph.servicePorts" . | fromYamlArray -}}
 {{- $port := .port | toString -}}
@@ -105,9 +108,58 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "delegraph.checkStore" -}}
+{{- $stream := dig "stream" dict .Values.config -}}
+{{- $nats := dig "jetstream" dict $stream -}}
+{{- $tls := dig "tls" dict $nats -}}
+{{- if and (eq (dig "store" "" $stream) "jetstream") (not $nats.urls) -}}
+{{- fail "config.stream.jetstream.urls: there is none: give the servers' addresses, such as [\"nats://nats:4222\"]" -}}
+{{- end -}}
+{{- if and $nats.credentials_file $nats.nkey_file -}}
+{{- fail "config.stream.jetstream: there are both credentials_file and nkey_file: give one of the two" -}}
+{{- end -}}
+{{- if ne (empty $tls.cert_file) (empty $tls.key_file) -}}
+{{- fail "config.stream.jetstream.tls: a certificate and its key belong together: give cert_file and key_file, or neither" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "delegraph.checkGateway" -}}
+{{- $stream := dig "stream" dict .Values.config -}}
+{{- if .Values.config.sources -}}
+{{- fail "config.sources: a gateway listens to no agent: leave them out; the sidecars that publish are releases of their own" -}}
+{{- end -}}
+{{- if ne (dig "store" "" $stream) "jetstream" -}}
+{{- fail "config.stream.store: a gateway has nothing to serve of its own: set jetstream, and the servers' addresses in config.stream.jetstream.urls" -}}
+{{- end -}}
+{{- if not (include "delegraph.streamPort" .) -}}
+{{- fail "config.stream.listen: a gateway has nothing else to do, and nobody outside the pod would reach it: give a port, as in \":10478\"" -}}
+{{- end -}}
+{{- if .Values.traces.endpoint -}}
+{{- fail "traces.endpoint: a gateway sees no runs and makes no spans: leave it out" -}}
+{{- end -}}
+{{- if dig "autoscaling" "enabled" false .Values.gateway -}}
+{{- include "delegraph.checkAutoscaling" (list . .Values.gateway.autoscaling (dig "max_subscribers" 10000 $stream)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "delegraph.checkAutoscaling" -}}
+{{- $ := index . 0 -}}
+{{- $scale := index . 1 -}}
+{{- $most := index . 2 | int -}}
+{{- if gt (int $scale.minReplicas) (int $scale.maxReplicas) -}}
+{{- fail "gateway.autoscaling: minReplicas is more than maxReplicas" -}}
+{{- else if not (or $scale.cpu $scale.subscribers) -}}
+{{- fail "gateway.autoscaling: there is nothing to go by: give cpu, subscribers or both" -}}
+{{- else if and $scale.cpu (not (dig "requests" "cpu" (dig "limits" "cpu" "" $.Values.resources) $.Values.resources)) -}}
+{{- fail "gateway.autoscaling.cpu is in percent of what a pod asks for: give resources.requests.cpu" -}}
+{{- else if ge (int $scale.subscribers) $most -}}
+{{- fail (printf "gateway.autoscaling.subscribers: a pod takes no more than %d, and pods would never be found to have too many: give less, or more as config.stream.max_subscribers" $most) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "delegraph.checkMonitors" -}}
 {{- if .Values.serviceMonitor.enabled -}}
-{{- if ne .Values.mode "standalone" -}}
+{{- if not (include "delegraph.own" .) -}}
 {{- fail (printf "serviceMonitor.enabled: there is no Service with mode: %s; use podMonitor.enabled" .Values.mode) -}}
 {{- else if ne .Values.service.type "ClusterIP" -}}
 {{- fail (printf "serviceMonitor.enabled: the Service has the admin port then, and with service.type: %s it would be open outside the cluster; use podMonitor.enabled" .Values.service.type) -}}

@@ -26,8 +26,9 @@ first, then in sidecars.
 {{- /* The ports of the Service: the admin server's only for who scrapes it there. */ -}}
 {{- define "delegraph.servicePorts" -}}
 {{- $ports := list -}}
+{{- $first := ternary "delegraph-sse" .Values.portName (eq .Values.mode "gateway") -}}
 {{- range include "delegraph.ports" . | fromYamlArray -}}
-{{- if eq .name $.Values.portName -}}
+{{- if eq .name $first -}}
 {{- $ports = append $ports (dict "name" .name "port" $.Values.service.port "targetPort" .name) -}}
 {{- else if or (ne .name "delegraph-admin") $.Values.serviceMonitor.enabled -}}
 {{- $ports = append $ports (dict "name" .name "port" .containerPort "targetPort" .name) -}}

@@ -17,11 +17,11 @@ it stops it after them.
 - name: delegraph
   image: {{ include "delegraph.image" . }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
-  {{- if ne .Values.mode "standalone" }}
+  {{- if not (include "delegraph.own" .) }}
   restartPolicy: Always
   {{- end }}
   args:
-    - serve
+    - {{ ternary "gateway" "serve" (eq .Values.mode "gateway") }}
     - --config.file=/etc/delegraph/delegraph.yml
     - --web.listen-address=:{{ .Values.admin.port }}
     {{- with .Values.admin.webConfigFile }}
@@ -34,7 +34,7 @@ it stops it after them.
   startupProbe: {{- include "delegraph.probe" (list . "healthy" .Values.startupProbe) | nindent 4 }}
   readinessProbe: {{- include "delegraph.probe" (list . "ready" .Values.readinessProbe) | nindent 4 }}
   livenessProbe: {{- include "delegraph.probe" (list . "healthy" .Values.livenessProbe) | nindent 4 }}
-  {{- if eq .Values.mode "standalone" }}
+  {{- if include "delegraph.own" . }}
   lifecycle:
     preStop:
       sleep: {seconds: 5} # until nobody is sent here any more
@@ -50,7 +50,7 @@ it stops it after them.
       mountPath: /run/secrets/delegraph/{{ $name }} # and not below the configuration, where none can be made
       readOnly: true
     {{- end }}
-    {{- if ne .Values.mode "standalone" }}
+    {{- if not (include "delegraph.own" .) }}
     - name: delegraph-no-token # where there is a mount, the agent's token is not mounted
       mountPath: /var/run/secrets/kubernetes.io/serviceaccount
       readOnly: true
@@ -92,6 +92,7 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
   valueFrom: {fieldRef: {fieldPath: status.hostIP}}
 - name: GOMEMLIMIT
   {{- include "delegraph.memory" . | nindent 2 }}
+{{- if ne .Values.mode "gateway" }}
 - name: OTEL_RESOURCE_ATTRIBUTES
   value: {{ include "delegraph.resourceAttributes" . | quote }}
 {{- if include "delegraph.traced" . }}
@@ -110,6 +111,7 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 {{- else }}
 - name: OTEL_TRACES_EXPORTER
   value: none
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -160,7 +162,7 @@ of ours: its configuration is an annotation of its own.
 - name: delegraph-secret-{{ $name }}
   secret: {secretName: {{ include "delegraph.secretName" (list $ $name $secret) }}}
 {{- end }}
-{{- if ne .Values.mode "standalone" }}
+{{- if not (include "delegraph.own" .) }}
 - name: delegraph-no-token
   emptyDir: {sizeLimit: 1Mi}
 {{- end }}

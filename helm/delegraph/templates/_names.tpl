@@ -23,9 +23,14 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
+{{- /* Something if the pods are the chart's own, and not an agent's; the values of such a mode's pods are below its name. */ -}}
+{{- define "delegraph.own" -}}
+{{- if or (eq .Values.mode "standalone") (eq .Values.mode "gateway") }}own{{ end -}}
+{{- end -}}
+
 {{- /* The labels of the pods that Delegraph is in, by which everything else finds them. */ -}}
 {{- define "delegraph.podLabels" -}}
-{{- if eq .Values.mode "standalone" -}}
+{{- if include "delegraph.own" . -}}
 app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- else if eq .Values.mode "inject" -}}

@@ -12,12 +12,14 @@ import (
 
 // kinds are what the chart renders, as kubeconform names their files.
 var kinds = map[string]string{
-	"configmap-v1":                "io.k8s.api.core.v1.ConfigMap",
-	"deployment-apps-v1":          "io.k8s.api.apps.v1.Deployment",
-	"networkpolicy-networking-v1": "io.k8s.api.networking.v1.NetworkPolicy",
-	"pod-v1":                      "io.k8s.api.core.v1.Pod",
-	"secret-v1":                   "io.k8s.api.core.v1.Secret",
-	"service-v1":                  "io.k8s.api.core.v1.Service",
+	"configmap-v1":                           "io.k8s.api.core.v1.ConfigMap",
+	"deployment-apps-v1":                     "io.k8s.api.apps.v1.Deployment",
+	"horizontalpodautoscaler-autoscaling-v2": "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+	"networkpolicy-networking-v1":            "io.k8s.api.networking.v1.NetworkPolicy",
+	"poddisruptionbudget-policy-v1":          "io.k8s.api.policy.v1.PodDisruptionBudget",
+	"pod-v1":                                 "io.k8s.api.core.v1.Pod",
+	"secret-v1":                              "io.k8s.api.core.v1.Secret",
+	"service-v1":                             "io.k8s.api.core.v1.Service",
 	"mutatingadmissionpolicy-admissionregistration-v1":        "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy",
 	"mutatingadmissionpolicybinding-admissionregistration-v1": "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding",
 }

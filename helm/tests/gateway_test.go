@@ -1,0 +1,133 @@
+package tests
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// TestGatewayStarts runs the program as the Deployment says, where nobody is NATS: its probes find it alive and not ready, the port
+// of its Service asks who reads, and it ends by itself when it is told to.
+func TestGatewayStarts(t *testing.T) {
+	dir := t.TempDir()
+	program, tokens, config := filepath.Join(dir, "delegraph"), filepath.Join(dir, "tokens"), filepath.Join(dir, "delegraph.yml")
+	build(t, program, "/", "dev")
+	write(t, tokens, "0123456789abcdefghijklmnopqrstuv\n")
+	stream, admin := freePort(t), freePort(t)
+	rendered := render(t, chart, "--values", valuesFiles(t)["gateway"], "--set", fmt.Sprintf("config.stream.listen=:%d,admin.port=%d", stream, admin),
+		"--set", "config.stream.jetstream.urls[0]=nats://127.0.0.1:1,config.stream.authentication.bearer_tokens_file="+tokens)
+	write(t, config, configuration(t, rendered))
+	var deployment apps.Deployment
+	strictly(t, only(t, rendered, "Deployment"), &deployment)
+	container := deployment.Spec.Template.Spec.Containers[0]
+	args := strings.Split(strings.ReplaceAll(strings.Join(container.Args, "\n"), "/etc/delegraph/delegraph.yml", config), "\n")
+	command := exec.CommandContext(t.Context(), program, args...)
+	var log strings.Builder
+	command.Stderr = &log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+
+	url := func(port int, path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, path) }
+	for _, probe := range []*core.Probe{container.StartupProbe, container.LivenessProbe} {
+		if err := answers(t, url(admin, probe.HTTPGet.Path), "", ended); err != nil {
+			t.Fatalf("%s: %v\n%s", probe.HTTPGet.Path, err, log.String())
+		}
+	}
+	for address, want := range map[string]int{
+		url(admin, container.ReadinessProbe.HTTPGet.Path): http.StatusServiceUnavailable, url(stream, "/events"): http.StatusUnauthorized,
+	} {
+		resp, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %s; want %d", address, resp.Status, want)
+		}
+	}
+	if err := answers(t, url(admin, "/metrics"), "\ndelegraph_stream_subscribers 0\n", ended); err != nil {
+		t.Error(err)
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, log.String())
+	}
+}
+
+// TestGatewayObjects shows that what speaks of a gateway's pods finds them, that only one says how many there are, and that the metric
+// by which it does is one of Delegraph's.
+func TestGatewayObjects(t *testing.T) {
+	for name, file := range valuesFiles(t) {
+		if !strings.HasPrefix(name, "gateway") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var deployment apps.Deployment
+			var autoscaler autoscaling.HorizontalPodAutoscaler
+			selectors := map[string]*meta.LabelSelector{}
+			for _, m := range manifests(t, render(t, chart, "--values", file)) {
+				switch m.kind {
+				case "Deployment":
+					strictly(t, m.text, &deployment)
+				case "HorizontalPodAutoscaler":
+					strictly(t, m.text, &autoscaler)
+				case "PodDisruptionBudget":
+					var budget policy.PodDisruptionBudget
+					strictly(t, m.text, &budget)
+					selectors[m.kind] = budget.Spec.Selector
+				case "NetworkPolicy":
+					var restricted networking.NetworkPolicy
+					strictly(t, m.text, &restricted)
+					selectors[m.kind] = &restricted.Spec.PodSelector
+				case "Service":
+					var service core.Service
+					strictly(t, m.text, &service)
+					selectors[m.kind] = &meta.LabelSelector{MatchLabels: service.Spec.Selector}
+				}
+			}
+			for kind, selector := range selectors {
+				if selector, err := meta.LabelSelectorAsSelector(selector); err != nil || !selector.Matches(labels.Set(deployment.Spec.Template.Labels)) {
+					t.Errorf("%s of %v does not find the pods (%v)", kind, selector, err)
+				}
+			}
+			scaled := name == "gateway-autoscaling"
+			if (deployment.Spec.Replicas == nil) != scaled || (autoscaler.Spec.ScaleTargetRef.Name == deployment.Name) != scaled {
+				t.Errorf("replicas %v beside an autoscaler of %q", deployment.Spec.Replicas, autoscaler.Spec.ScaleTargetRef.Name)
+			}
+			for _, metric := range autoscaler.Spec.Metrics {
+				if metric.Pods != nil {
+					checkMetric(t, metric.Pods.Metric.Name)
+				}
+			}
+		})
+	}
+}
+
+func checkMetric(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "| `"+name+"` | gauge |  |") {
+		t.Errorf("%s is not a gauge without labels in docs/metrics.md", name)
+	}
+}
