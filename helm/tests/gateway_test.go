@@ -1,11 +1,13 @@
 package tests
 
 import (
-	"fmt"
+	"bufio"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,31 +28,37 @@ func TestGatewayStarts(t *testing.T) {
 	program, tokens, config := filepath.Join(dir, "delegraph"), filepath.Join(dir, "tokens"), filepath.Join(dir, "delegraph.yml")
 	build(t, program, "/", "dev")
 	write(t, tokens, "0123456789abcdefghijklmnopqrstuv\n")
-	stream, admin := freePort(t), freePort(t)
-	rendered := render(t, chart, "--values", valuesFiles(t)["gateway"], "--set", fmt.Sprintf("config.stream.listen=:%d,admin.port=%d", stream, admin),
+	rendered := render(t, chart, "--values", valuesFiles(t)["gateway"],
 		"--set", "config.stream.jetstream.urls[0]=nats://127.0.0.1:1,config.stream.authentication.bearer_tokens_file="+tokens)
-	write(t, config, configuration(t, rendered))
+	write(t, config, strings.ReplaceAll(configuration(t, rendered), "listen: :10478", "listen: 127.0.0.1:0"))
 	var deployment apps.Deployment
 	strictly(t, only(t, rendered, "Deployment"), &deployment)
 	container := deployment.Spec.Template.Spec.Containers[0]
-	args := strings.Split(strings.ReplaceAll(strings.Join(container.Args, "\n"), "/etc/delegraph/delegraph.yml", config), "\n")
-	command := exec.CommandContext(t.Context(), program, args...)
-	var log strings.Builder
-	command.Stderr = &log
+	deployed := strings.NewReplacer("/etc/delegraph/delegraph.yml", config, "--web.listen-address=:10477", "--web.listen-address=127.0.0.1:0")
+	command := exec.CommandContext(t.Context(), program, strings.Split(deployed.Replace(strings.Join(container.Args, "\n")), "\n")...)
+	log, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	serving, ended := make(chan map[string]string, 1), make(chan error, 1)
+	go func() {
+		serving <- addresses(log)
+		_, _ = io.Copy(io.Discard, log)
+		ended <- command.Wait()
+	}()
+	at := <-serving
 
-	url := func(port int, path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, path) }
+	url := func(server, path string) string { return "http://" + at[server] + path }
 	for _, probe := range []*core.Probe{container.StartupProbe, container.LivenessProbe} {
-		if err := answers(t, url(admin, probe.HTTPGet.Path), "", ended); err != nil {
-			t.Fatalf("%s: %v\n%s", probe.HTTPGet.Path, err, log.String())
+		if err := answers(t, url("admin", probe.HTTPGet.Path), "", ended); err != nil {
+			t.Fatalf("%s: %v", probe.HTTPGet.Path, err)
 		}
 	}
 	for address, want := range map[string]int{
-		url(admin, container.ReadinessProbe.HTTPGet.Path): http.StatusServiceUnavailable, url(stream, "/events"): http.StatusUnauthorized,
+		url("admin", container.ReadinessProbe.HTTPGet.Path): http.StatusServiceUnavailable, url("stream", "/events"): http.StatusUnauthorized,
 	} {
 		resp, err := http.Get(address)
 		if err != nil {
@@ -61,15 +69,33 @@ func TestGatewayStarts(t *testing.T) {
 			t.Errorf("%s: %s; want %d", address, resp.Status, want)
 		}
 	}
-	if err := answers(t, url(admin, "/metrics"), "\ndelegraph_stream_subscribers 0\n", ended); err != nil {
+	if err := answers(t, url("admin", "/metrics"), "\ndelegraph_stream_subscribers 0\n", ended); err != nil {
 		t.Error(err)
 	}
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, log.String())
+		t.Errorf("after SIGTERM: %v", err)
 	}
+}
+
+// listening is a line of the log.
+var listening = regexp.MustCompile(`msg="Listening on" server=(\w+) address=(\S+)`)
+
+// addresses reads a log up to where both servers listen.
+func addresses(log io.Reader) map[string]string {
+	at := map[string]string{}
+	for lines := bufio.NewReader(log); len(at) < 2; {
+		line, err := lines.ReadString('\n')
+		if found := listening.FindStringSubmatch(line); found != nil {
+			at[found[1]] = found[2]
+		}
+		if err != nil {
+			return at
+		}
+	}
+	return at
 }
 
 // TestGatewayObjects shows that what speaks of a gateway's pods finds them, that only one says how many there are, and that the metric
