@@ -12,7 +12,7 @@ import (
 )
 
 // newCluster starts three servers that are one JetStream.
-func newCluster(t *testing.T) []*server {
+func newCluster(t testing.TB) []*server {
 	t.Helper()
 	program(t)
 	ports := freePorts(t, 3)
@@ -106,7 +106,7 @@ func TestCluster(t *testing.T) {
 }
 
 // leader is the server that leads the stream.
-func leader(t *testing.T, jet jetstream.JetStream, servers []*server) *server {
+func leader(t testing.TB, jet jetstream.JetStream, servers []*server) *server {
 	t.Helper()
 	s, err := jet.Stream(t.Context(), "DELEGRAPH")
 	if err != nil {

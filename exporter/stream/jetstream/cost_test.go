@@ -1,0 +1,278 @@
+//go:build unix
+
+package jetstream
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// costStand is a publisher and a gateway of a NATS of one or three servers.
+type costStand struct {
+	*testing.B
+	servers            []*server
+	leader             int
+	urls               []string
+	publisher, gateway *Store
+	set                Settings // of the publisher
+	seen               *tally
+	published          int
+}
+
+func newCostStand(b *testing.B, replicas int) *costStand {
+	s := &costStand{B: b, seen: &tally{}}
+	if replicas == 1 {
+		s.servers = []*server{newServer(b, "")}
+	} else {
+		s.servers = newCluster(b)
+	}
+	for _, each := range s.servers {
+		s.urls = append(s.urls, each.url())
+	}
+	set := s.servers[0].settings(s.seen)
+	set.URLs, set.Limits.Replicas, set.Feeds = s.urls, replicas, 10_000
+	set.Limits.Bytes, set.Limits.PerSubject = 1<<30-1, 1000
+	set.Ring, set.Queue, set.Logger = replay.Settings{Frames: 10_000, Bytes: 2 << 20, Age: time.Hour}, 64<<20, slog.New(slog.DiscardHandler)
+	s.set, s.publisher = set, s.reach(set)
+	set.Publish, set.Observer = false, &tally{}
+	s.gateway = s.reach(set)
+	if replicas > 1 {
+		c, err := nats.Connect(strings.Join(s.urls, ","))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		jet, err := jetstream.New(c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		until(b, "all three have the stream", func() bool { return current(jet, 3) })
+		s.leader = slices.Index(s.servers, leader(b, jet, s.servers))
+	}
+	return s
+}
+
+func (s *costStand) reach(set Settings) *Store {
+	store, err := Open(set)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = store.Close(s.Context()) })
+	until(s, "the stream is reached", func() bool { return store.Ready() == nil })
+	return store
+}
+
+func (s *costStand) attach(session string) stream.Place {
+	place, refused := s.gateway.Attach(s.Context(), replay.Query{Sessions: []string{session}}, "")
+	if refused != stream.NotRefused {
+		s.Fatal(refused)
+	}
+	return place
+}
+
+// publish gives frames of 612 bytes to so many sessions in turn, one each while; 0 is as fast as they are taken.
+func (s *costStand) publish(kind string, sessions, frames int, every time.Duration) {
+	paced := time.NewTicker(max(every, time.Microsecond))
+	defer paced.Stop()
+	data := make([]byte, 612)
+	for i := range frames {
+		if every > 0 {
+			<-paced.C
+		}
+		s.published++
+		s.publisher.Publish(replay.Entry{
+			Source: "s", Session: fmt.Sprint(kind, i%sessions), Run: "r", Data: data, Stream: tailed, Origin: fmt.Append(nil, s.published),
+		})
+	}
+	until(s, "all is published", func() bool { return s.seen.count("published") == s.published })
+}
+
+// tick waits as publish does, which takes time of its own.
+func tick(n int, every time.Duration) {
+	if every == 0 {
+		return
+	}
+	paced := time.NewTicker(every)
+	defer paced.Stop()
+	for range n {
+		<-paced.C
+	}
+}
+
+// spent is the time on processors of this process, of the server that leads the stream, and of the others.
+type spent struct{ ours, leader, others time.Duration }
+
+func (s *costStand) spent() (t spent) {
+	t.ours = process()
+	for i, each := range s.servers {
+		if i == s.leader {
+			t.leader = each.busy()
+		} else {
+			t.others += each.busy()
+		}
+	}
+	return t
+}
+
+func (t spent) all() time.Duration { return t.leader + t.others }
+
+func (t spent) plus(o spent) spent { return spent{t.ours + o.ours, t.leader + o.leader, t.others + o.others} }
+
+func (t spent) minus(o spent) spent { return spent{t.ours - o.ours, t.leader - o.leader, t.others - o.others} }
+
+func (s *costStand) during(do func()) spent {
+	before := s.spent()
+	do()
+	return s.spent().minus(before)
+}
+
+// memory is what the system has given to this process, without garbage, and to the servers together.
+func (s *costStand) memory() (ours, theirs float64) {
+	runtime.GC()
+	debug.FreeOSMemory()
+	ours = residentOf(s, os.Getpid())
+	for _, each := range s.servers {
+		theirs += residentOf(s, each.process.Process.Pid)
+	}
+	return ours, theirs
+}
+
+func residentOf(b testing.TB, pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Skip("this system does not say how much memory a process has")
+	}
+	var kib int
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		b.Fatal(err)
+	}
+	return float64(kib << 10)
+}
+
+// BenchmarkPublish gives what an event costs in the sidecar that publishes it and in NATS, where nobody reads. Paced, each wakes whoever
+// it comes to; busy, a hundred sidecars have one under way at any time, each over its own connection, so that nobody sleeps. An operation
+// is an event.
+func BenchmarkPublish(b *testing.B) {
+	const sidecars = 100
+	for _, replicas := range []int{1, 3} {
+		b.Run(fmt.Sprintf("paced/%d servers", replicas), func(b *testing.B) {
+			s := newCostStand(b, replicas)
+			s.publish("c", 256, 256, 0) // who is the last of each subject is known then
+			waited := s.during(func() { tick(b.N, time.Millisecond) })
+			s.report(s.during(func() { s.publish("c", 256, b.N, time.Millisecond) }).minus(waited), b.N, replicas)
+		})
+		b.Run(fmt.Sprintf("busy/%d servers", replicas), func(b *testing.B) {
+			s := newCostStand(b, replicas)
+			all, each := []*Store{}, b.N/sidecars
+			for range sidecars {
+				all = append(all, s.reach(s.set))
+			}
+			data := make([]byte, 612)
+			round := func(n, first int) {
+				for i, store := range all {
+					for k := range n {
+						s.published++
+						store.Publish(replay.Entry{Source: "s", Session: fmt.Sprint("c", i), Run: "r", Data: data, Stream: tailed, Origin: fmt.Append(nil, first+k)})
+					}
+				}
+				until(s, "all is published", func() bool { return s.seen.count("published") == s.published })
+			}
+			round(1, 0)
+			s.report(s.during(func() { round(each, 1) }), each*sidecars, replicas)
+		})
+	}
+}
+
+func (s *costStand) report(cost spent, events, replicas int) {
+	s.ReportMetric(float64(cost.ours)/float64(events), "cpu-ns/event")
+	s.ReportMetric(float64(cost.leader)/float64(events), "leader-cpu-ns/event")
+	s.ReportMetric(float64(cost.others)/float64(events)/max(1, float64(replicas-1)), "follower-cpu-ns/event")
+}
+
+// BenchmarkFeeds gives what feeds of as many sessions cost the gateway and NATS while they are opened and while they wait, and what an
+// event costs both that goes through one: that of events that nobody reads is measured in turns with it, and subtracted. An operation is
+// an event.
+func BenchmarkFeeds(b *testing.B) {
+	for _, c := range []struct{ replicas, feeds int }{{1, 100}, {1, 1000}, {3, 1000}} {
+		b.Run(fmt.Sprintf("%d of %d servers", c.feeds, c.replicas), func(b *testing.B) { benchmarkFeeds(b, c.replicas, c.feeds) })
+	}
+}
+
+func benchmarkFeeds(b *testing.B, replicas, feeds int) {
+	s, quiet := newCostStand(b, replicas), 4*feeds
+	_, empty := s.memory()
+	s.publish("quiet", quiet, quiet, 0)
+	s.publish("loud", feeds, feeds, 0)
+	ours, held := s.memory()
+	b.ReportMetric((held-empty)/float64(replicas*(quiet+feeds)), "nats-B/session")
+	opening := s.during(func() {
+		for i := range feeds {
+			b.Cleanup(s.attach(fmt.Sprint("loud", i)).Release)
+		}
+		until(b, "all feeds bring what comes", func() bool { return s.live() == feeds })
+	})
+	oursOpen, heldOpen := s.memory()
+	b.ReportMetric(float64(opening.ours)/float64(feeds), "cpu-ns/feed")
+	b.ReportMetric(float64(opening.all())/float64(feeds), "nats-cpu-ns/feed")
+	b.ReportMetric((oursOpen-ours)/float64(feeds), "B/feed")
+	b.ReportMetric((heldOpen-held)/float64(feeds), "nats-B/feed")
+	const turns = 4
+	for name, every := range map[string]time.Duration{"paced-": time.Millisecond, "busy-": 0} {
+		var extra spent
+		for range turns {
+			unread := s.during(func() { s.publish("quiet", quiet, b.N/turns, every) })
+			extra = extra.plus(s.during(func() {
+				has := s.gateway.Stats().Frames
+				s.publish("loud", feeds, b.N/turns, every)
+				until(b, "the feeds have all", func() bool { return s.gateway.Stats().Frames == has+b.N/turns })
+			}).minus(unread))
+		}
+		events := float64(b.N / turns * turns)
+		b.ReportMetric(float64(extra.ours)/events, name+"cpu-ns/event")
+		b.ReportMetric(float64(extra.all())/events, name+"nats-cpu-ns/event")
+	}
+}
+
+// live is how many feeds have brought all that there was.
+func (s *costStand) live() (n int) {
+	feeds := s.gateway.feeds
+	feeds.mu.Lock()
+	defer feeds.mu.Unlock()
+	for _, same := range feeds.open {
+		for _, open := range same {
+			if open.live.Load() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// BenchmarkConnections gives the memory that NATS has for a connection that waits. An operation is a connection.
+func BenchmarkConnections(b *testing.B) {
+	s := newCostStand(b, 1)
+	_, before := s.memory()
+	for range b.N {
+		c, err := nats.Connect(s.urls[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+	}
+	_, after := s.memory()
+	b.ReportMetric((after-before)/float64(b.N), "nats-B/connection")
+}
