@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz faults soak bench lint update ci
+.PHONY: help build run test race fuzz faults soak bench scale lint update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
@@ -33,6 +33,9 @@ soak: ## have everything go on for SOAK, with connections that fail, and account
 
 bench: ## run the benchmarks of PKG, six times each, with allocations
 	go test $(PKG) -run '^$$' -bench . -benchmem -count 6
+
+scale: ## what 10,000 agents and a million readers would need, from the figures in docs/scale.json; see docs/scale.md
+	go run ./exporter/stream/scale
 
 lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or golangci-lint where there is one
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }

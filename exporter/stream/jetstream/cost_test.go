@@ -129,9 +129,13 @@ func (s *costStand) spent() (t spent) {
 
 func (t spent) all() time.Duration { return t.leader + t.others }
 
-func (t spent) plus(o spent) spent { return spent{t.ours + o.ours, t.leader + o.leader, t.others + o.others} }
+func (t spent) plus(o spent) spent {
+	return spent{t.ours + o.ours, t.leader + o.leader, t.others + o.others}
+}
 
-func (t spent) minus(o spent) spent { return spent{t.ours - o.ours, t.leader - o.leader, t.others - o.others} }
+func (t spent) minus(o spent) spent {
+	return spent{t.ours - o.ours, t.leader - o.leader, t.others - o.others}
+}
 
 func (s *costStand) during(do func()) spent {
 	before := s.spent()
@@ -230,6 +234,11 @@ func benchmarkFeeds(b *testing.B, replicas, feeds int) {
 	b.ReportMetric(float64(opening.all())/float64(feeds), "nats-cpu-ns/feed")
 	b.ReportMetric((oursOpen-ours)/float64(feeds), "B/feed")
 	b.ReportMetric((heldOpen-held)/float64(feeds), "nats-B/feed")
+	info, err := s.publisher.connection.jet.Stream(b.Context(), "DELEGRAPH")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.CachedInfo().State.Bytes)/float64(info.CachedInfo().State.Msgs), "stored-B/event")
 	const turns = 4
 	for name, every := range map[string]time.Duration{"paced-": time.Millisecond, "busy-": 0} {
 		var extra spent

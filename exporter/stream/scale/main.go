@@ -1,0 +1,47 @@
+// Command scale says what many agents, events and readers need, by a model of what was measured on one machine.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	path := flag.String("figures", "docs/scale.json", "the file of what was measured")
+	again := flag.Int("measure", 0, "measure the costs again, so many times, and write the file")
+	real := flag.Bool("check", false, "hold the model against real processes on this machine, and write the result into the file")
+	flag.Parse()
+	if *again > 0 {
+		f, err := measure(*again)
+		if err != nil {
+			return err
+		}
+		if err := f.store(*path); err != nil {
+			return err
+		}
+	}
+	f, err := load(*path)
+	if err != nil {
+		return err
+	}
+	if *real {
+		if f.Check, err = check(); err != nil {
+			return err
+		}
+		if err := f.store(*path); err != nil {
+			return err
+		}
+	}
+	for _, t := range tables(f) {
+		fmt.Printf("## %s\n\n%s\n", t.name, t.text)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// table is one of docs/scale.md, between two comments with its name.
+type table struct{ name, text string }
+
+const seed = 1
+
+// sizes are where the model is asked. The last is what it is for.
+func sizes() []size {
+	return []size{{100, 1e3, 1e4}, {1e3, 1e4, 1e5}, {1e4, 1e5, 1e6}}
+}
+
+func tables(f *figures) []table {
+	var plans []*plan
+	for _, s := range sizes() {
+		plans = append(plans, least(f, s, atRandom, seed))
+	}
+	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
+	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
+	all = append(all, table{"scenarios", scenariosTable(plans[len(plans)-2:])})
+	if f.Check != nil {
+		all = append(all, table{"check", f.Check.table(f)})
+	}
+	return all
+}
+
+func row(cells ...any) string {
+	var b strings.Builder
+	for _, c := range cells {
+		fmt.Fprintf(&b, "| %v ", c)
+	}
+	return b.String() + "|\n"
+}
+
+func head(titles ...any) string {
+	return row(titles...) + strings.Repeat("|-", len(titles)) + "|\n"
+}
+
+func costsTable(f *figures) string {
+	b := head("what", "median", "runs", "of")
+	for _, c := range f.Costs {
+		show := func(v float64) string { return number(v/1e3) + " µs" }
+		if !strings.Contains(c.Metric, "ns/") {
+			show = func(v float64) string { return amount(v) }
+		}
+		var runs []string
+		for _, v := range c.Runs {
+			runs = append(runs, show(v))
+		}
+		b += row(c.Name, show(c.median()), strings.Join(runs, ", "), "`"+c.Metric+"` of `"+c.command()+"`")
+	}
+	m := f.Machine
+	return b + fmt.Sprintf("\nMedians of what %d × %s did (Linux %s, %s, %s), on %s, with load averages of %s, so far above what it has processors.\n",
+		m.Processors, m.Processor, m.Kernel, m.Go, m.NATS, m.Date, strings.Join(strings.Fields(m.Load)[:3], ", "))
+}
+
+func assumptionsTable() string {
+	b := head("name", "value", "why")
+	for _, a := range [][3]any{
+		{"`speaking`", fmt.Sprintf("%g events/s", speaking), "a model's deltas; assumed"},
+		{"`runTime`, `thinkTime`", fmt.Sprintf("%g s, %g s, log-normal", runTime, thinkTime), fmt.Sprintf("assumed; so a session says %g events a second on average", agentsRate)},
+		{"`packet`", fmt.Sprintf("%g events, geometric", packet), "agents flush several at once; assumed"},
+		{"`tail`, `mostReaders`", fmt.Sprintf("Pareto, α = %g, at most %g", tail, mostReaders), "few sessions have most readers; assumed"},
+		{"`visit`", fmt.Sprintf("%g s", visit), "how long a reader stays; assumed"},
+		{"`gatewayCores`, `serverCores`", fmt.Sprintf("%g, %g", gatewayCores, serverCores), "chosen"},
+		{"`hop`", fmt.Sprintf("%g ms", hop*1e3), "one way in a data centre; assumed"},
+		{"one core takes a stream", "1", "the messages of one stream are put in order by one server, under one lock; that all of its work falls on one core is the worst case, and assumed"},
+		{"`electLeast`, `electMost`", fmt.Sprintf("%g s, %g s", electLeast, electMost), "`minElectionTimeoutDefault`, `maxElectionTimeoutDefault` of nats-server v2.15.2, server/raft.go"},
+		{"`retryLeast`, `retryMost`", fmt.Sprintf("%g s, %g s", retryLeast, retryMost), "what a gateway that stops tells its readers; of one that is killed, assumed"},
+		{"`grace`, `heartbeat`", fmt.Sprintf("%g s, %g s", grace, heartbeat), "the product's"},
+		{"`chunk`", fmt.Sprint(chunk), "readers of one session at one gateway, where the balancer hashes sessions; chosen"},
+		{"`sidecarRAM`", amount(sidecarRAM), "the memory request of a sidecar; chosen"},
+	} {
+		b += row(a[:]...)
+	}
+	return b
+}
+
+// amount is bytes in decimal units.
+func amount(n float64) string {
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if n < 1000 {
+			return fmt.Sprintf("%.3g %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.3g TB", n)
+}
+
+// number has three digits that count.
+func number(v float64) string {
+	if v < 1000 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	digits := math.Pow(10, math.Floor(math.Log10(v))-2)
+	text := fmt.Sprintf("%.0f", math.Round(v/digits)*digits)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// power is a power of ten.
+func power(v float64) string {
+	return "10" + string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[int(math.Round(math.Log10(v)))])
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+func processesTable(f *figures, plans []*plan) string {
+	titles := []any{"what"}
+	for _, p := range plans {
+		titles = append(titles, fmt.Sprintf("%s agents, %s events/s, %s readers %s", power(p.agents), power(p.events), power(p.readers), p.way))
+	}
+	b := head(titles...)
+	add := func(what string, value func(p *plan) string) {
+		cells := []any{what}
+		for _, p := range plans {
+			cells = append(cells, value(p))
+		}
+		b += row(cells...)
+	}
+	mean := func(p *plan, of func(*cell) float64) (sum float64) {
+		for _, c := range p.cells {
+			sum += of(c)
+		}
+		return sum / float64(len(p.cells))
+	}
+	each := func(p *plan) float64 { return mean(p, func(c *cell) float64 { _, each := c.feeds(); return each }) }
+	feeds := func(p *plan) float64 {
+		return mean(p, func(c *cell) float64 { all, _ := c.feeds(); return float64(all) }) * float64(len(p.cells))
+	}
+	deliveries := func(p *plan) float64 {
+		return mean(p, func(c *cell) float64 { return float64(c.readers()) }) * float64(len(p.cells)) * agentsRate
+	}
+	message := f.of(messageSize)
+	add("sessions", func(p *plan) string { return number(p.events / agentsRate) })
+	add("sidecars", func(p *plan) string { return number(p.agents) })
+	add("processor of a sidecar", func(p *plan) string {
+		return fmt.Sprintf("%.2g %%", 100*p.events/p.agents*(f.seconds(observe)+f.seconds(publish)))
+	})
+	add("memory of all sidecars", func(p *plan) string { return amount(p.agents * sidecarRAM) })
+	add("**streams**, each in an account", func(p *plan) string { return fmt.Sprint(len(p.cells)) })
+	add("**NATS servers**", func(p *plan) string { return fmt.Sprint(p.servers) })
+	add("the core that takes a stream", func(p *plan) string { return percent(mean(p, (*cell).leader)) })
+	add("all cores of NATS", func(p *plan) string { return percent(p.work() / float64(p.servers) / serverCores) })
+	add("connections of a server", func(p *plan) string {
+		return number((p.agents + float64(p.gateways())) / float64(p.servers))
+	})
+	add("feeds (consumers), all", func(p *plan) string { return number(feeds(p)) })
+	add("memory of a server", func(p *plan) string {
+		return amount((p.events/agentsRate*replicas*f.of(sessionSize) + feeds(p)*f.of(feedSizeNATS) + (p.agents+float64(p.gateways()))*f.of(connectionSize)) / float64(p.servers))
+	})
+	add("network into NATS, between servers, out", func(p *plan) string {
+		in := p.events * message * tcpOverhead
+		return fmt.Sprintf("%s/s, %s/s, %s/s", amount(in), amount(2*in), amount(in*each(p)))
+	})
+	add("disk of a server, an hour ¹", func(p *plan) string { return amount(p.events * replicas / float64(p.servers) * message * 3600) })
+	add("**gateways**", func(p *plan) string { return fmt.Sprint(p.gateways()) })
+	add("the busiest gateway", func(p *plan) string {
+		greatest := 0.0
+		for _, c := range p.cells {
+			greatest = math.Max(greatest, c.busiest())
+		}
+		return percent(greatest)
+	})
+	add("gateways of a cell, least and most", func(p *plan) string {
+		fewest, most := math.MaxInt, 0
+		for _, c := range p.cells {
+			fewest, most = min(fewest, c.gateways), max(most, c.gateways)
+		}
+		return fmt.Sprintf("%d, %d", fewest, most)
+	})
+	add("readers, feeds of a gateway ²", func(p *plan) string {
+		n := float64(p.gateways())
+		return number(p.readers/n) + ", " + number(feeds(p)/n)
+	})
+	add("memory of a gateway for them", func(p *plan) string {
+		n := float64(p.gateways())
+		return amount(p.readers/n*f.of(subscriberSize) + feeds(p)/n*f.of(feedSize))
+	})
+	add("deliveries a second", func(p *plan) string { return number(deliveries(p)) })
+	add("network to the readers", func(p *plan) string { return amount(deliveries(p)*650*tcpOverhead) + "/s" })
+	return b
+}
+
+// breaksTable says at how much each part is at its end, with nothing else in the way.
+func breaksTable(f *figures) string {
+	leader := effective(f.seconds(leaderIdle), f.seconds(leaderBusy))
+	single := effective(f.seconds(singleIdle), f.seconds(singleBusy))
+	delivery := f.seconds(deliveryMany)
+	b := head("what", "60 % of it", "made of")
+	b += row("events/s into one stream, three replicas", number(target/leader), fmt.Sprintf("one core, %.3g µs an event", leader*1e6))
+	b += row("events/s into one stream, one replica", number(target/single), fmt.Sprintf("one core, %.3g µs an event", single*1e6))
+	for _, events := range []float64{1000, 10_000, 100_000} {
+		reading := f.reading(events / speaking)
+		b += row(fmt.Sprintf("feeds that an event can have, %.0f events/s in the stream", events), number(target*replicas*serverCores/events/reading),
+			fmt.Sprintf("%.3g µs for each: NATS looks at the %.0f messages between two of a session", reading*1e6, events/speaking))
+	}
+	b += row("deliveries/s of a gateway", number(target*gatewayCores/delivery), fmt.Sprintf("%g cores, %.3g µs each, one write each", gatewayCores, delivery*1e6))
+	b += row("readers of a session that speaks, at one gateway", number(target*gatewayCores/delivery/speaking), "the same")
+	b += row("readers that come/s to a gateway", number(target*gatewayCores/f.seconds(connecting)), fmt.Sprintf("%.3g µs each, without TLS", f.of(connecting)/1e3))
+	b += row("feeds opened/s at three servers", number(target*replicas*serverCores/f.seconds(openingCluster)), fmt.Sprintf("%.3g ms each, over all three", f.of(openingCluster)/1e6))
+	b += row("readers that wait in 1 GB of a gateway", number(1e9/f.of(subscriberSize)), amount(f.of(subscriberSize))+" each, without the kernel's")
+	return b
+}
+
+func scenariosTable(plans []*plan) string {
+	b := head("what happens", "readers go", "p50", "p99", "longest", "above 1 s", "busiest second of a gateway", "and of NATS")
+	for _, p := range plans {
+		add := func(name string, c *cell, what scenario) {
+			o := c.simulate(what, seed)
+			b += row(name, p.way, duration(o.p50), duration(o.p99), duration(o.worst), fmt.Sprintf("%.2g %%", 100*o.above), percent(o.gateway), percent(o.servers))
+		}
+		add("nothing happens, a middling stream", p.middling(), steady)
+		for _, what := range scenarios() {
+			add(string(what), p.largest(), what)
+		}
+	}
+	return b
+}
+
+func duration(seconds float64) string {
+	if seconds < 1 {
+		return number(math.Round(seconds*1e3)) + " ms"
+	}
+	return fmt.Sprintf("%.1f s", seconds)
+}
