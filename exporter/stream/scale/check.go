@@ -75,18 +75,45 @@ func often(rate, idle, busy float64) float64 {
 	return cores
 }
 
-func (c *checked) table(f *figures) string {
-	b := head("what", "the model", "measured", "the model says")
-	add := func(what string, model, measured float64, show func(float64) string) {
-		b += row(what, show(model), show(measured), fmt.Sprintf("%.2f×", model/measured))
+// against is what a process took, and what the model says of it.
+type against struct {
+	what            string
+	model, measured float64
+	show            func(float64) string
+}
+
+func (c *checked) against(f *figures) []against {
+	cores := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	return []against{
+		{"sidecar, cores", c.Events*f.seconds(observe) + often(c.Events, f.seconds(publish), f.seconds(publishBusy)), c.Sidecar, cores},
+		{"the same, if nothing wakes it", c.Events * (f.seconds(observe) + f.seconds(publishBusy)), c.Sidecar, cores},
+		{"NATS, one server, cores", often(c.Events, f.seconds(singleIdle), f.seconds(singleBusy)) + c.Events*f.reading(c.Behind), c.NATS, cores},
+		{"the same, if nothing wakes it", c.Events * (f.seconds(singleBusy) + f.reading(c.Behind)), c.NATS, cores},
+		{"gateway, cores", often(c.Events, f.seconds(feedIdle), f.seconds(feedBusy)) + c.Deliveries*f.seconds(deliveryMany), c.Gateway, cores},
+		{"memory of the gateway for its readers", float64(c.Readers)*f.of(subscriberSize) + talkers*f.of(feedSize), c.Memory, amount},
 	}
-	cores := func(v float64) string { return fmt.Sprintf("%.3g cores", v) }
-	add("sidecar", c.Events*f.seconds(observe)+often(c.Events, f.seconds(publish), f.seconds(publishBusy)), c.Sidecar, cores)
-	add("NATS, one server", often(c.Events, f.seconds(singleIdle), f.seconds(singleBusy))+c.Events*f.reading(c.Behind), c.NATS, cores)
-	add("gateway", often(c.Events, f.seconds(feedIdle), f.seconds(feedBusy))+c.Deliveries*f.seconds(deliveryMany), c.Gateway, cores)
-	add("memory of the gateway for its readers", float64(c.Readers)*f.of(subscriberSize)+talkers*f.of(feedSize), c.Memory, amount)
-	return b + fmt.Sprintf("\n%d readers, %.0f events a second of %d sessions, %.0f deliveries a second, %.0f s, load averages %s. Before: sidecar %s, NATS %s, gateway %s resident.\n",
-		c.Readers, c.Events, talkers, c.Deliveries, c.Seconds, strings.Join(strings.Fields(c.Load)[:3], ", "), amount(c.Idle.Sidecar), amount(c.Idle.NATS), amount(c.Idle.Gateway))
+}
+
+func checksTable(f *figures) string {
+	titles, rows := []any{"what, by the model : measured"}, [][]any{}
+	for i, c := range f.Checks {
+		titles = append(titles, fmt.Sprintf("run %d", i+1))
+		for k, a := range c.against(f) {
+			if i == 0 {
+				rows = append(rows, []any{a.what})
+			}
+			rows[k] = append(rows[k], fmt.Sprintf("%s : %s, %.2f×", a.show(a.model), a.show(a.measured), a.model/a.measured))
+		}
+	}
+	b, last := head(titles...), f.Checks[len(f.Checks)-1]
+	for _, cells := range rows {
+		b += row(cells...)
+	}
+	for i, c := range f.Checks {
+		b += fmt.Sprintf("\nRun %d: %.0f events and %.0f deliveries a second to %d readers, %.0f s, load averages %s.", i+1, c.Events, c.Deliveries, c.Readers, c.Seconds,
+			strings.Join(strings.Fields(c.Load)[:3], ", "))
+	}
+	return b + fmt.Sprintf("\n\nWith nothing to do, the sidecar has %s resident, NATS %s, the gateway %s.\n", amount(last.Idle.Sidecar), amount(last.Idle.NATS), amount(last.Idle.Gateway))
 }
 
 // resident is the memory of a process.

@@ -9,9 +9,9 @@ import (
 
 // figures are what was measured, once and on one machine; the tables are made of nothing else than them and the assumptions.
 type figures struct {
-	Machine machine  `json:"machine"`
-	Costs   []cost   `json:"costs"`
-	Check   *checked `json:"check"`
+	Machine machine    `json:"machine"`
+	Costs   []cost     `json:"costs"`
+	Checks  []*checked `json:"checks"`
 }
 
 // machine is where the figures come from.

@@ -17,7 +17,7 @@ func main() {
 func run() error {
 	path := flag.String("figures", "docs/scale.json", "the file of what was measured")
 	again := flag.Int("measure", 0, "measure the costs again, so many times, and write the file")
-	real := flag.Bool("check", false, "hold the model against real processes on this machine, and write the result into the file")
+	real := flag.Int("check", 0, "hold the model against real processes on this machine, so many times, and write the results into the file")
 	flag.Parse()
 	if *again > 0 {
 		f, err := measure(*again)
@@ -32,9 +32,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if *real {
-		if f.Check, err = check(); err != nil {
-			return err
+	if *real > 0 {
+		f.Checks = nil
+		for range *real {
+			c, err := check()
+			if err != nil {
+				return err
+			}
+			f.Checks = append(f.Checks, c)
 		}
 		if err := f.store(*path); err != nil {
 			return err

@@ -65,7 +65,7 @@ func newQueue(cores, wake float64) *queue {
 }
 
 func (q *queue) peak() float64 {
-	return slices.Max(q.busy[int(warm):int(lasting)])
+	return min(1, slices.Max(q.busy[int(warm):int(lasting)])) // work is counted where it begins
 }
 
 // event is one that an agent says.

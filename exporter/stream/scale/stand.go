@@ -134,12 +134,12 @@ func (s *stand) connect(ctx context.Context) error {
 			return err
 		}
 		s.conns = append(s.conns, conn)
-		if _, err := fmt.Fprintf(conn, "GET /events/c%d HTTP/1.1\r\nHost: stream\r\n\r\n", session); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET /events/c%d HTTP/1.1\r\nHost: %s\r\n\r\n", session, s.stream); err != nil {
 			return err
 		}
 		answer := make([]byte, 12)
 		if _, err := io.ReadFull(conn, answer); err != nil || !strings.HasSuffix(string(answer), "200") {
-			return fmt.Errorf("reader %d: %q, %w", i, answer, err)
+			return fmt.Errorf("reader %d was answered %q (%v)", i, answer, err)
 		}
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
 	}

@@ -24,8 +24,8 @@ func tables(f *figures) []table {
 	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
 	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
 	all = append(all, table{"scenarios", scenariosTable(plans[len(plans)-2:])})
-	if f.Check != nil {
-		all = append(all, table{"check", f.Check.table(f)})
+	if len(f.Checks) > 0 {
+		all = append(all, table{"check", checksTable(f)})
 	}
 	return all
 }
@@ -56,7 +56,7 @@ func costsTable(f *figures) string {
 		b += row(c.Name, show(c.median()), strings.Join(runs, ", "), "`"+c.Metric+"` of `"+c.command()+"`")
 	}
 	m := f.Machine
-	return b + fmt.Sprintf("\nMedians of what %d × %s did (Linux %s, %s, %s), on %s, with load averages of %s, so far above what it has processors.\n",
+	return b + fmt.Sprintf("\nMedians of what %d × %s did (Linux %s, %s, %s), on %s, with load averages of %s, as the measuring began.\n",
 		m.Processors, m.Processor, m.Kernel, m.Go, m.NATS, m.Date, strings.Join(strings.Fields(m.Load)[:3], ", "))
 }
 
@@ -66,7 +66,7 @@ func assumptionsTable() string {
 		{"`speaking`", fmt.Sprintf("%g events/s", speaking), "a model's deltas; assumed"},
 		{"`runTime`, `thinkTime`", fmt.Sprintf("%g s, %g s, log-normal", runTime, thinkTime), fmt.Sprintf("assumed; so a session says %g events a second on average", agentsRate)},
 		{"`packet`", fmt.Sprintf("%g events, geometric", packet), "agents flush several at once; assumed"},
-		{"`tail`, `mostReaders`", fmt.Sprintf("Pareto, α = %g, at most %g", tail, mostReaders), "few sessions have most readers; assumed"},
+		{"`tail`, `mostReaders`", fmt.Sprintf("Pareto, α = %g, at most %s", tail, number(mostReaders)), "few sessions have most readers; assumed"},
 		{"`visit`", fmt.Sprintf("%g s", visit), "how long a reader stays; assumed"},
 		{"`gatewayCores`, `serverCores`", fmt.Sprintf("%g, %g", gatewayCores, serverCores), "chosen"},
 		{"`hop`", fmt.Sprintf("%g ms", hop*1e3), "one way in a data centre; assumed"},
@@ -147,6 +147,9 @@ func processesTable(f *figures, plans []*plan) string {
 	})
 	add("memory of all sidecars", func(p *plan) string { return amount(p.agents * sidecarRAM) })
 	add("**streams**, each in an account", func(p *plan) string { return fmt.Sprint(len(p.cells)) })
+	add("the same, if nothing that comes wakes anybody", func(p *plan) string {
+		return number(math.Ceil(p.events * f.seconds(leaderBusy) / target))
+	})
 	add("**NATS servers**", func(p *plan) string { return fmt.Sprint(p.servers) })
 	add("the core that takes a stream", func(p *plan) string { return percent(mean(p, (*cell).leader)) })
 	add("all cores of NATS", func(p *plan) string { return percent(p.work() / float64(p.servers) / serverCores) })
@@ -170,7 +173,7 @@ func processesTable(f *figures, plans []*plan) string {
 		}
 		return percent(greatest)
 	})
-	add("gateways of a cell, least and most", func(p *plan) string {
+	add("gateways of a stream, fewest and most", func(p *plan) string {
 		fewest, most := math.MaxInt, 0
 		for _, c := range p.cells {
 			fewest, most = min(fewest, c.gateways), max(most, c.gateways)
@@ -200,8 +203,8 @@ func breaksTable(f *figures) string {
 	b += row("events/s into one stream, one replica", number(target/single), fmt.Sprintf("one core, %.3g µs an event", single*1e6))
 	for _, events := range []float64{1000, 10_000, 100_000} {
 		reading := f.reading(events / speaking)
-		b += row(fmt.Sprintf("feeds that an event can have, %.0f events/s in the stream", events), number(target*replicas*serverCores/events/reading),
-			fmt.Sprintf("%.3g µs for each: NATS looks at the %.0f messages between two of a session", reading*1e6, events/speaking))
+		b += row(fmt.Sprintf("feeds that an event can have, %s events/s in the stream", number(events)), number(target*replicas*serverCores/events/reading),
+			fmt.Sprintf("%.3g µs for each: NATS looks at the %s messages between two of a session", reading*1e6, number(events/speaking)))
 	}
 	b += row("deliveries/s of a gateway", number(target*gatewayCores/delivery), fmt.Sprintf("%g cores, %.3g µs each, one write each", gatewayCores, delivery*1e6))
 	b += row("readers of a session that speaks, at one gateway", number(target*gatewayCores/delivery/speaking), "the same")
