@@ -24,7 +24,9 @@ func existing(t *testing.T) map[string][]string {
 	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus has of itself
 	m := metrics.New(all, metrics.Settings{MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
-	m.Stream().Observe(nil, nil)
+	s := m.Stream()
+	s.Observe(nil, nil)
+	m.Store(s).Observe(nil)
 	all.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if len(all) < 100 {
 		t.Fatalf("only %d series have registered", len(all))
