@@ -181,7 +181,7 @@ func BenchmarkPublish(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("busy/%d servers", replicas), func(b *testing.B) {
 			s := newCostStand(b, replicas)
-			all, each := []*Store{}, b.N/sidecars
+			all, each := []*Store{}, (b.N+sidecars-1)/sidecars
 			for range sidecars {
 				all = append(all, s.reach(s.set))
 			}
@@ -202,6 +202,7 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 func (s *costStand) report(cost spent, events, replicas int) {
+	s.ReportMetric(0, "ns/op")
 	s.ReportMetric(float64(cost.ours)/float64(events), "cpu-ns/event")
 	s.ReportMetric(float64(cost.leader)/float64(events), "leader-cpu-ns/event")
 	s.ReportMetric(float64(cost.others)/float64(events)/max(1, float64(replicas-1)), "follower-cpu-ns/event")
@@ -218,6 +219,7 @@ func BenchmarkFeeds(b *testing.B) {
 
 func benchmarkFeeds(b *testing.B, replicas, feeds int) {
 	s, quiet := newCostStand(b, replicas), 4*feeds
+	b.ReportMetric(0, "ns/op")
 	_, empty := s.memory()
 	s.publish("quiet", quiet, quiet, 0)
 	s.publish("loud", feeds, feeds, 0)
@@ -240,17 +242,18 @@ func benchmarkFeeds(b *testing.B, replicas, feeds int) {
 	}
 	b.ReportMetric(float64(info.CachedInfo().State.Bytes)/float64(info.CachedInfo().State.Msgs), "stored-B/event")
 	const turns = 4
+	each := (b.N + turns - 1) / turns
 	for name, every := range map[string]time.Duration{"paced-": time.Millisecond, "busy-": 0} {
 		var extra spent
 		for range turns {
-			unread := s.during(func() { s.publish("quiet", quiet, b.N/turns, every) })
+			unread := s.during(func() { s.publish("quiet", quiet, each, every) })
 			extra = extra.plus(s.during(func() {
 				has := s.gateway.Stats().Frames
-				s.publish("loud", feeds, b.N/turns, every)
-				until(b, "the feeds have all", func() bool { return s.gateway.Stats().Frames == has+b.N/turns })
+				s.publish("loud", feeds, each, every)
+				until(b, "the feeds have all", func() bool { return s.gateway.Stats().Frames == has+each })
 			}).minus(unread))
 		}
-		events := float64(b.N / turns * turns)
+		events := float64(turns * each)
 		b.ReportMetric(float64(extra.ours)/events, name+"cpu-ns/event")
 		b.ReportMetric(float64(extra.all())/events, name+"nats-cpu-ns/event")
 	}
@@ -283,5 +286,6 @@ func BenchmarkConnections(b *testing.B) {
 		defer c.Close()
 	}
 	_, after := s.memory()
+	b.ReportMetric(0, "ns/op")
 	b.ReportMetric((after-before)/float64(b.N), "nats-B/connection")
 }
