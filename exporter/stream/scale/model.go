@@ -24,16 +24,17 @@ const (
 
 // What the product and others say of themselves.
 const (
-	heartbeat   = 15.0 // seconds: stream.heartbeat
-	grace       = 10.0 // seconds in which readers leave a gateway that stops
-	retryLeast  = 0.5  // seconds after which a reader comes back that was sent away
-	retryMost   = 5.0
-	electLeast  = 4.0 // seconds after which a server that hears no leader stands for election: nats-server, raft.go
-	electMost   = 9.0
-	replicas    = 3.0
-	chunk       = 500 // readers of a session at one gateway, before the next one gets some, where the way goes by session
-	sidecarRAM  = 64e6
-	tcpOverhead = 1.1
+	heartbeat  = 15.0 // seconds: stream.heartbeat
+	grace      = 10.0 // seconds in which readers leave a gateway that stops
+	retryLeast = 0.5  // seconds after which a reader comes back that was sent away
+	retryMost  = 5.0
+	electLeast = 4.0 // seconds after which a server that hears no leader stands for election: nats-server, raft.go
+	electMost  = 9.0
+	replicas   = 3.0
+	chunk      = 500       // readers of a session at one gateway, before the next one gets some, where the way goes by session
+	sidecarRAM = 128 << 20 // requested by the chart
+	overhead   = 1.1       // of a network's protocols: bytes on the wire, by bytes of messages
+	frameSize  = 650       // of an event on its way to a reader, with id and line ends: those of the benchmarks have 612 bytes of data
 )
 
 // size is what there is to be served.

@@ -75,7 +75,8 @@ func assumptionsTable() string {
 		{"`retryLeast`, `retryMost`", fmt.Sprintf("%g s, %g s", retryLeast, retryMost), "what a gateway that stops tells its readers; of one that is killed, assumed"},
 		{"`grace`, `heartbeat`", fmt.Sprintf("%g s, %g s", grace, heartbeat), "the product's"},
 		{"`chunk`", fmt.Sprint(chunk), "readers of one session at one gateway, where the balancer hashes sessions; chosen"},
-		{"`sidecarRAM`", amount(sidecarRAM), "the memory request of a sidecar; chosen"},
+		{"`sidecarRAM`", amount(sidecarRAM), "`resources.requests.memory` of the chart"},
+		{"`overhead`, `frameSize`", fmt.Sprintf("%g, %d bytes", overhead, frameSize), "bytes on the wire by those of messages, assumed; 612 bytes of data as in the benchmarks, and what is around them"},
 	} {
 		b += row(a[:]...)
 	}
@@ -145,7 +146,13 @@ func processesTable(f *figures, plans []*plan) string {
 	add("processor of a sidecar", func(p *plan) string {
 		return fmt.Sprintf("%.2g %%", 100*p.events/p.agents*(f.seconds(observe)+f.seconds(publish)))
 	})
-	add("memory of all sidecars", func(p *plan) string { return amount(p.agents * sidecarRAM) })
+	add("memory of all sidecars, requested and at rest", func(p *plan) string {
+		rest := "not measured"
+		if len(f.Checks) > 0 {
+			rest = amount(p.agents * f.Checks[0].Idle.Sidecar)
+		}
+		return amount(p.agents*sidecarRAM) + ", " + rest
+	})
 	add("**streams**, each in an account", func(p *plan) string { return fmt.Sprint(len(p.cells)) })
 	add("the same, if nothing that comes wakes anybody", func(p *plan) string {
 		return number(math.Ceil(p.events * f.seconds(leaderBusy) / target))
@@ -161,7 +168,7 @@ func processesTable(f *figures, plans []*plan) string {
 		return amount((p.events/agentsRate*replicas*f.of(sessionSize) + feeds(p)*f.of(feedSizeNATS) + (p.agents+float64(p.gateways()))*f.of(connectionSize)) / float64(p.servers))
 	})
 	add("network into NATS, between servers, out", func(p *plan) string {
-		in := p.events * message * tcpOverhead
+		in := p.events * message * overhead
 		return fmt.Sprintf("%s/s, %s/s, %s/s", amount(in), amount(2*in), amount(in*each(p)))
 	})
 	add("disk of a server, an hour ¹", func(p *plan) string { return amount(p.events * replicas / float64(p.servers) * message * 3600) })
@@ -189,7 +196,7 @@ func processesTable(f *figures, plans []*plan) string {
 		return amount(p.readers/n*f.of(subscriberSize) + feeds(p)/n*f.of(feedSize))
 	})
 	add("deliveries a second", func(p *plan) string { return number(deliveries(p)) })
-	add("network to the readers", func(p *plan) string { return amount(deliveries(p)*650*tcpOverhead) + "/s" })
+	add("network to the readers", func(p *plan) string { return amount(deliveries(p)*frameSize*overhead) + "/s" })
 	return b
 }
 
