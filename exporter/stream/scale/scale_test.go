@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,9 @@ const (
 
 // TestDocument has the tables of the document say what the program says of the stored figures.
 func TestDocument(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("other processors multiply and add in one step, which rounds otherwise, and the simulation is of many steps")
+	}
 	f, err := load(measured)
 	if err != nil {
 		t.Fatal(err)
