@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz faults soak bench scale lint update ci
+.PHONY: help build run test race fuzz faults soak bench bench-peers scale lint update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 SOAK     ?= 5m
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./delegraph, static and without local paths in it
 	CGO_ENABLED=0 go build -trimpath -o delegraph ./cmd/delegraph
@@ -36,6 +36,10 @@ bench: ## run the benchmarks of PKG, six times each, with allocations
 
 scale: ## what 10,000 agents and a million readers would need, from the figures in docs/scale.json; see docs/scale.md
 	go run ./exporter/stream/scale
+
+bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/performance.md; PEERS=-long measures ten million events too
+	-.ci/install/peers
+	go -C .ci/bench-peers run . -doc $(CURDIR)/docs/performance.md $(PEERS)
 
 lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or golangci-lint where there is one
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,8 +53,8 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 }
 
-// BenchmarkPipelineRatio gives the cost of decoding, and of what is done with it more and more, through that of framing the same
-// bytes and having jsontext.Value.IsValid judge each frame.
+// BenchmarkPipelineRatio gives the cost of decoding, and of what is done with it more and more, in time of processors, through
+// that of framing the same bytes and having jsontext.Value.IsValid judge each frame.
 func BenchmarkPipelineRatio(b *testing.B) {
 	for _, l := range workloads(b) {
 		for _, part := range []struct {
@@ -64,35 +65,6 @@ func BenchmarkPipelineRatio(b *testing.B) {
 				inTurns(b, l.validate(b), l.through(b, part.sink))
 			})
 		}
-	}
-}
-
-// BenchmarkBesideOpenRuns gives the cost of a run while as many others are open as may be, through that of the run alone.
-func BenchmarkBesideOpenRuns(b *testing.B) {
-	l := workloads(b)[0]
-	crowded := wired(true)
-	for range config.Default().Runs.MaxOpen - 1 {
-		crowded.Open(answer())
-	}
-	inTurns(b, l.through(b, wired(true)), l.through(b, crowded))
-}
-
-// BenchmarkNames has every frame bring new names of an agent, a tool, a model and a call, and gives by how much the heap grew
-// in all: -benchtime 1000000x says what a million of each take.
-func BenchmarkNames(b *testing.B) {
-	stream, agent := io.Pipe()
-	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), wired(true))
-	done := make(chan error, 1)
-	go func() { done <- c.Observe(answer(), collector.Input{Reader: stream, Arrival: arrival}, "") }()
-	before := heap()
-	for n := 0; b.Loop(); n++ {
-		fmt.Fprintf(agent, `data: {"modelVersion":"model-%[1]d","content":{"parts":[{"functionCall":{"id":"call-%[1]d","name":"tool-%[1]d"}}]},`+
-			`"finishReason":"STOP","invocationId":"e-1","author":"agent-%[1]d"}`+"\n\n", n)
-	}
-	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
-	agent.Close()
-	if err := <-done; err != nil {
-		b.Fatal(err)
 	}
 }
 
@@ -269,30 +241,39 @@ func (l workload) validate(b *testing.B) func() {
 // plain.
 func inTurns(b *testing.B, plain, ours func()) {
 	var ratios []float64
-	timed := func(do func()) float64 {
-		begin := time.Now()
-		for range 3 { // long enough that the collection of ours' garbage falls on ours
-			do()
+	thrice := func(do func()) func() { // long enough that the collection of ours' garbage falls on ours
+		return func() {
+			for range 3 {
+				do()
+			}
 		}
-		return float64(time.Since(begin))
 	}
 	for b.Loop() {
-		if len(ratios)%2 == 0 {
-			p := timed(plain)
-			ratios = append(ratios, timed(ours)/p)
-		} else {
-			o := timed(ours)
-			ratios = append(ratios, o/timed(plain))
-		}
+		ratios = append(ratios, ratio(len(ratios)%2 == 0, thrice(plain), thrice(ours)))
 	}
 	slices.Sort(ratios)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(ratios[len(ratios)/2], "x/plain")
 }
 
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
+// ratio is what ours takes of the processors through plain, one of which goes first. What others do on the machine is not in it,
+// and the collection of garbage is, on whatever processor.
+func ratio(plainFirst bool, plain, ours func()) float64 {
+	used := func(do func()) float64 {
+		begin := processorTime()
+		do()
+		return float64(processorTime() - begin)
+	}
+	if plainFirst {
+		p := used(plain)
+		return used(ours) / p
+	}
+	o := used(ours)
+	return o / used(plain)
+}
+
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -1,0 +1,133 @@
+// Command bench-peers measures Delegraph beside its peers, in turns on one machine, and writes what it found into the tables of a document.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// section is one generated part of the document.
+type section struct {
+	name    string
+	measure func(*bench) (string, error)
+}
+
+// sections are in the order of measuring. What a later one needs of an earlier one is in bench.found.
+var sections = []section{
+	{"machine", (*bench).machine},
+	{"pipeline", (*bench).pipeline},
+	{"shares", (*bench).shares},
+	{"proxy", (*bench).proxyInProcess},
+	{"proxy-peers", (*bench).proxyPeers},
+	{"fan-out", (*bench).fanOut},
+	{"fan-out-peers", (*bench).fanOutPeers},
+	{"rest", (*bench).atRest},
+	{"growth", (*bench).growth},
+	{"targets", (*bench).targets},
+}
+
+// bench is one run of everything.
+type bench struct {
+	context context.Context
+	root    string // of the repository
+	scratch string // a folder that is removed at the end
+	binary  string // of delegraph
+	quick   bool   // too few rounds for a figure
+	long    bool
+	found   map[string]samples
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "as" {
+		exit(actAs(os.Args[2], os.Args[3:]))
+	}
+	exit(run())
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench-peers:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run() error {
+	document := flag.String("doc", "docs/performance.md", "the document to write into")
+	only := flag.String("only", "", "measure only the parts whose name this regular expression matches; the table of targets needs all of them")
+	quick := flag.Bool("quick", false, "measure each figure hardly more than once, to see whether everything works")
+	long := flag.Bool("long", false, "let a run grow to ten million events, which takes minutes")
+	flag.Parse()
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b := &bench{context: ctx, quick: *quick, long: *long, found: map[string]samples{}}
+	if b.root, err = repository(); err != nil {
+		return err
+	}
+	if b.scratch, err = os.MkdirTemp("", "bench-peers"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.scratch)
+	b.binary = filepath.Join(b.scratch, "delegraph")
+	if err := b.build(); err != nil {
+		return err
+	}
+	for _, s := range sections {
+		if !wanted.MatchString(s.name) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		begun, load := time.Now(), loadAverage()
+		fmt.Fprintf(os.Stderr, "== %s\n", s.name)
+		text, err := s.measure(b)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "%s: %v\n", s.name, err)
+			text = fmt.Sprintf("Not measured: %s.\n", firstLine(err))
+		}
+		if s.name != "machine" && s.name != "targets" {
+			text += fmt.Sprintf("\nMeasured at %s; load average %s before, %s after.\n", begun.UTC().Format("2006-01-02 15:04 UTC"), load, loadAverage())
+		}
+		if err := replace(*document, s.name, text); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%s(%.0f s)\n", text, time.Since(begun).Seconds())
+	}
+	return nil
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// repository is the folder above the working directory that the product's module is in.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "cmd", "delegraph", "main.go")); missing == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("run this inside the repository")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}

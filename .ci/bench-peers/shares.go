@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/pprof/profile"
+)
+
+// parts are where time goes. The innermost function of a stack that is of one decides, so that what a part has others do for
+// it counts as its own. The garbage collector comes first: it works on behalf of all.
+var parts = []struct {
+	title    string
+	prefixes []string
+}{
+	{"collecting garbage", []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcStart", "runtime.deductSweepCredit", "runtime.(*mheap).reclaim"}},
+	{"framing", []string{product + "collector/sse."}},
+	{"strict parse", []string{product + "collector/strictjson.", "github.com/go-json-experiment/json"}},
+	{"dialect", []string{product + "collector/dialect"}},
+	{"confidence and sources", []string{product + "collector/proof."}},
+	{"filter", []string{product + "exporter/stream/filter."}},
+	{"tracker", []string{product + "exporter/tracker."}},
+	{"metrics, with exemplars", []string{product + "exporter/metrics.", "github.com/prometheus/"}},
+	{"spans", []string{product + "exporter/spans.", "go.opentelemetry.io/"}},
+	{"between the parts", []string{product}},
+}
+
+const (
+	product = "github.com/delegraph/delegraph/"
+	floor   = "workload.validate" // the plain side of the benchmark
+)
+
+// shares says where the time of the whole pipeline goes, in floors.
+func (b *bench) shares() (string, error) {
+	path := filepath.Join(b.scratch, "pipeline.pprof")
+	found, err := b.benchmarks("./cmd/delegraph", "PipelineRatio/^mix$/^spans$", "5s", 1, "-cpuprofile", path, "-o", filepath.Join(b.scratch, "pipeline.test"))
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	taken, err := profile.Parse(file)
+	if err != nil {
+		return "", err
+	}
+	whole := found["PipelineRatio/mix/spans x/plain"].median()
+	byPart, total := map[string]float64{}, 0.0
+	for _, sample := range taken.Sample {
+		part, ours := partOf(sample)
+		if !ours {
+			continue
+		}
+		byPart[part] += float64(sample.Value[len(sample.Value)-1])
+		total += float64(sample.Value[len(sample.Value)-1])
+	}
+	var t table
+	t.row("part", "share", "in floors")
+	for _, part := range append(titles(), elsewhere) {
+		share := byPart[part] / total
+		t.row(part, fmt.Sprintf("%.0f %%", 100*share), figure(share*whole))
+		b.found["share/"+part] = samples{share * whole}
+	}
+	t.row("all of it", "100 %", figure(whole))
+	return t.String(), nil
+}
+
+const elsewhere = "the Go runtime otherwise"
+
+func titles() (all []string) {
+	for _, part := range parts {
+		all = append(all, part.title)
+	}
+	return all
+}
+
+// partOf is where a sample belongs, and whether it is of the pipeline at all.
+func partOf(s *profile.Sample) (string, bool) {
+	inner := elsewhere
+	for _, location := range s.Location {
+		for _, line := range location.Line {
+			name := line.Function.Name
+			if strings.Contains(name, floor) {
+				return "", false
+			}
+			if part := named(name); part == parts[0].title || part != "" && inner == elsewhere {
+				inner = part
+			}
+		}
+	}
+	return inner, true
+}
+
+func named(function string) string {
+	for _, part := range parts {
+		for _, prefix := range part.prefixes {
+			if strings.HasPrefix(function, prefix) {
+				return part.title
+			}
+		}
+	}
+	return ""
+}

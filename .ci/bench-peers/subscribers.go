@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// mark stands in the last frame of a slice and nowhere else on the wire.
+const mark = '!'
+
+func marked(frame []byte) []byte {
+	frame = slices.Clone(frame)
+	frame[len(frame)-1] = mark
+	return frame
+}
+
+// corpus is data as agents send it: 70 % deltas of about 250 bytes on the wire, 20 % of 600 bytes, 10 % of 2 to 4 KB.
+func corpus() [][]byte {
+	var all [][]byte
+	for i := range 100 {
+		size := 190 + i*37%120
+		switch i % 10 {
+		case 3, 7:
+			size = 540 + i*31%120
+		case 9:
+			size = 2000 + i*613%2000
+		}
+		all = append(all, bytes.Repeat([]byte("x"), size-40))
+	}
+	return all
+}
+
+// subscribers are a process of readers that throw away what they read. It says when all are connected, then whenever all have
+// met another mark, and ends with its input.
+func subscribers(address, path string, n int) error {
+	conns := make([]net.Conn, n)
+	for i := range conns {
+		conn, err := dial(address, i)
+		if err != nil {
+			return err
+		}
+		if _, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: stream\r\nAccept: text/event-stream\r\n\r\n", path); err != nil {
+			return err
+		}
+		conns[i] = conn
+	}
+	for _, conn := range conns { // the first byte says that the stream has begun
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+	}
+	fmt.Println("connected")
+	var marks atomic.Int64
+	var readers sync.WaitGroup
+	for _, conn := range conns {
+		readers.Go(func() {
+			for buf := make([]byte, 8<<10); ; {
+				read, err := conn.Read(buf)
+				if err != nil {
+					return
+				}
+				if bytes.IndexByte(buf[:read], mark) >= 0 && marks.Add(1)%int64(n) == 0 {
+					fmt.Println("all")
+				}
+			}
+		})
+	}
+	_, err := io.Copy(io.Discard, os.Stdin)
+	for _, conn := range conns {
+		_ = conn.(*net.TCPConn).SetLinger(0) // no port is left waiting
+		_ = conn.Close()
+	}
+	readers.Wait()
+	return err
+}
+
+// dial spreads clients over the loopback network: one address has ports for 28,000.
+func dial(address string, i int) (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%100))}}
+	conn, err := dialer.Dial("tcp4", address)
+	if err != nil { // only Linux has the whole network
+		conn, err = net.Dial("tcp4", address)
+	}
+	return conn, err
+}
