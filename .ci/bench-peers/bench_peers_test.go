@@ -74,10 +74,10 @@ func TestMarkers(t *testing.T) {
 
 func TestPartOf(t *testing.T) {
 	for want, stack := range map[string][]string{ // the innermost first
-		"strict parse":       {"runtime.memmove", product + "collector/strictjson.(*Doc).value", product + "collector/dialect/adk.(*decoder).Decode"},
-		"dialect":            {product + "collector/dialect/adk.(*decoder).Decode", product + "collector.(*Collector).Observe"},
+		"strict parse":       {"runtime.memmove", product + "collector/strictjson.(*Doc).value", product + "collector/strictjson.(*Doc).Parse", product + "collector.(*Decoding).parse"},
+		"dialect":            {product + "collector/strictjson.Value.First", product + "collector/dialect/adk.(*decoder).Decode", product + "collector.(*Collector).Observe"},
 		"collecting garbage": {"runtime.scanobject", "runtime.gcAssistAlloc", "runtime.mallocgc", product + "exporter/tracker.(*Tracker).Consume"},
-		"between the parts":  {product + "collector.(*Collector).Observe"},
+		between:              {product + "collector.(*Collector).Observe"},
 		elsewhere:            {"runtime.findRunnable"},
 		"":                   {product + "collector/sse.(*Reader).Next", product + "cmd/delegraph.workload.validate.func1"},
 	} {

@@ -5,6 +5,7 @@ package stream
 import (
 	"context"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -36,9 +37,11 @@ func library(b *testing.B, subscribers int) func(int) {
 		_ = http.NewResponseController(w).Flush()
 		return []string{gosse.DefaultTopic}, true
 	}}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		events.ServeHTTP(flushes{w, &sent}, r)
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of each subscriber who leaves, amid the figures
+	server.Start()
 	b.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
