@@ -194,11 +194,6 @@ func (b *bench) proxyPeers() (string, error) {
 	for _, crowd := range []struct{ streams, trips int }{{1, 400}, {100, 10}} {
 		found := b.visit(s, crowd.streams, crowd.trips)
 		text += s.compare(found, crowd.streams) + "\n"
-		for name, figures := range found {
-			for what, all := range figures {
-				b.found[fmt.Sprintf("peers/%d/%s/%s", crowd.streams, name, what)] = all.through(found[plainName][what])
-			}
-		}
 	}
 	for _, missing := range s.missing {
 		text += "Not measured: " + missing + ".\n"

@@ -64,7 +64,6 @@ func (b *bench) shares() (string, error) {
 	for _, part := range append(titles(), between, elsewhere) {
 		share := byPart[part] / total
 		t.row(part, fmt.Sprintf("%.0f %%", 100*share), figure(share*whole))
-		b.found["share/"+part] = samples{share * whole}
 	}
 	t.row("all of it", "100 %", figure(whole))
 	least := (byPart["framing"] + byPart["strict parse"]) / total * whole
