@@ -148,14 +148,14 @@ func store() []panel {
 		lines("Frames that wait to be published", "Size of the queue, by instance. One that grows is a store that is away or too slow.", "bytes",
 			ask(ofDelegraph.latest("instance", "delegraph_stream_store_queue_bytes"), "{{instance}}")).sized(8, 8),
 		stacked("Frames not published", "Frames dropped on their way to the store, by why, and attempts that were made again. Readers are told of what was dropped.", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_stream_store_dropped_total", interval), "{{reason}}"),
-			ask(ofDelegraph.increase("", "delegraph_stream_store_publish_retries_total", interval), "tried again")).sized(8, 8),
+			ask(ofDelegraph.each("reason", "delegraph_stream_store_dropped_total"), "{{reason}}"),
+			ask(ofDelegraph.each("", "delegraph_stream_store_publish_retries_total"), "tried again")).sized(8, 8),
 		lines("Store reached", "Whether the servers of the store are reached, by instance.", "short",
 			ask(ofDelegraph.latest("instance", "delegraph_stream_store_connected"), "{{instance}}")).sized(8, 8),
 		lines("Feeds", "Sessions that are brought out of the store for their readers, by instance.", "short",
 			ask(ofDelegraph.latest("instance", "delegraph_stream_feeds"), "{{instance}}")).sized(8, 8),
 		stacked("Gaps in feeds", "Gaps that readers were told of: let go of by the store (evicted), or dropped before it (lost).", "short",
-			ask(ofDelegraph.increase("reason", "delegraph_stream_feed_gaps_total", interval), "{{reason}}")).coloured("lost", "red").sized(8, 8),
+			ask(ofDelegraph.each("reason", "delegraph_stream_feed_gaps_total"), "{{reason}}")).coloured("lost", "red").sized(8, 8),
 	}
 }
 
