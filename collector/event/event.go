@@ -239,11 +239,11 @@ type Batch struct {
 	Table *Table           // the dialect's; nil while the dialect is not known
 	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
 
-	lost int
+	beyond *Event // takes those that are too many; nil while none is
 }
 
 // Overfull says whether the frame states more than a batch holds.
-func (b *Batch) Overfull() bool { return b.lost > 0 }
+func (b *Batch) Overfull() bool { return b.beyond != nil }
 
 // MaxEvents bounds what one frame can state: an event takes many times the bytes that state it.
 const MaxEvents = 16 << 10
@@ -252,8 +252,11 @@ const MaxEvents = 16 << 10
 func (b *Batch) Add(k Kind) *Event {
 	n := len(b.Events)
 	if n == MaxEvents {
-		b.lost++
-		return new(Event)
+		if b.beyond == nil {
+			b.beyond = new(Event)
+		}
+		*b.beyond = Event{Kind: k}
+		return b.beyond
 	}
 	if n < cap(b.Events) {
 		b.Events = b.Events[:n+1] // an event is large: it is cleared where it stands, and not copied there
