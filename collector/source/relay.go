@@ -54,10 +54,10 @@ func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collec
 
 // Read gives the next bytes for the client, waiting for the agent where there are none.
 func (r *relayed) Read(p []byte) (int, error) {
-	if r.queue != nil && r.sent == len(r.out) {
-		r.queue.wake() // the client has it
-	}
 	for r.sent == len(r.out) {
+		if r.queue != nil {
+			r.queue.wake() // the client has what came before, or nothing of it is for the client
+		}
 		if r.err != nil {
 			return 0, r.err
 		}

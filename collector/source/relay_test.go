@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
@@ -176,4 +177,24 @@ func TestJudgedIsObserved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWithheldIsObserved has the observer get a frame of which the client gets nothing, and the agent silent after it.
+func TestWithheldIsObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body, agent := io.Pipe()
+		r := relay(body, false)
+		r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+		go func() { _, _ = io.ReadAll(r) }()
+		go func() { _, _ = io.WriteString(agent, no) }()
+		observed := make(chan bool, 1)
+		go func() { _, ok := r.queue.take(); observed <- ok }()
+		synctest.Wait()
+		select {
+		case <-observed:
+		default:
+			t.Error("the frame waits for the next one")
+		}
+		agent.Close()
+	})
 }
