@@ -147,7 +147,9 @@ func newFleet(t *testing.T, agent string) *fleet {
 		return file
 	}
 	f := &fleet{natsURL: fmt.Sprintf("nats://127.0.0.1:%d", ports[0])}
-	f.nats = begin("nats", binary, "-a", "127.0.0.1", "-p", strconv.Itoa(ports[0]), "-js", "-sd", filepath.Join(folder, "jetstream"))
+	// Told no limit, the server takes three quarters of what is free on the disk, which can be less than the stream wants.
+	f.nats = begin("nats", binary, "-c", write("nats.conf", fmt.Sprintf("listen: \"127.0.0.1:%d\"\njetstream: {store_dir: %q, max_file: 10GB}\n",
+		ports[0], filepath.Join(folder, "jetstream"))))
 	stream := fmt.Sprintf(`store: jetstream, heartbeat: 1s, jetstream: {urls: [%q], max_messages: 1000000, duplicates: 30m}`, f.natsURL)
 	for i := range 2 {
 		sidecar := write(fmt.Sprint("sidecar", i, ".yml"), fmt.Sprintf(`

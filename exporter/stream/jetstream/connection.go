@@ -232,7 +232,7 @@ func (c *connection) manage(ctx context.Context) (*jetstream.StreamInfo, error) 
 		Replicas: l.Replicas, MaxAge: l.Age, MaxBytes: l.Bytes, MaxMsgsPerSubject: l.PerSubject, MaxMsgSize: l.Message, Duplicates: l.Duplicates,
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("making or changing the stream by stream.jetstream (max_bytes %d, replicas %d): %w", l.Bytes, l.Replicas, err)
 	}
 	return stream.CachedInfo(), nil
 }

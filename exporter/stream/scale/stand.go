@@ -50,7 +50,6 @@ func newStand(ctx context.Context) (s *stand, err error) {
 	if s.agent, err = newAgent(); err != nil {
 		return nil, err
 	}
-	host, port, _ := net.SplitHostPort(addresses[0])
 	s.stream, s.admin = addresses[1], addresses[2]
 	store := fmt.Sprintf("store: jetstream, jetstream: {urls: [\"nats://%s\"]}", addresses[0])
 	sources := "sources:\n"
@@ -66,10 +65,12 @@ func newStand(ctx context.Context) (s *stand, err error) {
 	}
 	sidecar := write("sidecar.yml", "stream: {listen: \"\", "+store+"}\n"+sources)
 	gateway := write("gateway.yml", fmt.Sprintf("stream: {listen: %q, %s}\n", s.stream, store))
+	// Told no limit, the server takes three quarters of what is free on the disk, which can be less than the stream wants.
+	conf := write("nats.conf", fmt.Sprintf("listen: %q\njetstream: {store_dir: %q, max_file: 10GB}\n", addresses[0], filepath.Join(s.folder, "jetstream")))
 	if err != nil {
 		return nil, err
 	}
-	if s.nats, err = s.start(ctx, server, "-a", host, "-p", port, "-js", "-sd", filepath.Join(s.folder, "jetstream")); err != nil {
+	if s.nats, err = s.start(ctx, server, "-c", conf); err != nil {
 		return nil, err
 	}
 	if s.sidecar, err = s.start(ctx, program, "serve", "--config.file="+sidecar, "--web.listen-address="+addresses[3]); err != nil {
