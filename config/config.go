@@ -119,6 +119,7 @@ type Limits struct {
 	RequestBody    Bytes `yaml:"request_body"`    // read of a request for its ids
 	ConfidenceText Bytes `yaml:"confidence_text"` // scanned of a text for confidence
 	ObserveQueue   Bytes `yaml:"observe_queue"`   // of one stream, waiting to be observed
+	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
 }
 
@@ -215,6 +216,7 @@ func Default() Config {
 			RequestBody:    1 * mebibyte,
 			ConfidenceText: 64 * kibibyte,
 			ObserveQueue:   16 * mebibyte,
+			LogQueue:       1 * mebibyte,
 			SpanQueue:      8_192,
 		},
 		Stream: Stream{

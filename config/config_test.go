@@ -65,7 +65,7 @@ func TestLoadGood(t *testing.T) {
 		Traces:  Traces{Content: ContentAll, MaxContent: 10, MaxContentHeld: 11, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
 		Limits: Limits{
-			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, SpanQueue: 9,
+			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, LogQueue: 4096, SpanQueue: 9,
 		},
 		Stream: Stream{
 			Listen: ":9443", WebConfigFile: "web.yml", Policy: PolicyClient,
@@ -214,6 +214,7 @@ func TestBounds(t *testing.T) {
 		{"limits.request_body", "1B", "64MiB", "0", "67108865"},
 		{"limits.confidence_text", "1B", "16MiB", "0", "16777217"},
 		{"limits.observe_queue", "1B", "4GiB", "0", "4294967297"},
+		{"limits.log_queue", "1KiB", "1GiB", "1023", "1073741825"},
 		{"limits.span_queue", "1", "1000000", "0", "1000001"},
 		{"stream.confidence_floor", "0", "1", "-0.1", "1.1"},
 		{"stream.replay.frames", "1", "10000000", "0", "10000001"},

@@ -194,6 +194,7 @@ var invalid = map[string][]string{
 		`8: limits.request_body: 65MiB is out of bounds; give a value from 1B to 64MiB`,
 		`8: limits.confidence_text: 17MiB is out of bounds; give a value from 1B to 16MiB`,
 		`8: limits.observe_queue: 5GiB is out of bounds; give a value from 1B to 4GiB`,
+		`8: limits.log_queue: 2GiB is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 1000001 is out of bounds; give a value from 1 to 1000000`,
 	},
 	"two-documents":       {`2: a second document begins here; keep one document in the file`},
@@ -266,6 +267,7 @@ var invalid = map[string][]string{
 		`8: limits.request_body: 0B is out of bounds; give a value from 1B to 64MiB`,
 		`8: limits.confidence_text: 0B is out of bounds; give a value from 1B to 16MiB`,
 		`8: limits.observe_queue: 0B is out of bounds; give a value from 1B to 4GiB`,
+		`8: limits.log_queue: 0B is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 0 is out of bounds; give a value from 1 to 1000000`,
 	},
 }

@@ -46,6 +46,7 @@ func check(c Config, known Known, report *report) {
 	between(report, "limits.request_body", c.Limits.RequestBody, 1, 64*mebibyte)
 	between(report, "limits.confidence_text", c.Limits.ConfidenceText, 1, 16*mebibyte)
 	between(report, "limits.observe_queue", c.Limits.ObserveQueue, 1, 4*gibibyte)
+	between(report, "limits.log_queue", c.Limits.LogQueue, kibibyte, gibibyte)
 	between(report, "limits.span_queue", c.Limits.SpanQueue, 1, 1_000_000)
 	checker.stream(c.Stream)
 	checker.traceURL(c.Web.TraceURL, "web.trace_url")

@@ -24,6 +24,7 @@ func existing(t *testing.T) map[string][]string {
 	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus has of itself
 	m := metrics.New(all, metrics.Settings{MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
+	m.ObserveLog(nil)
 	s := m.Stream()
 	s.Observe(nil, nil)
 	m.Store(s).Observe(nil)

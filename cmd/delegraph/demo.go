@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
@@ -136,12 +137,15 @@ func (d *demoCommand) serve(ctx context.Context, c config.Config, clients func(c
 	if err := level.Set("warn"); err != nil {
 		return err
 	}
-	logger := promslog.New(&promslog.Config{Level: level, Writer: d.err})
+	lines := newLogQueue(d.err, int(c.Limits.LogQueue))
+	defer lines.close(time.Second)
+	logger := promslog.New(&promslog.Config{Level: level, Writer: lines})
 	ended := newLedger(d.out)
 	car, err := newSidecar(ctx, c, logger, demoEnvironment, ended)
 	if err != nil {
 		return err
 	}
+	car.logs(lines.lost)
 	admin, err := freeAddress(d.admin)
 	if err != nil {
 		return err

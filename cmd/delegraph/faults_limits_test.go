@@ -75,6 +75,61 @@ func TestFaultDiskFull(t *testing.T) {
 	}
 }
 
+// TestFaultLogUnread has the log go to a pipe that is full and that nobody reads: clients have every byte, what is not written is
+// counted, and a stop ends well.
+func TestFaultLogUnread(t *testing.T) {
+	agent := newRecordedAgent(t)
+	proxy, admin := vacant(t), vacant(t)
+	command := serveCommand(t, "limits: {log_queue: 1KiB}\n"+fmt.Sprintf(besides, vacant(t), proxy, agent.Listener.Addr()), admin, nil, "")
+	command.Args[2] += " --log.level=debug" // of the shell's line
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	fill(t, write)
+	command.Stderr = write
+	car := ready(t, command, admin)
+	for _, name := range agent.names() {
+		if got := askRun(t, proxy, name); got.err != nil || !bytes.Equal(got.body, agent.recordings[name]) {
+			t.Errorf("%s: the client got %d bytes of %d: %v", name, len(got.body), len(agent.recordings[name]), got.err)
+		}
+	}
+	for range 20 { // and each says that it cannot be read
+		if response, err := http.Post("http://"+admin+"/-/reload?"+strings.Repeat("x", 100), "", nil); err == nil {
+			response.Body.Close()
+		}
+	}
+	await(t, func(ctx context.Context) error {
+		n, err := car.scrape(ctx, "delegraph_log_lines_dropped_total")
+		if err == nil && n == 0 {
+			err = errors.New("no line is counted as dropped")
+		}
+		return err
+	})
+	car.signal(t, syscall.SIGTERM)
+	if err := car.Wait(); err != nil {
+		t.Errorf("the process ended with %v", err)
+	}
+}
+
+// fill writes to a pipe until it takes no more.
+func fill(t *testing.T, pipe *os.File) {
+	t.Helper()
+	fd := int(pipe.Fd())
+	err := syscall.SetNonblock(fd, true)
+	for err == nil {
+		_, err = syscall.Write(fd, []byte{'\n'})
+	}
+	if !errors.Is(err, syscall.EAGAIN) {
+		t.Fatal(err)
+	}
+	if err := syscall.SetNonblock(fd, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFaultDescriptors lets the sidecar have 64 open files, and takes them all: an open stream goes on, and so does everything
 // when there is room again.
 func TestFaultDescriptors(t *testing.T) {

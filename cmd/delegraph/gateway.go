@@ -84,6 +84,8 @@ func (g *gateway) configure(c config.Config) error {
 
 func (g *gateway) reloaded(ok bool, at time.Time) { g.metrics.Reloaded(ok, at) }
 
+func (g *gateway) logs(lost func() uint64) { g.metrics.ObserveLog(lost) }
+
 // admin is what the admin server shows: there are no runs here.
 func (g *gateway) admin(reload func() error, profile bool) http.Handler {
 	return web.Handler(web.Settings{

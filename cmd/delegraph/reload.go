@@ -23,6 +23,8 @@ type service interface {
 	configure(config.Config) error
 	// reloaded notes how that went.
 	reloaded(ok bool, at time.Time)
+	// logs takes how many log lines were dropped.
+	logs(lost func() uint64)
 	admin(reload func() error, profile bool) http.Handler
 }
 

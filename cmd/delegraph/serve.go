@@ -32,6 +32,8 @@ type serve struct {
 	pprof bool
 	flags *toolkit.FlagConfig
 	log   promslog.Config
+
+	stderr io.Writer
 }
 
 func addServe(app *kingpin.Application, commands map[string]func() error, ctx context.Context, stderr io.Writer) {
@@ -49,7 +51,8 @@ func addGateway(app *kingpin.Application, commands map[string]func() error, ctx 
 }
 
 func (s *serve) add(c *kingpin.CmdClause, commands map[string]func() error, ctx context.Context, stderr io.Writer) {
-	s.log = promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat(), Writer: stderr}
+	s.stderr = stderr
+	s.log = promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat()}
 	c.Flag("config.file", "The configuration.").Default("delegraph.yml").StringVar(&s.file)
 	c.Flag("config.auto-reload-interval", "How often to see whether the configuration has changed; 0 for never.").Default("5s").DurationVar(&s.watch)
 	c.Flag("web.enable-pprof", "Serve Go's profiles below /debug/pprof of the admin server.").BoolVar(&s.pprof)
@@ -100,12 +103,16 @@ func (s *serve) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lines := newLogQueue(s.stderr, int(c.Limits.LogQueue))
+	defer lines.close(time.Second)
+	s.log.Writer = lines
 	logger := promslog.New(&s.log)
 	log.SetOutput(io.Discard) // net/http quotes there what an agent sends on an idle connection
 	car, err := s.begin(ctx, c, logger)
 	if err != nil {
 		return err
 	}
+	car.logs(lines.lost)
 	loaded := &reloading{file: s.file, car: car, logger: logger, tried: fingerprintOf(data, nil)}
 	onHangup(ctx, loaded.reload)
 	if s.watch > 0 && rereadable(s.file) {

@@ -203,6 +203,8 @@ func (s *sidecar) run(ctx context.Context) error {
 
 func (s *sidecar) reloaded(ok bool, at time.Time) { s.metrics.Reloaded(ok, at) }
 
+func (s *sidecar) logs(lost func() uint64) { s.metrics.ObserveLog(lost) }
+
 // start begins with what is configured.
 func (s *sidecar) start() {
 	s.mu.Lock()

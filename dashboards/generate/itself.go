@@ -175,8 +175,10 @@ func process() []panel {
 		lines("Heap", "Memory of live and not yet collected objects, by instance.", "bytes", ask(ofDelegraph.latest("instance", "go_memstats_heap_alloc_bytes"), "{{instance}}")).sized(8, 8),
 		lines("CPU", "Share of one processor, by instance.", "percentunit", ask(ofDelegraph.rate("instance", "process_cpu_seconds_total"), "{{instance}}")).sized(8, 8),
 		lines("Faults of its own", "Streams whose observation ended by a fault of Delegraph's own, by source; the streams themselves went on.", "short",
-			ask(ofEach.each("source", "delegraph_observation_panics_total"), "{{source}}")).sized(12, 8),
+			ask(ofEach.each("source", "delegraph_observation_panics_total"), "{{source}}")).sized(8, 8),
 		stacked("Label values replaced", "Values replaced by _other because there were too many, by label.", "short",
-			ask(ofDelegraph.each("label", "delegraph_label_overflow_total"), "{{label}}")).sized(12, 8),
+			ask(ofDelegraph.each("label", "delegraph_label_overflow_total"), "{{label}}")).sized(8, 8),
+		stacked("Log lines dropped", "Log lines that were not written, because nobody reads what is written or there is no room for it, by instance.", "short",
+			ask(ofDelegraph.each("instance", "delegraph_log_lines_dropped_total"), "{{instance}}")).sized(8, 8),
 	}
 }

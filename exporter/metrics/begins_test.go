@@ -44,7 +44,7 @@ var table = []struct {
 		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
-		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, reloadSuccessful, reloadTime, buildInfo,
+		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
 	}},
 }
 
@@ -77,6 +77,7 @@ func (idleStore) Connected() bool { return false }
 // fresh is what a sidecar with one source shows before anything happens.
 func fresh(m *Metrics, source string, dialects ...string) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
+	m.ObserveLog(func() uint64 { return 0 })
 	s := m.Stream()
 	s.Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
 	m.Store(s).Observe(&idleStore{})

@@ -331,6 +331,9 @@ var driven = map[string]struct {
 		},
 		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`}, // of two metrics, two each
 	},
+	"delegraph_log_lines_dropped_total": {
+		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},
+	},
 	"delegraph_config_last_reload_successful": {
 		func(m *Metrics) { m.Reloaded(true, start); m.Reloaded(false, start.Add(time.Hour)) }, []string{" 0"},
 	},

@@ -168,6 +168,13 @@ func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
 	}
 }
 
+// ObserveLog adds how many log lines were dropped.
+func (m *Metrics) ObserveLog(lost func() uint64) {
+	m.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: logDropped.name, Help: logDropped.help}, func() float64 {
+		return float64(lost())
+	}))
+}
+
 // Reloaded notes the outcome of loading the configuration.
 func (m *Metrics) Reloaded(ok bool, at time.Time) {
 	m.reloadSuccessful.with().Set(0)

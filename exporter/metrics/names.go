@@ -82,6 +82,7 @@ var (
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}
 
+	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines that were not written: nobody reads what is written, or there is no room for it.", nil}
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was taken over when it was last loaded.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last taken over.", nil}
 	buildInfo        = metric{"delegraph_build_info", "A constant 1, labelled with what this program is.", []string{"version", "revision", "goversion"}}
