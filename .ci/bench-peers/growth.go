@@ -111,7 +111,7 @@ func (b *bench) crowds() string {
 // idle says what publishing takes where there are more subscribers who wait for something else.
 func (b *bench) idle() string {
 	cost := b.perFrame("/events/other", func(p *publisher, _ int) (float64, error) {
-		const frames = 20_000
+		const frames = 200_000 // so that collections of the garbage, which look at every subscriber, are in each round
 		before := processorTime(p.process.pid)
 		if err := p.publish(frames, false); err != nil {
 			return 0, err
