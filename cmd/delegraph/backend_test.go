@@ -122,23 +122,30 @@ type backend struct {
 func newBackend(t testing.TB) *backend {
 	t.Helper()
 	b := &backend{}
+	b.grpc, b.http = serveOTLP(t, b, func(s *grpc.Server) { tracecollector.RegisterTraceServiceServer(s, b) })
+	return b
+}
+
+// serveOTLP serves one signal over gRPC, where it returns host:port, and over HTTP, until the test ends.
+func serveOTLP(t testing.TB, http http.Handler, register func(*grpc.Server)) (string, *httptest.Server) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	tracecollector.RegisterTraceServiceServer(server, b)
+	register(server)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	b.grpc, b.http = listener.Addr().String(), httptest.NewServer(b)
+	beside := httptest.NewServer(http)
 	t.Cleanup(func() {
-		b.http.Close()
+		beside.Close()
 		server.Stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return b
+	return listener.Addr().String(), beside
 }
 
 // environment is what a user sets to send spans here by the protocol that the rest of the environment names.

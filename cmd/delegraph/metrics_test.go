@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -44,22 +43,7 @@ type meter struct {
 func newMeter(t *testing.T) *meter {
 	t.Helper()
 	m := &meter{}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer()
-	metricscollector.RegisterMetricsServiceServer(server, m)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	m.grpc, m.http = listener.Addr().String(), httptest.NewServer(m)
-	t.Cleanup(func() {
-		m.http.Close()
-		server.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	m.grpc, m.http = serveOTLP(t, m, func(s *grpc.Server) { metricscollector.RegisterMetricsServiceServer(s, m) })
 	return m
 }
 

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -336,4 +337,34 @@ func keyPair(t *testing.T, dir string) *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
 	return pool
+}
+
+// TestOnlyLocalhost refuses a request that came to a loopback address by a name from elsewhere, and no other.
+func TestOnlyLocalhost(t *testing.T) {
+	loopback, pod := net.IPv4(127, 0, 0, 1), net.IPv4(10, 1, 2, 3)
+	for _, c := range []struct {
+		at     net.IP
+		host   string
+		status int
+	}{
+		{loopback, "localhost:10477", 200},
+		{loopback, "LOCALHOST", 200},
+		{loopback, "127.0.0.1:10477", 200},
+		{net.IPv6loopback, "[::1]:10477", 200},
+		{loopback, "evil.example", 421},
+		{loopback, "localhost.evil.example:10477", 421},
+		{loopback, "10.1.2.3", 421},
+		{loopback, "", 421},
+		{net.IPv6loopback, "evil.example", 421},
+		{pod, "delegraph.agents.svc:10477", 200},
+		{pod, "10.1.2.3:10477", 200},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/runs", nil)
+		r.Host = c.host
+		w := httptest.NewRecorder()
+		Handler(settings()).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: c.at, Port: 10477}))))
+		if w.Code != c.status {
+			t.Errorf("at %s, asked for %q: %d %s", c.at, c.host, w.Code, w.Body)
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 	toolkit "github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -70,7 +71,7 @@ func Handler(s Settings) http.Handler {
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	return guarded(mux)
+	return guarded(local(mux))
 }
 
 // policy lets a page have its own style sheet, script, icon and events, and nothing else: no inline script or style, no other host.
@@ -85,6 +86,18 @@ func guarded(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// local answers on a loopback address only who asks for it by such a name: a web page elsewhere does not.
+func local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		if ok && at.IP.IsLoopback() && !access.AsksLoopback(r) {
+			say(w, http.StatusMisdirectedRequest, "the admin server answers here as localhost only: ask for that; a proxy before it has to send such a Host")
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -128,11 +127,8 @@ func ofPassword(r *http.Request) (Grant, error) {
 	return Grant{Token: opaque("user", user), Valid: always}, nil
 }
 
-// mayBeAnonymous asks for a loopback name, so that a web page that has its own name resolved to 127.0.0.1 does not make a
-// visitor's browser read the stream for it (DNS rebinding).
-func (g *Gate) mayBeAnonymous(r *http.Request) bool {
-	return g.anyHost || isLoopback((&url.URL{Host: r.Host}).Hostname())
-}
+// mayBeAnonymous keeps a web page out that would have its visitors' browsers read the stream for it.
+func (g *Gate) mayBeAnonymous(r *http.Request) bool { return g.anyHost || AsksLoopback(r) }
 
 // opaque names someone by what they are called, in a form that no name in a tokens file has.
 func opaque(kind, called string) string {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 
@@ -38,6 +40,10 @@ func CheckListen(address string, s Settings) error {
 	return fmt.Errorf("stream: %.60q can be reached from other machines, whose users could read everything without saying who they are; "+
 		"give authentication.bearer_tokens_file, or listen on 127.0.0.1, or say authentication.anonymous: anywhere", address)
 }
+
+// AsksLoopback says whether a request asks for this machine by a loopback name. A web page that has its own name resolved to
+// 127.0.0.1 has its visitors' browsers ask by that name (DNS rebinding).
+func AsksLoopback(r *http.Request) bool { return isLoopback((&url.URL{Host: r.Host}).Hostname()) }
 
 // isLoopback takes no name but localhost: what another one means is for a name server to say, and can change.
 func isLoopback(host string) bool {
