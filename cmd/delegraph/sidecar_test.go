@@ -71,6 +71,7 @@ func launch(t *testing.T, configured string, env map[string]string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	car.logs(func() uint64 { return 0 })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- car.run(ctx) }()
