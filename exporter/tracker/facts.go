@@ -24,11 +24,15 @@ func (r *openRun) write(e *event.Event) {
 	})
 }
 
-// add takes a chunk. One whose number was already there is a duplicate and counts for nothing; a number that was left out is a gap.
+// add takes a chunk. One whose number was already there is a duplicate and counts for nothing, unless it is empty and only says
+// that the artifact is complete; a number that was left out is a gap.
 func (a *Artifact) add(e *event.Event) {
 	w := e.Artifact
+	a.Complete = a.Complete || w.Complete
 	if w.Index.Known {
 		switch {
+		case w.Index.N < a.next && w.Complete && w.Bytes == (event.Count{Known: true}):
+			return
 		case w.Index.N < a.next:
 			a.Duplicates++
 			return
@@ -41,7 +45,6 @@ func (a *Artifact) add(e *event.Event) {
 		a.Bytes = event.Count{} // written anew
 	}
 	a.Bytes = a.Bytes.Add(w.Bytes)
-	a.Complete = a.Complete || w.Complete
 	if a.Name == "" {
 		a.Name = e.Name
 	}

@@ -246,7 +246,8 @@ func TestArtifactsByChunk(t *testing.T) {
 		}
 	}
 	r := follow(t, proxied(), says("app", chunk("a", 0, 10, false), chunk("b", 0, 1, true)), says("app", chunk("a", 1, 10, false)),
-		says("app", chunk("a", 1, 10, false)), says("app", chunk("a", 3, 10, true)), says("app", chunk("c", -1, 5, false), chunk("c", -1, 6, true), final))
+		says("app", chunk("a", 1, 10, false)), says("app", chunk("a", 3, 10, true)), says("app", chunk("c", -1, 5, false), chunk("c", -1, 6, true),
+			chunk("d", 0, 7, false), chunk("d", 0, 0, true), chunk("e", 0, 7, false), chunk("e", 0, 7, true), final))
 	var got []string
 	for _, a := range r.Artifacts {
 		got = append(got, fmt.Sprintf("%s %d bytes, complete %v, %d gaps, %d duplicates", a.Name, a.Bytes.N, a.Complete, a.Gaps, a.Duplicates))
@@ -254,7 +255,9 @@ func TestArtifactsByChunk(t *testing.T) {
 	equal(t, lines(got...), `
 name of a 30 bytes, complete true, 1 gaps, 1 duplicates
 name of b 1 bytes, complete true, 0 gaps, 0 duplicates
-name of c 6 bytes, complete true, 0 gaps, 0 duplicates`)
+name of c 6 bytes, complete true, 0 gaps, 0 duplicates
+name of d 7 bytes, complete true, 0 gaps, 0 duplicates
+name of e 7 bytes, complete true, 0 gaps, 1 duplicates`)
 }
 
 // TestInputsThatExpire has requests for input that wait for so long and no longer.
