@@ -19,6 +19,8 @@ type queue[E any] struct {
 	closed   bool
 	overflow bool
 	ended    time.Time // when no more came, or could be kept
+	asleep   bool      // the observer, and nobody has called it
+	called   time.Time // for when it was called last
 }
 
 type queued[E any] struct {
@@ -48,12 +50,26 @@ func (q *queue[E]) put(element E, cost, bytes int) {
 	}
 }
 
-// wake has the observer look at what was put. It is called when the client has it.
+// moment is how often the observer is called at most.
+const moment = time.Millisecond
+
+// wake has the observer look at what was put. It is called when the client has it. In a burst the observer is called for many frames
+// at once, unless they are about to be too many: to wake a thread costs more than to observe a frame, and takes a core that client
+// and agent want for the next.
 func (q *queue[E]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 || q.overflow {
+	full := q.overflow || q.cost > q.limit/2
+	if !full && (!q.asleep || len(q.waiting) == 0) {
+		return
+	}
+	q.asleep = false
+	if now := q.now(); full || now.Sub(q.called) >= moment {
+		q.called = now
 		q.ready.Signal()
+	} else {
+		q.called = now.Add(moment)
+		time.AfterFunc(moment, q.ready.Signal)
 	}
 }
 
@@ -76,6 +92,7 @@ func (q *queue[E]) take() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 && !q.closed && !q.overflow {
+		q.asleep = true
 		q.ready.Wait()
 	}
 	if len(q.waiting) == 0 {
