@@ -76,7 +76,7 @@ func (e *encoder) begin() []byte {
 
 // value appends what the rule lets out of v; false says that nothing of it may, and dst is as it was.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	if v.Kind() == strictjson.String && slices.Contains(rule.Values, v.String()) {
+	if slices.ContainsFunc(rule.Values, v.Is) {
 		return quote(dst, v), true
 	}
 	if rule.Given && v.Kind() == strictjson.Null {
@@ -163,7 +163,7 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 
 // members writes an object's members. In a thought, text is a thought too.
 func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[name.String()] }
+	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[string(name.Text())] }
 	if e.thinking || !thought(v, rule) {
 		return e.object(dst, v, byName)
 	}

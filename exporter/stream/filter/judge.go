@@ -14,7 +14,7 @@ func judge(t *event.Table, frame strictjson.Value) Reason {
 			if generous.HoldsInternal(value) {
 				return Internal
 			}
-			if _, known := t.Types[value.String()]; !known || value.Kind() != strictjson.String {
+			if _, known := t.Types[string(value.Text())]; !known || value.Kind() != strictjson.String {
 				return Unknown
 			}
 		}

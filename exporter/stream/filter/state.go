@@ -11,7 +11,7 @@ import (
 // state writes the configured keys of a session's state.
 func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 	return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
-		if slices.Contains(e.stateKeys, name.String()) {
+		if slices.ContainsFunc(e.stateKeys, name.Is) {
 			return &whole
 		}
 		return nil

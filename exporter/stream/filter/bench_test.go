@@ -1,0 +1,33 @@
+package filter_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// BenchmarkFilter gives the cost of judging a delta that a real server sent, and of writing what leaves of it.
+func BenchmarkFilter(b *testing.B) {
+	content, err := os.ReadFile("../../../collector/dialect/adk/adkserver/testdata/captures/python/slow.stream.sse")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, policy := range map[string]event.Policy{"client": event.PolicyClient, "public": event.PolicyPublic} {
+		b.Run(name, func(b *testing.B) {
+			f := filter.New(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed})
+			for batch := range adkBatches(b, bytes.NewReader(content)) {
+				b.SetBytes(int64(batch.Frame.Size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, why := f.Apply(batch); why != filter.Passed {
+						b.Fatal(why)
+					}
+				}
+				return
+			}
+		})
+	}
+}
