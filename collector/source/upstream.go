@@ -20,7 +20,8 @@ func newUpstream() *upstream {
 	kept.DisableCompression = true // else the transport asks for gzip by itself, and the bytes change
 	kept.MaxIdleConnsPerHost = 100
 	fresh := kept.Clone()
-	fresh.MaxIdleConnsPerHost = -1 // not DisableKeepAlives, which tells the agent: Go's server then overlooks a client that leaves
+	fresh.MaxIdleConnsPerHost = -1  // not DisableKeepAlives, which tells the agent: Go's server then overlooks a client that leaves
+	fresh.ReadBufferSize = 16 << 10 // what a stream has ready is judged and written together
 	fresh.Protocols = new(http.Protocols)
 	fresh.Protocols.SetHTTP1(true) // HTTP/2 would share connections all the same
 	return &upstream{kept: kept, fresh: fresh}

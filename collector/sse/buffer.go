@@ -5,6 +5,8 @@ import "io"
 const (
 	// firstBuffer holds some usual frames; thousands of idle streams pay for it.
 	firstBuffer = 4 << 10
+	// burstBuffer is what a stream gets that has more ready than it can hold.
+	burstBuffer = 16 << 10
 	// keepBuffer is the size up to which a grown buffer stays with its stream.
 	keepBuffer = 64 << 10
 	// maxEmptyReads is when a source that gives neither bytes nor an error is broken.
@@ -19,6 +21,7 @@ type buffer struct {
 	buf       []byte
 	base      int64 // where buf[0] stands in the source
 	line, end int
+	full      bool // by the last read, so that there may be more
 }
 
 // keep drops the bytes before from, and the memory that a big frame has left
@@ -42,13 +45,13 @@ func (b *buffer) fill(limit int) error {
 	if b.err != nil {
 		return b.err
 	}
-	if b.end == len(b.buf) {
+	if b.end == len(b.buf) || b.full && len(b.buf) < min(burstBuffer, limit) {
 		b.grow(limit)
 	}
 	for range maxEmptyReads {
 		n, err := b.src.Read(b.buf[b.end:])
 		b.end += n
-		b.err = err
+		b.full, b.err = b.end == len(b.buf), err
 		if n > 0 {
 			return nil
 		}

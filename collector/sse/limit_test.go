@@ -73,7 +73,7 @@ func TestEndlessBlocks(t *testing.T) {
 				t.Errorf("held %d bytes, %d of them buffer", src.most, src.buffer)
 			}
 			next(t, r, "after", "0")
-			if n := held(r); n > firstBuffer+4*maxResumeID {
+			if n := held(r); n > burstBuffer+4*maxResumeID {
 				t.Errorf("still holds %d bytes", n)
 			}
 			if retry, _ := r.Retry(); r.LastEventID() != "0" || retry.Seconds() != 1 {
@@ -149,6 +149,27 @@ func TestBigFrameLeavesNoMemory(t *testing.T) {
 		}
 		if src.most < 5<<20 || src.last > 4*firstBuffer {
 			t.Errorf("held %d bytes, and %d when it waited for more after %.10q…", src.most, src.last, wire)
+		}
+	}
+}
+
+// TestBufferFollowsBursts has a stream whose frames come singly, and one that has as much ready as is asked for.
+func TestBufferFollowsBursts(t *testing.T) {
+	const frames = 10_000
+	frame := "data:" + strings.Repeat("x", 500) + "\n\n"
+	for _, stream := range []struct {
+		name   string
+		ready  int // bytes at most
+		buffer int
+	}{{"singly", len(frame), firstBuffer}, {"burst", 1 << 20, burstBuffer}} {
+		r := NewReader(&splitReader{stream: strings.Repeat(frame, frames), sizes: []int{stream.ready}}, 0)
+		for range frames {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(r.buf) != stream.buffer {
+			t.Errorf("%s: a buffer of %d bytes, want %d", stream.name, len(r.buf), stream.buffer)
 		}
 	}
 }
