@@ -211,7 +211,8 @@ type keeper struct {
 
 func (k *keeper) RunStarted(*tracker.Run) {}
 func (k *keeper) OperationEnded(r *tracker.Run, op *tracker.Operation) {
-	k.run, k.operations[op.Kind] = r, op
+	then := *op
+	k.run, k.operations[op.Kind] = r, &then
 }
 func (k *keeper) RunEnded(*tracker.Run) {}
 

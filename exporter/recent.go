@@ -124,7 +124,8 @@ func (r *Recent) victims(newest *kept) *line {
 // What a run and what it holds cost besides their texts, measured on a 64-bit machine.
 const (
 	runCost       = 1_500
-	operationCost = 700
+	operationCost = 280
+	detailsCost   = 180
 	factCost      = 150
 )
 
@@ -133,10 +134,9 @@ const (
 func size(r *tracker.Run) int {
 	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.Metered)
 	for _, op := range r.Operations {
-		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.FinishReason) +
-			len(op.HandoffSource) + len(op.HandoffTarget) + factCost*(len(op.Confidence)+len(op.Citations)) + 8*len(op.Links)
-		for _, key := range op.State.Keys {
-			n += 16 + len(key)
+		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID)
+		if d := op.Details; d != nil {
+			n += detailsCost + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
 		}
 	}
 	for _, t := range r.Transfers {

@@ -72,7 +72,7 @@ func TestRecentAtOnce(t *testing.T) {
 
 // TestRecentIsBounded keeps fewer runs where they are large, and the last one whatever its size.
 func TestRecentIsBounded(t *testing.T) {
-	r := exporter.NewRecent(100, 15<<20)
+	r := exporter.NewRecent(100, 6<<20)
 	large := func(id string, operations int) *tracker.Run {
 		run := endedRun(id)
 		for range operations - 1 {

@@ -39,14 +39,15 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		trace.WithSpanKind(kind(op)),
 		trace.WithLinks(links(r, op)...))
 	span.SetAttributes(attributes(r, op)...)
+	details := op.Details.OrNone()
 	// Where there are too many events, the SDK lets the first go and counts them: a citation before a confidence.
-	for _, c := range op.Citations {
+	for _, c := range details.Citations {
 		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
 	}
 	if op == r.Root {
 		addInputs(span, r, ended)
 	}
-	for _, c := range op.Confidence {
+	for _, c := range details.Confidence {
 		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
 	}
 	if op.Status == tracker.Error {
@@ -128,8 +129,9 @@ func kind(op *tracker.Operation) trace.SpanKind {
 }
 
 func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
-	out := make([]trace.Link, 0, len(op.Links))
-	for _, id := range op.Links {
+	led := op.Details.OrNone().Links
+	out := make([]trace.Link, 0, len(led))
+	for _, id := range led {
 		out = append(out, link(linkTransfer, trace.SpanContextConfig{
 			TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled,
 		}))
@@ -149,7 +151,7 @@ func link(kind string, to trace.SpanContextConfig) trace.Link {
 }
 
 func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
-	a := make(known, 0, 20)
+	a, details := make(known, 0, 20), op.Details.OrNone()
 	a.text(operationName, string(op.Kind))
 	a.text(agentName, op.Agent)
 	a.text(conversationID, r.Session)
@@ -163,8 +165,8 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 		a.text(toolName, op.Name)
 		a.text(toolCallID, op.CallID)
 		a.text(toolType, "function")
-		a.text(handoffSource, op.HandoffSource)
-		a.text(handoffTarget, op.HandoffTarget)
+		a.text(handoffSource, details.HandoffSource)
+		a.text(handoffTarget, details.HandoffTarget)
 		if op.AgentTool {
 			a.add(toolIsAgent.Bool(true))
 		}
@@ -187,10 +189,10 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	}
 	a.list(stateKeys, op.State.Keys)
 	a.count(stateBytes, op.State.Bytes)
-	a.count(reasoningSteps, op.ReasoningStep)
+	a.count(reasoningSteps, details.ReasoningStep)
 	a.content(op)
-	if op.Dropped > 0 {
-		a.add(statementsDropped.Int(op.Dropped))
+	if details.Dropped > 0 {
+		a.add(statementsDropped.Int(details.Dropped))
 	}
 	return a
 }

@@ -52,31 +52,37 @@ func delegation() *tracker.Run {
 	}
 	chat := &tracker.Operation{
 		ID: id(2), Parent: id(1), Kind: tracker.Chat, Name: "gemini-2.5-flash", Agent: "coordinator", Status: tracker.OK,
-		Started: at(0), Ended: at(1), Timing: tracker.Observed, FinishReason: "STOP",
-		Usage: event.Usage{Input: counted(100), Output: counted(20), CacheRead: counted(0), Reasoning: counted(5)},
+		Started: at(0), Ended: at(1), Timing: tracker.Observed,
+		Course: &tracker.Course{
+			FinishReason: "STOP",
+			Usage:        event.Usage{Input: counted(100), Output: counted(20), CacheRead: counted(0), Reasoning: counted(5)},
+		},
 	}
 	specialist := &tracker.Operation{
 		ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Name: "burn_analyst", Agent: "coordinator", Status: tracker.OK,
 		Started: at(1), Ended: at(3), Timing: tracker.Observed, CallID: "call-1", AgentTool: true, Inferred: true,
-		Confidence: []tracker.Statement{
-			{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
-			{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
+		Details: &tracker.Details{
+			Confidence: []tracker.Statement{
+				{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
+				{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
+			},
+			Citations: []event.Citation{
+				{Source: "MTBS, Imagery date: 2022-09-15", Reference: "2022-09-15", Origin: event.OriginStructured},
+				{Source: "36 CFR 220.6", URI: "https://www.ecfr.gov/", Origin: event.OriginStructured},
+			},
+			ReasoningStep: counted(3),
 		},
-		Citations: []event.Citation{
-			{Source: "MTBS, Imagery date: 2022-09-15", Reference: "2022-09-15", Origin: event.OriginStructured},
-			{Source: "36 CFR 220.6", URI: "https://www.ecfr.gov/", Origin: event.OriginStructured},
-		},
-		ReasoningStep: counted(3),
 	}
 	transfer := &tracker.Operation{
 		ID: id(4), Parent: id(1), Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "coordinator", Status: tracker.OK,
 		Started: at(3), Ended: at(4), Timing: tracker.Observed, CallID: "call-2",
-		HandoffSource: "coordinator", HandoffTarget: "nepa_advisor",
+		Details: &tracker.Details{HandoffSource: "coordinator", HandoffTarget: "nepa_advisor"},
 	}
 	target := &tracker.Operation{
 		ID: id(5), Parent: id(1), Kind: tracker.InvokeAgent, Name: "nepa_advisor", Agent: "nepa_advisor", Status: tracker.OperationInterrupted,
-		Started: at(4), Ended: at(9), Timing: tracker.Observed, Links: []tracker.SpanID{id(4)},
-		State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)},
+		Started: at(4), Ended: at(9), Timing: tracker.Observed,
+		Details: &tracker.Details{Links: []tracker.SpanID{id(4)}},
+		Course:  &tracker.Course{State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)}},
 	}
 	failed := &tracker.Operation{
 		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError,
@@ -85,6 +91,12 @@ func delegation() *tracker.Run {
 	unfinished := &tracker.Operation{
 		ID: id(7), Parent: id(5), Kind: tracker.Chat, Agent: "nepa_advisor", Status: tracker.Unfinished, Error: event.FailureCanceled,
 		Started: at(6), Ended: at(9), Timing: tracker.Observed,
+	}
+	operations := []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished}
+	for _, op := range operations {
+		if op.Course == nil {
+			op.Course = &tracker.Course{}
+		}
 	}
 	return &tracker.Run{
 		ID: "e-1", Source: "fire-briefing", Dialect: "adk", Session: "ctx-1", App: "coordinator", Agent: "coordinator",
@@ -99,7 +111,7 @@ func delegation() *tracker.Run {
 			{Kind: event.InputData, Status: tracker.InputOpen},
 		},
 		Links:      []tracker.Link{{Kind: "resumes", Run: "e-0", Trace: [16]byte{15: 0xCC}, Root: id(8), Sampled: true}},
-		Operations: []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished},
+		Operations: operations,
 	}
 }
 
@@ -205,7 +217,7 @@ func TestTimes(t *testing.T) {
 		"no time in a live run":            {at(0), unknown(3), unknown(4), true, at(0).At, at(0).At},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown}
+			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown, Course: &tracker.Course{}}
 			root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: c.root, Ended: c.root}
 			span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: c.live, Root: root, Operations: []*tracker.Operation{op}})[0]
 			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to.Add(time.Nanosecond)) {
@@ -217,7 +229,7 @@ func TestTimes(t *testing.T) {
 
 // TestLiveIsNow shows that a live span is never dated from the fixed base, even where nothing is known.
 func TestLiveIsNow(t *testing.T) {
-	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown}
+	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown, Course: &tracker.Course{}}
 	before := time.Now()
 	span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: true, Root: root, Operations: []*tracker.Operation{root}})[0]
 	if span.StartTime().Before(before) || span.EndTime().Before(span.StartTime()) {
@@ -228,8 +240,8 @@ func TestLiveIsNow(t *testing.T) {
 // TestEventsAreBounded gives an operation more statements than a span takes events: the rest is counted, and no confidence is in it.
 func TestEventsAreBounded(t *testing.T) {
 	r := delegation()
-	op := r.Operations[2]
-	op.Confidence, op.Citations, op.Dropped = nil, nil, 7
+	op := &tracker.Details{Dropped: 7}
+	r.Operations[2].Details = op
 	for range 100 {
 		op.Confidence = append(op.Confidence, tracker.Statement{Confidence: event.Confidence{Value: 1, Known: true}})
 		op.Citations = append(op.Citations, event.Citation{Source: "s"})
@@ -254,7 +266,8 @@ func TestEventsAreBounded(t *testing.T) {
 func TestLinksAreBounded(t *testing.T) {
 	r := delegation()
 	for n := range 199 {
-		r.Operations[4].Links = append(r.Operations[4].Links, id(byte(n+1)))
+		into := r.Operations[4].Details
+		into.Links = append(into.Links, id(byte(n+1)))
 	}
 	if span := observe(t, r)[4]; len(span.Links()) != 128 || span.DroppedLinks() != 72 {
 		t.Errorf("%d links, and %d counted as dropped", len(span.Links()), span.DroppedLinks())

@@ -221,17 +221,17 @@ func TestTransferFacts(t *testing.T) {
 			if want := (tracker.Transfer{From: "app", To: "a", Event: "event of a"}); len(r.Transfers) != 1 || r.Transfers[0] != want {
 				t.Errorf("transfers %+v", r.Transfers)
 			}
-			if call.HandoffSource != "app" || call.HandoffTarget != "a" {
-				t.Errorf("the call hands over from %q to %q", call.HandoffSource, call.HandoffTarget)
+			if ends := call.Details.OrNone(); ends.HandoffSource != "app" || ends.HandoffTarget != "a" {
+				t.Errorf("the call hands over from %q to %q", ends.HandoffSource, ends.HandoffTarget)
 			}
-			if !slices.Equal(target.Links, []tracker.SpanID{call.ID}) || call.ID == (tracker.SpanID{}) {
-				t.Errorf("the target links to %x, the call is %x", target.Links, call.ID)
+			if !slices.Equal(target.Details.OrNone().Links, []tracker.SpanID{call.ID}) || call.ID == (tracker.SpanID{}) {
+				t.Errorf("the target links to %x, the call is %x", target.Details.OrNone().Links, call.ID)
 			}
 		})
 	}
 	t.Run("without a call id, alone in its frame", func(t *testing.T) {
 		r := follow(t, proxied(), says("app", calls("", "transfer_to_agent")), says("app", returns("", "transfer_to_agent"), handsOver("", "a")), says("a", final))
-		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(named(t, r, tracker.InvokeAgent, "a").Links, []tracker.SpanID{call.ID}) {
+		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(named(t, r, tracker.InvokeAgent, "a").Details.OrNone().Links, []tracker.SpanID{call.ID}) {
 			t.Error("the target does not link to the call")
 		}
 	})
@@ -239,15 +239,15 @@ func TestTransferFacts(t *testing.T) {
 		r := follow(t, proxied(),
 			says("app", calls("", "transfer_to_agent"), calls("", "tool")),
 			says("app", returns("", "transfer_to_agent"), returns("", "tool"), handsOver("", "a")), says("a", final))
-		if target := named(t, r, tracker.InvokeAgent, "a"); len(target.Links) != 0 || len(r.Transfers) != 1 {
-			t.Errorf("links %x, transfers %+v", target.Links, r.Transfers)
+		if target := named(t, r, tracker.InvokeAgent, "a"); len(target.Details.OrNone().Links) != 0 || len(r.Transfers) != 1 {
+			t.Errorf("links %x, transfers %+v", target.Details.OrNone().Links, r.Transfers)
 		}
 	})
 	t.Run("back to the run", func(t *testing.T) {
 		r := follow(t, proxied(),
 			says("a", calls("c1", "transfer_to_agent")), says("a", returns("c1", "transfer_to_agent"), handsOver("c1", "app")), says("app", final))
-		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(r.Root.Links, []tracker.SpanID{call.ID}) {
-			t.Errorf("the run links to %x, the call is %x", r.Root.Links, call.ID)
+		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(r.Root.Details.OrNone().Links, []tracker.SpanID{call.ID}) {
+			t.Errorf("the run links to %x, the call is %x", r.Root.Details.OrNone().Links, call.ID)
 		}
 	})
 }

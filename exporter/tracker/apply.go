@@ -102,7 +102,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
-	paused := op != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
+	paused := op != nil && op.Course != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
 	if !paused {
 		r.answerInput(e.CallID)
 	}
@@ -175,10 +175,12 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	if call == nil {
 		return
 	}
-	call.HandoffSource, call.HandoffTarget = b.Agent, e.Name
-	if target != nil && len(target.Links) < r.tracker.settings.MaxFacts {
+	ends := call.details()
+	ends.HandoffSource, ends.HandoffTarget = b.Agent, e.Name
+	if target != nil && len(target.Details.OrNone().Links) < r.tracker.settings.MaxFacts {
 		r.name()
-		target.Links = append(target.Links, r.identify(call))
+		into := target.details()
+		into.Links = append(into.Links, r.identify(call))
 	}
 }
 
@@ -245,26 +247,27 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	if call := r.calls[e.CallID]; call != nil {
 		op = call
 	}
-	op.Dropped += e.More
+	d := op.details()
+	d.Dropped += e.More
 	for range e.More {
 		r.tracker.losses.Evicted(e.Kind.String())
 	}
 	limit := r.tracker.settings.MaxFacts
-	if len(op.Confidence)+len(op.Citations) >= limit {
-		op.Dropped++
+	if len(d.Confidence)+len(d.Citations) >= limit {
+		d.Dropped++
 		r.tracker.losses.Evicted(e.Kind.String())
 		return
 	}
 	switch e.Kind {
 	case event.KindConfidence:
 		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind == InvokeAgent && r.restates(e)}
-		op.Confidence = append(op.Confidence, s)
+		d.Confidence = append(d.Confidence, s)
 		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
 	case event.KindCitation:
-		op.Citations = append(op.Citations, e.Citation)
+		d.Citations = append(d.Citations, e.Citation)
 		r.keepFact(len(r.Citations), "citation", func() { r.Citations = append(r.Citations, Source{e.Name, e.Citation}) })
 	case event.KindReasoning:
-		op.ReasoningStep = event.Count{N: int64(e.Steps), Known: true}
+		d.ReasoningStep = event.Count{N: int64(e.Steps), Known: true}
 		r.keepFact(len(r.Reasoning), "reasoning", func() { r.Reasoning = append(r.Reasoning, Reasoning{e.Name, e.Steps}) })
 	}
 }

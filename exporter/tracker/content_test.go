@@ -63,7 +63,7 @@ func readContent(t *testing.T, each, all int, frames ...*event.Batch) (content [
 	stream := proxied()
 	r.feed(stream, frames...).end(stream, event.EndOfStream)
 	for _, op := range r.only(t).Operations {
-		if op.Content != nil {
+		if op.Course != nil {
 			t.Errorf("%s %s still holds its content", op.Kind, op.Name)
 		}
 	}

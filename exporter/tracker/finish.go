@@ -37,10 +37,8 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.endAgents()
 	r.tellEnded()
 	r.endRoot(why)
-	t.each(func(o Observer) {
-		o.OperationEnded(&r.Run, r.Root)
-		o.RunEnded(&r.Run)
-	})
+	r.tell(r.Root)
+	t.each(func(o Observer) { o.RunEnded(&r.Run) })
 }
 
 func (t *Tracker) count(r *openRun, why StatusReason) {
@@ -201,8 +199,8 @@ func (r *openRun) endRoot(why StatusReason) {
 
 // reportOrder is by the first frame that shows an operation; a frame shows an agent before its response before its calls.
 func reportOrder(a, b *Operation) int {
-	if a.shown.Frame != b.shown.Frame {
-		return a.shown.Frame - b.shown.Frame
+	if a.shown != b.shown {
+		return a.shown - b.shown
 	}
 	return kindOrder[a.Kind] - kindOrder[b.Kind]
 }

@@ -196,9 +196,10 @@ invoke_agent app ok 3-4`)
 // TestUsageThatFollows gives tokens to the response before them.
 func TestUsageThatFollows(t *testing.T) {
 	told := func(frames ...*event.Batch) string {
-		r := follow(t, proxied(), frames...)
+		s, stream := watch(), proxied()
+		r := s.feed(stream, frames...).end(stream, event.EndOfStream).only(t)
 		out := outline(r)
-		for _, op := range r.Operations {
+		for _, op := range s.ops {
 			if op.Kind == tracker.Chat {
 				out += fmt.Sprintf("\n%s %+v", op.Name, op.Usage.Input)
 			}

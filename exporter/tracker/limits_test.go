@@ -268,7 +268,7 @@ func TestTooManyFacts(t *testing.T) {
 		s.feed(stream, says("a", confidence, citation, confidence), says("a", confidence, citation, reasoning))
 		equal(t, lines(s.lost...), lines("evicted confidence", "evicted citation", "evicted reasoning"))
 		r := s.stop()[0]
-		if op := named(t, r, tracker.InvokeAgent, "a"); len(op.Confidence)+len(op.Citations) != most || op.Dropped != 3 || len(r.Confidence)+len(r.Citations) != most {
+		if op := named(t, r, tracker.InvokeAgent, "a").Details.OrNone(); len(op.Confidence)+len(op.Citations) != most || op.Dropped != 3 || len(r.Confidence)+len(r.Citations) != most {
 			t.Errorf("%d and %d statements, %d dropped", len(op.Confidence), len(op.Citations), op.Dropped)
 		}
 	})
@@ -276,7 +276,7 @@ func TestTooManyFacts(t *testing.T) {
 		s, stream := watch(), proxied()
 		s.feed(stream, says("a", citation, func(b *event.Batch) { b.Events[0].More = 2 }))
 		equal(t, lines(s.lost...), lines("evicted citation", "evicted citation"))
-		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a"); op.Dropped != 2 {
+		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrNone(); op.Dropped != 2 {
 			t.Errorf("%d dropped", op.Dropped)
 		}
 	})
@@ -286,7 +286,7 @@ func TestTooManyFacts(t *testing.T) {
 			id := fmt.Sprint(i)
 			s.feed(stream, says("app", calls(id, "transfer_to_agent")), says("app", returns(id, "transfer_to_agent"), handsOver(id, "a")))
 		}
-		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a"); len(op.Links) != most {
+		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrNone(); len(op.Links) != most {
 			t.Errorf("%d links", len(op.Links))
 		}
 	})

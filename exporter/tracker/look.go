@@ -45,11 +45,15 @@ func (o Open) Copy() *Run {
 		if whole.Operations[i] = c; op == r.Root {
 			whole.Root = c
 		}
-		if c.ID = r.identify(op); op.parent != nil {
-			c.Parent = r.identify(op.parent)
-		}
-		if c.Content, c.parent = nil, nil; op.open {
+		if op.open {
+			if c.ID = r.identify(op); op.parent != nil {
+				c.Parent = r.identify(op.parent)
+			}
 			c.Ended, c.Status, c.Timing = Moment{}, Unfinished, Unknown
+		}
+		if c.Course, c.parent = nil, nil; op.Details != nil {
+			details := *op.Details
+			c.Details = &details
 		}
 	}
 	whole.Inputs = make([]*Input, len(r.Inputs))

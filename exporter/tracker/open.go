@@ -74,7 +74,7 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		control:   map[string]Moment{},
 		owed:      map[string]*Operation{},
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, Course: &Course{}}
 	r.Operations = append(r.Operations, r.Root)
 	return r
 }
@@ -230,7 +230,7 @@ func (r *openRun) fail(e *event.Event, caller *Operation) {
 		caller.failed = r.now.Frame
 		return
 	}
-	if r.speaking != nil {
+	if r.speaking != nil && r.speaking.open {
 		r.speaking.failed = r.now.Frame
 	}
 	if e.Error == event.FailureCanceled {

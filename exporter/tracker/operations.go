@@ -14,7 +14,10 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 		return nil
 	}
 	parent = parent.firstOpen()
-	op := &Operation{Kind: kind, Name: name, parent: parent, Started: r.now, shown: r.now, open: true, ordinal: r.count[kind]}
+	op := &Operation{
+		Kind: kind, Name: name, parent: parent, Started: r.now, shown: r.now.Frame, open: true,
+		Course: &Course{ordinal: r.count[kind]},
+	}
 	r.count[kind]++
 	parent.openBelow++
 	r.Operations = append(r.Operations, op)
@@ -93,10 +96,16 @@ func (r *openRun) tellEnded() {
 	}
 	for _, op := range r.ended {
 		r.seal(op)
-		r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
-		r.release(op)
+		r.tell(op)
 	}
 	r.ended = r.ended[:0]
+}
+
+// tell hands over an operation, of whose course nobody will ask again.
+func (r *openRun) tell(op *Operation) {
+	r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
+	r.release(op)
+	op.Course = nil
 }
 
 // name fixes the run's trace and its root's id at the first need, when the run's id is as known as it will be.
@@ -152,8 +161,12 @@ func (op *Operation) place() {
 	for above := op.parent; above != nil && op.from.IsZero(); above = above.parent {
 		op.reach(above.Started.At, above.Started.At)
 	}
-	op.From, op.To = op.from, op.to
-	if above := op.parent; above != nil && !op.from.IsZero() {
+	if op.from.IsZero() {
+		return
+	}
+	put := op.details()
+	put.From, put.To = op.from, op.to
+	if above := op.parent; above != nil {
 		above.reach(op.from, op.to)
 		if op.from.Before(above.Started.At) {
 			above.Started.At = op.from

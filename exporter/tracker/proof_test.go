@@ -103,7 +103,10 @@ func TestProofIsAttributed(t *testing.T) {
 		says("a", returns("c1", "tool"), rates("tool", 0.9, byCall("c1")), cites("tool", "MTBS", "c1"), reasons("tool", 3, "c1")),
 		says("a", rates("a", 0.8), cites("a", "field", ""), reasons("a", 2, ""), rates("a", 0.7, byCall("unknown")), final),
 		says("", rates("nobody", 0.1)))
-	tool, agent := named(t, r, tracker.ExecuteTool, "tool"), named(t, r, tracker.InvokeAgent, "a")
+	of := func(kind tracker.OperationKind, name string) tracker.Details {
+		return named(t, r, kind, name).Details.OrNone()
+	}
+	tool, agent, own := of(tracker.ExecuteTool, "tool"), of(tracker.InvokeAgent, "a"), r.Root.Details.OrNone()
 	if len(tool.Confidence) != 1 || tool.Confidence[0].Value != 0.9 || len(tool.Citations) != 1 || tool.Citations[0].Source != "MTBS" ||
 		tool.ReasoningStep != (event.Count{N: 3, Known: true}) {
 		t.Errorf("the tool's: %+v, %+v, %+v", tool.Confidence, tool.Citations, tool.ReasoningStep)
@@ -112,8 +115,8 @@ func TestProofIsAttributed(t *testing.T) {
 		agent.ReasoningStep != (event.Count{N: 2, Known: true}) {
 		t.Errorf("the agent's: %+v, %+v, %+v", agent.Confidence, agent.Citations, agent.ReasoningStep)
 	}
-	if len(r.Root.Confidence) != 1 || len(named(t, r, tracker.ExecuteTool, "idle").Confidence) != 0 {
-		t.Errorf("the run's own: %+v", r.Root.Confidence)
+	if len(own.Confidence) != 1 || len(of(tracker.ExecuteTool, "idle").Confidence) != 0 {
+		t.Errorf("the run's own: %+v", own.Confidence)
 	}
 	if len(r.Confidence) != 4 || len(r.Citations) != 2 || r.Citations[0] != (tracker.Source{Agent: "tool", Citation: tool.Citations[0]}) ||
 		len(r.Reasoning) != 2 || r.Reasoning[1] != (tracker.Reasoning{Agent: "a", Steps: 2}) {

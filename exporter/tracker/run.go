@@ -83,43 +83,73 @@ type Moment struct {
 	Frame int       // from 1; 0 is the request, before any frame
 }
 
-// Operation is a timed thing that happened within a run.
+// Operation is a timed thing that happened within a run. A run keeps thousands of them, and most have no more than this.
 type Operation struct {
-	ID, Parent    SpanID // Parent is zero for the run's own operation
-	Kind          OperationKind
-	Name          string // the agent, tool or model; "" where unknown
-	Agent         string // who called it; of an invoke_agent its own name
-	Branch        string
-	Status        OperationStatus
-	Error         event.Failure
-	Started       Moment
-	Ended         Moment
-	Timing        Timing
+	ID, Parent SpanID // Parent is zero for the run's own operation
+	Kind       OperationKind
+	Name       string // the agent, tool or model; "" where unknown
+	Agent      string // who called it; of an invoke_agent its own name
+	Branch     string
+	CallID     string
+	Status     OperationStatus
+	Error      event.Failure
+	Timing     Timing
+	Started    Moment
+	Ended      Moment
+	Details    *Details // nil where it has none
+	*Course             // nil once the observers have seen its end
+	AgentTool  bool     // a tool that the configuration names as an agent
+	Inferred   bool     // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
+
+	open   bool
+	waits  bool // for an answer from outside
+	owes   bool // had more to do when its run ended
+	shown  int  // ordinal of the first frame that shows it, which orders the report
+	repeat int  // how often its call id was used before
+	parent *Operation
+}
+
+// Details are what few operations have.
+type Details struct {
 	From, To      time.Time // where one of unknown times is put: around what is part of it, else where what it is part of begins
-	CallID        string
-	FinishReason  string
-	Usage         event.Usage
-	Inferred      bool   // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
-	AgentTool     bool   // a tool that the configuration names as an agent
-	HandoffSource string // a transfer's two ends
+	HandoffSource string    // a transfer's two ends
 	HandoffTarget string
 	Links         []SpanID // of the transfers that led here
 	Confidence    []Statement
 	Citations     []event.Citation
 	ReasoningStep event.Count
-	State         event.State // of an agent: the last that it showed
-	Dropped       int         // statements beyond the limit of one operation
-	Content       *Content    // nil where none is kept; gone once the observers have seen it
+	Dropped       int // statements beyond the limit of one operation
+}
 
-	shown   Moment // the first frame that shows it, which orders the report
+// OrNone is for reading them, wherever they are.
+func (d *Details) OrNone() Details {
+	if d == nil {
+		return Details{}
+	}
+	return *d
+}
+
+// details is for writing them.
+func (op *Operation) details() *Details {
+	if op.Details == nil {
+		op.Details = &Details{}
+	}
+	return op.Details
+}
+
+// Course is what is known of an operation until its end was told of, and wanted no longer.
+type Course struct {
+	FinishReason string
+	Usage        event.Usage
+	State        event.State // of an agent: the last that it showed
+	Content      *Content    // nil where none is kept
+
 	ordinal int
-	parent  *Operation
-	open    bool
-	repeat  int // how often its call id was used before
 	spoke   bool
 	unseen  bool // its beginning, which is put where the run's is
 	failed  int  // ordinal of the last frame that said it failed
 	final   int  // ordinal of its last final frame
+	paused  int  // ordinal of the frame that said it waits for a human
 
 	openBelow int            // operations that are part of it and open
 	begun     bool           // by the protocol's word
@@ -129,10 +159,6 @@ type Operation struct {
 	from, to  time.Time      // of what is part of it and has ended
 
 	undatedStart, undatedEnd bool // by its first and its last frame
-
-	waits  bool // for an answer from outside
-	paused int  // ordinal of the frame that said it waits for a human
-	owes   bool // had more to do when its run ended
 }
 
 // Statement is a confidence and who gave it.
@@ -268,10 +294,11 @@ type Run struct {
 // only the ordinals of its frames say where it stands.
 func (r *Run) Place(op *Operation) (from, to time.Time, known bool) {
 	from, to = op.Started.At, op.Ended.At
+	put := op.Details.OrNone()
 	switch {
 	case !from.IsZero() && !to.IsZero():
-	case !op.From.IsZero():
-		from, to = op.From, op.To
+	case !put.From.IsZero():
+		from, to = put.From, put.To
 	case !to.IsZero():
 		from = to
 	case !from.IsZero():

@@ -35,7 +35,7 @@ func framed(id, parent byte, name string, from, to int) *tracker.Operation {
 
 // placed puts an operation, as the tracker does with one of unknown times.
 func placed(o *tracker.Operation, from, to string) *tracker.Operation {
-	o.Timing, o.From, o.To = tracker.Unknown, at(from), at(to)
+	o.Timing, o.Details = tracker.Unknown, &tracker.Details{From: at(from), To: at(to)}
 	return o
 }
 

@@ -71,7 +71,7 @@ func draw(run *tracker.Run, now time.Time) chart {
 		c.Unknown = c.Unknown || !r.Timed
 	}
 	for i, r := range laid.Rows {
-		for _, from := range r.Op.Links {
+		for _, from := range r.Op.Details.OrNone().Links {
 			if source, drawn := at[from]; drawn {
 				c.connect(source, i, share(r.From))
 			}
@@ -113,8 +113,9 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 	} else {
 		out.Class += " unknown"
 	}
-	for i := range op.Confidence {
-		if c := &op.Confidence[i]; c.Known && (out.Confidence == nil || c.Overall) {
+	stated := op.Details.OrNone().Confidence
+	for i := range stated {
+		if c := &stated[i]; c.Known && (out.Confidence == nil || c.Overall) {
 			out.Confidence = c
 		}
 	}

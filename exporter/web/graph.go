@@ -90,7 +90,7 @@ func delegations(run *tracker.Run) graph {
 // add draws an operation below its caller; what is not drawn belongs to the caller, and so does what is below it.
 func (p *planner) add(op *tracker.Operation, caller int) {
 	p.of[op.ID] = caller
-	if op.HandoffTarget != "" { // which is drawn as a transfer
+	if op.Details.OrNone().HandoffTarget != "" { // which is drawn as a transfer
 		return
 	}
 	kind := "tool"

@@ -26,11 +26,11 @@ func moment(seconds int) tracker.Moment {
 // told is a run of ten seconds: its agent hands over to a second, which calls a tool that fails and waits for a person.
 func told() *tracker.Run {
 	root := &tracker.Operation{ID: tracker.SpanID{1}, Kind: tracker.InvokeAgent, Name: "first", Agent: "first", Started: moment(0), Ended: moment(10), Timing: tracker.Observed}
-	handover := &tracker.Operation{ID: tracker.SpanID{2}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "first", HandoffSource: "first", HandoffTarget: "second", Started: moment(1), Ended: moment(2), Timing: tracker.Observed, Status: tracker.OK}
-	second := &tracker.Operation{ID: tracker.SpanID{3}, Parent: root.ID, Kind: tracker.InvokeAgent, Name: "second", Agent: "second", Started: moment(2), Ended: moment(10), Timing: tracker.Observed, Links: []tracker.SpanID{handover.ID}, Status: tracker.OK}
+	handover := &tracker.Operation{ID: tracker.SpanID{2}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "first", Details: &tracker.Details{HandoffSource: "first", HandoffTarget: "second"}, Started: moment(1), Ended: moment(2), Timing: tracker.Observed, Status: tracker.OK}
+	second := &tracker.Operation{ID: tracker.SpanID{3}, Parent: root.ID, Kind: tracker.InvokeAgent, Name: "second", Agent: "second", Started: moment(2), Ended: moment(10), Timing: tracker.Observed, Status: tracker.OK}
 	tool := &tracker.Operation{ID: tracker.SpanID{4}, Parent: second.ID, Kind: tracker.ExecuteTool, Name: "search", Agent: "second", Started: moment(3), Ended: moment(4), Timing: tracker.Observed, Status: tracker.Error, Error: event.ToolError}
 	said := tracker.Statement{Agent: "second", Confidence: event.Confidence{Value: 0.83, Known: true, Overall: true, Origin: event.OriginText}}
-	second.Confidence = []tracker.Statement{said}
+	second.Details = &tracker.Details{Links: []tracker.SpanID{handover.ID}, Confidence: []tracker.Statement{said}}
 	return &tracker.Run{
 		ID: "e-1", Source: "support", Dialect: "adk", Session: "s-1", Agent: "first", Status: tracker.Interrupted, Reason: tracker.AwaitingInput,
 		Root: root, Operations: []*tracker.Operation{root, handover, second, tool},
@@ -151,7 +151,7 @@ func TestReasons(t *testing.T) {
 // TestUnknownTimes draws what has none beside what is known, as its spans are, hatched and without a duration.
 func TestUnknownTimes(t *testing.T) {
 	r := told()
-	placed := &tracker.Operation{ID: tracker.SpanID{5}, Parent: tracker.SpanID{3}, Kind: tracker.ExecuteTool, Name: "placed", Timing: tracker.Unknown, From: moment(5).At, To: moment(7).At}
+	placed := &tracker.Operation{ID: tracker.SpanID{5}, Parent: tracker.SpanID{3}, Kind: tracker.ExecuteTool, Name: "placed", Timing: tracker.Unknown, Details: &tracker.Details{From: moment(5).At, To: moment(7).At}}
 	half := &tracker.Operation{ID: tracker.SpanID{6}, Parent: tracker.SpanID{3}, Kind: tracker.Chat, Name: "half", Timing: tracker.Unknown, Ended: moment(9)}
 	r.Operations = append(r.Operations, placed, half)
 	s := settings()
@@ -171,7 +171,10 @@ func TestUnknownTimes(t *testing.T) {
 		t.Errorf("what is known is drawn as if it were not: %s", body)
 	}
 	for _, op := range r.Operations { // a capture without times
-		op.Started, op.Ended, op.From, op.To, op.Timing = tracker.Moment{Frame: op.Started.Frame}, tracker.Moment{Frame: op.Ended.Frame}, time.Time{}, time.Time{}, tracker.Unknown
+		op.Started, op.Ended, op.Timing = tracker.Moment{Frame: op.Started.Frame}, tracker.Moment{Frame: op.Ended.Frame}, tracker.Unknown
+		if d := op.Details; d != nil {
+			d.From, d.To = time.Time{}, time.Time{}
+		}
 	}
 	s.Runs = recent(r)
 	_, body = ask(t, s, "GET", "/runs/e-1")
@@ -230,7 +233,7 @@ func TestLargeRun(t *testing.T) {
 	for i := range 9_999 {
 		parent := r.Operations[len(r.Operations)-1].ID
 		r.Operations = append(r.Operations, &tracker.Operation{
-			ID: tracker.SpanID{1: byte(i), 2: byte(i >> 8), 3: 1}, Parent: parent, Kind: tracker.InvokeAgent, Name: fmt.Sprint("agent ", i), Links: []tracker.SpanID{{1}},
+			ID: tracker.SpanID{1: byte(i), 2: byte(i >> 8), 3: 1}, Parent: parent, Kind: tracker.InvokeAgent, Name: fmt.Sprint("agent ", i), Details: &tracker.Details{Links: []tracker.SpanID{{1}}},
 		})
 	}
 	s := settings()

@@ -88,7 +88,7 @@ func (s *stand) RunEnded(r *tracker.Run) {
 	}
 	for _, op := range r.Operations {
 		fmt.Fprintf(&w, "%s %s: %s\n", op.Kind, names[op.ID], strings.TrimSpace(fmt.Sprintf("%s %s < %s", op.Status, op.Error, names[op.Parent])))
-		for _, c := range op.Confidence {
+		for _, c := range op.Details.OrNone().Confidence {
 			fmt.Fprintf(&w, "  confidence %v by %s\n", c.Value, c.Agent)
 		}
 	}
