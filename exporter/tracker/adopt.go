@@ -1,8 +1,6 @@
 package tracker
 
 import (
-	"maps"
-
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -17,7 +15,7 @@ func (r *openRun) announce() {
 // adopt makes another run of the stream, of which nothing was told yet, an agent of this one.
 func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	state := r.tracker.streams[r.stream]
-	child := state.runs[e.ID]
+	child := state.run(e.ID)
 	switch {
 	case child == nil || child == r || child.announced || e.ID == "":
 		return
@@ -26,10 +24,10 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 		return
 	}
 	r.tracker.disown(child, state)
-	state.runs[e.ID] = r
+	state.name(r, e.ID)
 	r.aliases = append(append(r.aliases, e.ID), child.aliases...)
 	for _, alias := range child.aliases {
-		state.runs[alias] = r
+		state.name(r, alias)
 	}
 	parent := caller.firstOpen()
 	if call := r.calls[e.CallID]; call != nil && e.CallID != "" && call.open {
@@ -60,14 +58,18 @@ func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
 	root.Branch, root.parent, root.spoke = e.ID, parent, true
 	parent.openBelow++
 	r.number(root, r.agents[speaker{root.Name, e.ID}])
-	r.agents[speaker{root.Name, e.ID}] = root
-	r.places[e.ID] = root
+	put(&r.agents, speaker{root.Name, e.ID}, root)
+	put(&r.places, e.ID, root)
 }
 
 func (r *openRun) takeOperations(child *openRun) {
 	for _, op := range child.Operations {
-		op.ordinal = r.count[op.Kind]
-		r.count[op.Kind]++
+		count := &r.count[op.Kind.order()]
+		op.ordinal = *count
+		*count++
+		if op.Kind == ExecuteTool && op.Branch == "" {
+			op.Branch = child.Root.Branch
+		}
 		r.rename(op)
 	}
 	r.Operations = append(r.Operations, child.Operations...)
@@ -76,20 +78,24 @@ func (r *openRun) takeOperations(child *openRun) {
 	r.kept += child.kept
 	r.forgot = r.forgot || child.forgot
 	child.Root.over = child.over
-	missing(r.agents, child.agents)
-	missing(r.places, child.places)
-	missing(r.calls, child.calls)
-	for at, op := range child.here {
-		if at.branch == "" {
-			op.Branch, at.branch = child.Root.Branch, child.Root.Branch
+	missing(&r.agents, child.agents)
+	missing(&r.places, child.places)
+	for id, op := range child.calls {
+		if r.calls[id] == nil {
+			r.keepCall(op)
 		}
-		r.here[at] = op
 	}
-	missing(r.partial, child.partial)
-	missing(r.settling, child.settling)
-	missing(r.whole, child.whole)
-	if last, spoke := child.whole[""]; spoke {
-		r.whole[child.Root.Branch] = last
+	for at, op := range child.elsewhere {
+		put(&r.elsewhere, callKey{op.Branch, at.id}, op)
+	}
+	missing(&r.partial, child.partial)
+	missing(&r.settling, child.settling)
+	missing(&r.wholes, child.wholes)
+	if child.whole.Frame > 0 {
+		put(&r.wholes, child.Root.Branch, child.whole)
+	}
+	if r.whole.Frame == 0 {
+		r.whole = child.whole
 	}
 	r.endOver(child.Root)
 }
@@ -100,9 +106,11 @@ func (r *openRun) rename(op *Operation) {
 	key := speaker{op.Name, op.Branch}
 	switch {
 	case op.Kind == InvokeAgent && r.agents[key] != nil && r.agents[key] != op:
-		op.repeat, r.agents[key] = op.ordinal, op
+		op.repeat = op.ordinal
+		put(&r.agents, key, op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
-		op.repeat, r.calls[op.CallID] = op.ordinal, op
+		op.repeat = op.ordinal
+		r.keepCall(op)
 	case r.forgot:
 		op.repeat = op.ordinal
 	}
@@ -113,7 +121,7 @@ func (r *openRun) takeFacts(child *openRun) {
 	r.Usage = r.Usage.Add(child.Usage)
 	for id, at := range child.artifacts {
 		if at += len(r.Artifacts); at < r.tracker.settings.MaxFacts {
-			r.artifacts[id] = at
+			put(&r.artifacts, id, at)
 		}
 	}
 	r.Transfers = joined(r, event.KindTransfer.String(), r.Transfers, child.Transfers)
@@ -124,7 +132,7 @@ func (r *openRun) takeFacts(child *openRun) {
 	r.Metered = joined(r, event.KindUsage.String(), r.Metered, child.Metered)
 	r.Artifacts = joined(r, event.KindArtifact.String(), r.Artifacts, child.Artifacts)
 	r.Inputs = joined(r, LostInput, r.Inputs, child.Inputs)
-	missing(r.inputs, child.inputs)
+	missing(&r.inputs, child.inputs)
 	for _, in := range child.Inputs {
 		r.ask(in.ID)
 	}
@@ -143,10 +151,10 @@ func joined[T any](r *openRun, kind string, to, from []T) []T {
 }
 
 // missing adds what is not there.
-func missing[K comparable, V any](to, from map[K]V) {
-	for k, v := range maps.All(from) {
-		if _, there := to[k]; !there {
-			to[k] = v
+func missing[K comparable, V any](to *map[K]V, from map[K]V) {
+	for k, v := range from {
+		if _, there := (*to)[k]; !there {
+			put(to, k, v)
 		}
 	}
 }

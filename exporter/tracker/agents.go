@@ -62,9 +62,9 @@ func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
 	}
 	op.Agent, op.Branch, op.begun = b.Agent, b.Branch, states(b, event.KindAgentStarted)
 	r.number(op, last)
-	r.agents[speaker{b.Agent, b.Branch}] = op
+	put(&r.agents, speaker{b.Agent, b.Branch}, op)
 	if b.Branch != "" {
-		r.places[b.Branch] = op
+		put(&r.places, b.Branch, op)
 	}
 	return op
 }
@@ -79,9 +79,26 @@ func (r *openRun) number(op, last *Operation) {
 	}
 }
 
+// keepCall makes a call the last of its id.
+func (r *openRun) keepCall(op *Operation) {
+	if last := r.calls[op.CallID]; last != nil && last.Branch != op.Branch {
+		put(&r.elsewhere, callKey{last.Branch, op.CallID}, last)
+	}
+	delete(r.elsewhere, callKey{op.Branch, op.CallID})
+	put(&r.calls, op.CallID, op)
+}
+
+// callIn is the last call of an id in a branch.
+func (r *openRun) callIn(branch, id string) *Operation {
+	if op := r.calls[id]; op != nil && op.Branch == branch {
+		return op
+	}
+	return r.elsewhere[callKey{branch, id}]
+}
+
 // call is the last call of an id: that of a branch, else of any.
 func (r *openRun) call(branch, id string) *Operation {
-	if op := r.here[callKey{branch, id}]; op != nil {
+	if op := r.callIn(branch, id); op != nil {
 		return op
 	}
 	return r.calls[id]
@@ -110,7 +127,7 @@ func (r *openRun) arrive(op *Operation, branch string) {
 	}
 	op.Branch = branch
 	r.number(op, r.agents[speaker{op.Name, branch}])
-	r.agents[speaker{op.Name, branch}] = op
+	put(&r.agents, speaker{op.Name, branch}, op)
 }
 
 // agentEnded ends an agent by the protocol's word: at once, or with the last of what it has open.

@@ -48,5 +48,5 @@ func (r *openRun) countUnrated(agent string) {
 		r.Unrated[agent]++
 		return
 	}
-	r.keepFact(len(r.Unrated), event.KindFinal.String(), func() { r.Unrated[agent] = 1 })
+	r.keepFact(len(r.Unrated), event.KindFinal.String(), func() { put(&r.Unrated, agent, 1) })
 }

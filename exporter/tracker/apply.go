@@ -14,7 +14,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 	key := speaker{b.Agent, b.Branch}
 	if r.partial[key] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
-			r.partial[key] = op
+			put(&r.partial, key, op)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	}
 	if e.Unmetered {
 		op.Status, op.Error, op.Ended = status, e.Error, r.now
-		r.settling[key] = op
+		put(&r.settling, key, op)
 		return
 	}
 	r.end(op, status, e.Error)
@@ -53,7 +53,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
 	op.Started, op.unseen = r.Root.Started, !r.answers
-	for _, m := range []Moment{r.whole[b.Branch], r.control[b.Agent]} {
+	for _, m := range []Moment{r.lastWhole(b.Branch), r.control[b.Agent]} {
 		if m.Frame == 0 {
 			continue
 		}
@@ -66,7 +66,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 }
 
 func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {
-	if last := r.here[callKey{b.Branch, e.CallID}]; last != nil && last.open && e.CallID != "" {
+	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open && e.CallID != "" {
 		return // the same call again
 	}
 	op := r.beginTool(e, b, caller)
@@ -96,7 +96,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 		return op
 	}
 	r.number(op, r.calls[e.CallID])
-	r.calls[e.CallID], r.here[callKey{b.Branch, e.CallID}] = op, op
+	r.keepCall(op)
 	return op
 }
 
@@ -142,7 +142,7 @@ func (r *openRun) owe(branch string, agent *Operation) {
 		r.tracker.losses.Evicted(LostPlace)
 		return
 	}
-	r.owed[branch] = agent
+	put(&r.owed, branch, agent)
 }
 
 // callOf joins a response to its call, by id, or by name in order where the wire has no ids.
@@ -165,7 +165,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	r.keepFact(len(r.Transfers), "transfer", func() {
 		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
 	})
-	r.follow(r.control, e.Name)
+	r.follow(&r.control, e.Name, r.tracker.settings.MaxOperations)
 	target := r.target(e.Name, b.Branch, from)
 	r.owe(b.Branch, target)
 	if target != nil {
@@ -212,7 +212,8 @@ func (r *openRun) target(name, branch string, from *Operation) *Operation {
 	}
 	op.Agent, op.Branch = name, branch
 	r.number(op, last)
-	r.agents[key], r.arriving[name] = op, op
+	put(&r.agents, key, op)
+	put(&r.arriving, name, op)
 	return op
 }
 
@@ -222,7 +223,7 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	}
 	r.keepFact(len(r.Inputs), LostInput, func() {
 		in := &Input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.Expires, owner: owner}
-		r.inputs[e.CallID] = in
+		put(&r.inputs, e.CallID, in)
 		r.Inputs = append(r.Inputs, in)
 		r.ask(e.CallID)
 	})

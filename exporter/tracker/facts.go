@@ -18,7 +18,7 @@ func (r *openRun) write(e *event.Event) {
 		a := Artifact{ID: e.ID, Name: e.Name, Artifact: event.Artifact{Kind: e.Artifact.Kind}}
 		a.add(e)
 		if e.ID != "" {
-			r.artifacts[e.ID] = len(r.Artifacts)
+			put(&r.artifacts, e.ID, len(r.Artifacts))
 		}
 		r.Artifacts = append(r.Artifacts, a)
 	})

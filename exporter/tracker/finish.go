@@ -202,7 +202,5 @@ func reportOrder(a, b *Operation) int {
 	if a.shown != b.shown {
 		return a.shown - b.shown
 	}
-	return kindOrder[a.Kind] - kindOrder[b.Kind]
+	return a.Kind.order() - b.Kind.order()
 }
-
-var kindOrder = map[OperationKind]int{InvokeAgent: 0, Chat: 1, ExecuteTool: 2}

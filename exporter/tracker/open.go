@@ -17,34 +17,35 @@ type openRun struct {
 	touched time.Time
 
 	now       Moment // of the frame at hand
-	count     map[OperationKind]int
+	count     [3]int // of each kind, as they are ordered
 	agents    map[speaker]*Operation
 	places    map[string]*Operation  // the last agent of each branch
 	arriving  map[string]*Operation  // agents that control was handed to and that have not spoken
-	here      map[callKey]*Operation // the last call of each id in each branch
 	calls     map[string]*Operation  // the last call of each id
+	elsewhere map[callKey]*Operation // the last call of each id in each branch that another has had since
 	unnamed   []*Operation           // open calls without an id, first in, first out by name
 	inputs    map[string]*Input
 	partial   map[speaker]*Operation // responses of which only partial frames came
-	whole     map[string]Moment      // the last whole frame of each branch; of the run under ""
+	whole     Moment                 // the last whole frame
+	wholes    map[string]Moment      // likewise of each branch
 	control   map[string]Moment      // when control was handed to an agent
 	owed      map[string]*Operation  // by branch: the agent whose model must answer to a tool's response
 	speaking  *Operation             // the agent in control: of the last frame that had one, unless that handed over
 	settling  map[speaker]*Operation // responses that are whole, and whose usage may follow
 	artifacts map[string]int         // by id, where they are in the report
-	answers   bool                   // the request of the stream
 	again     int                    // runs of the same id that the stream had before
 	aliases   []string               // runs that turned out to be agents of this one
+	ended     []*Operation           // by the frame at hand, told of once it is read whole
+	answers   bool                   // the request of the stream
 	announced bool                   // to the observers
 	over      bool                   // by the protocol's word
-	ended     []*Operation           // by the frame at hand, told of once it is read whole
+	timedOut  bool                   // by the last error's word
+	forgot    bool                   // ended operations, and so how often call ids were used
 
 	kept                 int // operations that ended and are still in the report
 	lastFinal, lastError int // ordinals of frames
 	answer               answer
 	lastReason           StatusReason
-	timedOut             bool // by the last error's word
-	forgot               bool // ended operations, and so how often call ids were used
 }
 
 // callKey is a call at its place: agents that work side by side may count their calls alike.
@@ -57,26 +58,21 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 	r := &openRun{
 		Run: Run{
 			Source: s.Source, Dialect: s.Dialect, Session: s.Session, App: s.App,
-			Parent: s.Parent, Live: s.Live, Status: Running, Unrated: map[string]int{},
+			Parent: s.Parent, Live: s.Live, Status: Running,
 		},
 		tracker: t, stream: s, touched: s.Opened,
-		count:     map[OperationKind]int{},
-		agents:    map[speaker]*Operation{},
-		places:    map[string]*Operation{},
-		arriving:  map[string]*Operation{},
-		calls:     map[string]*Operation{},
-		here:      map[callKey]*Operation{},
-		inputs:    map[string]*Input{},
-		partial:   map[speaker]*Operation{},
-		settling:  map[speaker]*Operation{},
-		artifacts: map[string]int{},
-		whole:     map[string]Moment{},
-		control:   map[string]Moment{},
-		owed:      map[string]*Operation{},
 	}
 	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, Course: &Course{}}
 	r.Operations = append(r.Operations, r.Root)
 	return r
+}
+
+// put adds to a map, which is made at its first entry: a run has many, and most need few of theirs.
+func put[K comparable, V any](to *map[K]V, key K, value V) {
+	if *to == nil {
+		*to = map[K]V{}
+	}
+	(*to)[key] = value
 }
 
 // apply takes the facts of one frame, then tells of the operations that it ended.
@@ -124,8 +120,10 @@ func (r *openRun) apply(b *event.Batch) {
 		r.settle(speaker{b.Agent, b.Branch})
 	}
 	if !b.Partial {
-		r.whole[""] = r.now
-		r.follow(r.whole, b.Branch)
+		r.whole = r.now
+		if b.Branch != "" {
+			r.follow(&r.wholes, b.Branch, r.tracker.settings.MaxOperations-1) // all of the run are one place more
+		}
 	}
 	r.tellEnded()
 }
@@ -141,12 +139,20 @@ func (r *openRun) measureOffset(b *event.Batch) {
 }
 
 // follow notes that the frame at hand was the last of a place.
-func (r *openRun) follow(places map[string]Moment, place string) {
-	if _, known := places[place]; !known && len(places) >= r.tracker.settings.MaxOperations {
+func (r *openRun) follow(places *map[string]Moment, place string, most int) {
+	if _, known := (*places)[place]; !known && len(*places) >= most {
 		r.tracker.losses.Evicted(LostPlace)
 		return
 	}
-	places[place] = r.now
+	put(places, place, r.now)
+}
+
+// lastWhole is when the last whole frame of a branch came, and without a branch that of the run.
+func (r *openRun) lastWhole(branch string) Moment {
+	if branch == "" {
+		return r.whole
+	}
+	return r.wholes[branch]
 }
 
 func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {

@@ -14,11 +14,12 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 		return nil
 	}
 	parent = parent.firstOpen()
+	count := &r.count[kind.order()]
 	op := &Operation{
 		Kind: kind, Name: name, parent: parent, Started: r.now, shown: r.now.Frame, open: true,
-		Course: &Course{ordinal: r.count[kind]},
+		Course: &Course{ordinal: *count},
 	}
-	r.count[kind]++
+	*count++
 	parent.openBelow++
 	r.Operations = append(r.Operations, op)
 	return op
@@ -60,8 +61,8 @@ func (r *openRun) forget(op *Operation) {
 	if r.calls[op.CallID] == op {
 		delete(r.calls, op.CallID)
 	}
-	if at := (callKey{op.Branch, op.CallID}); r.here[at] == op {
-		delete(r.here, at)
+	if at := (callKey{op.Branch, op.CallID}); r.elsewhere[at] == op {
+		delete(r.elsewhere, at)
 	}
 	if key := (speaker{op.Name, op.Branch}); r.agents[key] == op {
 		delete(r.agents, key)

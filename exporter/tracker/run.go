@@ -53,6 +53,17 @@ const (
 	ExecuteTool OperationKind = "execute_tool"
 )
 
+// order is that in which a frame shows operations.
+func (k OperationKind) order() int {
+	switch k {
+	case InvokeAgent:
+		return 0
+	case Chat:
+		return 1
+	}
+	return 2
+}
+
 // OperationStatus says how an operation ended.
 type OperationStatus string
 
@@ -145,20 +156,20 @@ type Course struct {
 	Content      *Content    // nil where none is kept
 
 	ordinal int
+	failed  int // ordinal of the last frame that said it failed
+	final   int // ordinal of its last final frame
+	paused  int // ordinal of the frame that said it waits for a human
 	spoke   bool
 	unseen  bool // its beginning, which is put where the run's is
-	failed  int  // ordinal of the last frame that said it failed
-	final   int  // ordinal of its last final frame
-	paused  int  // ordinal of the frame that said it waits for a human
 
-	openBelow int            // operations that are part of it and open
+	undatedStart, undatedEnd bool // by its first and its last frame
+
 	begun     bool           // by the protocol's word
 	over      bool           // by the protocol's word
 	fault     event.Failure  // then what it says of it
 	took      event.Duration // by the protocol's word
+	openBelow int            // operations that are part of it and open
 	from, to  time.Time      // of what is part of it and has ended
-
-	undatedStart, undatedEnd bool // by its first and its last frame
 }
 
 // Statement is a confidence and who gave it.

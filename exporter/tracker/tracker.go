@@ -70,9 +70,35 @@ type Tracker struct {
 
 // streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.
 type streamState struct {
-	runs  map[string]*openRun
-	order []*openRun // as they began
-	last  *openRun   // the run of the last frame
+	unnamed *openRun            // the run without an id; one that answers a request is always that, whatever its frames say
+	named   map[string]*openRun // the others by their ids
+	order   []*openRun          // as they began
+	last    *openRun            // the run of the last frame
+}
+
+// run is the open run of an id.
+func (s *streamState) run(id string) *openRun {
+	if id == "" {
+		return s.unnamed
+	}
+	return s.named[id]
+}
+
+// name has a run found by an id.
+func (s *streamState) name(r *openRun, id string) {
+	if id == "" {
+		s.unnamed = r
+		return
+	}
+	put(&s.named, id, r)
+}
+
+// forget has no run found by an id.
+func (s *streamState) forget(id string) {
+	if id == "" {
+		s.unnamed = nil
+	}
+	delete(s.named, id)
 }
 
 // place is where a run's frames are found.
@@ -114,7 +140,7 @@ func (t *Tracker) Configure(settings Settings) {
 func (t *Tracker) Open(s *event.Stream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	state := &streamState{runs: make(map[string]*openRun)}
+	state := &streamState{}
 	t.streams[s] = state
 	if s.Answer {
 		r := newRun(t, s)
@@ -192,12 +218,12 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	if b.Stream.Answer {
 		id = ""
 	}
-	if first := state.runs[""]; first != nil && len(state.order) == 1 {
+	if first := state.unnamed; first != nil && len(state.order) == 1 {
 		// Frames without an id came first: they are of the run whose id is now known.
-		delete(state.runs, "")
-		state.runs[id] = first
+		state.unnamed = nil
+		state.name(first, id)
 	}
-	r := state.runs[id]
+	r := state.run(id)
 	another := states(b, event.KindRunStarted)
 	if r != nil && r.over && another && r.ID != b.Run {
 		t.finish(r, StreamEnded, r.touched)
@@ -228,7 +254,7 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 
 // start adds a run to a stream, and tells of it where it is known to be one.
 func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
-	state.runs[id] = r
+	state.name(r, id)
 	state.order = append(state.order, r)
 	t.open.Add(r, struct{}{})
 	for _, answered := range r.stream.Answers {
@@ -251,12 +277,12 @@ func (t *Tracker) leave(r *openRun) {
 		state.last = nil
 	}
 	if r.stream.Answer {
-		delete(state.runs, "")
+		state.unnamed = nil
 		return
 	}
-	delete(state.runs, r.ID)
+	state.forget(r.ID)
 	for _, alias := range r.aliases {
-		delete(state.runs, alias)
+		state.forget(alias)
 	}
 	before, _ := t.gone.Get(place{r.stream, r.ID})
 	t.gone.Add(place{r.stream, r.ID}, past{before.runs + 1, r.over})
