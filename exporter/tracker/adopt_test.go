@@ -53,6 +53,24 @@ invoke_agent app
 ends support`)
 }
 
+// TestAdoptedByNobodyNamed ends a run that had no id of its own but that of its agent: what comes without one then is of another.
+func TestAdoptedByNobodyNamed(t *testing.T) {
+	s, stream := watch(), tailed()
+	s.feed(stream,
+		says("other", of("t1"), text),
+		says("app", text),
+		says("analyst", of("t2"), orphan, text),
+		says("app", adopts("t2", "", "")),
+		says("analyst", of("t2"), text, runOver))
+	if len(s.runs) != 1 || s.runs[0].ID != "t2" {
+		t.Fatalf("told %q", s.told)
+	}
+	s.feed(stream, says("later", text)).end(stream, event.EndOfStream)
+	if len(s.runs) != 3 || s.runs[2].Agent != "later" || s.runs[2].Events != 1 {
+		t.Errorf("told %q", s.told)
+	}
+}
+
 // TestNotAdopted has runs that nobody adopts, that were told of, or that are too large.
 func TestNotAdopted(t *testing.T) {
 	for name, c := range map[string]struct {

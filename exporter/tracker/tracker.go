@@ -93,14 +93,6 @@ func (s *streamState) name(r *openRun, id string) {
 	put(&s.named, id, r)
 }
 
-// forget has no run found by an id.
-func (s *streamState) forget(id string) {
-	if id == "" {
-		s.unnamed = nil
-	}
-	delete(s.named, id)
-}
-
 // place is where a run's frames are found.
 type place struct {
 	stream *event.Stream
@@ -276,13 +268,15 @@ func (t *Tracker) leave(r *openRun) {
 	if state.last == r {
 		state.last = nil
 	}
-	if r.stream.Answer {
+	if state.unnamed == r { // even if it was called by the name of an agent of its own since
 		state.unnamed = nil
+	}
+	if r.stream.Answer {
 		return
 	}
-	state.forget(r.ID)
+	delete(state.named, r.ID)
 	for _, alias := range r.aliases {
-		state.forget(alias)
+		delete(state.named, alias)
 	}
 	before, _ := t.gone.Get(place{r.stream, r.ID})
 	t.gone.Add(place{r.stream, r.ID}, past{before.runs + 1, r.over})
