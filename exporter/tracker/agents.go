@@ -121,8 +121,8 @@ func (r *openRun) above(b *event.Batch) *Operation {
 // arrive gives an agent that control was handed to the branch in which it speaks.
 func (r *openRun) arrive(op *Operation, branch string) {
 	delete(r.agents, speaker{op.Name, op.Branch})
-	if r.owed[op.Branch] == op {
-		delete(r.owed, op.Branch)
+	if r.owed.by(op.Branch) == op {
+		r.owed.settle(op.Branch)
 		r.owe(branch, op)
 	}
 	op.Branch = branch

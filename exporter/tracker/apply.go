@@ -138,11 +138,11 @@ func (r *openRun) owe(branch string, agent *Operation) {
 	if agent == nil {
 		agent = r.Root
 	}
-	if r.owed[branch] == nil && len(r.owed) >= r.tracker.settings.MaxOperations {
+	if r.owed.by(branch) == nil && r.owed.count() >= r.tracker.settings.MaxOperations {
 		r.tracker.losses.Evicted(LostPlace)
 		return
 	}
-	put(&r.owed, branch, agent)
+	r.owed.add(branch, agent)
 }
 
 // callOf joins a response to its call, by id, or by name in order where the wire has no ids.

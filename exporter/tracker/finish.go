@@ -85,7 +85,7 @@ func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
 // pending says whether something was begun that no frame ended.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && op.Kind != InvokeAgent })
-	return open || len(r.owed) > 0
+	return open || r.owed.count() > 0
 }
 
 // endCalls ends the calls and responses that no frame ended.
@@ -140,9 +140,7 @@ func (r *openRun) endAgents() {
 
 // markUndone notes at each agent what it had left to do.
 func (r *openRun) markUndone() {
-	for _, agent := range r.owed {
-		agent.owes = true
-	}
+	r.owed.mark()
 	for _, in := range r.Inputs {
 		if in.Status != InputAnswered {
 			in.owner.waits = true

@@ -29,7 +29,7 @@ type openRun struct {
 	whole     Moment                 // the last whole frame
 	wholes    map[string]Moment      // likewise of each branch
 	control   map[string]Moment      // when control was handed to an agent
-	owed      map[string]*Operation  // by branch: the agent whose model must answer to a tool's response
+	owed      owed
 	speaking  *Operation             // the agent in control: of the last frame that had one, unless that handed over
 	settling  map[speaker]*Operation // responses that are whole, and whose usage may follow
 	artifacts map[string]int         // by id, where they are in the report
@@ -110,10 +110,10 @@ func (r *openRun) apply(b *event.Batch) {
 		r.speaking = agent
 		agent.touch(r.now)
 		if !b.Partial {
-			delete(r.owed, b.Branch)
+			r.owed.settle(b.Branch)
 		}
 	} else if states(b, event.KindModelEnded) || states(b, event.KindText) && !b.Partial {
-		delete(r.owed, b.Branch) // the run's own agent, which has no name
+		r.owed.settle(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
 	if !states(b, event.KindModelEnded) {
