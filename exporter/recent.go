@@ -125,7 +125,8 @@ func (r *Recent) victims(newest *kept) *line {
 const (
 	runCost       = 1_500
 	operationCost = 280
-	detailsCost   = 180
+	detailsCost   = 230
+	responseCost  = 80
 	factCost      = 150
 )
 
@@ -135,7 +136,13 @@ func size(r *tracker.Run) int {
 	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.Metered)
 	for _, op := range r.Operations {
 		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID)
+		if op.Response != nil {
+			n += responseCost + len(op.Response.FinishReason)
+		}
 		if d := op.Details; d != nil {
+			for _, key := range d.State.Keys {
+				n += 16 + len(key)
+			}
 			n += detailsCost + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
 		}
 	}

@@ -27,7 +27,7 @@ func TestBriefing(t *testing.T) {
 	}
 	var operations []string
 	for _, op := range r.Operations {
-		operations = append(operations, string(op.Kind)+" "+text(op.Name)+" "+string(op.Status)+" "+string(op.Timing))
+		operations = append(operations, string(op.Kind)+" "+text(op.Name)+" "+string(op.Status)+" "+op.Timing)
 		if op.Parent != nil && *op.Parent != r.Operations[0].ID {
 			t.Errorf("%s %s is not below the run", op.Kind, text(op.Name))
 		}

@@ -109,7 +109,7 @@ func TestAgentFaults(t *testing.T) {
 			said := ""
 			for _, r := range car.recent.Runs() {
 				said += string(r.Status) + " " + text(r.StatusReason)
-				if r.Started == nil || r.Ended == nil || r.Operations[0].Timing != tracker.Observed {
+				if r.Started == nil || r.Ended == nil || r.Operations[0].Timing != tracker.Observed.String() {
 					t.Errorf("the run's times are %s and %s, %s", text(r.Started), text(r.Ended), r.Operations[0].Timing)
 				}
 			}

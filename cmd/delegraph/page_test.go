@@ -279,7 +279,10 @@ func TestRunAsOTLP(t *testing.T) {
 	var sent struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct {
-				Spans []struct{ TraceID, SpanID, ParentSpanID string }
+				Spans []struct {
+					TraceID, SpanID, ParentSpanID string
+					Attributes                    []struct{ Key string }
+				}
 			}
 		}
 	}
@@ -290,9 +293,18 @@ func TestRunAsOTLP(t *testing.T) {
 	if len(spans) != len(runs[0].Operations) || len(spans) < 2 {
 		t.Fatalf("%d spans of %d operations", len(spans), len(runs[0].Operations))
 	}
+	attributes := map[string]int{}
 	for i, op := range runs[0].Operations {
 		if !strings.EqualFold(spans[i].SpanID, op.ID) || op.Parent != nil && !strings.EqualFold(spans[i].ParentSpanID, *op.Parent) || spans[i].TraceID != spans[0].TraceID {
 			t.Errorf("operation %+v has the span %+v", op, spans[i])
+		}
+		for _, a := range spans[i].Attributes {
+			attributes[a.Key]++
+		}
+	}
+	for _, key := range []string{"gen_ai.usage.input_tokens", "gen_ai.response.finish_reasons"} {
+		if attributes[key] == 0 {
+			t.Errorf("no span has %s", key)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func tool(name string, failure event.Failure) *tracker.Operation {
 func chat(model string, failure event.Failure) *tracker.Operation {
 	return &tracker.Operation{
 		Kind: tracker.Chat, Name: model, Agent: "a", Error: failure, Started: at(1), Ended: at(2), Timing: tracker.Observed,
-		Course: &tracker.Course{Usage: event.Usage{Input: known, Output: event.Count{N: 7, Known: true}, Reasoning: known, CacheRead: known}},
+		Response: &tracker.Response{Usage: event.Usage{Input: known, Output: event.Count{N: 7, Known: true}, Reasoning: known, CacheRead: known}},
 	}
 }
 
@@ -94,7 +94,7 @@ var driven = map[string]struct {
 	},
 	"gen_ai_client_token_usage": {
 		func(m *Metrics) {
-			ends(m, chat("m", ""), chat("m", ""), &tracker.Operation{Kind: tracker.Chat, Name: "m", Course: &tracker.Course{}})
+			ends(m, chat("m", ""), chat("m", ""), &tracker.Operation{Kind: tracker.Chat, Name: "m"})
 			runEnds(m, func(r *tracker.Run) { r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}} })
 		},
 		[]string{

@@ -84,7 +84,7 @@ func TestConventions(t *testing.T) {
 func operations(timing tracker.Timing, started, ended tracker.Moment) []*tracker.Operation {
 	var out []*tracker.Operation
 	for _, kind := range []tracker.OperationKind{tracker.InvokeAgent, tracker.ExecuteTool, tracker.Chat} {
-		out = append(out, &tracker.Operation{ID: tracker.SpanID{1, 2, 3}, Kind: kind, Name: "n", Agent: "a", Timing: timing, Started: started, Ended: ended, Course: &tracker.Course{}})
+		out = append(out, &tracker.Operation{ID: tracker.SpanID{1, 2, 3}, Kind: kind, Name: "n", Agent: "a", Timing: timing, Started: started, Ended: ended})
 	}
 	return out
 }

@@ -267,7 +267,7 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		observe(m.toolDuration, r, op, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
 		observe(m.chatDuration, r, op, string(op.Kind), op.Name, string(op.Error))
-		m.observeUsage(string(op.Kind), op.Name, op.Usage)
+		m.observeUsage(string(op.Kind), op.Name, op.Response.OrNone().Usage)
 	}
 }
 

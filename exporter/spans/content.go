@@ -24,7 +24,7 @@ type part struct {
 
 // content adds what the user opted in to: the convention's attributes of content, each JSON in a string.
 func (a *known) content(op *tracker.Operation) {
-	c := op.Content
+	c := op.Details.OrNone().Content
 	if c == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (a *known) content(op *tracker.Operation) {
 	}
 	if len(c.Said) > 0 {
 		// Marshal fails on nothing here: arguments are JSON, and a string of any bytes is text to it.
-		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: op.FinishReason}})
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: op.Response.OrNone().FinishReason}})
 		a.add(outputMessages.String(string(encoded)))
 	}
 	if c.Truncated {

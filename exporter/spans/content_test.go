@@ -15,15 +15,14 @@ import (
 // TestContent shows content where there is some, as the convention's JSON schema has it, and nowhere else.
 func TestContent(t *testing.T) {
 	r := delegation()
-	r.Operations[1].FinishReason = "STOP"
-	r.Operations[1].Content = &tracker.Content{Said: []tracker.Part{
+	r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{
 		{Kind: event.KindThought, Text: []byte("hm")},
 		{Kind: event.KindText, Text: []byte("I look.\xff")},
 		{Kind: event.KindText, Text: nil},
 		{Kind: event.KindToolStarted, CallID: "call-1", Name: "burn_analyst", Arguments: []byte(`{"q":1}`)},
 		{Kind: event.KindToolStarted, Name: "unnamed"},
-	}}
-	r.Operations[2].Content = &tracker.Content{Arguments: []byte(`{"q":1}`), Result: []byte(`{"r":[2]}`), Truncated: true}
+	}}}
+	r.Operations[2].Details.Content = &tracker.Content{Arguments: []byte(`{"q":1}`), Result: []byte(`{"r":[2]}`), Truncated: true}
 	spans := observe(t, r)
 	for i, want := range []map[attribute.Key]string{
 		{},

@@ -158,7 +158,7 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	a.text(runID, r.ID)
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
-	a.text(timingWorth, string(op.Timing))
+	a.text(timingWorth, op.Timing.String())
 	a.text(errorType, string(op.Error))
 	switch op.Kind {
 	case tracker.ExecuteTool:
@@ -175,10 +175,11 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 		}
 	case tracker.Chat:
 		a.text(responseModel, op.Name)
-		if op.FinishReason != "" {
-			a.add(finishReasons.StringSlice([]string{bounded(op.FinishReason)}))
+		response := op.Response.OrNone()
+		if response.FinishReason != "" {
+			a.add(finishReasons.StringSlice([]string{bounded(response.FinishReason)}))
 		}
-		a.usage(op.Usage)
+		a.usage(response.Usage)
 	case tracker.InvokeAgent:
 		if op == r.Root {
 			a.text(runStatus, string(r.Status))
@@ -187,8 +188,8 @@ func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 			a.run(r)
 		}
 	}
-	a.list(stateKeys, op.State.Keys)
-	a.count(stateBytes, op.State.Bytes)
+	a.list(stateKeys, details.State.Keys)
+	a.count(stateBytes, details.State.Bytes)
 	a.count(reasoningSteps, details.ReasoningStep)
 	a.content(op)
 	if details.Dropped > 0 {

@@ -53,7 +53,7 @@ func delegation() *tracker.Run {
 	chat := &tracker.Operation{
 		ID: id(2), Parent: id(1), Kind: tracker.Chat, Name: "gemini-2.5-flash", Agent: "coordinator", Status: tracker.OK,
 		Started: at(0), Ended: at(1), Timing: tracker.Observed,
-		Course: &tracker.Course{
+		Response: &tracker.Response{
 			FinishReason: "STOP",
 			Usage:        event.Usage{Input: counted(100), Output: counted(20), CacheRead: counted(0), Reasoning: counted(5)},
 		},
@@ -81,8 +81,10 @@ func delegation() *tracker.Run {
 	target := &tracker.Operation{
 		ID: id(5), Parent: id(1), Kind: tracker.InvokeAgent, Name: "nepa_advisor", Agent: "nepa_advisor", Status: tracker.OperationInterrupted,
 		Started: at(4), Ended: at(9), Timing: tracker.Observed,
-		Details: &tracker.Details{Links: []tracker.SpanID{id(4)}},
-		Course:  &tracker.Course{State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)}},
+		Details: &tracker.Details{
+			Links: []tracker.SpanID{id(4)},
+			State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)},
+		},
 	}
 	failed := &tracker.Operation{
 		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError,
@@ -93,11 +95,6 @@ func delegation() *tracker.Run {
 		Started: at(6), Ended: at(9), Timing: tracker.Observed,
 	}
 	operations := []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished}
-	for _, op := range operations {
-		if op.Course == nil {
-			op.Course = &tracker.Course{}
-		}
-	}
 	return &tracker.Run{
 		ID: "e-1", Source: "fire-briefing", Dialect: "adk", Session: "ctx-1", App: "coordinator", Agent: "coordinator",
 		Trace: [16]byte{15: 0xAA}, Sampled: true, Live: true, Parent: event.SpanContext{Trace: [16]byte{15: 0xAA}, Span: [8]byte{7: 0xBB}, Sampled: true},
@@ -217,7 +214,7 @@ func TestTimes(t *testing.T) {
 		"no time in a live run":            {at(0), unknown(3), unknown(4), true, at(0).At, at(0).At},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown, Course: &tracker.Course{}}
+			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown}
 			root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: c.root, Ended: c.root}
 			span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: c.live, Root: root, Operations: []*tracker.Operation{op}})[0]
 			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to.Add(time.Nanosecond)) {
@@ -229,7 +226,7 @@ func TestTimes(t *testing.T) {
 
 // TestLiveIsNow shows that a live span is never dated from the fixed base, even where nothing is known.
 func TestLiveIsNow(t *testing.T) {
-	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown, Course: &tracker.Course{}}
+	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown}
 	before := time.Now()
 	span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: true, Root: root, Operations: []*tracker.Operation{root}})[0]
 	if span.StartTime().Before(before) || span.EndTime().Before(span.StartTime()) {

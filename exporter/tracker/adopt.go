@@ -106,13 +106,13 @@ func (r *openRun) rename(op *Operation) {
 	key := speaker{op.Name, op.Branch}
 	switch {
 	case op.Kind == InvokeAgent && r.agents[key] != nil && r.agents[key] != op:
-		op.repeat = op.ordinal
+		op.repeat = uint32(op.ordinal)
 		put(&r.agents, key, op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
-		op.repeat = op.ordinal
+		op.repeat = uint32(op.ordinal)
 		r.keepCall(op)
 	case r.forgot:
-		op.repeat = op.ordinal
+		op.repeat = uint32(op.ordinal)
 	}
 }
 

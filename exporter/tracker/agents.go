@@ -75,7 +75,7 @@ func (r *openRun) number(op, last *Operation) {
 	case last != nil && last != op:
 		op.repeat = last.repeat + 1
 	case r.forgot:
-		op.repeat = op.ordinal // no less than how often the name was used
+		op.repeat = uint32(op.ordinal) // no less than how often the name was used
 	}
 }
 

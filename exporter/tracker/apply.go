@@ -31,7 +31,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if op == nil {
 		return
 	}
-	op.Name, op.FinishReason, op.Usage = cmp.Or(e.Model, op.Name), e.FinishReason, e.Usage
+	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{e.FinishReason, e.Usage}
 	status := OK
 	if e.Error != event.NoFailure {
 		status = Error
@@ -102,7 +102,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
-	paused := op != nil && op.Course != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
+	paused := op != nil && op.course != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
 	if !paused {
 		r.answerInput(e.CallID)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // TestChatStarts finds the moment at which a model was asked.
@@ -147,11 +148,10 @@ func TestChatDetails(t *testing.T) {
 			e.FinishReason, e.Usage = "STOP", event.Usage{Input: event.Count{N: in, Known: true}, Output: event.Count{N: out, Known: true}}
 		}
 	}
-	s, stream := watch(), proxied()
-	s.feed(stream, says("a", branch("p.a"), responds("m"), usage(10, 1)), says("a", branch("p.a"), responds("m")), says("app", responds("n"), usage(20, 2), final))
-	r, chat := s.end(stream, event.EndOfStream).only(t), s.ops[0]
-	if chat.Agent != "a" || chat.Branch != "p.a" || chat.FinishReason != "STOP" || chat.Usage.Input.N != 10 || chat.Usage.Output.N != 1 {
-		t.Errorf("%+v", chat)
+	r := follow(t, proxied(), says("a", branch("p.a"), responds("m"), usage(10, 1)), says("a", branch("p.a"), responds("m")), says("app", responds("n"), usage(20, 2), final))
+	chat := named(t, r, tracker.Chat, "m")
+	if chat.Agent != "a" || chat.Branch != "p.a" || chat.Response.FinishReason != "STOP" || chat.Response.Usage.Input.N != 10 || chat.Response.Usage.Output.N != 1 {
+		t.Errorf("%+v %+v", chat, chat.Response)
 	}
 	if want := (event.Usage{Input: event.Count{N: 30, Known: true}, Output: event.Count{N: 3, Known: true}}); r.Usage != want {
 		t.Errorf("the run's usage %+v", r.Usage)

@@ -33,10 +33,11 @@ const partCost = 64
 // room makes place for so many more bytes of an operation's content, and says how many of them it may have.
 func (r *openRun) room(op *Operation, wanted int) int {
 	limits := &r.tracker.settings
-	if op.Content == nil {
-		op.Content = &Content{}
+	d := op.details()
+	if d.Content == nil {
+		d.Content = &Content{}
 	}
-	c := op.Content
+	c := d.Content
 	given := min(wanted, limits.MaxContent-c.held)
 	if free := max(limits.MaxContentHeld-r.tracker.held, 0); free < given {
 		r.tracker.losses.Evicted(LostContent)
@@ -52,9 +53,9 @@ func (r *openRun) room(op *Operation, wanted int) int {
 
 // release lets the content of an ended operation go.
 func (r *openRun) release(op *Operation) {
-	if op.Content != nil {
-		r.tracker.held -= op.Content.held
-		op.Content = nil
+	if c := op.Details.OrNone().Content; c != nil {
+		r.tracker.held -= c.held
+		op.Details.Content = nil
 	}
 }
 
@@ -65,14 +66,14 @@ func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0
 func (r *openRun) given(op *Operation, e *event.Event) {
 	if r.keepsContent() && e.Payload.Exists() {
 		room := r.room(op, len(e.Payload.Raw()))
-		op.Content.Arguments = appendCut(nil, e.Payload, room)
+		op.Details.Content.Arguments = appendCut(nil, e.Payload, room)
 	}
 }
 
 func (r *openRun) gave(op *Operation, e *event.Event) {
 	if r.keepsContent() && e.Payload.Exists() {
 		room := r.room(op, len(e.Payload.Raw()))
-		op.Content.Result = appendCut(nil, e.Payload, room)
+		op.Details.Content.Result = appendCut(nil, e.Payload, room)
 	}
 }
 
@@ -85,7 +86,7 @@ func (r *openRun) say(e *event.Event, b *event.Batch) {
 	if op == nil {
 		return
 	}
-	if op.Content != nil && op.Content.preview && !b.Partial {
+	if c := op.Details.OrNone().Content; c != nil && c.preview && !b.Partial {
 		r.release(op)
 	}
 	switch e.Kind {
@@ -94,7 +95,7 @@ func (r *openRun) say(e *event.Event, b *event.Batch) {
 	case event.KindToolStarted:
 		r.sayCall(op, e)
 	}
-	op.Content.preview = b.Partial
+	op.Details.Content.preview = b.Partial
 }
 
 // response is the chat that a frame's text belongs to; nil where the stream shows none.
@@ -114,15 +115,16 @@ func (r *openRun) response(b *event.Batch) *Operation {
 }
 
 func (r *openRun) sayText(op *Operation, e *event.Event) {
-	if op.Content != nil {
-		if n := len(op.Content.Said); n > 0 && op.Content.Said[n-1].Kind == e.Kind { // the next piece of the same text
-			last := &op.Content.Said[n-1]
+	if c := op.Details.OrNone().Content; c != nil {
+		if n := len(c.Said); n > 0 && c.Said[n-1].Kind == e.Kind { // the next piece of the same text
+			last := &c.Said[n-1]
 			last.Text = append(last.Text, cutText(e.Text, r.room(op, len(e.Text)))...)
 			return
 		}
 	}
 	if room := r.room(op, partCost+len(e.Text)) - partCost; room >= 0 {
-		op.Content.Said = append(op.Content.Said, Part{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text, room))})
+		c := op.Details.Content
+		c.Said = append(c.Said, Part{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text, room))})
 	}
 }
 
@@ -130,7 +132,8 @@ func (r *openRun) sayCall(op *Operation, e *event.Event) {
 	own := partCost + len(e.Name) + len(e.CallID)
 	room := r.room(op, own+len(e.Payload.Raw())) - own
 	if room >= 0 {
-		op.Content.Said = append(op.Content.Said, Part{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload, room)})
+		c := op.Details.Content
+		c.Said = append(c.Said, Part{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload, room)})
 	}
 }
 

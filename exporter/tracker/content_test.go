@@ -27,13 +27,13 @@ type reader struct {
 
 func (r *reader) OperationEnded(run *tracker.Run, op *tracker.Operation) {
 	r.scene.OperationEnded(run, op)
-	if op.Content != nil {
+	if op.Details.OrNone().Content != nil {
 		r.content = append(r.content, describe(op))
 	}
 }
 
 func describe(op *tracker.Operation) string {
-	c := op.Content
+	c := op.Details.Content
 	out := op.Name
 	if len(c.Arguments) > 0 {
 		out += " given " + string(c.Arguments)
@@ -63,7 +63,7 @@ func readContent(t *testing.T, each, all int, frames ...*event.Batch) (content [
 	stream := proxied()
 	r.feed(stream, frames...).end(stream, event.EndOfStream)
 	for _, op := range r.only(t).Operations {
-		if op.Course != nil {
+		if op.Details.OrNone().Content != nil {
 			t.Errorf("%s %s still holds its content", op.Kind, op.Name)
 		}
 	}

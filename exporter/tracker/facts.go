@@ -77,7 +77,7 @@ func compareSpeakers(a, b speaker) int {
 func (r *openRun) meter(e *event.Event, b *event.Batch) {
 	r.Usage = r.Usage.Add(e.Usage)
 	if op := r.settling[speaker{b.Agent, b.Branch}]; op != nil {
-		op.Usage = op.Usage.Add(e.Usage)
+		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage)}
 		if e.Model != "" {
 			op.Name = e.Model
 		}

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -197,8 +198,5 @@ func (r *openRun) endRoot(why StatusReason) {
 
 // reportOrder is by the first frame that shows an operation; a frame shows an agent before its response before its calls.
 func reportOrder(a, b *Operation) int {
-	if a.shown != b.shown {
-		return a.shown - b.shown
-	}
-	return a.Kind.order() - b.Kind.order()
+	return cmp.Or(cmp.Compare(a.shown, b.shown), a.Kind.order()-b.Kind.order())
 }

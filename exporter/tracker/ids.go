@@ -64,11 +64,11 @@ func (r *openRun) identify(op *Operation) SpanID {
 	case op == r.Root:
 		return spanID(r.key, "run")
 	case op.Kind == InvokeAgent && op.repeat > 0:
-		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(op.repeat))
+		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(int(op.repeat)))
 	case op.Kind == InvokeAgent:
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch)
 	case op.CallID != "":
-		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(op.repeat))
+		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(int(op.repeat)))
 	}
 	return spanID(r.key, string(op.Kind), "", strconv.Itoa(op.ordinal))
 }

@@ -196,12 +196,11 @@ invoke_agent app ok 3-4`)
 // TestUsageThatFollows gives tokens to the response before them.
 func TestUsageThatFollows(t *testing.T) {
 	told := func(frames ...*event.Batch) string {
-		s, stream := watch(), proxied()
-		r := s.feed(stream, frames...).end(stream, event.EndOfStream).only(t)
+		r := follow(t, proxied(), frames...)
 		out := outline(r)
-		for _, op := range s.ops {
+		for _, op := range r.Operations {
 			if op.Kind == tracker.Chat {
-				out += fmt.Sprintf("\n%s %+v", op.Name, op.Usage.Input)
+				out += fmt.Sprintf("\n%s %+v", op.Name, op.Response.Usage.Input)
 			}
 		}
 		return out + fmt.Sprintf("\nall %+v, %d metered", r.Usage.Input, len(r.Metered))

@@ -51,8 +51,9 @@ func (o Open) Copy() *Run {
 			}
 			c.Ended, c.Status, c.Timing = Moment{}, Unfinished, Unknown
 		}
-		if c.Course, c.parent = nil, nil; op.Details != nil {
+		if c.course, c.parent = nil, nil; op.Details != nil {
 			details := *op.Details
+			details.Content = nil
 			c.Details = &details
 		}
 	}

@@ -62,7 +62,7 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		},
 		tracker: t, stream: s, touched: s.Opened,
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, Course: &Course{}}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, course: &course{}}
 	r.Operations = append(r.Operations, r.Root)
 	return r
 }
@@ -216,7 +216,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindPlan:
 		r.Plan = e.Plan
 	case event.KindState:
-		caller.State = e.State
+		caller.details().State = e.State
 	case event.KindAdopted:
 		r.adopt(e, caller)
 	case event.KindFinal:

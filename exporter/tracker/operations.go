@@ -16,8 +16,8 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	parent = parent.firstOpen()
 	count := &r.count[kind.order()]
 	op := &Operation{
-		Kind: kind, Name: name, parent: parent, Started: r.now, shown: r.now.Frame, open: true,
-		Course: &Course{ordinal: *count},
+		Kind: kind, Name: name, parent: parent, Started: r.now, shown: uint32(r.now.Frame), open: true,
+		course: &course{ordinal: *count},
 	}
 	*count++
 	parent.openBelow++
@@ -106,7 +106,7 @@ func (r *openRun) tellEnded() {
 func (r *openRun) tell(op *Operation) {
 	r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
 	r.release(op)
-	op.Course = nil
+	op.course = nil
 }
 
 // name fixes the run's trace and its root's id at the first need, when the run's id is as known as it will be.

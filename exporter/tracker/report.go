@@ -46,7 +46,7 @@ type OperationReport struct {
 	Error   *string         `json:"error"`
 	Started *string         `json:"started"`
 	Ended   *string         `json:"ended"`
-	Timing  Timing          `json:"timing"`
+	Timing  string          `json:"timing"`
 }
 
 // TransferReport is one hand-over of control.
@@ -136,7 +136,7 @@ func (r *Run) Report() Report {
 func (op *Operation) report() OperationReport {
 	return OperationReport{
 		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
-		Status: op.Status, Error: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing,
+		Status: op.Status, Error: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
 	}
 }
 

@@ -75,15 +75,18 @@ const (
 	Unfinished           OperationStatus = "unfinished"
 )
 
-// Timing says what an operation's times are worth.
-type Timing string
+// Timing says what an operation's times are worth. The zero value is that of one that has not ended.
+type Timing uint8
 
 // The three worths of a time.
 const (
-	Reported Timing = "reported" // both ends stand on the wire
-	Observed Timing = "observed" // both ends are times of receipt
-	Unknown  Timing = "unknown"
+	Reported Timing = iota + 1 // both ends stand on the wire
+	Observed                   // both ends are times of receipt
+	Unknown
 )
+
+// String is the value of delegraph.timing.
+func (t Timing) String() string { return [...]string{"", "reported", "observed", "unknown"}[t] }
 
 // SpanID identifies an operation; it is also the id of its span.
 type SpanID [8]byte
@@ -104,19 +107,20 @@ type Operation struct {
 	CallID     string
 	Status     OperationStatus
 	Error      event.Failure
-	Timing     Timing
 	Started    Moment
 	Ended      Moment
-	Details    *Details // nil where it has none
-	*Course             // nil once the observers have seen its end
-	AgentTool  bool     // a tool that the configuration names as an agent
-	Inferred   bool     // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
+	Details    *Details  // nil where it has none
+	Response   *Response // of a model; nil before it ends
+	*course              // nil once the observers have seen its end
+	Timing     Timing
+	AgentTool  bool // a tool that the configuration names as an agent
+	Inferred   bool // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
 
 	open   bool
-	waits  bool // for an answer from outside
-	owes   bool // had more to do when its run ended
-	shown  int  // ordinal of the first frame that shows it, which orders the report
-	repeat int  // how often its call id was used before
+	waits  bool   // for an answer from outside
+	owes   bool   // had more to do when its run ended
+	shown  uint32 // ordinal of the first frame that shows it, which orders the report
+	repeat uint32 // how often its call id was used before
 	parent *Operation
 }
 
@@ -129,7 +133,9 @@ type Details struct {
 	Confidence    []Statement
 	Citations     []event.Citation
 	ReasoningStep event.Count
-	Dropped       int // statements beyond the limit of one operation
+	Dropped       int         // statements beyond the limit of one operation
+	State         event.State // of an agent: the last that it showed
+	Content       *Content    // nil where none is kept; gone once the observers have seen it
 }
 
 // OrNone is for reading them, wherever they are.
@@ -148,13 +154,22 @@ func (op *Operation) details() *Details {
 	return op.Details
 }
 
-// Course is what is known of an operation until its end was told of, and wanted no longer.
-type Course struct {
+// Response is what a model said of its response. It is never changed, only replaced: copies of a run share it.
+type Response struct {
 	FinishReason string
 	Usage        event.Usage
-	State        event.State // of an agent: the last that it showed
-	Content      *Content    // nil where none is kept
+}
 
+// OrNone is for reading it, whatever the operation.
+func (r *Response) OrNone() Response {
+	if r == nil {
+		return Response{}
+	}
+	return *r
+}
+
+// course is what is known of an operation until its end was told of, and wanted no longer.
+type course struct {
 	ordinal int
 	failed  int // ordinal of the last frame that said it failed
 	final   int // ordinal of its last final frame

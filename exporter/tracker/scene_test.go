@@ -39,8 +39,8 @@ type scene struct {
 	*tracker.Tracker
 	told []string
 	lost []string
-	runs []*tracker.Run       // as they ended
-	ops  []*tracker.Operation // likewise, with what was known until then
+	runs []*tracker.Run // as they ended
+	ops  []*tracker.Operation
 	last map[*event.Stream]int
 }
 
@@ -57,8 +57,7 @@ func watch(change ...func(*tracker.Settings)) *scene {
 func (s *scene) RunStarted(r *tracker.Run) { s.told = append(s.told, "begins "+r.Source) }
 
 func (s *scene) OperationEnded(_ *tracker.Run, op *tracker.Operation) {
-	then := *op
-	s.told, s.ops = append(s.told, string(op.Kind)+" "+op.Name), append(s.ops, &then)
+	s.told, s.ops = append(s.told, string(op.Kind)+" "+op.Name), append(s.ops, op)
 }
 
 func (s *scene) RunEnded(r *tracker.Run) {

@@ -20,7 +20,6 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/a2a"
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -30,7 +29,6 @@ import (
 type stand struct {
 	url   string
 	proxy *source.Proxy
-	usage map[tracker.SpanID]event.Usage // by operation
 
 	mu   sync.Mutex
 	runs []string
@@ -39,7 +37,7 @@ type stand struct {
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
-	s := &stand{usage: map[tracker.SpanID]event.Usage{}}
+	s := &stand{}
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		http.ServeFileFS(w, r, os.DirFS("testdata"), r.Header.Get("Play")+".sse")
@@ -62,18 +60,16 @@ func newStand(t *testing.T) *stand {
 }
 
 // Up, BrokeOff, Unobserved, Unread and Panicked are the proxy's counters: none of what they count happens here.
-func (s *stand) Up(string, bool)            {}
-func (s *stand) BrokeOff(string)            {}
-func (s *stand) Unobserved(_ string, n int) { s.tell("%d bytes unobserved", n) }
-func (s *stand) Unread(_, reason string)    { s.tell("a request unread: %s", reason) }
-func (s *stand) Panicked(string)            { s.tell("a panic") }
-func (s *stand) Evicted(kind string)        { s.tell("evicted: %s", kind) }
-func (s *stand) Expired(kind string)        { s.tell("expired: %s", kind) }
-func (s *stand) Late(string)                { s.tell("a late frame") }
-func (s *stand) RunStarted(*tracker.Run)    {}
-
-// OperationEnded notes the tokens of an operation.
-func (s *stand) OperationEnded(_ *tracker.Run, op *tracker.Operation) { s.usage[op.ID] = op.Usage }
+func (s *stand) Up(string, bool)                                 {}
+func (s *stand) BrokeOff(string)                                 {}
+func (s *stand) Unobserved(_ string, n int)                      { s.tell("%d bytes unobserved", n) }
+func (s *stand) Unread(_, reason string)                         { s.tell("a request unread: %s", reason) }
+func (s *stand) Panicked(string)                                 { s.tell("a panic") }
+func (s *stand) Evicted(kind string)                             { s.tell("evicted: %s", kind) }
+func (s *stand) Expired(kind string)                             { s.tell("expired: %s", kind) }
+func (s *stand) Late(string)                                     { s.tell("a late frame") }
+func (s *stand) RunStarted(*tracker.Run)                         {}
+func (s *stand) OperationEnded(*tracker.Run, *tracker.Operation) {}
 
 func (s *stand) tell(format string, args ...any) {
 	s.mu.Lock()
@@ -91,7 +87,7 @@ func (s *stand) RunEnded(r *tracker.Run) {
 	}
 	for _, op := range r.Operations {
 		tokens := ""
-		if used := s.usage[op.ID]; used.Input.Known {
+		if used := op.Response.OrNone().Usage; used.Input.Known {
 			tokens = fmt.Sprintf(" %d in, %d out", used.Input.N, used.Output.N)
 		}
 		fmt.Fprintf(&w, "%s %s: %s%s\n", op.Kind, op.Name, strings.TrimSpace(fmt.Sprintf("%s %s < %s", op.Status, op.Error, names[op.Parent])), tokens)
