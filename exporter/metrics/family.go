@@ -206,8 +206,12 @@ func (m metric) gauge(reg prometheus.Registerer, c *caps) *family[prometheus.Gau
 	return f
 }
 
-// histogram is classic and native at once: which one is scraped is the server's choice.
 func (m metric) histogram(reg prometheus.Registerer, c *caps, buckets []float64) *family[prometheus.Observer] {
+	return newFamily(m, c, m.histogramVec(reg, buckets).WithLabelValues)
+}
+
+// histogramVec is classic and native at once: which one is scraped is the server's choice.
+func (m metric) histogramVec(reg prometheus.Registerer, buckets []float64) *prometheus.HistogramVec {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: m.name, Help: m.help, Buckets: buckets,
 		NativeHistogramBucketFactor:     1.1,
@@ -216,5 +220,5 @@ func (m metric) histogram(reg prometheus.Registerer, c *caps, buckets []float64)
 		NativeHistogramMaxExemplars:     10,
 	}, m.labels)
 	reg.MustRegister(vec)
-	return newFamily(m, c, vec.WithLabelValues)
+	return vec
 }

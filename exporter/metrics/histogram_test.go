@@ -161,3 +161,96 @@ func TestExemplars(t *testing.T) {
 		}
 	}
 }
+
+// spanID is the id of these bytes and no more, as an exemplar has it.
+func spanID(begin ...byte) string {
+	var id tracker.SpanID
+	copy(id[:], begin)
+	return hex.EncodeToString(id[:])
+}
+
+// spanOf is the span that an exemplar leads to.
+func spanOf(e *dto.Exemplar) string {
+	for _, l := range e.GetLabel() {
+		if l.GetName() == "span_id" {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+// TestExemplarsRenewed shows which of a bucket's durations its exemplar leads to: the slowest of the second in which the last one
+// ended.
+func TestExemplarsRenewed(t *testing.T) {
+	const slot, beside = 3 * time.Second, 6 * time.Second // in two buckets
+	for name, c := range map[string]struct {
+		ends []time.Duration // of operations, since the start
+		took []time.Duration
+		want []byte // which of them exemplars lead to, the first being 1, by bucket
+	}{
+		"the first":                      {[]time.Duration{0, 1, 2}, []time.Duration{slot, slot, slot}, []byte{1}},
+		"no faster one":                  {[]time.Duration{0, 1, 2}, []time.Duration{slot, slot - 1, slot - 2}, []byte{1}},
+		"a slower one":                   {[]time.Duration{0, 1, 2}, []time.Duration{slot, slot + 2, slot + 1}, []byte{2}},
+		"one of each bucket":             {[]time.Duration{0, 1, 2, 3}, []time.Duration{slot, beside, slot, beside}, []byte{1, 2}},
+		"beyond the last bucket":         {[]time.Duration{0, 1}, []time.Duration{time.Hour, 2 * time.Hour}, []byte{2}},
+		"a faster one, a second later":   {[]time.Duration{0, time.Second}, []time.Duration{slot, slot - 1}, []byte{2}},
+		"a faster one of another day":    {[]time.Duration{0, -24 * time.Hour}, []time.Duration{slot, slot - 1}, []byte{2}},
+		"a slower one, a second earlier": {[]time.Duration{0, -time.Second}, []time.Duration{slot, slot + 1}, []byte{2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, reg := newTest(10, 100)
+			r := run()
+			r.Sampled = true
+			for i := range c.ends {
+				ended := at(0).At.Add(c.ends[i])
+				m.OperationEnded(r, &tracker.Operation{
+					ID: tracker.SpanID{byte(i + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.Observed,
+					Started: tracker.Moment{At: ended.Add(-c.took[i])}, Ended: tracker.Moment{At: ended},
+				})
+			}
+			h := gathered(t, reg, toolDuration.name)[0].Histogram
+			if h.GetSampleCount() != uint64(len(c.ends)) {
+				t.Errorf("%d durations are measured, of %d", h.GetSampleCount(), len(c.ends))
+			}
+			var got []string
+			for _, b := range h.Bucket {
+				if b.Exemplar != nil {
+					got = append(got, spanOf(b.Exemplar))
+				}
+			}
+			var want []string
+			for _, nth := range c.want {
+				want = append(want, spanID(nth))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("exemplars (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEveryBucketLeads shows that however often it is scraped, and whatever came before, a bucket in which something ended since the
+// last scrape has an exemplar that ended in the same second as what came last.
+func TestEveryBucketLeads(t *testing.T) {
+	m, reg := newTest(10, 100)
+	r := run()
+	r.Sampled = true
+	for second := range 5 {
+		for i, bound := range callBuckets {
+			took := time.Duration(bound * float64(time.Second))
+			for range 3 { // each a little faster than the one before
+				m.OperationEnded(r, &tracker.Operation{
+					ID: tracker.SpanID{byte(i), byte(second + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.Observed,
+					Started: tracker.Moment{At: at(second).At.Add(-took)}, Ended: at(second),
+				})
+				took -= time.Duration(second)
+			}
+		}
+		h := gathered(t, reg, toolDuration.name)[0].Histogram
+		for i, b := range h.Bucket {
+			if want := spanID(byte(i), byte(second+1)); spanOf(b.Exemplar) != want {
+				t.Errorf("after %d s the bucket to %v leads to %v, not to %s", second, b.GetUpperBound(), b.Exemplar, want)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@
 package metrics
 
 import (
-	"encoding/hex"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,9 +30,8 @@ type Metrics struct {
 	caps *caps
 	reg  prometheus.Registerer
 
-	agentDuration, toolDuration, chatDuration, tokenUsage *family[prometheus.Observer]
-	runDuration, timeToFirstText, confidence              *family[prometheus.Observer]
-	inputWait, eventLag                                   *family[prometheus.Observer]
+	agentDuration, toolDuration, chatDuration, runDuration       *family[*timer]
+	tokenUsage, timeToFirstText, confidence, inputWait, eventLag *family[prometheus.Observer]
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
 	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
@@ -63,11 +61,11 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	}
 	m := &Metrics{
 		caps: c, reg: reg, perSource: map[[2]string]*framed{},
-		agentDuration:     agentDuration.histogram(reg, c, agentBuckets),
-		toolDuration:      toolDuration.histogram(reg, c, callBuckets),
-		chatDuration:      chatDuration.histogram(reg, c, callBuckets),
+		agentDuration:     agentDuration.timer(reg, c, agentBuckets),
+		toolDuration:      toolDuration.timer(reg, c, callBuckets),
+		chatDuration:      chatDuration.timer(reg, c, callBuckets),
 		tokenUsage:        tokenUsage.histogram(reg, c, tokenBuckets),
-		runDuration:       runDuration.histogram(reg, c, agentBuckets),
+		runDuration:       runDuration.timer(reg, c, agentBuckets),
 		timeToFirstText:   timeToFirstText.histogram(reg, c, callBuckets),
 		confidence:        confidence.histogram(reg, c, ratioBuckets),
 		inputWait:         inputWait.histogram(reg, c, waitBuckets),
@@ -279,22 +277,6 @@ func (m *Metrics) observeUsage(operation, model string, u event.Usage) {
 	if u.Output.Known {
 		m.tokenUsage.with(operation, model, "output").Observe(float64(u.Output.N))
 	}
-}
-
-// observe measures what has a duration: one with an unknown end has none.
-func observe(f *family[prometheus.Observer], r *tracker.Run, op *tracker.Operation, labels ...string) {
-	if op.Timing == tracker.Unknown {
-		return
-	}
-	seconds := op.Ended.At.Sub(op.Started.At).Seconds()
-	series := f.with(labels...)
-	if with, ok := series.(prometheus.ExemplarObserver); ok && r.Sampled {
-		with.ObserveWithExemplar(seconds, prometheus.Labels{
-			"trace_id": hex.EncodeToString(r.Trace[:]), "span_id": hex.EncodeToString(op.ID[:]),
-		})
-		return
-	}
-	series.Observe(seconds)
 }
 
 // RunEnded counts a run's end and what is known only then.
