@@ -44,6 +44,10 @@ func newFamily[T any](m metric, c *caps, create func(values ...string) T) *famil
 // with returns the series of these values. Values from the wire that are too many, each by itself or all together, are _other.
 func (f *family[T]) with(values ...string) T {
 	var k key
+	copy(k[:], values)
+	if s, ok := f.find(k); ok {
+		return s // what has a series was let in
+	}
 	for i, v := range values {
 		if class := fromWire[f.labels[i]]; class != "" {
 			k[i] = f.caps.value(class, v)
@@ -52,13 +56,17 @@ func (f *family[T]) with(values ...string) T {
 			k[i] = strings.ToValidUTF8(v, "\uFFFD")
 		}
 	}
-	f.mu.RLock()
-	s, ok := f.series[k]
-	f.mu.RUnlock()
-	if ok {
+	if s, ok := f.find(k); ok {
 		return s
 	}
 	return f.add(k)
+}
+
+func (f *family[T]) find(k key) (s T, ok bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	s, ok = f.series[k]
+	return s, ok
 }
 
 // add makes the series of a label set that is new. By itself, so that only new ones take the heap.

@@ -189,6 +189,7 @@ const unknownDialect = "unknown"
 type framed struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
+	lag           func() prometheus.Observer             // what is only measured has no series before it is
 }
 
 func (m *Metrics) framed(source, dialect string) *framed {
@@ -199,7 +200,10 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	if ok {
 		return f
 	}
-	f = &framed{frames: m.frames.with(source), bytes: m.frameBytes.with(source)}
+	f = &framed{
+		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
+		lag: sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.perSource) < m.caps.maxSets {
@@ -242,7 +246,7 @@ func (m *Metrics) Consume(b *event.Batch) {
 		m.internal.with(source, kind.String()).Inc()
 	}
 	if !b.Received.IsZero() && !b.Time.IsZero() {
-		m.eventLag.with(source).Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
+		f.lag().Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
 	}
 }
 
