@@ -16,6 +16,7 @@ type decoder struct {
 	oneRun    bool
 	run       string
 	names     map[string]string
+	parts     []part // of the frame at hand
 	responses map[speaker]*response
 }
 
@@ -74,15 +75,16 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 		return
 	}
-	if user {
-		d.addResponses(fr, b)
-		return
+	d.parts = appendParts(d.parts, fr.Parts)
+	fr.parts = d.parts
+	switch {
+	case user:
+		d.addResponses(&fr, b)
+	case b.Partial:
+		d.addPartial(&fr, b)
+	default:
+		d.addWhole(&fr, b)
 	}
-	if b.Partial {
-		d.addPartial(fr, b)
-		return
-	}
-	d.addWhole(fr, b)
 }
 
 // runID is the id of the stream's run. Python of mid-2025 gave the merged response of parallel calls a fresh id of eight
@@ -102,7 +104,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 
 // addPartial takes the text of a delta and the sign that a model responds. Calls in it are previews: incomplete, and with
 // ids that need not be those of the whole frame; its usage is repeated by the whole frame.
-func (d *decoder) addPartial(fr frame, b *event.Batch) {
+func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	r := d.response(b)
 	if model := d.name(fr.Model); model != "" {
 		r.model = model
@@ -111,15 +113,15 @@ func (d *decoder) addPartial(fr frame, b *event.Batch) {
 		r.open = true
 		b.Add(event.KindModelStarted).Model = r.model
 	}
-	for part := range fr.Parts.Elements() {
-		if p := readPart(part); p.kind == partText || p.kind == partThought {
+	for _, p := range fr.parts {
+		if p.kind == partText || p.kind == partThought {
 			addText(p, fr, b)
 		}
 	}
 	addErrorCode(fr.failure(r), b)
 }
 
-func (d *decoder) addWhole(fr frame, b *event.Batch) {
+func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	r := d.response(b)
 	failure := fr.failure(r)
 	switch owed := fr.owed(); {
@@ -139,8 +141,8 @@ func (d *decoder) addWhole(fr frame, b *event.Batch) {
 		r.calls = max(r.calls+owed, 0)
 	}
 	d.addPauses(fr, b)
-	for part := range fr.Parts.Elements() {
-		d.addPart(readPart(part), fr, b)
+	for _, p := range fr.parts {
+		d.addPart(p, fr, b)
 	}
 	d.addActions(fr, b)
 	addErrorCode(failure, b)
@@ -150,15 +152,15 @@ func (d *decoder) addWhole(fr frame, b *event.Batch) {
 }
 
 // addResponses takes the answers to calls out of a frame of the user, which is no agent and whose words are no answer.
-func (d *decoder) addResponses(fr frame, b *event.Batch) {
-	for part := range fr.Parts.Elements() {
-		if p := readPart(part); p.kind == partResponse {
+func (d *decoder) addResponses(fr *frame, b *event.Batch) {
+	for _, p := range fr.parts {
+		if p.kind == partResponse {
 			d.addPart(p, fr, b)
 		}
 	}
 }
 
-func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
+func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 	switch p.kind {
 	case partText, partThought:
 		addText(p, fr, b)
@@ -180,7 +182,7 @@ func (d *decoder) addPart(p part, fr frame, b *event.Batch) {
 	}
 }
 
-func (d *decoder) addCall(p part, fr frame, b *event.Batch) {
+func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	name, id := d.name(p.name), dialect.Name(p.id.String())
 	if isRequest(name) {
 		e := b.Add(event.KindInputRequested)
@@ -193,27 +195,24 @@ func (d *decoder) addCall(p part, fr frame, b *event.Batch) {
 
 // addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of
 // such a call holds an error text that is none.
-func (d *decoder) addPauses(fr frame, b *event.Batch) {
-	for _, asked := range []strictjson.Value{
-		fr.Actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
-		fr.Actions.First("requestedAuthConfigs", "requested_auth_configs"),
-	} {
+func (d *decoder) addPauses(fr *frame, b *event.Batch) {
+	for _, asked := range []strictjson.Value{fr.actions.confirmations, fr.actions.credentials} {
 		for call := range asked.Members() {
 			b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
 		}
 	}
 }
 
-func (d *decoder) addActions(fr frame, b *event.Batch) {
-	if target := fr.Actions.First("transferToAgent", "transfer_to_agent"); len(target.Text()) > 0 {
+func (d *decoder) addActions(fr *frame, b *event.Batch) {
+	if target := fr.actions.transfer; len(target.Text()) > 0 {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.ID.String()), dialect.Name(fr.transferCall().String())
 	}
-	for name := range fr.Actions.First("artifactDelta", "artifact_delta").Members() {
+	for name := range fr.actions.artifacts.Members() {
 		e := b.Add(event.KindArtifact)
 		e.Name, e.Artifact = dialect.Name(name.String()), event.Artifact{Kind: event.ArtifactFile, Complete: true}
 	}
-	if fr.Actions.First("stateDelta", "state_delta").Len() > 0 {
+	if fr.actions.state.Len() > 0 {
 		b.Add(event.KindState)
 	}
 }
@@ -224,7 +223,7 @@ func isUser(v strictjson.Value) bool {
 }
 
 // addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
-func addText(p part, fr frame, b *event.Batch) {
+func addText(p part, fr *frame, b *event.Batch) {
 	text := p.text.Text()
 	switch {
 	case len(text) == 0:

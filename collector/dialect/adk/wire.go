@@ -14,12 +14,13 @@ import (
 type frame struct {
 	ID           strictjson.Value
 	Parts        strictjson.Value
-	Actions      strictjson.Value
 	Model        strictjson.Value
 	FinishReason strictjson.Value
 	ErrorCode    strictjson.Value
 	LongRunning  strictjson.Value
 	Usage        event.Usage
+	actions      actions
+	parts        []part          // of Parts, once it is known that there are not too many
 	long         map[string]bool // of LongRunning
 	hasUsage     bool
 	notPartial   bool // says so; a frame of a run without streaming says neither
@@ -95,21 +96,21 @@ func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
 		notPartial: said && !partial, fromUser: isUser(m.content.Get("role")),
-		ID: m.id, Parts: m.content.Get("parts"), Actions: m.actions, Model: m.model, FinishReason: m.finish,
+		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
 		ErrorCode: m.code, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
 // hasErrorCode says whether something failed. Python puts the finish reason of an empty answer there, and that of
 // an answer cut at its limit; neither is a failure.
-func (f frame) hasErrorCode() bool {
+func (f *frame) hasErrorCode() bool {
 	code := f.ErrorCode
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
 // failure says what an error code is about: a tool where a call of the agent's waits for its answer, since the model is not
 // asked before. Python says so, by the name of an exception, of a tool that raised, JavaScript of a tool that is not there.
-func (f frame) failure(r *response) event.Failure {
+func (f *frame) failure(r *response) event.Failure {
 	switch {
 	case !f.hasErrorCode():
 		return event.NoFailure
@@ -121,41 +122,39 @@ func (f frame) failure(r *response) event.Failure {
 
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
 // requests, and what repeats a response.
-func (f frame) isModelResponse(r *response) bool {
-	parts, requests := 0, 0
-	for element := range f.Parts.Elements() {
-		p := readPart(element)
+func (f *frame) isModelResponse(r *response) bool {
+	requests := 0
+	for _, p := range f.parts {
 		if p.kind == partResponse {
 			return false
 		}
 		if p.kind == partCall && isRequest(p.name.String()) {
 			requests++
 		}
-		parts++
 	}
 	switch {
-	case parts > 0 && requests == parts:
+	case requests > 0 && requests == len(f.parts):
 		return false
 	case f.repeats(r):
 		return false
 	case f.hasErrorCode():
 		return true
 	}
-	return f.FinishReason.Exists() || f.hasUsage || r.open && parts > 0
+	return f.FinishReason.Exists() || f.hasUsage || r.open && len(f.parts) > 0
 }
 
 // repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,
 // or after the answers to its calls, and the second of a response in two (text, then calls; in JavaScript a refusal twice).
 // Without streaming nothing is repeated: there, the same usage is another response's.
-func (f frame) repeats(r *response) bool {
+func (f *frame) repeats(r *response) bool {
 	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.Usage == r.last &&
 		(r.half || f.Parts.Len() == 0 && !f.hasErrorCode())
 }
 
 // owed is how many calls the frame makes that the model is to have the answers of, less the calls that it answers.
-func (f frame) owed() (n int) {
-	for element := range f.Parts.Elements() {
-		switch p := readPart(element); {
+func (f *frame) owed() (n int) {
+	for _, p := range f.parts {
+		switch {
 		case isRequest(string(p.name.Text())):
 		case p.kind == partCall && !f.isLongRunning(p.id):
 			n++
@@ -167,13 +166,12 @@ func (f frame) owed() (n int) {
 }
 
 // isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
-func (f frame) isFinal() bool {
-	if f.flag("skipSummarization", "skip_summarization") || f.LongRunning.Len() > 0 {
+func (f *frame) isFinal() bool {
+	if f.actions.skips || f.LongRunning.Len() > 0 {
 		return true
 	}
 	trailingCode := false
-	for element := range f.Parts.Elements() {
-		p := readPart(element)
+	for _, p := range f.parts {
 		if p.kind == partCall || p.kind == partResponse {
 			return false
 		}
@@ -183,17 +181,11 @@ func (f frame) isFinal() bool {
 }
 
 // settles says whether the agent's turn can end with an answer to a call, without the model being asked again.
-func (f frame) settles() bool {
-	return f.flag("skipSummarization", "skip_summarization") || f.flag("escalate", "escalate") ||
-		f.flag("endInvocation", "end_invocation") || f.LongRunning.Len() > 0
+func (f *frame) settles() bool {
+	return f.actions.skips || f.actions.escalates || f.actions.ends || f.LongRunning.Len() > 0
 }
 
-func (f frame) flag(camel, snake string) bool {
-	on, _ := f.Actions.First(camel, snake).Bool()
-	return on
-}
-
-func (f frame) isLongRunning(call strictjson.Value) bool {
+func (f *frame) isLongRunning(call strictjson.Value) bool {
 	return call.Exists() && f.long[call.String()]
 }
 
@@ -201,16 +193,9 @@ func (f frame) isLongRunning(call strictjson.Value) bool {
 const maxParts = 4096
 
 // tooMuch says whether a frame states more than any agent does.
-func (f frame) tooMuch() bool {
-	stated := f.Parts.Len() + f.LongRunning.Len()
-	for _, list := range []strictjson.Value{
-		f.Actions.First("artifactDelta", "artifact_delta"),
-		f.Actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
-		f.Actions.First("requestedAuthConfigs", "requested_auth_configs"),
-	} {
-		stated += list.Len()
-	}
-	return stated > maxParts
+func (f *frame) tooMuch() bool {
+	asked := f.actions.confirmations.Len() + f.actions.credentials.Len()
+	return f.Parts.Len()+f.LongRunning.Len()+f.actions.artifacts.Len()+asked > maxParts
 }
 
 // longSet makes the look-up of each call as cheap as it is for one.
@@ -228,56 +213,13 @@ func longSet(ids strictjson.Value) map[string]bool {
 }
 
 // transferCall is the id of the call that a transfer answers.
-func (f frame) transferCall() strictjson.Value {
-	for element := range f.Parts.Elements() {
-		if p := readPart(element); p.kind == partResponse && p.name.Is(transferTool) {
+func (f *frame) transferCall() strictjson.Value {
+	for _, p := range f.parts {
+		if p.kind == partResponse && p.name.Is(transferTool) {
 			return p.id
 		}
 	}
 	return strictjson.Value{}
-}
-
-type partKind uint8
-
-const (
-	partText partKind = iota
-	partThought
-	partCall
-	partResponse
-	partOther
-)
-
-// part is one element of content.parts.
-type part struct {
-	kind       partKind
-	text       strictjson.Value
-	id, name   strictjson.Value
-	body       strictjson.Value // arguments or response
-	codeResult bool
-}
-
-func readPart(v strictjson.Value) part {
-	if c := v.First("functionCall", "function_call"); c.Exists() {
-		return part{kind: partCall, id: c.Get("id"), name: c.Get("name"), body: c.Get("args")}
-	}
-	if r := v.First("functionResponse", "function_response"); r.Exists() {
-		// Rust puts the id beside the response, not into it.
-		return part{kind: partResponse, id: first(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
-	}
-	if t := v.Get("text"); t.Kind() == strictjson.String {
-		kind := partText
-		if thought, _ := v.Get("thought").Bool(); thought {
-			kind = partThought
-		}
-		return part{kind: kind, text: t}
-	}
-	if t := v.Get("thinking"); t.Kind() == strictjson.String { // Rust
-		return part{kind: partThought, text: t}
-	}
-	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
-		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
-	}
-	return part{kind: partOther, codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
 }
 
 func first(v, otherwise strictjson.Value) strictjson.Value {
@@ -285,22 +227,6 @@ func first(v, otherwise strictjson.Value) strictjson.Value {
 		return v
 	}
 	return otherwise
-}
-
-// failed says whether a tool's response is the convention for an error: a member `error` that says something.
-func failed(response strictjson.Value) bool {
-	e := response.Get("error")
-	switch e.Kind() {
-	case strictjson.String:
-		return len(e.Text()) > 0
-	case strictjson.Bool:
-		on, _ := e.Bool()
-		return on
-	case strictjson.Number: // a code: 0 is none
-		n, ok := e.Float()
-		return n != 0 || !ok
-	}
-	return e.Len() > 0
 }
 
 // readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.

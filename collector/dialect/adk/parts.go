@@ -1,0 +1,128 @@
+package adk
+
+import "github.com/delegraph/delegraph/collector/strictjson"
+
+// actions are those members of an event's actions that anything is read of, found in one pass.
+type actions struct {
+	transfer, artifacts, state, confirmations, credentials strictjson.Value
+
+	skips, escalates, ends bool
+}
+
+func readActions(v strictjson.Value) (a actions) {
+	var skips, ends strictjson.Value
+	for name, value := range v.Members() {
+		if value.Kind() <= strictjson.Null {
+			continue
+		}
+		switch string(name.Text()) {
+		case "transferToAgent":
+			a.transfer = value
+		case "transfer_to_agent":
+			a.transfer = first(a.transfer, value)
+		case "artifactDelta":
+			a.artifacts = value
+		case "artifact_delta":
+			a.artifacts = first(a.artifacts, value)
+		case "stateDelta":
+			a.state = value
+		case "state_delta":
+			a.state = first(a.state, value)
+		case "requestedToolConfirmations":
+			a.confirmations = value
+		case "requested_tool_confirmations":
+			a.confirmations = first(a.confirmations, value)
+		case "requestedAuthConfigs":
+			a.credentials = value
+		case "requested_auth_configs":
+			a.credentials = first(a.credentials, value)
+		case "skipSummarization":
+			skips = value
+		case "skip_summarization":
+			skips = first(skips, value)
+		case "endInvocation":
+			ends = value
+		case "end_invocation":
+			ends = first(ends, value)
+		case "escalate":
+			a.escalates, _ = value.Bool()
+		}
+	}
+	a.skips, _ = skips.Bool()
+	a.ends, _ = ends.Bool()
+	return a
+}
+
+type partKind uint8
+
+const (
+	partText partKind = iota
+	partThought
+	partCall
+	partResponse
+	partOther
+)
+
+// part is one element of content.parts.
+type part struct {
+	kind       partKind
+	text       strictjson.Value
+	id, name   strictjson.Value
+	body       strictjson.Value // arguments or response
+	codeResult bool
+}
+
+// keptParts is how many parts there is room for without taking memory for each frame.
+const keptParts = 64
+
+// appendParts reads a frame's parts into the room that those of the frame before had.
+func appendParts(parts []part, list strictjson.Value) []part {
+	if cap(parts) > keptParts {
+		parts = nil
+	}
+	parts = parts[:0]
+	for element := range list.Elements() {
+		parts = append(parts, readPart(element))
+	}
+	return parts
+}
+
+func readPart(v strictjson.Value) part {
+	if c := v.First("functionCall", "function_call"); c.Exists() {
+		return part{kind: partCall, id: c.Get("id"), name: c.Get("name"), body: c.Get("args")}
+	}
+	if r := v.First("functionResponse", "function_response"); r.Exists() {
+		// Rust puts the id beside the response, not into it.
+		return part{kind: partResponse, id: first(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
+	}
+	if t := v.Get("text"); t.Kind() == strictjson.String {
+		kind := partText
+		if thought, _ := v.Get("thought").Bool(); thought {
+			kind = partThought
+		}
+		return part{kind: kind, text: t}
+	}
+	if t := v.Get("thinking"); t.Kind() == strictjson.String { // Rust
+		return part{kind: partThought, text: t}
+	}
+	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
+		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
+	}
+	return part{kind: partOther, codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+}
+
+// failed says whether a tool's response is the convention for an error: a member `error` that says something.
+func failed(response strictjson.Value) bool {
+	e := response.Get("error")
+	switch e.Kind() {
+	case strictjson.String:
+		return len(e.Text()) > 0
+	case strictjson.Bool:
+		on, _ := e.Bool()
+		return on
+	case strictjson.Number: // a code: 0 is none
+		n, ok := e.Float()
+		return n != 0 || !ok
+	}
+	return e.Len() > 0
+}
