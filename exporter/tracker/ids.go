@@ -61,6 +61,8 @@ func spanID(key string, parts ...string) (id SpanID) {
 // used, anything else by its ordinal.
 func (r *openRun) identify(op *Operation) SpanID {
 	switch {
+	case op == r.Root && op.ID != (SpanID{}):
+		return op.ID // most others' parent
 	case op == r.Root:
 		return spanID(r.key, "run")
 	case op.Kind == InvokeAgent && op.repeat > 0:
