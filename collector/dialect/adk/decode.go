@@ -2,6 +2,7 @@ package adk
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -66,8 +67,10 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	if !user {
 		b.Agent = d.name(m.author)
 	}
-	b.Branch = d.name(m.branch)
-	b.Workflow, _, _ = strings.Cut(b.Branch, ".")
+	if m.branch.Exists() {
+		b.Branch = d.name(m.branch)
+		b.Workflow, _, _ = strings.Cut(b.Branch, ".")
+	}
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
 	fr := readFrame(m)
@@ -106,8 +109,8 @@ func (d *decoder) runID(v strictjson.Value) string {
 // ids that need not be those of the whole frame; its usage is repeated by the whole frame.
 func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	r := d.response(b)
-	if model := d.name(fr.Model); model != "" {
-		r.model = model
+	if fr.Model.Exists() {
+		r.model = cmp.Or(d.name(fr.Model), r.model)
 	}
 	if !r.open {
 		r.open = true
@@ -129,10 +132,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		r.calls = 0
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
-		e.Model = d.name(fr.Model)
-		if e.Model == "" {
-			e.Model = r.model
-		}
+		e.Model = cmp.Or(d.name(fr.Model), r.model)
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
 		half := e.FinishReason == "" || failure != event.NoFailure
 		*r = response{last: fr.Usage, streamed: r.open, half: half, calls: owed}
