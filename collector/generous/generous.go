@@ -33,6 +33,34 @@ func NamesInternal(t *event.Table, v strictjson.Value) bool {
 	return false
 }
 
+// Glance tells at a glance of most names that they are neither a discriminator nor an envelope of a table, however generously they are
+// taken: it has a bit for each first letter and length.
+type Glance uint64
+
+// NewGlance is for the members of a frame of the table.
+func NewGlance(t *event.Table) (g Glance) {
+	if t.Deep {
+		return ^g // what stands in any member counts
+	}
+	for _, names := range [][]string{t.Discriminators, t.Envelopes} {
+		for _, n := range names {
+			g |= glance(n[0], len(n))
+		}
+	}
+	return g
+}
+
+// Catches says whether a name has to be looked at.
+func (g Glance) Catches(name []byte) bool {
+	return len(name) == 0 || !isPlain(name) || g&glance(name[0], len(name)) != 0
+}
+
+// glance takes capitals for small letters. Which bits meet is of no account: names that share one are looked at.
+func glance(first byte, length int) Glance {
+	const spread = 7
+	return 1 << ((int(first|0x20)*spread + length) % 64)
+}
+
 // HoldsInternal says whether any string in a discriminator's value is internal: it should be one string and nothing else.
 func HoldsInternal(v strictjson.Value) bool {
 	for name, value := range v.Members() {
@@ -50,10 +78,7 @@ func HoldsInternal(v strictjson.Value) bool {
 
 // Among says whether a name is one of those given as the most generous of readers would take it.
 func Among(name []byte, names []string) bool {
-	plain := true
-	for _, c := range name {
-		plain = plain && c > ' ' && c < 0x7f
-	}
+	plain := isPlain(name)
 	if !plain {
 		name = canonical(name)
 	}
@@ -66,6 +91,16 @@ func Among(name []byte, names []string) bool {
 		}
 	}
 	return false
+}
+
+// isPlain says whether a name has none but visible characters of ASCII: then only capitals can make another of it.
+func isPlain(name []byte) bool {
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // Internal says whether a name begins with "internal", whatever comes after it.

@@ -56,6 +56,9 @@ type Filter struct {
 	settings Settings
 	hidden   uint64 // a bit for each event.Kind that the settings keep in
 	encoder  encoder
+
+	table  *event.Table // of the last frame
+	glance generous.Glance
 }
 
 // New makes a filter.
@@ -107,7 +110,7 @@ func (f *Filter) admit(b *event.Batch) Reason {
 	case isText(b):
 		return Passed // what text says is text, whatever it looks like
 	}
-	return judge(b.Table, b.JSON)
+	return f.judge(b.Table, b.JSON)
 }
 
 // isText says whether a frame's data is text, of a type that has text.

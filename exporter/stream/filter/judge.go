@@ -7,9 +7,15 @@ import (
 )
 
 // judge looks for anything that calls the frame, or a frame within it, internal or by a name that the table does not have.
-func judge(t *event.Table, frame strictjson.Value) Reason {
+func (f *Filter) judge(t *event.Table, frame strictjson.Value) Reason {
+	if f.table != t {
+		f.table, f.glance = t, generous.NewGlance(t)
+	}
 	for name, value := range frame.Members() {
 		text := name.Text()
+		if !f.glance.Catches(text) {
+			continue
+		}
 		if generous.Among(text, t.Discriminators) {
 			if generous.HoldsInternal(value) {
 				return Internal
