@@ -123,29 +123,34 @@ func Decide(sampler sdktrace.Sampler) func(*tracker.Run) bool {
 			TraceID:       r.Trace,
 			Name:          name(r.Root),
 			Kind:          kind(r.Root),
-			Attributes:    attributes(r, r.Root),
+			Attributes:    appendAttributes(nil, r, r.Root),
 		})
 		return result.Decision == sdktrace.RecordAndSample
 	}
 }
 
-// identity is the ids that a span is to have; its run has been decided to be sampled.
+// identity is a context with the ids that a span is to have; its run has been decided to be sampled.
 type identity struct {
+	context.Context
 	trace trace.TraceID
-	span  [8]byte
+	span  trace.SpanID
 }
 
 type identityKey struct{}
 
-func withIdentity(ctx context.Context, id identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, id)
+// Value finds the identity itself, also in contexts made of it.
+func (i *identity) Value(key any) any {
+	if _, own := key.(identityKey); own {
+		return i
+	}
+	return i.Context.Value(key)
 }
 
 // decided samples the spans of operations, since only those of sampled runs are made, and asks the sampler about all others.
 type decided struct{ sdktrace.Sampler }
 
 func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
-	if _, ok := p.ParentContext.Value(identityKey{}).(identity); ok {
+	if _, ok := p.ParentContext.Value(identityKey{}).(*identity); ok {
 		return sdktrace.SamplingResult{
 			Decision:   sdktrace.RecordAndSample,
 			Tracestate: trace.SpanContextFromContext(p.ParentContext).TraceState(),
@@ -158,7 +163,7 @@ func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 type generator struct{}
 
 func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
-	if id, ok := ctx.Value(identityKey{}).(identity); ok {
+	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
 		return id.trace, id.span
 	}
 	// crypto/rand.Read never fails.
@@ -168,7 +173,7 @@ func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
 }
 
 func (generator) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
-	if id, ok := ctx.Value(identityKey{}).(identity); ok {
+	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
 		return id.span
 	}
 	rand.Read(s[:])

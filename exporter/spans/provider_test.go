@@ -156,7 +156,7 @@ func TestSamplerSees(t *testing.T) {
 	if seen.Name != "invoke_agent coordinator" || seen.Kind != trace.SpanKindInternal || seen.TraceID != r.Trace {
 		t.Errorf("the sampler sees %s, %s, %s", seen.Name, seen.Kind, seen.TraceID)
 	}
-	if !slices.Equal(seen.Attributes, attributes(r, r.Root)) {
+	if !slices.Equal(seen.Attributes, appendAttributes(nil, r, r.Root)) {
 		t.Errorf("the sampler sees %v", seen.Attributes)
 	}
 }

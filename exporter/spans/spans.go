@@ -4,6 +4,7 @@ package spans
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -15,7 +16,12 @@ import (
 )
 
 // Observer makes a span of each operation when it ends. It is a tracker.Observer.
-type Observer struct{ tracer trace.Tracer }
+type Observer struct {
+	tracer trace.Tracer
+
+	mu      sync.Mutex
+	scratch known // for one span's attributes, which the SDK copies
+}
 
 // NewObserver makes spans of a provider that was set up by NewProvider: only that one takes the operations' own ids.
 func NewObserver(provider trace.TracerProvider) *Observer {
@@ -34,11 +40,11 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		return
 	}
 	started, ended := times(r, op)
-	_, span := o.tracer.Start(parent(r, op), name(op),
-		trace.WithTimestamp(started),
-		trace.WithSpanKind(kind(op)),
-		trace.WithLinks(links(r, op)...))
-	span.SetAttributes(attributes(r, op)...)
+	_, span := o.tracer.Start(parent(r, op), name(op), trace.WithTimestamp(started), trace.WithSpanKind(kind(op)))
+	for _, l := range links(r, op) {
+		span.AddLink(l)
+	}
+	o.setAttributes(span, r, op)
 	details := op.Details.OrNone()
 	// Where there are too many events, the SDK lets the first go and counts them: a citation before a confidence.
 	for _, c := range details.Citations {
@@ -54,6 +60,14 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		span.SetStatus(codes.Error, string(op.Error))
 	}
 	span.End(trace.WithTimestamp(ended))
+}
+
+func (o *Observer) setAttributes(span trace.Span, r *tracker.Run, op *tracker.Operation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.scratch = appendAttributes(o.scratch[:0], r, op)
+	span.SetAttributes(o.scratch...)
+	clear(o.scratch) // else it would keep content
 }
 
 // addInputs shows what a run asked for, when it asked.
@@ -103,7 +117,7 @@ func undated(m tracker.Moment) time.Time { return base.Add(time.Duration(m.Frame
 
 // parent prepares the context from which the SDK takes a span's parent, its id and the run's decision to be sampled.
 func parent(r *tracker.Run, op *tracker.Operation) context.Context {
-	ctx := withIdentity(context.Background(), identity{trace: r.Trace, span: op.ID})
+	ctx := &identity{Context: context.Background(), trace: r.Trace, span: trace.SpanID(op.ID)}
 	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
 		if !r.Parent.Valid() {
@@ -111,7 +125,8 @@ func parent(r *tracker.Run, op *tracker.Operation) context.Context {
 		}
 		above.SpanID = r.Parent.Span
 	}
-	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(above))
+	ctx.Context = trace.ContextWithSpanContext(ctx.Context, trace.NewSpanContext(above))
+	return ctx
 }
 
 func name(op *tracker.Operation) string {
@@ -150,8 +165,8 @@ func link(kind string, to trace.SpanContextConfig) trace.Link {
 	return trace.Link{SpanContext: trace.NewSpanContext(to), Attributes: []attribute.KeyValue{linkKind.String(kind)}}
 }
 
-func attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
-	a, details := make(known, 0, 20), op.Details.OrNone()
+func appendAttributes(a known, r *tracker.Run, op *tracker.Operation) known {
+	details := op.Details.OrNone()
 	a.text(operationName, string(op.Kind))
 	a.text(agentName, op.Agent)
 	a.text(conversationID, r.Session)
