@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"bytes"
-
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -13,7 +11,7 @@ func Annotate(b *event.Batch, lim Limits) {
 		switch e := b.Events[i]; {
 		case e.Kind == event.KindToolEnded:
 			found, structured := Structured(e.Payload, lim)
-			if result := resultOf(e.Payload); !structured && mayMention(result.Raw()) {
+			if result := resultOf(e.Payload); !structured && mentions(result.Raw()) {
 				found = Text(result.Text(), lim)
 			}
 			found.addTo(b, e.Name, e.CallID)
@@ -23,9 +21,6 @@ func Annotate(b *event.Batch, lim Limits) {
 		}
 	}
 }
-
-// mayMention looks at a string as it was sent, which may be long: letters can only be hidden in it by this escape.
-func mayMention(sent []byte) bool { return mentions(sent) || bytes.Contains(sent, []byte(`\u`)) }
 
 func (f *Findings) addTo(b *event.Batch, who, call string) {
 	for _, c := range f.Confidences {

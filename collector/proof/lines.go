@@ -35,41 +35,56 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-// words are what every label holds; at is the place of the letter that is rarest in prose, so that a search has few places to look at.
-var words = [...]struct {
+// clues are what every label holds, and the escape that may hide its letters in a string as it was sent. They are looked for by a
+// letter that is rare in prose, so that a search has few places to look at.
+var clues = [...]struct {
+	letter byte
+	words  []clue
+}{
+	{'f', []clue{{"confidence", 3}}},
+	{'u', []clue{{"source", 2}, {"regulatory", 3}, {`\u`, 1}}},
+}
+
+// clue is a word, and the place in it of the letter by which it is looked for.
+type clue struct {
 	word string
 	at   int
-}{{"confidence", 3}, {"source", 2}, {"regulatory", 2}}
+}
 
 // mentions reports whether there is a word without which nothing can be found. Nearly all text stops here.
 func mentions(text []byte) bool {
-	for _, w := range words {
-		if holds(text, w.word, w.at, w.word[w.at]) || holds(text, w.word, w.at, w.word[w.at]&^0x20) {
+	for _, c := range clues {
+		if holds(text, c.letter, c.words) || holds(text, c.letter&^0x20, c.words) {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether text holds the word, in whatever case, with letter at that place.
-func holds(text []byte, word string, at int, letter byte) bool {
-	for i := at; i < len(text); i++ {
+// holds reports whether text holds one of the words, in whatever case, with the letter at its place.
+func holds(text []byte, letter byte, words []clue) bool {
+	for i := 0; i < len(text); i++ {
 		next := bytes.IndexByte(text[i:], letter)
 		if next < 0 {
 			return false
 		}
 		i += next
-		if begin := i - at; begin+len(word) <= len(text) && folds(text[begin:], word) {
-			return true
+		for _, w := range words {
+			if i >= w.at && folds(text[i-w.at:], w.word) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// folds reports whether text begins with word, which is lower case ASCII letters, in whatever case.
+// folds reports whether text begins with word, which is lower case, in whatever case.
 func folds(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
 	for i := range len(word) {
-		if text[i]|0x20 != word[i] {
+		if c := text[i]; c != word[i] && c|0x20 != word[i] {
 			return false
 		}
 	}
