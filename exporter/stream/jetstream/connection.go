@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,10 +30,12 @@ type connection struct {
 	logger    *slog.Logger
 	restarted func() // called when the stream is another
 
-	state   atomic.Pointer[state] // nil: never reached
-	asking  chan struct{}         // holds a token while nobody asks
-	missed  time.Time             // when the stream was first found gone; for who has the token
-	trouble atomic.Pointer[error]
+	troubles *troubles
+	unheard  atomic.Pointer[error] // why the last attempt to connect failed
+	state    atomic.Pointer[state] // nil: never reached
+	asking   chan struct{}         // holds a token while nobody asks
+	missed   time.Time             // when the stream was first found gone; for who has the token
+	trouble  atomic.Pointer[error]
 
 	mu      sync.Mutex
 	current context.Context // done when the connection is another
@@ -52,7 +55,7 @@ type state struct {
 
 // connect makes a connection that comes and goes with NATS.
 func connect(s Settings) (*connection, error) {
-	c := &connection{settings: s, logger: s.Logger, asking: make(chan struct{}, 1)}
+	c := &connection{settings: s, logger: s.Logger, troubles: newTroubles(s.Logger), asking: make(chan struct{}, 1)}
 	c.asking <- struct{}{}
 	c.current, c.next = context.WithCancel(context.Background())
 	options := nats.GetDefaultOptions()
@@ -64,7 +67,8 @@ func connect(s Settings) (*connection, error) {
 		nats.ConnectHandler(func(n *nats.Conn) { c.changed(n, "connected") }),
 		nats.ReconnectHandler(func(n *nats.Conn) { c.changed(n, "connected again") }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.disconnected(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.logger.Debug("NATS", "err", err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.unheard.Store(&err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.complained(err) }),
 	) {
 		if err := set(&options); err != nil {
 			return nil, fmt.Errorf("jetstream: %w", err)
@@ -105,7 +109,8 @@ func secured(s Settings) (options []nats.Option) {
 
 // changed begins a new connection's time: whoever waits for something of the one before it, asks again.
 func (c *connection) changed(n *nats.Conn, how string) {
-	c.logger.Info("NATS: "+how, "server", n.ConnectedAddr())
+	c.logger.Info("NATS: "+how, "address", n.ConnectedAddr())
+	c.unheard.Store(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next()
@@ -116,6 +121,23 @@ func (c *connection) disconnected(err error) {
 	if err != nil {
 		c.logger.Warn("NATS: disconnected; coming back", "err", err)
 	}
+}
+
+// complained notes an error that no call of ours gets.
+func (c *connection) complained(err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		c.troubles.say("not allowed", notAllowed(err))
+		return
+	}
+	c.logger.Debug("NATS", "err", err)
+}
+
+// away is the error where there is no connection.
+func (c *connection) away() error {
+	if err := c.unheard.Load(); err != nil {
+		return fmt.Errorf("no connection to %s: %w", strings.Join(c.settings.URLs, ", "), advised(*err))
+	}
+	return fmt.Errorf("no connection to %s so far", strings.Join(c.settings.URLs, ", "))
 }
 
 // generation is done when the connection is another.
@@ -170,14 +192,17 @@ func (c *connection) ask(ctx context.Context) (*state, error) {
 		return before, nil
 	}
 	if !c.nats.IsConnected() {
-		return nil, c.failed(nats.ErrDisconnected)
+		return nil, c.failed(c.away())
 	}
-	ctx, cancel := context.WithTimeout(ctx, answer)
+	within, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	began := time.Now()
-	info, err := c.info(ctx)
+	info, err := c.info(within)
+	if ctx.Err() != nil { // who asked has left, which is no trouble
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, c.failed(err)
+		return nil, c.failed(advised(err))
 	}
 	now := &state{
 		began: began, epoch: "j" + strconv.FormatInt(info.Created.UnixNano(), 36),
@@ -187,7 +212,9 @@ func (c *connection) ask(ctx context.Context) (*state, error) {
 		now.first = now.last + 1
 	}
 	c.state.Store(now)
-	c.trouble.Store(nil)
+	if c.trouble.Swap(nil) != nil {
+		c.troubles.over()
+	}
 	if before == nil {
 		c.logger.Info("NATS: the stream is there", "stream", c.settings.Stream, "messages", info.State.Msgs)
 	} else if before.epoch != now.epoch {
@@ -199,19 +226,20 @@ func (c *connection) ask(ctx context.Context) (*state, error) {
 
 // info makes the stream where it is missing and may be made.
 func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	manages := c.settings.Publish && c.settings.Manage
 	stream, err := c.jet.Stream(ctx, c.settings.Stream)
 	switch {
 	case err == nil:
 		c.missed = time.Time{}
 		info := stream.CachedInfo()
-		if c.settings.Publish && c.settings.Manage && c.state.Load() == nil {
-			return c.manage(ctx)
+		if err := fits(&info.Config); err != nil {
+			return nil, err
 		}
-		if !slices.Equal(info.Config.Subjects, []string{prefix + ">"}) { // a hole in the numbers is a gap
-			return nil, fmt.Errorf("the stream %s does not have exactly the subjects %s>", c.settings.Stream, prefix)
+		if manages && c.state.Load() == nil {
+			return c.manage(ctx, c.jet.UpdateStream)
 		}
 		return info, nil
-	case !errors.Is(err, jetstream.ErrStreamNotFound) || !c.settings.Publish || !c.settings.Manage:
+	case !errors.Is(err, jetstream.ErrStreamNotFound) || !manages:
 		return nil, err
 	case c.missed.IsZero():
 		c.missed = time.Now()
@@ -220,13 +248,31 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	if c.state.Load() != nil && time.Since(c.missed) < deleting {
 		return nil, err
 	}
-	return c.manage(ctx)
+	return c.manage(ctx, c.jet.CreateStream)
+}
+
+// fits says whether a stream is one for us, and nobody else's: what it holds would be lost with its subjects and its limits.
+func fits(c *jetstream.StreamConfig) error {
+	switch {
+	case !slices.Equal(c.Subjects, []string{prefix + ">"}): // a hole in the numbers is a gap
+		return fmt.Errorf("the stream %s does not have exactly the subjects %s>: somebody else's is left as it is; give another name as stream.jetstream.stream",
+			c.Name, prefix)
+	case c.Retention != jetstream.LimitsPolicy:
+		return fmt.Errorf("the stream %s has the retention %s, which lets go of what readers still need: make it anew with limits", c.Name, c.Retention)
+	case c.NoAck:
+		return fmt.Errorf("the stream %s acknowledges nothing (no_ack): nobody could tell what is published; turn that off", c.Name)
+	case c.Discard != jetstream.DiscardOld:
+		return fmt.Errorf("the stream %s takes nothing more once it is full (discard new): set discard old", c.Name)
+	}
+	return nil
 }
 
 // manage makes the stream, or keeps its limits at what is configured.
-func (c *connection) manage(ctx context.Context) (*jetstream.StreamInfo, error) {
+func (c *connection) manage(
+	ctx context.Context, do func(context.Context, jetstream.StreamConfig) (jetstream.Stream, error),
+) (*jetstream.StreamInfo, error) {
 	l := c.settings.Limits
-	stream, err := c.jet.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	stream, err := do(ctx, jetstream.StreamConfig{
 		Name: c.settings.Stream, Subjects: []string{prefix + ">"}, Description: "the external stream of Delegraph",
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, AllowDirect: true,
 		Replicas: l.Replicas, MaxAge: l.Age, MaxBytes: l.Bytes, MaxMsgsPerSubject: l.PerSubject, MaxMsgSize: l.Message, Duplicates: l.Duplicates,
@@ -237,11 +283,10 @@ func (c *connection) manage(ctx context.Context) (*jetstream.StreamInfo, error) 
 	return stream.CachedInfo(), nil
 }
 
-// failed notes why the stream cannot be reached, and says so once.
+// failed notes why the stream cannot be reached.
 func (c *connection) failed(err error) error {
-	if before := c.trouble.Swap(&err); before == nil || (*before).Error() != err.Error() {
-		c.logger.Warn("NATS: the stream cannot be reached; trying again", "stream", c.settings.Stream, "err", err)
-	}
+	c.trouble.Store(&err)
+	c.troubles.say("the stream "+c.settings.Stream+" cannot be reached; trying again", err)
 	return err
 }
 

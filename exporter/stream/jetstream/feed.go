@@ -94,6 +94,9 @@ func (f *feed) run(ctx context.Context) {
 			failed = 0
 		default:
 			failed = min(failed+1, 6)
+			if ctx.Err() == nil && f.connection.why() == nil && !errors.Is(err, errSkipped) {
+				f.connection.troubles.say("a session cannot be brought to its readers; trying again", advised(err))
+			}
 		}
 		pause := 25 * time.Millisecond << failed
 		wait(ctx, f.connection.generation(), pause/2+rand.N(pause))

@@ -107,6 +107,9 @@ func (p *publisher) run() {
 		case errors.Is(why, errTooLarge):
 			p.queue.done(l, TooLarge)
 		default:
+			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) {
+				p.connection.troubles.say("frames cannot be published; they wait, and are tried again", advised(why))
+			}
 			p.later(l)
 		}
 	}

@@ -1,0 +1,187 @@
+package jetstream
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// diary is a log that is read while it is written.
+type diary struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (d *diary) Write(line []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(line)
+}
+
+func (d *diary) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
+}
+
+// openUnready opens a store that may never be ready.
+func (s *server) openUnready(change func(*Settings)) (*Store, *diary) {
+	s.Helper()
+	log := &diary{}
+	set := s.settings(&tally{})
+	set.Logger = slog.New(slog.NewTextHandler(log, nil))
+	if change != nil {
+		change(&set)
+	}
+	store, err := Open(set)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = store.Close(s.Context()) })
+	return store, log
+}
+
+// TestSomebodyElsesStream names a stream that is not ours: it is left as it is, with all that it holds.
+func TestSomebodyElsesStream(t *testing.T) {
+	s := newServer(t, "")
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		of  jetstream.StreamConfig
+		say string
+	}{
+		"orders":   {jetstream.StreamConfig{Subjects: []string{"orders.>"}}, "somebody else's"},
+		"interest": {jetstream.StreamConfig{Subjects: []string{prefix + ">"}, Retention: jetstream.InterestPolicy}, "retention"},
+		"silent":   {jetstream.StreamConfig{Subjects: []string{prefix + ">"}, NoAck: true}, "no_ack"},
+		"full":     {jetstream.StreamConfig{Subjects: []string{prefix + ">"}, Discard: jetstream.DiscardNew}, "discard old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.of.Name = name
+			theirs, err := jet.CreateStream(t.Context(), c.of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = jet.DeleteStream(t.Context(), name) }()
+			before := fmt.Sprint(theirs.CachedInfo().Config)
+			for _, manage := range []bool{true, false} {
+				store, _ := s.openUnready(func(set *Settings) { set.Stream, set.Manage = name, manage })
+				until(t, "it is looked at", func() bool { return store.connection.why() != nil })
+				if why := store.Ready(); why == nil || !strings.Contains(why.Error(), c.say) {
+					t.Errorf("manage %v: %v", manage, why)
+				}
+			}
+			now, err := theirs.Info(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after := fmt.Sprint(now.Config); after != before {
+				t.Errorf("the stream was\n%s\nand is\n%s", before, after)
+			}
+		})
+	}
+}
+
+// TestSaysWhy has NATS refuse what Delegraph wants in many ways. The log says each, once and with what to do, and no name of a session.
+func TestSaysWhy(t *testing.T) {
+	folder := t.TempDir()
+	key := func(name, seed string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(seed+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	narrow, wide := key("narrow", nkeySeed), key("wide", otherSeed)
+	s := newServer(t, fmt.Sprintf(`authorization { users: [
+		{ nkey: %s, permissions: { publish: ["$JS.API.STREAM.INFO.>"], subscribe: ["_INBOX.>"] } }
+		{ nkey: %s } ] }`, nkeyUser, otherUser))
+	_, _ = s.open(func(set *Settings) { set.NKeyFile = wide })
+	says := func(log *diary, want string) {
+		t.Helper()
+		until(t, "the log says "+want, func() bool { return strings.Contains(log.String(), want) })
+	}
+
+	gateway, log := s.openUnready(func(set *Settings) { set.NKeyFile, set.Publish = narrow, false })
+	until(t, "the stream is reached", func() bool { return gateway.Ready() == nil })
+	if _, refused := gateway.Attach(t.Context(), replay.Query{Sessions: []string{"c1"}}, ""); refused != stream.NotRefused {
+		t.Fatal(refused)
+	}
+	says(log, "this user may not publish to $JS.API.CONSUMER.CREATE.DELEGRAPH.>: give it the rights")
+
+	sidecar, log := s.openUnready(func(set *Settings) { set.NKeyFile, set.Manage = narrow, false })
+	for i := range 3 {
+		sidecar.Publish(heardFrame(fmt.Sprint("secret", i), "1", "a"))
+	}
+	says(log, "this user may not publish to delegraph.v1.>: give it the rights")
+	says(log, "frames cannot be published")
+	for _, of := range []string{token("secret0"), token("support")} {
+		if strings.Contains(log.String(), of) {
+			t.Errorf("the log has %s of a subject:\n%s", of, log)
+		}
+	}
+	if n := strings.Count(log.String(), "not allowed"); n != 1 {
+		t.Errorf("%d lines of one thing that is not allowed", n)
+	}
+
+	sidecar, log = s.openUnready(func(set *Settings) { set.NKeyFile = narrow })
+	says(log, "this user may not publish to $JS.API.STREAM.UPDATE.DELEGRAPH: give it")
+
+	_, log = s.openUnready(nil)
+	says(log, "no connection to "+s.url())
+	says(log, "look at credentials_file or nkey_file")
+
+	_, log = s.openUnready(func(set *Settings) { set.URLs = []string{strings.Replace(s.url(), "nats:", "tls:", 1)} })
+	says(log, "use nats:// for it")
+
+	_, log = s.openUnready(func(set *Settings) {
+		set.URLs = []string{fmt.Sprintf("nats://127.0.0.1:%d", freePorts(t, 1)[0])}
+	})
+	says(log, "connection refused")
+
+	_, log = s.openUnready(func(set *Settings) { set.NKeyFile, set.Stream, set.Publish = wide, "ELSEWHERE", false })
+	says(log, "a sidecar with manage: true makes the stream")
+}
+
+// TestTroubles says what is the same once in a while, and never more than so much.
+func TestTroubles(t *testing.T) {
+	log := &diary{}
+	told := newTroubles(slog.New(slog.NewTextHandler(log, nil)))
+	lines := func() int { return strings.Count(log.String(), "\n") }
+	for range 3 {
+		told.say("it fails", errTooLarge)
+	}
+	if lines() != 1 {
+		t.Errorf("the same is said %d times", lines())
+	}
+	for i := range 2 * maxSaid {
+		told.say("it fails", fmt.Errorf("port %d", i))
+	}
+	if lines() != maxSaid {
+		t.Errorf("%d lines of ever different errors", lines())
+	}
+	for text := range told.said {
+		told.said[text] = time.Now().Add(-saidAgain)
+	}
+	told.say("it fails", errTooLarge)
+	if lines() != maxSaid+1 {
+		t.Error("what goes on is never said again")
+	}
+	told.over()
+	told.say("it fails", errTooLarge)
+	if lines() != maxSaid+2 {
+		t.Error("what begins anew is not said")
+	}
+}
