@@ -166,7 +166,7 @@ func (f *feed) forget(name string) {
 
 // take puts a message into the ring, behind word of what is missing before it.
 func (f *feed) take(m jetstream.Msg, number uint64) {
-	d, err := f.known.decode(m.Headers(), m.Data())
+	d, err := f.known.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.chain.skip(m.Subject(), number)
 		return // somebody else's, which our publishers count as one of the subject's all the same

@@ -123,8 +123,8 @@ type decoded struct {
 	lost     bool
 }
 
-// decode reads a message.
-func (k *known) decode(header nats.Header, data []byte) (decoded, error) {
+// decode reads a message, which has to say that it is of the session in its subject.
+func (k *known) decode(subject string, header nats.Header, data []byte) (decoded, error) {
 	var bad error
 	value := func(name string) string {
 		values := header[name]
@@ -140,6 +140,9 @@ func (k *known) decode(header nats.Header, data []byte) (decoded, error) {
 	d := decoded{entry: replay.Entry{
 		Source: value(sourceHeader), Session: value(sessionHeader), Run: value(runHeader), Name: value(nameHeader), Data: data,
 	}}
+	if subjectOf(d.entry.Source, d.entry.Session) != subject {
+		return decoded{}, errForeign
+	}
 	for name := range strings.SplitSeq(value(kindsHeader), ",") {
 		d.entry.Kinds |= kindsByName[name]
 	}

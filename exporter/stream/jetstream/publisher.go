@@ -28,6 +28,7 @@ const (
 	wrongLastUnknown  = 10164 // the same, while that is under way
 	duplicateUnderWay = 10158
 	messageTooLarge   = 10054
+	headerTooLarge    = 10097 // a message's headers, of 64 KiB at most
 )
 
 // publisher brings entries into the stream.
@@ -192,7 +193,7 @@ func understand(l *lane, err error) error {
 		}
 		l.last = last
 		return nil
-	case messageTooLarge:
+	case messageTooLarge, headerTooLarge:
 		return errTooLarge
 	default:
 		return refused
