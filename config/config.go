@@ -194,6 +194,7 @@ type JetStream struct {
 	Queue           Bytes         `yaml:"queue"`        // that wait to be published
 	MaxFeeds        int           `yaml:"max_feeds"`    // that bring sessions to their readers at once
 	FeedBytes       Bytes         `yaml:"feed_bytes"`   // held of one
+	AllFeeds        Bytes         `yaml:"all_feeds"`    // held of all together
 }
 
 // ClientTLS is how a client and its server know each other.
@@ -233,7 +234,7 @@ func Default() Config {
 			JetStream: JetStream{
 				URLs: []string{}, Stream: "DELEGRAPH", Manage: true, Replicas: 1,
 				MaxAge: time.Hour, MaxBytes: gibibyte, MaxMessages: 10_000, MaxMessage: mebibyte, Duplicates: 2 * time.Minute,
-				Queue: 64 * mebibyte, MaxFeeds: 1_000, FeedBytes: 2 * mebibyte,
+				Queue: 64 * mebibyte, MaxFeeds: 10_000, FeedBytes: 2 * mebibyte, AllFeeds: 512 * mebibyte,
 			},
 			MaxSubscribers: 10_000,
 			MaxPerToken:    10,

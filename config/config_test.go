@@ -79,7 +79,7 @@ func TestLoadGood(t *testing.T) {
 				URLs: []string{"nats://a:4222", "tls://b"}, CredentialsFile: "user.creds",
 				TLS:    ClientTLS{CAFile: "ca.pem", CertFile: "cert.pem", KeyFile: "key.pem"},
 				Stream: "AGENTS", Replicas: 3, MaxAge: 2 * time.Hour, MaxBytes: 3 * gibibyte, MaxMessages: 4, MaxMessage: 64 * kibibyte,
-				Duplicates: 5 * time.Minute, Queue: 6 * mebibyte, MaxFeeds: 7, FeedBytes: 8 * mebibyte,
+				Duplicates: 5 * time.Minute, Queue: 6 * mebibyte, MaxFeeds: 7, FeedBytes: 8 * mebibyte, AllFeeds: 9 * mebibyte,
 			},
 			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
 			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second,

@@ -42,6 +42,7 @@ func (c *checker) jetStream(j JetStream, used bool) {
 	between(c.report, key+".queue", j.Queue, 64*kibibyte, 64*gibibyte)
 	between(c.report, key+".max_feeds", j.MaxFeeds, 1, 1_000_000)
 	between(c.report, key+".feed_bytes", j.FeedBytes, j.MaxMessage, 64*gibibyte)
+	between(c.report, key+".all_feeds", j.AllFeeds, j.FeedBytes, 64*gibibyte)
 }
 
 // server takes no user info: it would be printed and logged.

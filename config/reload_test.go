@@ -29,6 +29,7 @@ var refused = []string{
 	"stream.jetstream.stream", "stream.jetstream.manage", "stream.jetstream.replicas", "stream.jetstream.max_age",
 	"stream.jetstream.max_bytes", "stream.jetstream.max_messages", "stream.jetstream.max_message",
 	"stream.jetstream.duplicates", "stream.jetstream.queue", "stream.jetstream.max_feeds", "stream.jetstream.feed_bytes",
+	"stream.jetstream.all_feeds",
 	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life",
 	"web.trace_url",
 }

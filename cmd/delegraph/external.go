@@ -110,7 +110,7 @@ func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, l
 			Replicas: j.Replicas, Age: j.MaxAge, Bytes: int64(j.MaxBytes), PerSubject: int64(j.MaxMessages),
 			Message: int32(j.MaxMessage), Duplicates: j.Duplicates,
 		},
-		Queue: int(j.Queue), Feeds: j.MaxFeeds,
+		Queue: int(j.Queue), Feeds: j.MaxFeeds, Held: int(j.AllFeeds),
 		Ring:     replay.Settings{Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
 		Observer: counters, Logger: logger,
 	}

@@ -52,7 +52,7 @@ func newFeed(s *Settings, c *connection, k *known, subjects []string, epoch stri
 	}
 	f := &feed{
 		connection: c, known: k, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
-		chain: newChain(subjects, after), pace: newPace(s.Ring.Bytes / 4), over: make(chan struct{}),
+		chain: newChain(subjects, after), pace: newPace(func() int { return ring.Part() / 4 }), over: make(chan struct{}),
 	}
 	f.end = sync.OnceFunc(func() { close(f.over) })
 	return f

@@ -161,6 +161,7 @@ func (f *feeds) remove(gone *feed) {
 		gone.linger.Stop()
 	}
 	gone.end()
+	gone.ring.Leave()
 	rest := slices.DeleteFunc(f.open[gone.key], func(other *feed) bool { return other == gone })
 	f.n -= len(f.open[gone.key]) - len(rest)
 	if f.open[gone.key] = rest; len(rest) == 0 {

@@ -397,3 +397,41 @@ func TestPace(t *testing.T) {
 	}
 	reader.wants(want...)
 }
+
+// TestHeldTogether reads more sessions than the feeds may hold together: who keeps up gets everything, and so does who catches up with
+// what was before.
+func TestHeldTogether(t *testing.T) {
+	const sessions, frames, held = 20, 60, 64 << 10
+	s := newServer(t, "")
+	little := func(set *Settings) { set.Held, set.Ring.Bytes = held, 64<<10 }
+	store, _ := s.open(little)
+	want := make([][]string, sessions)
+	live := make([]*reader, sessions)
+	first := attach(t, store, "").id()
+	for i := range sessions {
+		live[i] = attach(t, store, "", fmt.Sprint("c", i))
+	}
+	for n := range frames {
+		for i := range sessions {
+			text := fmt.Sprint(n, strings.Repeat(" ", 1000))
+			want[i] = append(want[i], text)
+			store.Publish(heardFrame(fmt.Sprint("c", i), fmt.Sprint(n), text))
+		}
+		for _, r := range live {
+			r.read(n + 1)
+		}
+	}
+	for i, r := range live {
+		r.wants(want[i]...)
+	}
+	if n := store.Stats().Bytes; n > held+held/4 {
+		t.Errorf("the feeds hold %d bytes", n)
+	}
+	for i := range live {
+		attach(t, store, first, fmt.Sprint("c", i)).wants(want[i]...)
+	}
+	store.feeds.endAll()
+	if n := store.Stats().Bytes; n != 0 {
+		t.Errorf("%d bytes are held in no feed", n)
+	}
+}

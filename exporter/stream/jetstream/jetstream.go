@@ -29,6 +29,7 @@ type Settings struct {
 	Limits  Limits
 	Queue   int             // bytes that may wait to be published
 	Feeds   int             // that may be open at once, each a consumer of the stream's
+	Held    int             // bytes of all feeds together, about
 	Ring    replay.Settings // of one feed
 	Publish bool            // else nothing is ever published from here
 
@@ -82,9 +83,10 @@ const maxStreams = 1 << 14
 
 // Open begins to reach for NATS, which need not be there yet.
 func Open(s Settings) (*Store, error) {
-	if s.Feeds <= 0 || s.Ring.Frames <= 0 || s.Ring.Bytes <= 0 || s.Ring.Age <= 0 || s.Publish && s.Queue <= 0 {
+	if s.Feeds <= 0 || s.Ring.Frames <= 0 || s.Ring.Bytes <= 0 || s.Ring.Age <= 0 || s.Held <= 0 || s.Publish && s.Queue <= 0 {
 		return nil, errors.New("jetstream: the numbers of feeds, of their frames and bytes and of the queue's must be more than 0")
 	}
+	s.Ring.Budget = replay.NewBudget(s.Held)
 	streams, err := lru.New[streamKey, *replay.Stream](maxStreams)
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)

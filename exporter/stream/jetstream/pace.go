@@ -13,14 +13,14 @@ const patience = 5 * time.Second
 
 // pace holds a feed back that catches up, so that the reader that is furthest does not fall off the ring. What is live waits for nobody.
 type pace struct {
-	step    int    // bytes
-	since   int    // bytes since the last mark
-	mark    uint64 // the number that must be read before there is more
+	step    func() int // bytes
+	since   int        // bytes since the last mark
+	mark    uint64     // the number that must be read before there is more
 	read    atomic.Uint64
 	further chan struct{}
 }
 
-func newPace(step int) pace { return pace{step: step, further: make(chan struct{}, 1)} }
+func newPace(step func() int) pace { return pace{step: step, further: make(chan struct{}, 1)} }
 
 // reached notes how far a reader has read.
 func (p *pace) reached(c replay.Cursor) {
@@ -41,7 +41,7 @@ func (p *pace) reached(c replay.Cursor) {
 
 // wait waits after each step until the one before it was read; false where the context is done first.
 func (p *pace) wait(ctx context.Context, number uint64, size int) bool {
-	if p.since += size; p.since < p.step {
+	if p.since += size; p.since < p.step() {
 		return true
 	}
 	timer := time.NewTimer(patience)

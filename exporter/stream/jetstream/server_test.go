@@ -149,7 +149,7 @@ func (s *server) settings(observer Observer) Settings {
 	return Settings{
 		URLs: []string{s.url()}, Stream: "DELEGRAPH", Manage: true, Publish: true,
 		Limits: Limits{Replicas: 1, Age: time.Hour, Bytes: 256 << 20, PerSubject: 10_000, Message: 1 << 20, Duplicates: 2 * time.Minute},
-		Queue:  16 << 20, Feeds: 100, Ring: replay.Settings{Frames: 10_000, Bytes: 4 << 20, Age: time.Hour},
+		Queue:  16 << 20, Feeds: 100, Held: 64 << 20, Ring: replay.Settings{Frames: 10_000, Bytes: 4 << 20, Age: time.Hour},
 		Observer: observer, Logger: slog.New(slog.DiscardHandler),
 	}
 }

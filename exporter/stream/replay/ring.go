@@ -34,6 +34,7 @@ type Settings struct {
 	Now    func() time.Time // nil: time.Now
 	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are known as such
 	After  uint64           // the number before the first frame's
+	Budget *Budget          // shared with other Rings; nil: there is none
 }
 
 // Entry is one frame to publish. Nothing of it is kept but copies.
@@ -103,6 +104,7 @@ type Ring struct {
 
 	mu      sync.Mutex // of those who publish
 	scratch []byte
+	left    bool // its budget
 
 	view     atomic.Pointer[view]
 	bell     bell // rings for every frame
@@ -126,6 +128,9 @@ func New(s Settings) (*Ring, error) {
 	}
 	r := &Ring{settings: s, started: s.Now(), silence: make(chan struct{}), segment: min(max(s.Bytes/16, minSegment), maxSegment)}
 	r.view.Store(&view{oldest: 1, last: s.After, gone: s.After})
+	if s.Budget != nil {
+		s.Budget.rings.Add(1)
+	}
 	return r, nil
 }
 
@@ -166,7 +171,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	}
 	r.evict(&next, now)
 	r.sessions[session].published.Store(next.head) // before a reader can see the frame
-	r.view.Store(&next)
+	r.show(&next)
 	r.bell.ring()
 	r.sessions[session].bell.ring()
 	return NotDropped
@@ -187,10 +192,11 @@ func (r *Ring) write(number uint64, e *Entry) ([]byte, error) {
 
 // evict lets go of what is over a bound. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
+	room := r.room()
 	for v.oldest <= v.head {
 		segment, i := v.find(v.oldest)
 		f := &segment.frames[i]
-		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && now-f.at < r.settings.Age {
+		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && (v.bytes <= room || v.frames() <= 2) && now-f.at < r.settings.Age {
 			break
 		}
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
@@ -221,7 +227,7 @@ func (r *Ring) Stats() Stats {
 	defer r.mu.Unlock()
 	next := *r.view.Load()
 	r.evict(&next, r.now(&next))
-	r.view.Store(&next)
+	r.show(&next)
 	return Stats{Frames: next.frames() - next.ends, Bytes: next.bytes, Ends: next.ends}
 }
 
