@@ -35,14 +35,26 @@ func newFeeds(s Settings, c *connection, k *known) *feeds {
 	return f
 }
 
-// subjectsOf are the subjects that hold what a query selects, and maybe more.
+// maxFilters bounds the subjects by which NATS selects for a feed whose readers name sources: a token has no more sessions.
+const maxFilters = 100
+
+// subjectsOf are the subjects that hold what a query selects, and maybe more. NATS finds the next message of a subject that has no
+// wildcard with less work. Of all sessions it is everything, also of one source: numbers without holes tell of gaps where there are
+// more sessions than a feed can tell apart.
 func subjectsOf(q replay.Query) []string {
 	if q.Sessions == nil {
 		return []string{prefix + ">"}
 	}
 	var subjects []string
+	named := q.Sources != nil && len(q.Sources)*len(q.Sessions) <= maxFilters
 	for _, session := range q.Sessions {
-		subjects = append(subjects, ofSession(session))
+		if !named {
+			subjects = append(subjects, ofSession(session))
+			continue
+		}
+		for _, source := range q.Sources {
+			subjects = append(subjects, subjectOf(source, session))
+		}
 	}
 	slices.Sort(subjects)
 	return slices.Compact(subjects)

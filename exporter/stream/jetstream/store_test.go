@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,4 +156,65 @@ func TestStreams(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+}
+
+// TestSubjects are what NATS is asked for: no wildcard where source and session are known, and never too many.
+func TestSubjects(t *testing.T) {
+	many := make([]string, 60)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	for name, c := range map[string]struct {
+		of   replay.Query
+		want []string
+		n    int
+	}{
+		"everything":            {of: replay.Query{}, want: []string{"delegraph.v1.>"}},
+		"a source":              {of: replay.Query{Sources: []string{"s"}}, want: []string{"delegraph.v1.>"}},
+		"a session":             {of: replay.Query{Sessions: []string{"c", "c"}}, want: []string{"delegraph.v1.*.Yw"}},
+		"of a source":           {of: replay.Query{Sources: []string{"s"}, Sessions: []string{"c"}}, want: []string{"delegraph.v1.cw.Yw"}},
+		"of two":                {of: replay.Query{Sources: []string{"t", "s"}, Sessions: []string{"c"}}, want: []string{"delegraph.v1.cw.Yw", "delegraph.v1.dA.Yw"}},
+		"nothing":               {of: replay.Query{Sources: []string{"s"}, Sessions: []string{}}},
+		"many of two":           {of: replay.Query{Sources: []string{"s", "t"}, Sessions: many}, n: len(many)},
+		"of many that are many": {of: replay.Query{Sources: many, Sessions: many}, n: len(many)},
+	} {
+		got := subjectsOf(c.of)
+		if c.n > 0 && len(got) == c.n && strings.HasPrefix(got[0], prefix+"*.") {
+			continue
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestNamedSource reads a session of one of the two sources that name it, and is told of gaps of its own alone.
+func TestNamedSource(t *testing.T) {
+	s := newServer(t, "")
+	few := func(set *Settings) { set.Limits.PerSubject = 2 }
+	store, _ := s.open(few)
+	publish := func(source string, from, to int) {
+		for i := from; i < to; i++ {
+			e := heardFrame("c1", fmt.Sprint(i), fmt.Sprint(source, i))
+			e.Source = source
+			store.Publish(e)
+		}
+		until(t, "all is published", func() bool { return store.Queued() == 0 })
+	}
+	publish("a", 0, 1)
+	publish("b", 0, 1)
+	other, _ := s.open(few)
+	epoch := other.connection.state.Load().epoch
+	at := func(source string) *reader {
+		q := replay.Query{Sources: []string{source}, Sessions: []string{"c1"}}
+		place, refused := other.Attach(t.Context(), q, string(replay.AppendID(nil, epoch, 0)))
+		if refused != stream.NotRefused {
+			t.Fatal(refused)
+		}
+		t.Cleanup(place.Release)
+		return &reader{TB: t, place: place, cursor: place.Cursor, selection: replay.Select(q)}
+	}
+	publish("b", 1, 5)
+	at("a").wants("a0")
+	at("b").wants("<evicted>", "b3", "b4")
 }
