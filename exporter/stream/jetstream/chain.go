@@ -6,10 +6,9 @@ import "github.com/delegraph/delegraph/exporter/stream/replay"
 // message names the one before it on its subject. In a feed of all subjects, the numbers themselves have no holes.
 type chain struct {
 	everything bool
-	start      uint64            // everything up to here is somebody else's matter
+	start      uint64            // everything up to here is somebody else's matter, or had
 	last       uint64            // the number that came last
 	had        map[string]uint64 // by subject, its last number
-	forgotten  uint64            // the newest number of a subject that is not in there any more
 }
 
 // maxSubjects bounds the subjects of one feed that are told apart: a session has as many as sources that name it.
@@ -19,16 +18,21 @@ func newChain(subjects []string, start uint64) chain {
 	return chain{everything: len(subjects) == 1 && subjects[0] == prefix+">", start: start, last: start, had: map[string]uint64{}}
 }
 
-// add notes a message, and says why it is not the next; "" where it is.
-func (c *chain) add(subject string, number, previous uint64, lost bool) (why replay.Reason) {
-	had := max(c.start, c.forgotten, c.had[subject])
-	if c.everything {
+// add notes a message, and says why it is not the next; "" where it is. If it is sure that nothing came since the last, it does not
+// matter that of a message that stood alone nobody knows which was the one before it.
+func (c *chain) add(subject string, number uint64, d *decoded, sure bool) (why replay.Reason) {
+	had := max(c.start, c.had[subject]) // of one that is forgotten, too little: rather a gap too many than one too few
+	previous := d.previous
+	switch {
+	case c.everything:
 		had, previous = c.last, number-1
+	case d.alone && sure:
+		previous = had
 	}
 	if c.skip(subject, number); previous > had {
 		return replay.Evicted
 	}
-	if lost {
+	if d.lost {
 		return replay.Lost
 	}
 	return ""
@@ -41,8 +45,7 @@ func (c *chain) skip(subject string, number uint64) {
 		return
 	}
 	if _, known := c.had[subject]; !known && len(c.had) >= maxSubjects {
-		for other, n := range c.had {
-			c.forgotten = max(c.forgotten, n)
+		for other := range c.had {
 			delete(c.had, other)
 			break
 		}

@@ -18,27 +18,33 @@ func TestChain(t *testing.T) {
 		number, previous uint64
 		lost             bool
 		want             replay.Reason
+		alone, sure      bool
 	}
 	for name, test := range map[string]struct {
 		subjects []string
 		start    uint64
 		messages []message
 	}{
-		"whole":                       {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"a", 4, 1, false, ""}, {"b", 5, 0, false, ""}, {"a", 6, 4, false, ""}}},
-		"begins behind all":           {ofBoth, 7, []message{{"a", 9, 5, false, ""}, {"b", 10, 7, false, ""}}},
-		"first is gone":               {ofBoth, 7, []message{{"a", 10, 9, false, replay.Evicted}, {"a", 11, 10, false, ""}}},
-		"one of the middle is gone":   {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"b", 2, 0, false, ""}, {"a", 9, 5, false, replay.Evicted}, {"b", 10, 2, false, ""}}},
-		"seen late":                   {ofBoth, 0, []message{{"a", 1, 0, false, ""}, {"b", 6, 5, false, replay.Evicted}, {"a", 7, 1, false, ""}}},
-		"dropped on the way":          {ofBoth, 0, []message{{"a", 1, 0, true, replay.Lost}, {"a", 2, 1, false, ""}}},
-		"everything":                  {ofAll, 3, []message{{"a", 4, 0, false, ""}, {"b", 5, 0, false, ""}, {"a", 6, 4, true, replay.Lost}}},
-		"everything with a hole":      {ofAll, 3, []message{{"a", 5, 5, false, replay.Evicted}, {"a", 6, 0, false, ""}}},
-		"evicted outweighs the lost":  {ofBoth, 0, []message{{"a", 5, 3, true, replay.Evicted}}},
-		"the same subject once again": {ofBoth, 5, []message{{"a", 6, 5, false, ""}, {"a", 8, 7, false, replay.Evicted}}},
+		"whole":                       {ofBoth, 0, []message{{"a", 1, 0, false, "", false, false}, {"a", 4, 1, false, "", false, false}, {"b", 5, 0, false, "", false, false}, {"a", 6, 4, false, "", false, false}}},
+		"begins behind all":           {ofBoth, 7, []message{{"a", 9, 5, false, "", false, false}, {"b", 10, 7, false, "", false, false}}},
+		"first is gone":               {ofBoth, 7, []message{{"a", 10, 9, false, replay.Evicted, false, false}, {"a", 11, 10, false, "", false, false}}},
+		"one of the middle is gone":   {ofBoth, 0, []message{{"a", 1, 0, false, "", false, false}, {"b", 2, 0, false, "", false, false}, {"a", 9, 5, false, replay.Evicted, false, false}, {"b", 10, 2, false, "", false, false}}},
+		"seen late":                   {ofBoth, 0, []message{{"a", 1, 0, false, "", false, false}, {"b", 6, 5, false, replay.Evicted, false, false}, {"a", 7, 1, false, "", false, false}}},
+		"dropped on the way":          {ofBoth, 0, []message{{"a", 1, 0, true, replay.Lost, false, false}, {"a", 2, 1, false, "", false, false}}},
+		"everything":                  {ofAll, 3, []message{{"a", 4, 0, false, "", false, false}, {"b", 5, 0, false, "", false, false}, {"a", 6, 4, true, replay.Lost, false, false}}},
+		"everything with a hole":      {ofAll, 3, []message{{"a", 5, 5, false, replay.Evicted, false, false}, {"a", 6, 0, false, "", false, false}}},
+		"evicted outweighs the lost":  {ofBoth, 0, []message{{"a", 5, 3, true, replay.Evicted, false, false}}},
+		"the same subject once again": {ofBoth, 5, []message{{"a", 6, 5, false, "", false, false}, {"a", 8, 7, false, replay.Evicted, false, false}}},
+		"alone":                       {ofBoth, 0, []message{{"a", 1, 0, false, "", true, true}, {"a", 9, 7, false, replay.Evicted, true, false}}},
+		"alone, and nothing came":     {ofBoth, 0, []message{{"a", 1, 0, false, "", false, true}, {"a", 9, 7, false, "", true, true}, {"a", 10, 9, false, "", false, true}}},
+		"alone behind what was lost":  {ofBoth, 0, []message{{"a", 1, 0, false, "", false, true}, {"a", 9, 7, true, replay.Lost, true, true}}},
+		"not alone, and one is gone":  {ofBoth, 0, []message{{"a", 1, 0, false, "", false, true}, {"a", 9, 7, false, replay.Evicted, false, true}}},
+		"a hole where one is alone":   {ofAll, 3, []message{{"a", 5, 4, false, replay.Evicted, true, true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChain(test.subjects, test.start)
 			for _, m := range test.messages {
-				if got := c.add(m.subject, m.number, m.previous, m.lost); got != m.want {
+				if got := c.add(m.subject, m.number, &decoded{previous: m.previous, lost: m.lost, alone: m.alone}, m.sure); got != m.want {
 					t.Errorf("%+v: %q", m, got)
 				}
 			}
@@ -52,14 +58,20 @@ var ofBoth, ofAll = []string{ofSession("c1")}, []string{prefix + ">"}
 func TestChainIsBounded(t *testing.T) {
 	c := newChain(ofBoth, 0)
 	for n := range uint64(maxSubjects + 100) {
-		c.add(fmt.Sprint(n), n+1, 0, false)
+		c.add(fmt.Sprint(n), n+1, &decoded{}, false)
 	}
 	if len(c.had) > maxSubjects {
 		t.Errorf("%d subjects are known", len(c.had))
 	}
 	next := uint64(maxSubjects + 101)
-	if got := c.add("new", next, next-1, false); got != replay.Evicted {
+	if got := c.add("new", next, &decoded{previous: next - 1}, false); got != replay.Evicted {
 		t.Errorf("a hole is told as %q", got)
+	}
+	for subject, has := range c.had {
+		next++
+		if got := c.add(subject, next, &decoded{previous: has + 1}, false); got != replay.Evicted {
+			t.Fatalf("a hole behind %d of %s is told as %q", has, subject, got)
+		}
 	}
 }
 

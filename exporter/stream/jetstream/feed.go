@@ -125,8 +125,10 @@ func (f *feed) consume(ctx context.Context) error {
 		return err
 	}
 	defer f.forget(consumer.CachedInfo().Name)
+	sure := false // that nothing came behind the last message and went again
 	if consumer.CachedInfo().NumPending == 0 {
 		f.live.Store(true)
+		sure = f.complete(ctx, now)
 	}
 	room := 2 * int(f.connection.nats.MaxPayload()) // a message that had none would be an error
 	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pull, room), jetstream.PullHeartbeat(heartbeat))
@@ -146,13 +148,27 @@ func (f *feed) consume(ctx context.Context) error {
 		if about.Sequence.Consumer != brought {
 			return errSkipped
 		}
-		f.take(m, about.Sequence.Stream)
+		f.take(m, about.Sequence.Stream, sure)
+		sure = about.NumPending == 0
 		if about.NumPending == 0 {
 			f.live.Store(true)
 		} else if !f.live.Load() && !f.pace.wait(ctx, f.chain.last, len(m.Data())) {
 			return ctx.Err()
 		}
 	}
+}
+
+// complete says whether nothing has gone that came behind the last message, where a consumer has just found that nothing is there. It is
+// given what the stream was before that.
+func (f *feed) complete(ctx context.Context, before *state) bool {
+	if has := max(f.chain.start, f.chain.last); before.last > has {
+		after, err := f.connection.ask(ctx)
+		if err != nil || after.epoch != f.epoch || after.first > has+1 {
+			return false
+		}
+	}
+	f.chain.start = max(f.chain.start, before.last)
+	return true
 }
 
 // forget has NATS forget a consumer, which it would do by itself after a while.
@@ -164,14 +180,14 @@ func (f *feed) forget(name string) {
 	}
 }
 
-// take puts a message into the ring, behind word of what is missing before it.
-func (f *feed) take(m jetstream.Msg, number uint64) {
+// take puts a message into the ring, behind word of what is missing before it, unless it is sure that nothing is.
+func (f *feed) take(m jetstream.Msg, number uint64, sure bool) {
 	d, err := f.known.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.chain.skip(m.Subject(), number)
 		return // somebody else's, which our publishers count as one of the subject's all the same
 	}
-	if why := f.chain.add(m.Subject(), number, d.previous, d.lost); why != "" {
+	if why := f.chain.add(m.Subject(), number, &d, sure); why != "" {
 		f.tell(why, number-1, d.entry.Session)
 	}
 	d.entry.Number = number

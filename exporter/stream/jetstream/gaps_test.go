@@ -435,3 +435,43 @@ func TestHeldTogether(t *testing.T) {
 		t.Errorf("%d bytes are held in no feed", n)
 	}
 }
+
+// TestSilentForLong has NATS let go of all that a session had, for its age, while readers are there who have had it: they miss nothing.
+func TestSilentForLong(t *testing.T) {
+	s := newServer(t, "")
+	store, seen := s.open(nil)
+	reader := attach(t, store, "", "c1")
+	publishAll(t, store, "c1", 0, 3)
+	reader.wants("c1-0", "c1-1", "c1-2")
+	publishAll(t, store, "c2", 0, 5)
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := jet.Stream(t.Context(), "DELEGRAPH")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
+		t.Fatal(err)
+	}
+	publishAll(t, store, "c1", 3, 4)
+	reader.wants("c1-0", "c1-1", "c1-2", "c1-3")
+
+	publishAll(t, store, "c2", 5, 9)
+	feed := store.feeds.open[ofSession("c1")][0]
+	s.kill()
+	until(t, "it is noticed", func() bool { return !store.Connected() })
+	feed.live.Store(false)
+	s.start()
+	until(t, "the feed has a consumer again", feed.live.Load)
+	publishAll(t, store, "c2", 9, 12)
+	if err := kept.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	publishAll(t, store, "c1", 4, 5)
+	reader.wants("c1-0", "c1-1", "c1-2", "c1-3", "c1-4")
+	if n := seen.count("gap evicted"); n != 0 {
+		t.Errorf("%d gaps", n)
+	}
+}

@@ -22,6 +22,7 @@ const prefix = "delegraph.v1."
 // The headers of a message. Names out of agents' streams are percent-encoded: a header has no place for every byte.
 const (
 	previousHeader = "Delegraph-Previous" // the number that whoever has everything before the message on its subject has at least
+	aloneHeader    = "Delegraph-Alone"    // nothing was held of the subject, so that it is not known which was the one before
 	lostHeader     = "Delegraph-Lost"     // how many frames before it never came here
 	sourceHeader   = "Delegraph-Source"
 	sessionHeader  = "Delegraph-Session"
@@ -120,6 +121,7 @@ var errForeign = errors.New("no message of Delegraph's")
 type decoded struct {
 	entry    replay.Entry
 	previous uint64
+	alone    bool
 	lost     bool
 }
 
@@ -155,7 +157,7 @@ func (k *known) decode(subject string, header nats.Header, data []byte) (decoded
 	if over := value(overHeader); over != "" {
 		d.entry.Over, d.entry.End = true, endsByName[over]
 	}
-	d.lost = value(lostHeader) != ""
+	d.alone, d.lost = value(aloneHeader) != "", value(lostHeader) != ""
 	previous, err := strconv.ParseUint(value(previousHeader), 10, 64)
 	if err != nil || bad != nil || d.entry.Over && d.entry.Stream == nil {
 		return decoded{}, errForeign

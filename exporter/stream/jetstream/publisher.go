@@ -145,6 +145,7 @@ func (p *publisher) try(l *lane, m *message) error {
 	}
 	for range 8 { // others who publish to the subject at the same time
 		previous := l.last
+		delete(m.Header, aloneHeader)
 		if previous == 0 {
 			// Nothing of the subject is held. What ever was, came before all that is held of any.
 			now, err := p.connection.ask(ctx)
@@ -152,6 +153,7 @@ func (p *publisher) try(l *lane, m *message) error {
 				return err
 			}
 			previous = now.first - 1
+			m.Header[aloneHeader] = []string{"1"}
 		}
 		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(l.last, 10)}
 		m.Header[previousHeader] = []string{strconv.FormatUint(previous, 10)}
