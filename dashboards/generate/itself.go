@@ -154,8 +154,9 @@ func store() []panel {
 			ask(ofDelegraph.latest("instance", "delegraph_stream_store_connected"), "{{instance}}")).sized(8, 8),
 		lines("Feeds", "Sessions that are brought out of the store for their readers, by instance.", "short",
 			ask(ofDelegraph.latest("instance", "delegraph_stream_feeds"), "{{instance}}")).sized(8, 8),
-		stacked("Gaps in feeds", "Gaps that readers were told of: let go of by the store (evicted), or dropped before it (lost).", "short",
-			ask(ofDelegraph.each("reason", "delegraph_stream_feed_gaps_total"), "{{reason}}")).coloured("lost", "red").sized(8, 8),
+		stacked("Gaps in feeds", "Gaps that readers were told of: let go of by the store (evicted), or dropped before it (lost); and attempts to bring a feed that failed.", "short",
+			ask(ofDelegraph.each("reason", "delegraph_stream_feed_gaps_total"), "{{reason}}"),
+			ask(ofDelegraph.each("", "delegraph_stream_feed_retries_total"), "tried again")).coloured("lost", "red").sized(8, 8),
 	}
 }
 

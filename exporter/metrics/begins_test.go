@@ -41,7 +41,7 @@ var table = []struct {
 		streamTokensFailures, streamTicketsEvicted,
 	}},
 	{"The store of the external stream", []metric{
-		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedGaps,
+		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedTries, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
 		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,

@@ -78,6 +78,7 @@ var (
 	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames that wait to be published to the store.", nil}
 	storeConnected = metric{"delegraph_stream_store_connected", "Whether the servers of the store are reached now.", nil}
 	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds that bring the stream out of the store, one for each session that has readers and one for all of them.", nil}
+	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Attempts to bring a feed out of the store that failed while the servers were reached, and were made again.", nil}
 	storeFeedGaps  = metric{"delegraph_stream_feed_gaps_total", "Gaps in what feeds brought, by why.", []string{"reason"}}
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}

@@ -9,9 +9,9 @@ import (
 
 // Store counts what happens between the external stream and its store in NATS. It is a jetstream.Observer.
 type Store struct {
-	stream                       *Stream
-	published, repeated, retried prometheus.Counter
-	dropped, gaps                *family[prometheus.Counter]
+	stream                              *Stream
+	published, repeated, retried, again prometheus.Counter
+	dropped, gaps                       *family[prometheus.Counter]
 }
 
 // Store registers the metrics of a store in NATS, each series at zero.
@@ -22,7 +22,7 @@ func (m *Metrics) Store(of *Stream) *Store {
 		return c
 	}
 	s := &Store{
-		stream: of, published: counter(storePublished), repeated: counter(storeRepeated), retried: counter(storeRetries),
+		stream: of, published: counter(storePublished), repeated: counter(storeRepeated), retried: counter(storeRetries), again: counter(storeFeedTries),
 		dropped: storeDropped.counter(m.reg, m.caps), gaps: storeFeedGaps.counter(m.reg, m.caps),
 	}
 	s.dropped.begin(nil)
@@ -61,6 +61,9 @@ func (s *Store) Retried() { s.retried.Inc() }
 
 // Dropped counts a frame that was not published.
 func (s *Store) Dropped(why jetstream.Drop) { s.dropped.with(string(why)).Inc() }
+
+// FeedRetried counts an attempt to bring a feed that failed.
+func (s *Store) FeedRetried() { s.again.Inc() }
 
 // FeedGap counts a gap in a feed.
 func (s *Store) FeedGap(why replay.Reason) { s.gaps.with(string(why)).Inc() }

@@ -37,6 +37,7 @@ func driveStream(m *Metrics) {
 	store.Retried()
 	store.Dropped(jetstream.QueueFull)
 	store.FeedGap(replay.Lost)
+	store.FeedRetried()
 	store.FrameDropped(replay.BadName)
 }
 
@@ -66,6 +67,7 @@ var drivenStream = map[string][]string{
 	"delegraph_stream_store_published_total":       {" 1"},
 	"delegraph_stream_store_repeated_total":        {" 2"},
 	"delegraph_stream_store_publish_retries_total": {" 1"},
+	"delegraph_stream_feed_retries_total":          {" 1"},
 	"delegraph_stream_store_queue_bytes":           {" 4096"},
 	"delegraph_stream_store_connected":             {" 1"},
 	"delegraph_stream_feeds":                       {" 6"},

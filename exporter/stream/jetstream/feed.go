@@ -94,7 +94,8 @@ func (f *feed) run(ctx context.Context) {
 			failed = 0
 		default:
 			failed = min(failed+1, 6)
-			if ctx.Err() == nil && f.connection.why() == nil && !errors.Is(err, errSkipped) {
+			if ctx.Err() == nil && f.connection.why() == nil {
+				f.observer.FeedRetried()
 				f.connection.troubles.say("a session cannot be brought to its readers; trying again", advised(err))
 			}
 		}

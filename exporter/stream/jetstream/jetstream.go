@@ -53,6 +53,7 @@ type Observer interface {
 	Repeated()                // a frame that another had published before
 	Dropped(Drop)             // a frame that is not published
 	Retried()                 // an attempt to publish that failed or may have
+	FeedRetried()             // an attempt to bring a feed that failed, though NATS is reached
 	FeedGap(replay.Reason)    // frames that are missing in a feed
 	FrameDropped(replay.Drop) // a frame that a feed cannot hold
 }

@@ -126,6 +126,7 @@ func (t *tally) Published()                 { t.note("published") }
 func (t *tally) Repeated()                  { t.note("repeated") }
 func (t *tally) Dropped(d Drop)             { t.note("dropped " + string(d)) }
 func (t *tally) Retried()                   { t.note("retried") }
+func (t *tally) FeedRetried()               { t.note("feed retried") }
 func (t *tally) FeedGap(r replay.Reason)    { t.note("gap " + string(r)) }
 func (t *tally) FrameDropped(d replay.Drop) { t.note("frame dropped " + string(d)) }
 

@@ -103,7 +103,7 @@ func advised(err error) error {
 	case errors.Is(err, nats.ErrSecureConnWanted), errors.As(err, &record):
 		advice = "the server has no TLS: use nats:// for it"
 	case errors.Is(err, context.DeadlineExceeded):
-		advice = "the user may lack a right, or the stream a leader"
+		advice = "the server's log may say why: a right that this user lacks, a full disk, a stream without a leader"
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		advice = "a sidecar with manage: true makes the stream"
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):

@@ -114,7 +114,8 @@ func TestSaysWhy(t *testing.T) {
 		until(t, "the log says "+want, func() bool { return strings.Contains(log.String(), want) })
 	}
 
-	gateway, log := s.openUnready(func(set *Settings) { set.NKeyFile, set.Publish = narrow, false })
+	seen := &tally{}
+	gateway, log := s.openUnready(func(set *Settings) { set.NKeyFile, set.Publish, set.Observer = narrow, false, seen })
 	until(t, "the stream is reached", func() bool { return gateway.Ready() == nil })
 	if _, refused := gateway.Attach(t.Context(), replay.Query{Sessions: []string{"c1"}}, ""); refused != stream.NotRefused {
 		t.Fatal(refused)
@@ -138,6 +139,8 @@ func TestSaysWhy(t *testing.T) {
 
 	sidecar, log = s.openUnready(func(set *Settings) { set.NKeyFile = narrow })
 	says(log, "this user may not publish to $JS.API.STREAM.UPDATE.DELEGRAPH: give it")
+
+	until(t, "the feed is tried again", func() bool { return seen.count("feed retried") > 0 })
 
 	_, log = s.openUnready(nil)
 	says(log, "no connection to "+s.url())
