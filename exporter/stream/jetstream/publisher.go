@@ -75,6 +75,7 @@ func (p *publisher) publish(e replay.Entry) {
 		return
 	}
 	if size := len(e.Data) + len(e.Run) + len(e.Session) + len(e.Name); size > p.largest {
+		p.tooLarge()
 		p.queue.add(&message{Msg: &nats.Msg{Subject: subjectOf(e.Source, e.Session)}}, TooLarge)
 		return
 	}
@@ -106,6 +107,7 @@ func (p *publisher) run() {
 		case time.Since(m.came) > p.patience():
 			p.queue.done(l, TooOld)
 		case errors.Is(why, errTooLarge):
+			p.tooLarge()
 			p.queue.done(l, TooLarge)
 		default:
 			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) {
@@ -114,6 +116,13 @@ func (p *publisher) run() {
 			p.later(l)
 		}
 	}
+}
+
+// tooLarge says what holds a frame off that is dropped for its size.
+func (p *publisher) tooLarge() {
+	p.connection.troubles.say("a frame is dropped, and readers are told", fmt.Errorf(
+		"it is larger than a message may be: look at max_message (%d here; the stream may have another), and at the servers' max_payload (%d)",
+		p.largest+headers, p.connection.nats.MaxPayload()))
 }
 
 var errTooLarge = errors.New("the message is too large")

@@ -142,6 +142,11 @@ func TestSaysWhy(t *testing.T) {
 
 	until(t, "the feed is tried again", func() bool { return seen.count("feed retried") > 0 })
 
+	sidecar, log = s.openUnready(func(set *Settings) { set.NKeyFile, set.Limits.Message = wide, 4<<20 })
+	until(t, "the stream is reached", func() bool { return sidecar.Ready() == nil })
+	sidecar.Publish(heardFrame("c1", "1", strings.Repeat("x", 2<<20))) // the servers take 1 MiB unless told otherwise
+	says(log, "look at max_message (4194304 here; the stream may have another), and at the servers' max_payload (1048576)")
+
 	_, log = s.openUnready(nil)
 	says(log, "no connection to "+s.url())
 	says(log, "look at credentials_file or nkey_file")
