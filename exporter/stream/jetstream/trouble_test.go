@@ -137,7 +137,7 @@ func TestSaysWhy(t *testing.T) {
 		t.Errorf("%d lines of one thing that is not allowed", n)
 	}
 
-	sidecar, log = s.openUnready(func(set *Settings) { set.NKeyFile = narrow })
+	_, log = s.openUnready(func(set *Settings) { set.NKeyFile = narrow })
 	says(log, "this user may not publish to $JS.API.STREAM.UPDATE.DELEGRAPH: give it")
 
 	until(t, "the feed is tried again", func() bool { return seen.count("feed retried") > 0 })

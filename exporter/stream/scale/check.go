@@ -15,6 +15,7 @@ type checked struct {
 	Load       string  `json:"load_averages"`
 	Seconds    float64 `json:"seconds"`
 	Readers    int     `json:"readers"`
+	Servers    int     `json:"servers"`
 	Events     float64 `json:"events_per_second"`
 	Deliveries float64 `json:"deliveries_per_second"`
 	Behind     float64 `json:"messages_between_two_of_a_session"`
@@ -37,17 +38,17 @@ const (
 	watching = 15 * time.Second
 )
 
-// check runs an agent, a sidecar, NATS, a gateway and 2,000 readers, and takes the time of each.
-func check() (*checked, error) {
+// check runs an agent, a sidecar, one or three servers of NATS, a gateway and 2,000 readers, and takes the time of each.
+func check(servers int) (*checked, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := newStand(ctx)
+	s, err := newStand(ctx, servers)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	c := &checked{Load: here().Load, Readers: crowd + talkers - 1}
-	c.Idle.Sidecar, c.Idle.NATS, c.Idle.Gateway = resident(s.sidecar), resident(s.nats), resident(s.gateway)
+	c := &checked{Load: here().Load, Readers: crowd + talkers - 1, Servers: servers}
+	c.Idle.Sidecar, c.Idle.NATS, c.Idle.Gateway = resident(s.sidecar), resident(s.nats[0]), resident(s.gateway)
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -84,19 +85,25 @@ type against struct {
 
 func (c *checked) against(f *figures) []against {
 	cores := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	said, idle, busy := "NATS, one server, cores", f.seconds(singleIdle), f.seconds(singleBusy)
+	more := c.Events * f.reading(c.Behind)
+	if c.Servers > 1 {
+		said, idle, busy = "NATS, three servers, cores", f.seconds(leaderIdle), f.seconds(leaderBusy)
+		more += c.Events * (replicas - 1) * f.seconds(followerBusy)
+	}
 	return []against{
 		{"sidecar, cores", c.Events*f.seconds(observe) + often(c.Events, f.seconds(publish), f.seconds(publishBusy)), c.Sidecar, cores},
 		{"the same, if nothing wakes it", c.Events * (f.seconds(observe) + f.seconds(publishBusy)), c.Sidecar, cores},
-		{"NATS, one server, cores", often(c.Events, f.seconds(singleIdle), f.seconds(singleBusy)) + c.Events*f.reading(c.Behind), c.NATS, cores},
-		{"the same, if nothing wakes it", c.Events * (f.seconds(singleBusy) + f.reading(c.Behind)), c.NATS, cores},
+		{said, often(c.Events, idle, busy) + more, c.NATS, cores},
+		{"the same, if nothing wakes it", c.Events*busy + more, c.NATS, cores},
 		{"gateway, cores", often(c.Events, f.seconds(feedIdle), f.seconds(feedBusy)) + c.Deliveries*f.seconds(deliveryMany), c.Gateway, cores},
 		{"memory of the gateway for its readers", float64(c.Readers)*f.of(subscriberSize) + talkers*f.of(feedSize), c.Memory, amount},
 	}
 }
 
-func checksTable(f *figures) string {
+func checksTable(f *figures, checks []*checked) string {
 	titles, rows := []any{"what, by the model : measured"}, [][]any{}
-	for i, c := range f.Checks {
+	for i, c := range checks {
 		titles = append(titles, fmt.Sprintf("run %d", i+1))
 		for k, a := range c.against(f) {
 			if i == 0 {
@@ -105,15 +112,15 @@ func checksTable(f *figures) string {
 			rows[k] = append(rows[k], fmt.Sprintf("%s : %s, %.2f×", a.show(a.model), a.show(a.measured), a.model/a.measured))
 		}
 	}
-	b, last := head(titles...), f.Checks[len(f.Checks)-1]
+	b, last := head(titles...), checks[len(checks)-1]
 	for _, cells := range rows {
 		b += row(cells...)
 	}
-	for i, c := range f.Checks {
+	for i, c := range checks {
 		b += fmt.Sprintf("\nRun %d: %.0f events and %.0f deliveries a second to %d readers, %.0f s, load averages %s.", i+1, c.Events, c.Deliveries, c.Readers, c.Seconds,
 			strings.Join(strings.Fields(c.Load)[:3], ", "))
 	}
-	return b + fmt.Sprintf("\n\nWith nothing to do, the sidecar has %s resident, NATS %s, the gateway %s.\n", amount(last.Idle.Sidecar), amount(last.Idle.NATS), amount(last.Idle.Gateway))
+	return b + fmt.Sprintf("\n\nWith nothing to do, the sidecar has %s resident, a server of NATS %s, the gateway %s.\n", amount(last.Idle.Sidecar), amount(last.Idle.NATS), amount(last.Idle.Gateway))
 }
 
 // resident is the memory of a process.

@@ -12,6 +12,7 @@ type figures struct {
 	Machine machine    `json:"machine"`
 	Costs   []cost     `json:"costs"`
 	Checks  []*checked `json:"checks"`
+	Cluster []*checked `json:"cluster_checks"`
 }
 
 // machine is where the figures come from.

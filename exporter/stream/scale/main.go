@@ -18,6 +18,7 @@ func run() error {
 	path := flag.String("figures", "docs/scale.json", "the file of what was measured")
 	again := flag.Int("measure", 0, "measure the costs again, so many times, and write the file")
 	real := flag.Int("check", 0, "hold the model against real processes on this machine, so many times, and write the results into the file")
+	cluster := flag.Int("cluster", 0, "the same with three servers of NATS")
 	flag.Parse()
 	if *again > 0 {
 		f, err := measure(*again)
@@ -32,14 +33,20 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if *real > 0 {
-		f.Checks = nil
-		for range *real {
-			c, err := check()
+	for _, each := range []struct {
+		times, servers int
+		into           *[]*checked
+	}{{*real, 1, &f.Checks}, {*cluster, replicas, &f.Cluster}} {
+		if each.times == 0 {
+			continue
+		}
+		*each.into = nil
+		for range each.times {
+			c, err := check(each.servers)
 			if err != nil {
 				return err
 			}
-			f.Checks = append(f.Checks, c)
+			*each.into = append(*each.into, c)
 		}
 		if err := f.store(*path); err != nil {
 			return err

@@ -18,14 +18,15 @@ import (
 
 // stand is an agent, a sidecar that listens to it, NATS, a gateway, and readers.
 type stand struct {
-	folder                 string
-	agent                  *agent
-	sidecar, nats, gateway *exec.Cmd
-	stream, admin          string // of the gateway
-	conns                  []net.Conn
+	folder           string
+	agent            *agent
+	sidecar, gateway *exec.Cmd
+	nats             []*exec.Cmd
+	stream, admin    string // of the gateway
+	conns            []net.Conn
 }
 
-func newStand(ctx context.Context) (s *stand, err error) {
+func newStand(ctx context.Context, servers int) (s *stand, err error) {
 	server, err := natsServer()
 	if err != nil {
 		return nil, err
@@ -43,15 +44,16 @@ func newStand(ctx context.Context) (s *stand, err error) {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/delegraph").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	addresses, err := free(4)
+	addresses, err := free(3 + 2*servers)
 	if err != nil {
 		return nil, err
 	}
 	if s.agent, err = newAgent(); err != nil {
 		return nil, err
 	}
-	s.stream, s.admin = addresses[1], addresses[2]
-	store := fmt.Sprintf("store: jetstream, jetstream: {urls: [\"nats://%s\"]}", addresses[0])
+	s.stream, s.admin = addresses[0], addresses[1]
+	clients, routes := addresses[3:3+servers], addresses[3+servers:]
+	store := fmt.Sprintf("store: jetstream, jetstream: {replicas: %d, urls: [\"nats://%s\"]}", servers, strings.Join(clients, `", "nats://`))
 	sources := "sources:\n"
 	for i := range talkers {
 		sources += fmt.Sprintf("  - {name: s%[1]d, dialect: looopy, tail: {url: \"http://%[2]s/events/c%[1]d\"}}\n", i, s.agent.address)
@@ -65,15 +67,24 @@ func newStand(ctx context.Context) (s *stand, err error) {
 	}
 	sidecar := write("sidecar.yml", "stream: {listen: \"\", "+store+"}\n"+sources)
 	gateway := write("gateway.yml", fmt.Sprintf("stream: {listen: %q, %s}\n", s.stream, store))
-	// Told no limit, the server takes three quarters of what is free on the disk, which can be less than the stream wants.
-	conf := write("nats.conf", fmt.Sprintf("listen: %q\njetstream: {store_dir: %q, max_file: 10GB}\n", addresses[0], filepath.Join(s.folder, "jetstream")))
-	if err != nil {
-		return nil, err
+	for i, address := range clients {
+		name := fmt.Sprint("nats", i)
+		// Told no limit, the server takes three quarters of what is free on the disk, which can be less than the stream wants.
+		text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream: {store_dir: %q, max_file: 10GB}\n", name, address, filepath.Join(s.folder, name))
+		if servers > 1 {
+			text += fmt.Sprintf("cluster: {name: c, listen: %q, routes: [\"nats://%s\"]}\n", routes[i], strings.Join(routes, `", "nats://`))
+		}
+		conf := write(name+".conf", text)
+		if err != nil {
+			return nil, err
+		}
+		process, err := s.start(ctx, server, "-c", conf)
+		if err != nil {
+			return nil, err
+		}
+		s.nats = append(s.nats, process)
 	}
-	if s.nats, err = s.start(ctx, server, "-c", conf); err != nil {
-		return nil, err
-	}
-	if s.sidecar, err = s.start(ctx, program, "serve", "--config.file="+sidecar, "--web.listen-address="+addresses[3]); err != nil {
+	if s.sidecar, err = s.start(ctx, program, "serve", "--config.file="+sidecar, "--web.listen-address="+addresses[2]); err != nil {
 		return nil, err
 	}
 	if s.gateway, err = s.start(ctx, program, "gateway", "--config.file="+gateway, "--web.listen-address="+s.admin); err != nil {
@@ -101,7 +112,7 @@ func (s *stand) stop() {
 	for _, conn := range s.conns {
 		_ = conn.Close()
 	}
-	for _, p := range []*exec.Cmd{s.sidecar, s.gateway, s.nats} {
+	for _, p := range append([]*exec.Cmd{s.sidecar, s.gateway}, s.nats...) {
 		if p != nil && p.Process != nil {
 			_ = p.Process.Kill()
 			_ = p.Wait()
@@ -151,7 +162,11 @@ func (s *stand) connect(ctx context.Context) error {
 type moment struct{ sidecar, nats, gateway, said, sent float64 }
 
 func (s *stand) now() moment {
-	return moment{onProcessors(s.sidecar), onProcessors(s.nats), onProcessors(s.gateway), float64(s.agent.said.Load()), s.sent()}
+	m := moment{sidecar: onProcessors(s.sidecar), gateway: onProcessors(s.gateway), said: float64(s.agent.said.Load()), sent: s.sent()}
+	for _, server := range s.nats {
+		m.nats += onProcessors(server)
+	}
+	return m
 }
 
 // sent is how many frames the gateway says that it has sent.

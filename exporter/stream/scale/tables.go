@@ -25,7 +25,10 @@ func tables(f *figures) []table {
 	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
 	all = append(all, table{"scenarios", scenariosTable(plans[len(plans)-2:])})
 	if len(f.Checks) > 0 {
-		all = append(all, table{"check", checksTable(f)})
+		all = append(all, table{"check", checksTable(f, f.Checks)})
+	}
+	if len(f.Cluster) > 0 {
+		all = append(all, table{"cluster", checksTable(f, f.Cluster)})
 	}
 	return all
 }
