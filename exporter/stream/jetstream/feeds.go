@@ -133,10 +133,11 @@ func (f *feeds) begin(key string, subjects []string, epoch string, after uint64,
 	f.open[key] = append(f.open[key], begun)
 	f.n++
 	begun.key = key
+	beginning := begun.ring.Head() // before anything can come
 	if len(subjects) > 0 {
 		f.work.Go(func() { begun.run(f.ctx) })
 	}
-	return f.place(begun, begun.ring.Head(), gap), stream.NotRefused
+	return f.place(begun, beginning, gap), stream.NotRefused
 }
 
 // place is a reader's. The caller holds the lock.
