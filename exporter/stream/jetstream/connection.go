@@ -236,7 +236,7 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 			return nil, err
 		}
 		if manages && c.state.Load() == nil {
-			return c.manage(ctx, c.jet.UpdateStream)
+			return c.manage(ctx, info.Config.MaxConsumers, c.jet.UpdateStream)
 		}
 		return info, nil
 	case !errors.Is(err, jetstream.ErrStreamNotFound) || !manages:
@@ -248,7 +248,7 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	if c.state.Load() != nil && time.Since(c.missed) < deleting {
 		return nil, err
 	}
-	return c.manage(ctx, c.jet.CreateStream)
+	return c.manage(ctx, 0, c.jet.CreateStream)
 }
 
 // fits says whether a stream is one for us, and nobody else's: what it holds would be lost with its subjects and its limits.
@@ -267,16 +267,26 @@ func fits(c *jetstream.StreamConfig) error {
 	return nil
 }
 
-// manage makes the stream, or keeps its limits at what is configured.
+// maxConsumers is how many feeds all gateways have at most together, which each bounds for itself: a stream that says nothing of it may
+// have 1,000 (nats-server 2.15, JSDefaultMaxConsumersPerStream).
+const maxConsumers = 100_000
+
+// manage makes the stream, or keeps its limits at what is configured. It is given how many consumers it may have now; 0: the server's word.
 func (c *connection) manage(
-	ctx context.Context, do func(context.Context, jetstream.StreamConfig) (jetstream.Stream, error),
+	ctx context.Context, has int, do func(context.Context, jetstream.StreamConfig) (jetstream.Stream, error),
 ) (*jetstream.StreamInfo, error) {
 	l := c.settings.Limits
-	stream, err := do(ctx, jetstream.StreamConfig{
+	wanted := jetstream.StreamConfig{
 		Name: c.settings.Stream, Subjects: []string{prefix + ">"}, Description: "the external stream of Delegraph",
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, AllowDirect: true,
 		Replicas: l.Replicas, MaxAge: l.Age, MaxBytes: l.Bytes, MaxMsgsPerSubject: l.PerSubject, MaxMsgSize: l.Message, Duplicates: l.Duplicates,
-	})
+		MaxConsumers: maxConsumers,
+	}
+	stream, err := do(ctx, wanted)
+	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) { // the account has fewer, or an older server changes no such limit
+		wanted.MaxConsumers = has
+		stream, err = do(ctx, wanted)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("making or changing the stream by stream.jetstream (max_bytes %d, replicas %d): %w", l.Bytes, l.Replicas, err)
 	}

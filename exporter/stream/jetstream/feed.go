@@ -93,7 +93,7 @@ func (f *feed) run(ctx context.Context) {
 		case f.chain.last > before || now.Err() != nil:
 			failed = 0
 		default:
-			failed = min(failed+1, 6)
+			failed = min(failed+1, 8)
 			if ctx.Err() == nil && f.connection.why() == nil {
 				f.observer.FeedRetried()
 				f.connection.troubles.say("a session cannot be brought to its readers; trying again", advised(err))

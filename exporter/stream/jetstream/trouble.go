@@ -22,6 +22,9 @@ const (
 	maxSaid   = 32
 )
 
+// consumersFull is NATS's error where a stream has as many consumers as it may.
+const consumersFull = 10026
+
 // troubles tell the log what fails: each thing once, and again where it still does after a while. Most of it is tried again and again.
 type troubles struct {
 	logger *slog.Logger
@@ -108,6 +111,10 @@ func advised(err error) error {
 		advice = "a sidecar with manage: true makes the stream"
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		advice = "the servers, or this user's account, need JetStream turned on"
+	}
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) && refused.ErrorCode == consumersFull {
+		advice = "raise max_consumers of the stream, or of the account; the servers allow 1,000 where neither says a number"
 	}
 	if advice == "" {
 		return err

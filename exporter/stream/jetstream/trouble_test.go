@@ -193,3 +193,46 @@ func TestTroubles(t *testing.T) {
 		t.Error("what begins anew is not said")
 	}
 }
+
+// TestConsumers makes a stream that may have more consumers than servers allow by themselves, also one that was there before, and one
+// of an account that may have few, where the log says what holds readers up.
+func TestConsumers(t *testing.T) {
+	s := newServer(t, `no_auth_user: b
+		accounts {
+			SMALL: { jetstream: { max_file: 512MB, max_consumers: 2 }, users: [ { user: a, password: a } ] }
+			LARGE: { jetstream: enabled, users: [ { user: b, password: b } ] }
+		}`)
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jet.CreateStream(t.Context(), jetstream.StreamConfig{Name: "DELEGRAPH", Subjects: []string{prefix + ">"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"DELEGRAPH", "ANEW"} {
+		if name == "ANEW" {
+			if err := jet.DeleteStream(t.Context(), "DELEGRAPH"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = s.open(func(set *Settings) { set.Stream = name })
+		made, err := jet.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := made.CachedInfo().Config.MaxConsumers; n != maxConsumers {
+			t.Errorf("%s may have %d consumers", name, n)
+		}
+	}
+
+	small, log := s.openUnready(func(set *Settings) {
+		set.URLs = []string{strings.Replace(s.url(), "nats://", "nats://a:a@", 1)}
+	})
+	until(t, "the stream of the small account is made", func() bool { return small.Ready() == nil })
+	for i := range 3 {
+		if _, refused := small.Attach(t.Context(), replay.Query{Sessions: []string{fmt.Sprint("c", i)}}, ""); refused != stream.NotRefused {
+			t.Fatal(refused)
+		}
+	}
+	until(t, "the log says what to raise", func() bool { return strings.Contains(log.String(), "raise max_consumers") })
+}
