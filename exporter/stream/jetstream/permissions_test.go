@@ -118,7 +118,7 @@ func TestDocumentedPermissions(t *testing.T) {
 			if !errors.Is(err, nats.ErrPermissionViolation) {
 				t.Errorf("%s: %v", subject, err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(patient):
 			t.Errorf("%s may do %s", filepath.Base(key), subject)
 		}
 		c.Close()

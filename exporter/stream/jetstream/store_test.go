@@ -43,7 +43,7 @@ func (r *reader) id() string { return r.place.Ring.ID(r.cursor) }
 // read returns when it has had so many frames and gaps.
 func (r *reader) read(n int) []string {
 	r.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(patient)
 	for len(r.got) < n {
 		frames, batch := r.place.Ring.Frames(r.cursor, r.selection, make([]replay.Frame, 0, cmp.Or(r.most, 100)))
 		if batch.Lost {
