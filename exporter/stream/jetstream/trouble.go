@@ -22,8 +22,12 @@ const (
 	maxSaid   = 32
 )
 
-// consumersFull is NATS's error where a stream has as many consumers as it may.
-const consumersFull = 10026
+// Errors of NATS's where there is no more of something.
+const (
+	consumersFull = 10026 // of a stream
+	storageFull   = 10028 // of the account
+	storageShort  = 10047 // of the server
+)
 
 // troubles tell the log what fails: each thing once, and again where it still does after a while. Most of it is tried again and again.
 type troubles struct {
@@ -113,8 +117,13 @@ func advised(err error) error {
 		advice = "the servers, or this user's account, need JetStream turned on"
 	}
 	var refused *jetstream.APIError
-	if errors.As(err, &refused) && refused.ErrorCode == consumersFull {
-		advice = "raise max_consumers of the stream, or of the account; the servers allow 1,000 where neither says a number"
+	if errors.As(err, &refused) {
+		switch refused.ErrorCode {
+		case consumersFull:
+			advice = "raise max_consumers of the stream, or of the account; the servers allow 1,000 where neither says a number"
+		case storageFull, storageShort:
+			advice = "the server or the account has less room than max_bytes asks for: lower it, or give them more"
+		}
 	}
 	if advice == "" {
 		return err

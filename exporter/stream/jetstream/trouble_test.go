@@ -236,3 +236,13 @@ func TestConsumers(t *testing.T) {
 	}
 	until(t, "the log says what to raise", func() bool { return strings.Contains(log.String(), "raise max_consumers") })
 }
+
+// TestTooLittleStorage says what to do where the server has less room than the stream wants.
+func TestTooLittleStorage(t *testing.T) {
+	s := newServer(t, "") // with 1 GB
+	store, log := s.openUnready(func(set *Settings) { set.Limits.Bytes = 2 << 30 })
+	until(t, "it is looked at", func() bool { return store.connection.why() != nil })
+	if said := log.String(); !strings.Contains(said, "max_bytes 2147483648") || !strings.Contains(said, "lower it, or give them more") {
+		t.Error(said)
+	}
+}
