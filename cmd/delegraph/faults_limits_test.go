@@ -268,7 +268,7 @@ func TestFaultScrapers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_, _ = io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+		_, _ = io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	}
 	var all sync.WaitGroup
 	for range 50 {

@@ -330,7 +330,7 @@ func TestScrapeHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_, _ = io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+	_, _ = io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	<-scraping
 	for _, name := range agent.names() {
 		if got := ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true)); !bytes.Equal(got, agent.recordings[name]) {

@@ -235,7 +235,7 @@ func post(t *testing.T, address string, body []byte, header http.Header) gotten 
 // await tries until there is no error, for as long as a slow machine may need.
 func await(t testing.TB, try func(context.Context) error) {
 	t.Helper()
-	awaitWithin(t, 30*time.Second, try)
+	awaitWithin(t, time.Minute, try)
 }
 
 func awaitWithin(t testing.TB, limit time.Duration, try func(context.Context) error) {
