@@ -33,8 +33,10 @@ func TestEvicted(t *testing.T) {
 	first.wants("c1-0")
 	behind := first.id()
 	publishAll(t, store, "c2", 0, 1)
-	publishAll(t, store, "c1", 1, 10)
-	first.read(10)
+	for i := 1; i < 10; i++ { // else NATS may let go of what it has not yet sent
+		publishAll(t, store, "c1", i, i+1)
+		first.read(i + 1)
+	}
 
 	other, _ := s.open(func(set *Settings) { set.Limits.PerSubject = 3 })
 	back := attach(t, other, behind, "c1")
