@@ -223,7 +223,7 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID, e.Payload, e.Settled = name, id, p.data.Get("response"), c.long
-	if isError(e.Payload) {
+	if dialect.SaysError(e.Payload) {
 		e.Error = event.ToolError
 		return
 	}
@@ -235,22 +235,6 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id
 	}
-}
-
-// isError says whether a tool's response is the convention for an error: a member `error` that says something.
-func isError(response strictjson.Value) bool {
-	e := response.Get("error")
-	switch e.Kind() {
-	case strictjson.String:
-		return len(e.Text()) > 0
-	case strictjson.Bool:
-		on, _ := e.Bool()
-		return on
-	case strictjson.Number: // a code: 0 is none
-		n, ok := e.Float()
-		return n != 0 || !ok
-	}
-	return e.Len() > 0
 }
 
 // addPauses names the calls that wait for a confirmation before their responses are read: the response of such a call holds an

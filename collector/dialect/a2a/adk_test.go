@@ -126,15 +126,3 @@ func TestEvents(t *testing.T) {
 			[]string{`working agent="a"; text "hi"`}},
 	})
 }
-
-// TestToolErrors reads the convention by which a tool's response says that it failed.
-func TestToolErrors(t *testing.T) {
-	for response, want := range map[string]bool{
-		`{"error":"x"}`: true, `{"error":true}`: true, `{"error":7}`: true, `{"error":1e999}`: true, `{"error":{"code":1}}`: true, `{"error":["x"]}`: true,
-		`{"error":""}`: false, `{"error":false}`: false, `{"error":0}`: false, `{"error":{}}`: false, `{"error":null}`: false, `{}`: false, `[]`: false, `"error"`: false,
-	} {
-		if got := isError(value(t, response)); got != want {
-			t.Errorf("%s: %t", response, got)
-		}
-	}
-}

@@ -174,7 +174,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		}
 		e := b.Add(event.KindToolEnded)
 		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles()
-		if failed(p.body) {
+		if dialect.SaysError(p.body) {
 			e.Error = event.ToolError
 		}
 	case partOther:

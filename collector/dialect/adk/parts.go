@@ -110,19 +110,3 @@ func readPart(v strictjson.Value) part {
 	}
 	return part{kind: partOther, codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
 }
-
-// failed says whether a tool's response is the convention for an error: a member `error` that says something.
-func failed(response strictjson.Value) bool {
-	e := response.Get("error")
-	switch e.Kind() {
-	case strictjson.String:
-		return len(e.Text()) > 0
-	case strictjson.Bool:
-		on, _ := e.Bool()
-		return on
-	case strictjson.Number: // a code: 0 is none
-		n, ok := e.Float()
-		return n != 0 || !ok
-	}
-	return e.Len() > 0
-}

@@ -215,7 +215,7 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	result := d.inside(v.Get("result"))
 	failure := event.NoFailure
-	if failed(result) {
+	if dialect.SaysError(result) {
 		failure = event.ToolError
 	}
 	d.endTool(dialect.Name(v.Get("name").String()), failure, b).Payload = result

@@ -37,13 +37,6 @@ func (d *decoder) inside(v strictjson.Value) strictjson.Value {
 	return d.doc.Root()
 }
 
-// failed says whether a tool's result is the convention of ADK for an error: a member `error` that says something.
-func failed(result strictjson.Value) bool {
-	e := result.Get("error")
-	on, isBool := e.Bool()
-	return e.Kind() == strictjson.String && len(e.Text()) > 0 || isBool && on || e.Len() > 0
-}
-
 // toolFailures are the words by which the log of an agent says that a call came to nothing. No result follows then.
 var toolFailures = map[string]event.Failure{
 	"tool_error":                      event.ToolError,
