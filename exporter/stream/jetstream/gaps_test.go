@@ -65,14 +65,7 @@ func TestEvictedAll(t *testing.T) {
 	has := reader.id()
 	lacks := strings.TrimSuffix(has, "3") + "2"
 
-	jet, err := jetstream.New(s.raw())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := jet.Stream(t.Context(), "DELEGRAPH")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := s.kept()
 	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
 		t.Fatal(err)
 	}

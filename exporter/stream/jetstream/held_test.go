@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // TestHeldTogether reads more sessions than the feeds may hold together: who keeps up gets everything, and so does who catches up with
@@ -54,14 +52,7 @@ func TestSilentForLong(t *testing.T) {
 	publishAll(t, store, "c1", 0, 3)
 	reader.wants("c1-0", "c1-1", "c1-2")
 	publishAll(t, store, "c2", 0, 5)
-	jet, err := jetstream.New(s.raw())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := jet.Stream(t.Context(), "DELEGRAPH")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := s.kept()
 	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
 		t.Fatal(err)
 	}

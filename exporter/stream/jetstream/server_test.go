@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -170,6 +171,20 @@ func (s *server) open(change func(*Settings)) (*Store, *tally) {
 	s.Cleanup(func() { _ = store.Close(s.Context()) })
 	until(s, "the stream is reached", func() bool { return store.Ready() == nil })
 	return store, seen
+}
+
+// kept is the stream itself, as NATS has it.
+func (s *server) kept() jetstream.Stream {
+	s.Helper()
+	jet, err := jetstream.New(s.raw())
+	if err != nil {
+		s.Fatal(err)
+	}
+	kept, err := jet.Stream(s.Context(), "DELEGRAPH")
+	if err != nil {
+		s.Fatal(err)
+	}
+	return kept
 }
 
 // patient is for what comes in the end, or never: a busy machine is no fault.
