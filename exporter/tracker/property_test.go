@@ -21,7 +21,11 @@ import (
 //   - what is kept is within its limit;
 //   - and the same again makes the same.
 func TestAnyStream(t *testing.T) {
+	seeds := []uint64{5590} // frames come by the name of an agent whose run has ended
 	for seed := range uint64(200) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			first, second := live(t, seed), live(t, seed)
 			if diff := cmp.Diff(first, second); diff != "" {

@@ -81,7 +81,12 @@ func (s *streamState) run(id string) *openRun {
 	if id == "" {
 		return s.unnamed
 	}
-	return s.named[id]
+	r := s.named[id]
+	if r != nil && r.Status != Running { // by a name that it got from another
+		delete(s.named, id)
+		return nil
+	}
+	return r
 }
 
 // name has a run found by an id.
