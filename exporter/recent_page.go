@@ -44,7 +44,7 @@ func summarise(r *tracker.Run) Summary {
 	}
 	for _, op := range r.Operations {
 		isAgent := op.Kind == tracker.InvokeAgent
-		own := op == r.Root || isAgent && op.Name == s.Agent // which is below the root where the app has another name
+		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // which is below the root where the app has another name
 		if !own && op.Kind != tracker.Chat && op.Details.OrNone().HandoffTarget == "" {
 			s.call(op.Name)
 		}

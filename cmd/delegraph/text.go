@@ -41,7 +41,7 @@ var (
 	statusColours = map[tracker.Status]string{
 		tracker.Completed: "32", tracker.Failed: failedColour, tracker.Canceled: "33", tracker.Interrupted: "33", tracker.Incomplete: "33", tracker.TimedOut: failedColour,
 	}
-	barColours = map[tracker.OperationKind]string{tracker.InvokeAgent: "34", tracker.Chat: "35", tracker.ExecuteTool: "36"}
+	barColours = map[tracker.OperationKind]string{tracker.InvokeWorkflow: "90", tracker.InvokeAgent: "34", tracker.InvokeNode: "33", tracker.Chat: "35", tracker.ExecuteTool: "36"}
 )
 
 // RunStarted has nothing to print.
@@ -148,7 +148,10 @@ func stems(last []bool, deepest int) string {
 	return b.String()
 }
 
-var kindWords = map[tracker.OperationKind]string{tracker.InvokeAgent: "agent", tracker.ExecuteTool: "tool", tracker.Chat: "model"}
+var kindWords = map[tracker.OperationKind]string{
+	tracker.InvokeWorkflow: "workflow", tracker.InvokeAgent: "agent", tracker.InvokeNode: "step",
+	tracker.ExecuteTool: "tool", tracker.Chat: "model",
+}
 
 func label(op *tracker.Operation) string {
 	return kindWords[op.Kind] + " " + legible(op.Name)

@@ -27,7 +27,7 @@ const (
 	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
 	KindFinal                      // the dialect's own mark of a final response
-	KindError                      // the run or the agent failed: Error, FromCode
+	KindError                      // the run or the agent failed: Error, FromCode; Name is that of an agent that there is not
 	KindConfidence                 // Confidence, said by Name
 	KindCitation                   // Citation, said by Name
 	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
@@ -226,11 +226,12 @@ type Batch struct {
 	Session  string    // the conversation as the wire names it, or ""
 	Agent    string    // who speaks, or ""; never the user
 	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
-	Workflow string    // the agent that is the whole run, where the frame says so
+	Place    *Place    // of the speaker in the run's tree; nil where the protocol has no such thing
 	Within   string    // the id of the tool call in which the agent works, or ""
 	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
 	Time     time.Time // as reported on the wire, UTC; zero where it is not
 	Partial  bool      // its text stands whole in another frame
+	Output   bool      // the frame is the speaker's output, for what runs it
 	Events   []Event
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal

@@ -64,7 +64,7 @@ var (
 	artifactKinds = words([]event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther})
 
 	// What the tracker holds open, and what it keeps of a run.
-	openKinds = []string{tracker.LostRun, string(tracker.InvokeAgent), string(tracker.ExecuteTool), string(tracker.Chat)}
+	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.InvokeNode), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostOrphan, tracker.LostContent},
 		kinds([]event.Kind{

@@ -2,6 +2,7 @@
 package metrics
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"sync"
@@ -285,7 +286,7 @@ func (m *Metrics) observeUsage(operation, model string, u event.Usage) {
 
 // RunEnded counts a run's end and what is known only then.
 func (m *Metrics) RunEnded(r *tracker.Run) {
-	agent := r.Root.Name
+	agent := cmp.Or(r.Agent, r.Root.Name)
 	m.runsOpen.with(r.Source).Dec()
 	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
 	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))

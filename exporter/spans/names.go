@@ -7,6 +7,7 @@ import "go.opentelemetry.io/otel/attribute"
 const (
 	operationName  = attribute.Key("gen_ai.operation.name")
 	agentName      = attribute.Key("gen_ai.agent.name")
+	workflowName   = attribute.Key("gen_ai.workflow.name")
 	conversationID = attribute.Key("gen_ai.conversation.id")
 	toolName       = attribute.Key("gen_ai.tool.name")
 	toolCallID     = attribute.Key("gen_ai.tool.call.id")

@@ -44,6 +44,7 @@ var released = map[attribute.Key]attribute.Key{
 var unreleased = map[attribute.Key]string{
 	evaluationResult: "an event's name: semconv packages hold attributes only",
 	handoffSource:    "proposed in open-telemetry/semantic-conventions-genai#98",
+	workflowName:     "added after v1.41",
 	handoffTarget:    "proposed in open-telemetry/semantic-conventions-genai#98",
 }
 

@@ -195,13 +195,14 @@ func appendAttributes(a known, r *tracker.Run, op *tracker.Operation) known {
 			a.add(finishReasons.StringSlice([]string{bounded(response.FinishReason)}))
 		}
 		a.usage(response.Usage)
-	case tracker.InvokeAgent:
-		if op == r.Root {
-			a.text(runStatus, string(r.Status))
-			a.text(runReason, string(r.Reason))
-			a.usage(r.Usage)
-			a.run(r)
-		}
+	case tracker.InvokeWorkflow:
+		a.text(workflowName, op.Name)
+	}
+	if op == r.Root {
+		a.text(runStatus, string(r.Status))
+		a.text(runReason, string(r.Reason))
+		a.usage(r.Usage)
+		a.run(r)
 	}
 	a.list(stateKeys, details.State.Keys)
 	a.count(stateBytes, details.State.Bytes)

@@ -90,12 +90,9 @@ func (r *openRun) takeOperations(child *openRun) {
 	}
 	missing(&r.partial, child.partial)
 	missing(&r.settling, child.settling)
-	missing(&r.wholes, child.wholes)
-	if child.whole.Frame > 0 {
-		put(&r.wholes, child.Root.Branch, child.whole)
-	}
-	if r.whole.Frame == 0 {
-		r.whole = child.whole
+	child.Root.node.lane = child.Root.Branch
+	if r.Root.node.below.Frame == 0 {
+		r.Root.node.below = child.Root.node.below
 	}
 	r.endOver(child.Root)
 }
@@ -105,7 +102,7 @@ func (r *openRun) takeOperations(child *openRun) {
 func (r *openRun) rename(op *Operation) {
 	key := speaker{op.Name, op.Branch}
 	switch {
-	case op.Kind == InvokeAgent && r.agents[key] != nil && r.agents[key] != op:
+	case op.Kind.Invokes() && r.agents[key] != nil && r.agents[key] != op:
 		op.repeat = uint32(op.ordinal)
 		put(&r.agents, key, op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -10,6 +9,9 @@ import (
 
 // agentOf finds or begins the operation of the frame's author. The first author names the run where its request did not.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
+	if b.Place != nil {
+		return r.placed(b)
+	}
 	part := b.Within != "" || b.Parent != ""
 	if b.Agent == "" && !part && !states(b, event.KindAgentStarted) {
 		if known := r.places[b.Branch]; known == nil || known.Name != "" {
@@ -33,9 +35,10 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return nil
 	}
 	delete(r.arriving, b.Agent)
-	if !op.spoke {
-		op.spoke, op.Started = true, r.now // a transfer shows an agent before its own first frame does
+	if !op.spoke && !op.node.works {
+		op.Started = r.now // a transfer shows an agent before its own first frame does
 	}
+	op.spoke = true
 	return op
 }
 
@@ -45,21 +48,22 @@ func (r *openRun) nameBy(b *event.Batch) {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
-		r.Root.Name = cmp.Or(b.Workflow, b.Agent)
-		r.Root.Agent = r.Root.Name
+		r.Root.Name = b.Agent
+		r.nameRoot()
 	}
 }
 
-// isOwn says whether a frame's author may be the run itself: one that has a place of its own works for it, unless its place is
-// one in a workflow.
-func isOwn(b *event.Batch) bool { return b.Branch == "" || b.Workflow != "" }
+// isOwn reports whether a frame's author may be the run itself: one with a branch of its own works for it.
+func isOwn(b *event.Batch) bool { return b.Branch == "" }
 
 // beginAgent begins an author's operation; last is an earlier one of the same name and place, which has ended.
 func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
-	op := r.begin(InvokeAgent, b.Agent, r.above(b))
+	above := r.above(b).firstOpen()
+	op := r.begin(InvokeAgent, b.Agent, above)
 	if op == nil {
 		return nil
 	}
+	op.node = &node{lane: b.Branch, cause: above.causeOf(b.Branch)}
 	op.Agent, op.Branch, op.begun = b.Agent, b.Branch, states(b, event.KindAgentStarted)
 	r.number(op, last)
 	put(&r.agents, speaker{b.Agent, b.Branch}, op)
@@ -150,25 +154,15 @@ func (r *openRun) endOver(agent *Operation) {
 	}
 }
 
-// endWithin ends what goes on within a call whose response has come: the last begun first, since a parent begins before its
-// children.
+// endWithin ends what goes on within a call whose response has come.
 func (r *openRun) endWithin(call *Operation) {
 	if call.openBelow == 0 {
 		return
 	}
 	r.settleAll()
 	r.markUndone()
-	for _, op := range slices.Backward(r.Operations) {
-		switch {
-		case !op.open || !op.isBelow(call):
-		case op.Kind == InvokeAgent:
-			r.endAs(op, r.agentVerdict)
-		default:
-			op.parent.owes = true
-			r.endAs(op, r.cutShort)
-		}
-	}
-	maps.DeleteFunc(r.partial, func(_ speaker, op *Operation) bool { return !op.open })
+	r.endInner(func(op *Operation) bool { return op.isBelow(call) })
+	maps.DeleteFunc(r.partial, func(_, op *Operation) bool { return !op.open })
 	r.unnamed = slices.DeleteFunc(r.unnamed, func(op *Operation) bool { return !op.open })
 }
 

@@ -34,9 +34,11 @@ invoke_agent app ok 0-2
 		{"else by the first segment of the first branch", unnamed, []*event.Batch{
 			says("par_a", branch("pipeline.par_a"), final), says("writer", branch("other.writer"), final)}, `
 completed
-invoke_agent pipeline ok 0-3
-  invoke_agent par_a ok 1-1
-  invoke_agent writer ok 2-2`},
+invoke_workflow  ok 0-3
+  invoke_agent pipeline ok 0-2
+    invoke_agent par_a ok 0-1
+  invoke_agent other ok 1-2
+    invoke_agent writer ok 1-2`},
 		{"else by the first author, who is never the user", file(), []*event.Batch{says("", text), says("coordinator", final), says("helper", final)}, `
 completed
 invoke_agent coordinator ok 1-3
@@ -48,7 +50,8 @@ invoke_agent coordinator ok 1-2
 		{"is the agent of its name, in any branch", file(), []*event.Batch{
 			says("a", text), says("a", branch("x.a"), final)}, `
 completed
-invoke_agent a ok 1-2`},
+invoke_workflow x ok 1-2
+  invoke_agent a ok 1-2`},
 		{"has no name where nobody speaks", file(), []*event.Batch{says("", final)}, `
 completed
 invoke_agent  ok 1-1`},
@@ -94,9 +97,12 @@ invoke_agent app ok 0-5
 		{"are told apart by their branches", proxied(), []*event.Batch{
 			says("worker", branch("p.one"), text), says("worker", branch("p.two"), text), says("worker", branch("p.one"), final)}, `
 completed
-invoke_agent app ok 0-4
-  invoke_agent worker ok 1-3
-  invoke_agent worker ok 2-2`},
+invoke_workflow app ok 0-4
+  invoke_agent p ok 0-3
+    invoke_agent one ok 0-3
+      invoke_agent worker ok 0-3
+    invoke_agent two ok 0-2
+      invoke_agent worker ok 0-2`},
 		{"end with their last frame or their last child's end, whichever is later", proxied(), []*event.Batch{
 			says("early", calls("c1", "tool")), says("late", text), says("", returns("c1", "tool"), settles), says("late", final)}, `
 completed
@@ -168,28 +174,29 @@ invoke_agent app ok 0-8
       execute_tool transfer_to_agent ok 5-6`},
 		{"an agent may arrive in a branch of its own", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", branch("app.a"), final)), `
 completed
-invoke_agent app ok 0-5
+invoke_workflow app ok 0-5
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-4`},
-		{"and is another outside of it", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", final)), `
+  invoke_agent a ok 2-4`},
+		{"and is another outside of it", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", branch(""), responds(""), final)), `
 completed
-invoke_agent app ok 0-5
+invoke_workflow app ok 0-5
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-3
-  invoke_agent a ok 4-4`},
+  invoke_agent a ok 2-3
+  invoke_agent a ok 3-4
+    chat  ok 3-4`},
 		{"an agent that arrives in a branch owes its answer there", proxied(),
 			append(to("app", "a"), says("a", branch("app.a"), partial, text), says("b", branch("app.b"), final)), `
 incomplete, stream_ended
-invoke_agent app unfinished 0-5
+invoke_workflow app unfinished 0-5
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a unfinished 3-3
-  invoke_agent b ok 4-4`},
+  invoke_agent a unfinished 2-3
+  invoke_agent b ok 2-4`},
 		{"an agent arrives once", proxied(), append(to("app", "a"), says("a", text), says("a", branch("app.a"), final)), `
 completed
-invoke_agent app ok 0-5
+invoke_workflow app ok 0-5
   execute_tool transfer_to_agent ok 1-2
   invoke_agent a ok 3-3
-  invoke_agent a ok 4-4`},
+  invoke_agent a ok 3-4`},
 		{"an agent that never speaks is unfinished, and so is the run", proxied(), append(to("app", "a"), says("", final)), `
 incomplete, stream_ended
 invoke_agent app unfinished 0-4

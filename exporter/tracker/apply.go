@@ -11,22 +11,20 @@ import (
 
 // modelStarted notes the first partial frame of a response, in case no whole one follows.
 func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation) {
-	key := speaker{b.Agent, b.Branch}
-	if r.partial[key] == nil {
+	if r.partial[agent] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
-			put(&r.partial, key, op)
+			put(&r.partial, agent, op)
 		}
 	}
 }
 
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
-	key := speaker{b.Agent, b.Branch}
-	r.settle(key)
-	op := r.partial[key]
+	r.settle(agent)
+	op := r.partial[agent]
 	if op == nil {
 		op = r.chat(e.Model, b, agent)
 	}
-	delete(r.partial, key)
+	delete(r.partial, agent)
 	r.Usage = r.Usage.Add(e.Usage)
 	if op == nil {
 		return
@@ -38,7 +36,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	}
 	if e.Unmetered {
 		op.Status, op.Error, op.Ended = status, e.Error, r.now
-		put(&r.settling, key, op)
+		put(&r.settling, agent, op)
 		return
 	}
 	r.end(op, status, e.Error)
@@ -53,13 +51,10 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
 	op.Started, op.unseen = r.Root.Started, !r.answers
-	for _, m := range []Moment{r.lastWhole(b.Branch), r.control[b.Agent]} {
-		if m.Frame == 0 {
-			continue
-		}
+	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
 		op.unseen = false
-		if m.Frame > op.Started.Frame {
-			op.Started = m
+		if cause.Frame > op.Started.Frame {
+			op.Started = cause
 		}
 	}
 	return op
@@ -117,6 +112,10 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if !op.open {
 		return
 	}
+	if op.Kind.Invokes() {
+		r.taskEnded(op, e, b)
+		return
+	}
 	r.gave(op, e)
 	op.took = e.Took
 	r.endWithin(op)
@@ -131,6 +130,16 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if !e.Settled {
 		r.owe(b.Branch, op.parent)
 	}
+}
+
+// taskEnded ends an agent whose invocation was the call, and gives control back to its caller.
+func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
+	r.endWithin(op)
+	op.over, op.fault = true, e.Error
+	r.endOver(op)
+	caller := op.runner()
+	caller.node.returned = true
+	r.owe(b.Branch, caller)
 }
 
 // owe notes that an agent must be heard of again in its branch, or the run is not complete.
@@ -165,8 +174,10 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	r.keepFact(len(r.Transfers), "transfer", func() {
 		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
 	})
-	r.follow(&r.control, e.Name, r.tracker.settings.MaxOperations)
-	target := r.target(e.Name, b.Branch, from)
+	target := r.target(e.Name, b, from)
+	if from.node != nil {
+		from.node.left = true
+	}
 	r.owe(b.Branch, target)
 	if target != nil {
 		r.speaking = target
@@ -197,13 +208,19 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 	return r.ended[i]
 }
 
-func (r *openRun) target(name, branch string, from *Operation) *Operation {
-	if name == r.Root.Name {
-		return r.Root
-	}
+// target begins the operation of the agent that control is handed to. By the ADK's places that is a new invocation, even of an agent
+// that had control before.
+func (r *openRun) target(name string, b *event.Batch, from *Operation) *Operation {
+	branch := b.Branch
 	key := speaker{name, branch}
 	last := r.agents[key]
-	if last != nil && last.open {
+	switch arriving := r.arriving[name]; {
+	case b.Place != nil && arriving != nil && arriving.open:
+		return arriving
+	case b.Place != nil:
+	case name == r.Root.Name:
+		return r.Root
+	case last != nil && last.open:
 		return last
 	}
 	op := r.begin(InvokeAgent, name, from)
@@ -211,9 +228,10 @@ func (r *openRun) target(name, branch string, from *Operation) *Operation {
 		return nil
 	}
 	op.Agent, op.Branch = name, branch
+	op.node = &node{lane: branch, cause: r.now, handed: true}
+	put(&r.arriving, name, op)
 	r.number(op, last)
 	put(&r.agents, key, op)
-	put(&r.arriving, name, op)
 	return op
 }
 
@@ -261,7 +279,7 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	}
 	switch e.Kind {
 	case event.KindConfidence:
-		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind == InvokeAgent && r.restates(e)}
+		s := Statement{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind.Invokes() && r.restates(e)}
 		d.Confidence = append(d.Confidence, s)
 		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
 	case event.KindCitation:

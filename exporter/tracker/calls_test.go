@@ -41,11 +41,12 @@ invoke_agent app ok 0-6
 			says("a", branch("p.a"), returns("c1", "tool")), says("b", branch("p.b"), returns("c1", "tool")),
 			says("a", branch("p.a"), final), says("b", branch("p.b"), final)}, `
 completed
-invoke_agent app ok 0-7
-  invoke_agent a ok 1-5
-    execute_tool tool ok 1-3
-  invoke_agent b ok 2-6
-    execute_tool tool ok 2-4`},
+invoke_workflow app ok 0-7
+  invoke_agent p ok 0-6
+    invoke_agent a ok 0-5
+      execute_tool tool ok 1-3
+    invoke_agent b ok 0-6
+      execute_tool tool ok 2-4`},
 		{"without ids by name, first in, first out", proxied(), []*event.Batch{
 			says("app", calls("", "b"), calls("", "a")), says("app", calls("", "a")),
 			says("app", returns("", "a")), says("app", returns("", "b")), says("app", returns("", "a")), says("app", final)}, `
@@ -84,10 +85,11 @@ invoke_agent app unfinished 0-2
 		{"whose answer the model did not take up leave the run incomplete", proxied(), []*event.Batch{
 			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final), says("a", partial, text), says("b", branch("p.b"), text)}, `
 incomplete, stream_ended
-invoke_agent app unfinished 0-5
+invoke_workflow app unfinished 0-5
   invoke_agent a unfinished 1-3
     execute_tool tool ok 1-2
-  invoke_agent b ok 4-4`},
+  invoke_agent p ok 2-4
+    invoke_agent b ok 2-4`},
 		{"whose answer settles the matter do not", proxied(), []*event.Batch{
 			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), settles, final)}, `
 completed
@@ -151,11 +153,12 @@ invoke_agent app ok 0-4
 			says("b", branch("p.b"), calls("c2", "tool")), says("a", branch("p.a"), callsOutside("c1", "approve"), final), says("c", final)},
 			"c1 tool open", `
 interrupted, awaiting_input
-invoke_agent app interrupted 0-4
-  invoke_agent b unfinished 1-4
-    execute_tool tool unfinished 1-4
-  invoke_agent a interrupted 2-4
-    execute_tool approve interrupted 2-4
+invoke_workflow app interrupted 0-4
+  invoke_agent p interrupted 0-4
+    invoke_agent b unfinished 0-4
+      execute_tool tool unfinished 1-4
+    invoke_agent a interrupted 0-4
+      execute_tool approve interrupted 2-4
   invoke_agent c ok 3-3`},
 		{"a call that must be confirmed is interrupted, whatever stands there as its response", []*event.Batch{
 			says("a", calls("c1", "delete")), says("a", pauses("c1"), returns("c1", "delete"), wrong(event.ToolError)),
@@ -276,7 +279,7 @@ func TestTimingOfChats(t *testing.T) {
 		"the first of a file, after partial frames":    {file(), []*event.Batch{says("a", begins("m")), says("a", responds("m"))}, tracker.Unknown},
 		"the first of a stream that goes on":           {tailed(), []*event.Batch{says("a", responds("m"))}, tracker.Unknown},
 		"after a whole frame":                          {file(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Reported},
-		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("x"), text), says("b", branch("y"), responds("m"))}, tracker.Unknown},
+		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("p.a"), text), says("b", branch("p.b"), responds("m"))}, tracker.Unknown},
 		"after control was handed over":                {file(), []*event.Batch{says("a", handsOver("", "b")), says("b", branch("y"), responds("m"))}, tracker.Reported},
 		"after a whole frame of a stream that goes on": {tailed(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Observed},
 	} {

@@ -33,36 +33,41 @@ invoke_agent app ok 0-4
 		{"with the last whole frame of its branch", proxied(), []*event.Batch{
 			says("x", branch("p.x"), text), says("y", branch("p.y"), text), says("x", branch("p.x"), responds("m"), final)}, `
 completed
-invoke_agent app ok 0-4
-  invoke_agent x ok 1-3
-    chat m ok 1-3
-  invoke_agent y ok 2-2`},
+invoke_workflow app ok 0-4
+  invoke_agent p ok 0-3
+    invoke_agent x ok 0-3
+      chat m ok 1-3
+    invoke_agent y ok 0-2`},
 		{"with the run where the branch is new", proxied(), []*event.Batch{
 			says("x", branch("p.x"), text), says("y", branch("p.y"), responds("m"), final)}, `
 completed
-invoke_agent app ok 0-3
-  invoke_agent x ok 1-1
-  invoke_agent y ok 0-2
-    chat m ok 0-2`},
+invoke_workflow app ok 0-3
+  invoke_agent p ok 0-2
+    invoke_agent x ok 0-1
+    invoke_agent y ok 0-2
+      chat m ok 0-2`},
 		{"with the last whole frame of the run where there is no branch", proxied(), []*event.Batch{
 			says("app", text), says("y", branch("p.y"), text), says("app", responds("m"), final)}, `
 completed
-invoke_agent app ok 0-4
-  invoke_agent y ok 2-2
+invoke_workflow app ok 0-4
+  invoke_agent p ok 1-2
+    invoke_agent y ok 1-2
   chat m ok 2-3`},
 		{"with the transfer where that is the latest", proxied(), []*event.Batch{
 			says("app", handsOver("", "x")), says("y", branch("p.y"), text), says("x", branch("p.x"), responds("m"), final)}, `
 completed
-invoke_agent app ok 0-4
-  invoke_agent x ok 1-3
-    chat m ok 1-3
-  invoke_agent y ok 2-2`},
+invoke_workflow app ok 0-4
+  invoke_agent p ok 1-3
+    invoke_agent x ok 1-3
+      chat m ok 1-3
+    invoke_agent y ok 1-2`},
 		{"with the frame of the branch where that is later than the transfer", proxied(), []*event.Batch{
 			says("app", handsOver("", "x")), says("x", branch("p.x"), text), says("x", branch("p.x"), responds("m"), final)}, `
 completed
-invoke_agent app ok 0-4
-  invoke_agent x ok 2-3
-    chat m ok 2-3`},
+invoke_workflow app ok 0-4
+  invoke_agent p ok 1-3
+    invoke_agent x ok 1-3
+      chat m ok 2-3`},
 	})
 }
 
@@ -73,11 +78,14 @@ func TestChats(t *testing.T) {
 			says("w", branch("p.x"), begins("x")), says("w", branch("p.y"), begins("y")), says("app", begins("app")),
 			says("w", branch("p.y"), responds("y")), says("w", branch("p.x"), responds("x")), says("app", responds("app"), final)}, `
 completed
-invoke_agent app ok 0-7
-  invoke_agent w ok 0-5
-    chat x ok 0-5
-  invoke_agent w ok 0-4
-    chat y ok 0-4
+invoke_workflow app ok 0-7
+  invoke_agent p ok 0-5
+    invoke_agent x ok 0-5
+      invoke_agent w ok 0-5
+        chat x ok 0-5
+    invoke_agent y ok 0-4
+      invoke_agent w ok 0-4
+        chat y ok 0-4
   chat app ok 0-6`},
 		{"each whole frame ends one", proxied(), []*event.Batch{
 			says("app", begins("one")), says("app", responds("one")), says("app", responds("two"), final)}, `

@@ -78,11 +78,11 @@ func (r *openRun) gave(op *Operation, e *event.Event) {
 }
 
 // say keeps what a model's response says: that of the speaker's response which the frame shows or ends.
-func (r *openRun) say(e *event.Event, b *event.Batch) {
+func (r *openRun) say(e *event.Event, b *event.Batch, agent *Operation) {
 	if !r.keepsContent() {
 		return
 	}
-	op := r.response(b)
+	op := r.response(agent)
 	if op == nil {
 		return
 	}
@@ -99,11 +99,11 @@ func (r *openRun) say(e *event.Event, b *event.Batch) {
 }
 
 // response is the chat that a frame's text belongs to; nil where the stream shows none.
-func (r *openRun) response(b *event.Batch) *Operation {
-	if op := r.partial[speaker{b.Agent, b.Branch}]; op != nil {
+func (r *openRun) response(agent *Operation) *Operation {
+	if op := r.partial[agent]; op != nil {
 		return op
 	}
-	if op := r.settling[speaker{b.Agent, b.Branch}]; op != nil {
+	if op := r.settling[agent]; op != nil {
 		return op
 	}
 	for _, op := range r.ended {

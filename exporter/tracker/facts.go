@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -51,12 +50,12 @@ func (a *Artifact) add(e *event.Event) {
 }
 
 // settle ends a response whose usage was waited for, at the moment at which it was whole.
-func (r *openRun) settle(key speaker) {
-	op := r.settling[key]
+func (r *openRun) settle(agent *Operation) {
+	op := r.settling[agent]
 	if op == nil {
 		return
 	}
-	delete(r.settling, key)
+	delete(r.settling, agent)
 	whole := op.Ended
 	r.end(op, op.Status, op.Error)
 	op.Ended = whole
@@ -64,19 +63,17 @@ func (r *openRun) settle(key speaker) {
 
 // settleAll settles in an order that is the same each time.
 func (r *openRun) settleAll() {
-	for _, key := range slices.SortedFunc(maps.Keys(r.settling), compareSpeakers) {
-		r.settle(key)
+	for _, agent := range slices.SortedFunc(maps.Keys(r.settling), func(a, b *Operation) int {
+		return r.settling[a].ordinal - r.settling[b].ordinal
+	}) {
+		r.settle(agent)
 	}
 }
 
-func compareSpeakers(a, b speaker) int {
-	return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.branch, b.branch))
-}
-
 // meter gives the tokens to the speaker's last response, else to the run as a whole.
-func (r *openRun) meter(e *event.Event, b *event.Batch) {
+func (r *openRun) meter(e *event.Event, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
-	if op := r.settling[speaker{b.Agent, b.Branch}]; op != nil {
+	if op := r.settling[agent]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage)}
 		if e.Model != "" {
 			op.Name = e.Model

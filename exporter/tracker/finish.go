@@ -28,6 +28,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 		r.now.At = at
 	}
 	r.announce()
+	r.Agent = cmp.Or(r.Agent, r.Root.Name) // of a run in which no agent spoke
 	r.settleAll()
 	r.Status, r.Reason = r.verdict(why)
 	r.rateLast()
@@ -35,6 +36,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	t.count(r, why)
 	t.leave(r)
 	r.endCalls()
+	r.dissolve()
 	r.endAgents()
 	r.tellEnded()
 	r.endRoot(why)
@@ -85,7 +87,7 @@ func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
 
 // pending says whether something was begun that no frame ended.
 func (r *openRun) pending() bool {
-	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && op.Kind != InvokeAgent })
+	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() })
 	return open || r.owed.count() > 0
 }
 
@@ -95,7 +97,7 @@ func (r *openRun) endCalls() {
 		r.endAs(op, r.cutShort)
 	}
 	for _, op := range r.Operations {
-		if op.Kind != InvokeAgent && op.open && op.openBelow == 0 {
+		if !op.Kind.Invokes() && op.open && op.openBelow == 0 {
 			r.endAs(op, r.cutShort)
 		}
 	}
@@ -123,19 +125,47 @@ func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
 	return Unfinished, event.NoFailure
 }
 
-// endAgents ends the agents below the root, and the calls in which some worked, the last begun first: a parent begins before
-// its children.
+// endAgents ends the agents below the root, and the calls in which some worked.
 func (r *openRun) endAgents() {
 	r.markUndone()
-	for _, op := range slices.Backward(r.Operations) {
-		switch {
-		case !op.open || op == r.Root:
-		case op.Kind == InvokeAgent:
-			r.endAs(op, r.agentVerdict)
-		default:
-			op.parent.owes = true
-			r.endAs(op, r.cutShort)
+	r.endInner(func(op *Operation) bool { return op != r.Root })
+}
+
+// endInner ends the operations that are open and wanted, what an operation is part of after it, and else the last begun first.
+func (r *openRun) endInner(wanted func(*Operation) bool) {
+	for again := true; again; {
+		again = false
+		for _, op := range slices.Backward(r.Operations) {
+			switch {
+			case !op.open || !wanted(op):
+			case op.openBelow > 0:
+				again = true
+			case op.Kind.Invokes():
+				r.endAs(op, r.agentVerdict)
+				r.burden(op)
+			default:
+				op.parent.owes = true
+				r.endAs(op, r.cutShort)
+			}
 		}
+	}
+}
+
+// burden has what only runs others end as they did.
+func (r *openRun) burden(op *Operation) {
+	above := op.parent
+	if above.node == nil || !above.node.silent || above == r.Root {
+		return
+	}
+	switch op.Status {
+	case Error:
+		if r.Status == Failed {
+			above.failed = max(r.lastError, 1)
+		}
+	case OperationInterrupted:
+		above.waits = true
+	case Unfinished:
+		above.owes = true
 	}
 }
 

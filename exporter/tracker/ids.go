@@ -63,11 +63,13 @@ func (r *openRun) identify(op *Operation) SpanID {
 	switch {
 	case op == r.Root && op.ID != (SpanID{}):
 		return op.ID // most others' parent
-	case op == r.Root:
+	case op == r.Root && r.raised:
+		return spanID(r.key, "workflow")
+	case op == r.Root, op.course != nil && op.first:
 		return spanID(r.key, "run")
-	case op.Kind == InvokeAgent && op.repeat > 0:
+	case op.Kind.Invokes() && op.repeat > 0:
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(int(op.repeat)))
-	case op.Kind == InvokeAgent:
+	case op.Kind.Invokes():
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch)
 	case op.CallID != "":
 		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(int(op.repeat)))

@@ -177,50 +177,26 @@ func TestForgottenCalls(t *testing.T) {
 	}
 }
 
-// TestTooManyPlaces follows the order of frames in no more branches and agents than there may be operations.
+// TestTooManyPlaces remembers no more branches in which a response is owed than there may be operations.
 func TestTooManyPlaces(t *testing.T) {
-	t.Run("branches", func(t *testing.T) {
-		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 4 }), proxied()
-		for i := range 6 {
-			s.feed(stream, says("app", branch(fmt.Sprint("b", i))))
-		}
-		s.feed(stream, says("app", branch("b0"))) // known, so followed
-		s.feed(stream, says("app", branch("b0"), responds("known")), says("app", branch("b5"), responds("new"), final)).end(stream, event.EndOfStream)
-		r := s.only(t)
-		equal(t, outline(r), `
-completed
-invoke_agent app ok 0-10
-  chat known ok 7-8
-  chat new ok 0-9`)
-		if n := count(s.lost, "evicted place"); n != 4 || n != len(s.lost) {
-			t.Errorf("lost %q", s.lost)
-		}
-	})
-	t.Run("agents that control was handed to", func(t *testing.T) {
-		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 2 }), proxied()
-		s.feed(stream, says("app", handsOver("", "a"), handsOver("", "app"), handsOver("", "c"), handsOver("", "a")))
-		if n := count(s.lost, "evicted place"); n != 1 {
-			t.Errorf("lost %q", s.lost)
-		}
-	})
 	t.Run("branches in which a response is owed", func(t *testing.T) {
 		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
 		for i := range 5 {
 			id := fmt.Sprint(i)
-			s.feed(stream, says("app", branch("x"), calls(id, "tool")), says("", branch(id), returns(id, "tool")))
+			s.feed(stream, says("app", calls(id, "tool")), says("", lane(id), returns(id, "tool")))
 		}
 		places := func() int { return count(s.lost, "evicted place") }
 		before := places()
-		s.feed(stream, says("app", branch("x"), calls("y", "tool")), says("", branch("4"), returns("y", "tool")))
-		if n := places() - before; n != 1 { // the branch's order of frames: what is owed in it is known
+		s.feed(stream, says("app", calls("y", "tool")), says("", lane("4"), returns("y", "tool")))
+		if n := places() - before; n != 0 {
 			t.Errorf("%d lost in a branch that is known", n)
 		}
-		s.feed(stream, says("app", branch("x"), calls("z", "tool")), says("", branch("6"), returns("z", "tool")))
-		if n := places() - before; n != 3 { // and what is owed in the new one
+		s.feed(stream, says("app", calls("z", "tool")), says("", lane("6"), returns("z", "tool")))
+		if n := places() - before; n != 1 {
 			t.Errorf("%d lost in all", n)
 		}
 		for i := range 5 {
-			s.feed(stream, says("app", branch(fmt.Sprint(i)), final))
+			s.feed(stream, says("", lane(fmt.Sprint(i)), responds(""), final))
 		}
 		if r := s.end(stream, event.EndOfStream).only(t); r.Status != tracker.Completed {
 			t.Errorf("%s, although nothing is owed that was kept", r.Status)

@@ -25,22 +25,23 @@ type openRun struct {
 	elsewhere map[callKey]*Operation // the last call of each id in each branch that another has had since
 	unnamed   []*Operation           // open calls without an id, first in, first out by name
 	inputs    map[string]*Input
-	partial   map[speaker]*Operation // responses of which only partial frames came
-	whole     Moment                 // the last whole frame
-	wholes    map[string]Moment      // likewise of each branch
-	control   map[string]Moment      // when control was handed to an agent
+	partial   map[*Operation]*Operation // by agent: responses of which only partial frames came
+	nodes     map[nodeKey]*Operation    // by their places
 	owed      owed
-	speaking  *Operation             // the agent in control: of the last frame that had one, unless that handed over
-	settling  map[speaker]*Operation // responses that are whole, and whose usage may follow
-	artifacts map[string]int         // by id, where they are in the report
-	again     int                    // runs of the same id that the stream had before
-	aliases   []string               // runs that turned out to be agents of this one
-	ended     []*Operation           // by the frame at hand, told of once it is read whole
-	answers   bool                   // the request of the stream
-	announced bool                   // to the observers
-	over      bool                   // by the protocol's word
-	timedOut  bool                   // by the last error's word
-	forgot    bool                   // ended operations, and so how often call ids were used
+	speaking  *Operation                // the agent in control: of the last frame that had one, unless that handed over
+	settling  map[*Operation]*Operation // by agent: responses that are whole, and whose usage may follow
+	artifacts map[string]int            // by id, where they are in the report
+	again     int                       // runs of the same id that the stream had before
+	aliases   []string                  // runs that turned out to be agents of this one
+	ended     []*Operation              // by the frame at hand, told of once it is read whole
+	answers   bool                      // the request of the stream
+	announced bool                      // to the observers
+	rooted    bool                      // it is known what the run's own operation is,
+	guessed   bool                      // as long as nothing runs beside it
+	raised    bool                      // something ran beside it
+	over      bool                      // by the protocol's word
+	timedOut  bool                      // by the last error's word
+	forgot    bool                      // ended operations, and so how often call ids were used
 
 	kept                 int // operations that ended and are still in the report
 	lastFinal, lastError int // ordinals of frames
@@ -62,7 +63,7 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		},
 		tracker: t, stream: s, touched: s.Opened,
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, course: &course{}}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, course: &course{node: &node{}}}
 	r.Operations = append(r.Operations, r.Root)
 	return r
 }
@@ -110,20 +111,17 @@ func (r *openRun) apply(b *event.Batch) {
 		r.speaking = agent
 		agent.touch(r.now)
 		if !b.Partial {
-			r.owed.settle(b.Branch)
+			r.settleReplies(b.Branch, agent)
 		}
 	} else if states(b, event.KindModelEnded) || states(b, event.KindText) && !b.Partial {
 		r.owed.settle(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
 	if !states(b, event.KindModelEnded) {
-		r.settle(speaker{b.Agent, b.Branch})
+		r.settle(r.callerOf(b, agent))
 	}
 	if !b.Partial {
-		r.whole = r.now
-		if b.Branch != "" {
-			r.follow(&r.wholes, b.Branch, r.tracker.settings.MaxOperations-1) // all of the run are one place more
-		}
+		r.passed(b, agent)
 	}
 	r.tellEnded()
 }
@@ -138,28 +136,41 @@ func (r *openRun) measureOffset(b *event.Batch) {
 	}
 }
 
-// follow notes that the frame at hand was the last of a place.
-func (r *openRun) follow(places *map[string]Moment, place string, most int) {
-	if _, known := (*places)[place]; !known && len(*places) >= most {
-		r.tracker.losses.Evicted(LostPlace)
+// settleReplies notes that an agent was heard of: its branch and the containers that run it wait for no reply.
+func (r *openRun) settleReplies(branch string, agent *Operation) {
+	if r.owed.count() == 0 {
 		return
 	}
-	put(places, place, r.now)
+	r.owed.settle(branch)
+	for up := agent; up != nil; up = up.runner() {
+		if up.node.handed {
+			r.owed.settleOf(up)
+		}
+	}
 }
 
-// lastWhole is when the last whole frame of a branch came, and without a branch that of the run.
-func (r *openRun) lastWhole(branch string) Moment {
-	if branch == "" {
-		return r.whole
+// callerOf is the operation that a frame's facts are of: its agent's, else the run's own. An error that names no agent befell the one in
+// control, unless that had given its final answer.
+func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
+	switch {
+	case agent != nil:
+		return agent
+	case states(b, event.KindError) && r.inControl() != nil:
+		return r.speaking
 	}
-	return r.wholes[branch]
+	return r.Root
+}
+
+// inControl is the agent in control, or nil if nobody knows of one.
+func (r *openRun) inControl() *Operation {
+	if at := r.speaking; at != nil && at.open && (at.node == nil || !at.node.answered) {
+		return at
+	}
+	return nil
 }
 
 func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
-	caller := agent
-	if caller == nil {
-		caller = r.Root
-	}
+	caller := r.callerOf(b, agent)
 	var last *event.Event
 	for i := range b.Events {
 		e := &b.Events[i]
@@ -180,16 +191,16 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		if r.FirstText.Frame == 0 {
 			r.FirstText = r.now
 		}
-		r.say(e, b)
+		r.say(e, b, caller)
 	case event.KindThought:
-		r.say(e, b)
+		r.say(e, b, caller)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)
 	case event.KindModelEnded:
 		r.modelEnded(e, b, caller)
 	case event.KindToolStarted:
 		r.toolStarted(e, b, caller)
-		r.say(e, b)
+		r.say(e, b, caller)
 	case event.KindToolPaused:
 		r.pause(e.CallID)
 	case event.KindToolEnded:
@@ -212,7 +223,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindRunEnded:
 		r.runEnded(e)
 	case event.KindUsage:
-		r.meter(e, b)
+		r.meter(e, caller)
 	case event.KindPlan:
 		r.Plan = e.Plan
 	case event.KindState:
@@ -230,14 +241,15 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 
 // fail notes an error. An error frame names no agent: it befell the one that was in control.
 func (r *openRun) fail(e *event.Event, caller *Operation) {
+	r.denyAgent(e.Name)
 	r.lastError, r.lastReason, r.timedOut = r.now.Frame, ErrorFrame, e.Error == event.FailureTimeout
 	if e.FromCode {
 		r.lastReason = ErrorCode
 		caller.failed = r.now.Frame
 		return
 	}
-	if r.speaking != nil && r.speaking.open {
-		r.speaking.failed = r.now.Frame
+	if at := r.inControl(); at != nil {
+		at.failed = r.now.Frame
 	}
 	if e.Error == event.FailureCanceled {
 		r.lastReason = AgentCanceled

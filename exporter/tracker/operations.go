@@ -9,11 +9,12 @@ import (
 
 // begin opens an operation below a parent; nil where the run has too many open.
 func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Operation {
-	if len(r.Operations) >= r.tracker.settings.MaxOperations && !r.makeRoom() {
-		r.tracker.losses.Evicted(string(kind))
+	if !r.hasRoom(kind) {
 		return nil
 	}
-	parent = parent.firstOpen()
+	if parent = parent.firstOpen(); parent.node != nil && !kind.Invokes() {
+		parent.node.works = true
+	}
 	count := &r.count[kind.order()]
 	op := &Operation{
 		Kind: kind, Name: name, parent: parent, Started: r.now, shown: uint32(r.now.Frame), open: true,
@@ -23,6 +24,15 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	parent.openBelow++
 	r.Operations = append(r.Operations, op)
 	return op
+}
+
+// hasRoom reports whether the run may have one more operation, and counts it as lost if not.
+func (r *openRun) hasRoom(kind OperationKind) bool {
+	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
+		return true
+	}
+	r.tracker.losses.Evicted(string(kind))
+	return false
 }
 
 // firstOpen is an operation, or the first above it that is open, as the run's own always is: a frame may end what it speaks of.
@@ -76,7 +86,10 @@ func (r *openRun) forget(op *Operation) {
 func (r *openRun) end(op *Operation, status OperationStatus, failure event.Failure) {
 	op.open, op.Status, op.Error = false, status, failure
 	r.kept++
-	if op.Kind != InvokeAgent {
+	if op.node != nil && r.nodes[op.node.key] == op {
+		delete(r.nodes, op.node.key)
+	}
+	if !op.Kind.Invokes() {
 		op.Ended = r.now
 	}
 	r.ended = append(r.ended, op)
@@ -127,8 +140,10 @@ func (r *openRun) name() {
 func (r *openRun) seal(op *Operation) {
 	r.name()
 	op.ID = r.identify(op)
-	if op.parent != nil {
-		op.Parent = r.identify(op.parent)
+	if above := op.parent; above != nil {
+		if op.Parent = r.identify(above); above.node != nil {
+			above.node.works = true
+		}
 	}
 	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.Started.At

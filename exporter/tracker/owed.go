@@ -39,6 +39,18 @@ func (o *owed) settle(branch string) {
 	delete(o.among, branch)
 }
 
+// settleOf is settle in whichever branch the agent is.
+func (o *owed) settleOf(agent *Operation) {
+	if o.here == agent {
+		o.here = nil
+	}
+	for branch, other := range o.among {
+		if other == agent {
+			delete(o.among, branch)
+		}
+	}
+}
+
 // mark notes at each that it had more to do.
 func (o *owed) mark() {
 	if o.here != nil {

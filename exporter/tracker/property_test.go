@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -94,6 +95,7 @@ func (d *drive) stream() *event.Stream {
 	s := one(d, proxied, tailed, file)()
 	s.Nonce, s.Session, s.Opened = fmt.Sprint(d.Uint64()), one(d, "", "s1", "s2"), d.received(s)
 	s.App = one(d, "", "app", "a")
+	s.Dialect = one(d, "adk", "looopy")
 	if d.IntN(3) == 0 {
 		s.Answers = []string{d.id(), d.id()}
 		s.Parent = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: d.IntN(2) == 0}
@@ -110,13 +112,20 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 		Stream: s, Received: d.received(s), Run: one(d, "", "e-1", "e-1", "e-2", "e-3"), Agent: d.name(),
 		Branch: one(d, "", "", "p.x", "p.y", "\x00p"), Partial: d.IntN(3) == 0, Internal: d.IntN(20) == 0,
 	}
+	if s.Dialect == "adk" {
+		b.Output = d.IntN(4) == 0
+		b.Place = new(wire.Places).Of(wire.Speaker{
+			Author: b.Agent, Branch: b.Branch, Scope: d.id(), HasPath: d.IntN(2) == 0, Runs: d.IntN(8) == 0,
+			Path: one(d, "", "", "a@1", "a@2", "a@1/b@1", "a@1/b@2", "a@1/b@1/c@1", "app@1/w@1/b@3", "a@1/b"),
+		})
+	}
 	if d.IntN(4) > 0 {
 		b.Time = secondZero.Add(time.Duration(d.IntN(1000)) * time.Second)
 	}
 	if d.IntN(20) == 0 {
 		b.Rejected = event.ReasonShape
 	}
-	if d.IntN(3) == 0 {
+	if s.Dialect != "adk" && d.IntN(3) == 0 {
 		b.Within, b.Parent, b.Orphan, b.Session = d.id(), one(d, "", "p.x", "p.y"), d.IntN(2) == 0, one(d, "", "s1")
 	}
 	for range d.IntN(5) {

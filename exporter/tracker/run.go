@@ -48,21 +48,26 @@ type OperationKind string
 
 // The operations that a stream shows.
 const (
-	InvokeAgent OperationKind = "invoke_agent"
-	Chat        OperationKind = "chat"
-	ExecuteTool OperationKind = "execute_tool"
+	InvokeWorkflow OperationKind = "invoke_workflow" // an application or a workflow, which is no agent
+	InvokeAgent    OperationKind = "invoke_agent"
+	InvokeNode     OperationKind = "invoke_node" // a workflow's step that is no agent; ADK has this name, the conventions have none
+	Chat           OperationKind = "chat"
+	ExecuteTool    OperationKind = "execute_tool"
 )
 
 // order is that in which a frame shows operations.
 func (k OperationKind) order() int {
 	switch k {
-	case InvokeAgent:
-		return 0
 	case Chat:
 		return 1
+	case ExecuteTool:
+		return 2
 	}
-	return 2
+	return 0
 }
+
+// Invokes reports whether an operation of this kind runs others: it ends by what it runs, not by a frame.
+func (k OperationKind) Invokes() bool { return k != Chat && k != ExecuteTool }
 
 // OperationStatus says how an operation ended.
 type OperationStatus string
@@ -184,6 +189,8 @@ type course struct {
 	fault     event.Failure  // then what it says of it
 	took      event.Duration // by the protocol's word
 	openBelow int            // operations that are part of it and open
+	node      *node          // of one that runs others
+	first     bool           // it was taken for the run's own, and has the id of that
 	from, to  time.Time      // of what is part of it and has ended
 }
 

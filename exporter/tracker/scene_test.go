@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -131,8 +132,19 @@ func says(agent string, facts ...fact) *event.Batch {
 type fact func(*event.Batch)
 
 func of(run string) fact { return func(b *event.Batch) { b.Run = run } }
-func branch(name string) fact {
-	return func(b *event.Batch) { b.Branch, b.Workflow = name, strings.Split(name, ".")[0] }
+
+// branch makes a frame one of the ADK's, which has nothing else to say where its author works.
+func branch(name string) fact { return place("", name) }
+
+// lane makes a frame one of a protocol whose agents have no place but a branch.
+func lane(name string) fact { return func(b *event.Batch) { b.Branch = name } }
+
+// place makes a frame one of the ADK's: with a path of ADK 2, or "-" for an empty one, and a branch.
+func place(path, branch string) fact {
+	return func(b *event.Batch) {
+		speaker := wire.Speaker{Author: b.Agent, Path: strings.TrimPrefix(path, "-"), Branch: branch, HasPath: path != ""}
+		b.Branch, b.Place = branch, new(wire.Places).Of(speaker)
+	}
 }
 func partial(b *event.Batch)  { b.Partial = true }
 func internal(b *event.Batch) { b.Internal = true }

@@ -162,7 +162,7 @@ invoke_agent app interrupted 0-6` + doneAndAt + `
 			s, stream := watch(), proxied()
 			s.feed(stream,
 				says("done", responds("m"), text, final), says("busy", begins("n")), says("busy", calls("c1", "tool")),
-				says("app", branch("p"), handsOver("", "called")), says("asks", callsOutside("c2", "approve")), says("", text))
+				says("", lane("p"), handsOver("", "called")), says("asks", callsOutside("c2", "approve")), says("", text))
 			endings[i].end(s, stream)
 			equal(t, outline(s.runs[0]), want)
 			wantInput := tracker.InputOpen

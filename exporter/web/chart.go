@@ -54,7 +54,10 @@ const (
 	maxArrows = 2_000 // parts of arrows, each in a row
 )
 
-var kinds = map[tracker.OperationKind]string{tracker.InvokeAgent: "agent", tracker.ExecuteTool: "tool", tracker.Chat: "model"}
+var kinds = map[tracker.OperationKind]string{
+	tracker.InvokeWorkflow: "workflow", tracker.InvokeAgent: "agent", tracker.InvokeNode: "step",
+	tracker.ExecuteTool: "tool", tracker.Chat: "model",
+}
 
 // draw lays a run out as far as the page shows it. What goes on has lasted until now.
 func draw(run *tracker.Run, now time.Time) chart {

@@ -18,7 +18,8 @@ type graph struct {
 
 // node is an agent or a tool, once however often it was called.
 type node struct {
-	Name, Kind string // agent or tool
+	Name, Kind string // workflow, agent, step or tool
+	Delegated  bool   // to it, by an agent: what is not was run by a container
 	Calls      int
 	Failed     int
 	X, Y       int
@@ -30,6 +31,7 @@ type edge struct {
 	From, To   *node
 	Calls      int
 	Transfer   bool
+	Runs       bool // From is a container that runs To
 	Path       string
 	from, into int
 }
@@ -47,19 +49,23 @@ type planner struct {
 	graph
 	nodes map[[2]string]int
 	edges map[[3]int]int
-	of    map[tracker.SpanID]int // the node that an operation belongs to
+	of    map[tracker.SpanID]int  // the node that an operation belongs to
+	asks  map[tracker.SpanID]bool // operations that ask a model or call a tool: the others run what is below them
 }
 
 // delegations draws a run's agents and tools. An agent that is used as a tool is an agent here.
 func delegations(run *tracker.Run) graph {
-	p := planner{nodes: map[[2]string]int{}, edges: map[[3]int]int{}, of: map[tracker.SpanID]int{}}
+	p := planner{nodes: map[[2]string]int{}, edges: map[[3]int]int{}, of: map[tracker.SpanID]int{}, asks: map[tracker.SpanID]bool{}}
 	below := map[tracker.SpanID][]*tracker.Operation{}
 	for _, op := range run.Operations {
+		if !op.Kind.Invokes() {
+			p.asks[op.Parent] = true
+		}
 		if op != run.Root && op.Kind != tracker.Chat {
 			below[op.Parent] = append(below[op.Parent], op)
 		}
 	}
-	root := p.node("agent", cmp.Or(run.Root.Name, run.Agent, "the run"), 0)
+	root := p.node(kinds[run.Root.Kind], cmp.Or(run.Root.Name, run.Agent, "the run"), 0)
 	p.Nodes[root].Calls++
 	queue := []*tracker.Operation{run.Root}
 	p.of[run.Root.ID] = root
@@ -76,6 +82,7 @@ func delegations(run *tracker.Run) graph {
 		from, known := p.nodes[[2]string{"agent", t.From}]
 		into, alsoKnown := p.nodes[[2]string{"agent", t.To}]
 		if known && alsoKnown && from != into {
+			p.Nodes[into].Delegated = true
 			p.connect(from, into, true)
 		}
 	}
@@ -93,8 +100,8 @@ func (p *planner) add(op *tracker.Operation, caller int) {
 	if op.Details.OrNone().HandoffTarget != "" { // which is drawn as a transfer
 		return
 	}
-	kind := "tool"
-	if op.Kind == tracker.InvokeAgent || op.AgentTool {
+	kind := kinds[op.Kind]
+	if op.AgentTool {
 		kind = "agent"
 	}
 	at := p.node(kind, op.Name, p.Nodes[caller].depth+1)
@@ -106,8 +113,11 @@ func (p *planner) add(op *tracker.Operation, caller int) {
 	if op.Status == tracker.Error {
 		p.Nodes[at].Failed++
 	}
+	runs := op.Kind.Invokes() && !p.asks[op.Parent]
+	p.Nodes[at].Delegated = p.Nodes[at].Delegated || kind == "agent" && !runs
 	if at != caller {
 		p.connect(caller, at, false)
+		p.Edges[p.edges[[3]int{caller, at, 0}]].Runs = runs
 	}
 }
 

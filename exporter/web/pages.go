@@ -18,7 +18,7 @@ var functions = template.FuncMap{
 	"percent": percent, "percentage": func(ratio float64) string { return share(min(max(ratio, 0), 1)) },
 	"counts": counts[int], "many": counts[uint64], "grouped": func(n int) string { return grouped(int64(n)) },
 	"tokens": tokens, "size": size, "clock": clock, "hour": hour, "day": day, "stamp": stamp, "wait": wait,
-	"kinds": func() []string { return []string{"agent", "tool", "model", "failed"} }, // of bars that may be hatched
+	"kinds": func() []string { return []string{"workflow", "agent", "step", "tool", "model", "failed"} }, // of bars that may be hatched
 }
 
 func page(name string) *template.Template {

@@ -74,11 +74,14 @@ const maxNamed = 5
 
 // story says in one sentence what happened.
 func story(s exporter.Summary, g graph) []phrase {
-	var agents, tools phrase
-	var delegated, called int
+	var steps, agents, tools phrase
+	var ran, delegated, called int
 	for _, n := range g.Nodes[1:] {
 		switch {
-		case n.Kind == "agent" && n.Name == s.Agent: // the run's own, within the app that it is of
+		case n.Kind != "tool" && n.Name == s.Agent: // the run's own, within the app that it is of
+		case n.Kind != "tool" && !n.Delegated:
+			ran += n.Calls
+			steps.name(n.Name)
 		case n.Kind == "agent":
 			delegated += n.Calls
 			agents.name(n.Name)
@@ -88,6 +91,10 @@ func story(s exporter.Summary, g graph) []phrase {
 		}
 	}
 	var parts []phrase
+	if n := len(steps.Names) + steps.More; n > 0 {
+		steps.Text = "ran " + counts(n, "step") + times(ran, n)
+		parts = append(parts, steps)
+	}
 	if n := len(agents.Names) + agents.More; n > 0 {
 		agents.Text = "delegated to " + counts(n, "agent") + times(delegated, n)
 		parts = append(parts, agents)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -68,7 +69,7 @@ func (d *decoder) place(m remarks, b *event.Batch) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
-	b.Workflow, _, _ = strings.Cut(b.Branch, ".")
+	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String()})
 }
 
 // speaker is the unit in which model responses follow one another: parallel branches interleave.

@@ -110,7 +110,7 @@ func TestEvents(t *testing.T) {
 		{"codes that are none", []string{statusIs("working", text("hi"), by(`,"adk_error_code":"MAX_TOKENS"`))},
 			[]string{`working agent="a"; text "hi"`}},
 		{"branches", []string{statusIs("working", text("hi"), by(`,"adk_branch":"team.a"`))},
-			[]string{`working agent="a" branch="team.a" workflow="team"; text "hi"`}},
+			[]string{`working agent="a" branch="team.a" place="…/team:container/a[team.a]"; text "hi"`}},
 		{"remarks in the artifact, or in the message", []string{
 			bindings["1.0, HTTP+JSON"]("artifact-update", `"taskId":"t","contextId":"c","artifact":{"artifactId":"x","metadata":{"adk_author":"a"`+usage+`},"parts":[{"text":"hi"}]},"lastChunk":true`),
 			bindings["1.0, HTTP+JSON"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"ROLE_AGENT","metadata":{"adk_author":"a"},"parts":[{"text":"ho"}]}},"metadata":{"adk_author":null}`),

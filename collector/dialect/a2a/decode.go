@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -12,6 +13,7 @@ type decoder struct {
 	tasks   *simplelru.LRU[string, *task]
 	last    *task
 	names   map[string]string
+	places  wire.Places
 	answers []string // of a request that did not name its session, until the stream does
 }
 

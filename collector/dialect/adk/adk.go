@@ -63,7 +63,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
 		oneRun:    s.Answer,
 		names:     make(map[string]string),
-		responses: make(map[speaker]*response),
+		responses: make(map[string]*response),
 	}
 }
 

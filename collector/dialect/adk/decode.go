@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -18,11 +19,12 @@ type decoder struct {
 	run       string
 	names     map[string]string
 	parts     []part // of the frame at hand
-	responses map[speaker]*response
+	places    wire.Places
+	responses map[string]*response // by the speaker's place: parallel branches interleave
+	pending   pending
+	failed    bool // an event said so; an error frame says it again
+	handedTo  string // by the last transfer of which nothing was heard yet
 }
-
-// speaker is the unit in which model responses follow one another: parallel branches interleave.
-type speaker struct{ agent, branch string }
 
 // response is what is known of a speaker's current and last model response.
 type response struct {
@@ -31,7 +33,6 @@ type response struct {
 	last     event.Usage
 	streamed bool // partial frames came before the last one
 	half     bool // the last one had no finish reason, or was refused: it may come in a second frame
-	calls    int  // that must be answered before the model is asked again
 }
 
 // maxSpeakers bounds what a stream can make the decoder remember. Beyond it a response is judged by its own frame alone.
@@ -48,12 +49,12 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = f.Malformed
 		if isBrokenError(f.Data) {
 			b.Run = d.run
-			b.Add(event.KindError).Error = event.AgentError
+			d.addErrorFrame(f.Data, b)
 		}
 	case isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
 		b.Time = reportedTime(m.details.Get("timestamp"))
-		b.Add(event.KindError).Error = event.AgentError
+		d.addErrorFrame(v.Get("error").Text(), b)
 	case !m.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
@@ -64,16 +65,23 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	b.Run = d.runID(m.invocation)
 	user := isUser(m.author)
+	b.Branch = d.name(m.branch)
 	if !user {
 		b.Agent = d.name(m.author)
-	}
-	if m.branch.Exists() {
-		b.Branch = d.name(m.branch)
-		b.Workflow, _, _ = strings.Cut(b.Branch, ".")
+		path := m.node.Get("path")
+		b.Place = d.places.Of(wire.Speaker{
+			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: d.text(m.branch, wire.MaxText), Scope: d.name(m.scope),
+			HasPath: path.Exists(), Runs: m.actions.First("agentState", "agent_state").Kind() == strictjson.Object,
+		})
+		b.Output = m.node.First("outputFor", "output_for").Len() > 0
 	}
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
+	if b.Agent == d.handedTo {
+		d.handedTo = ""
+	}
 	fr := readFrame(m)
+	fr.isNode = b.Place.IsFunction()
 	if fr.tooMuch() {
 		b.Rejected = event.ReasonShape
 		return
@@ -101,6 +109,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
+		d.pending, d.handedTo, d.failed = nil, "", false
 	}
 	return d.run
 }
@@ -121,25 +130,26 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 			addText(p, fr, b)
 		}
 	}
-	addErrorCode(fr.failure(r), b)
+	addErrorCode(fr.failure(r, len(d.pending.of(placeKey(b)))), b)
 }
 
 func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	r := d.response(b)
-	failure := fr.failure(r)
-	switch owed := fr.owed(); {
+	calls := d.pending.of(placeKey(b))
+	failure := fr.failure(r, len(calls))
+	switch {
 	case failure == event.ToolError:
-		r.calls = 0
+		d.failCall(calls, fr.message.Text(), b)
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = cmp.Or(d.name(fr.Model), r.model)
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
 		half := e.FinishReason == "" || failure != event.NoFailure
-		*r = response{last: fr.Usage, streamed: r.open, half: half, calls: owed}
+		*r = response{last: fr.Usage, streamed: r.open, half: half}
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
-		r.calls = max(r.calls+owed, 0)
 	}
+	d.failed = d.failed || failure != event.NoFailure
 	d.addPauses(fr, b)
 	for _, p := range fr.parts {
 		d.addPart(p, fr, b)
@@ -172,8 +182,9 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 			b.Add(event.KindInputAnswered).CallID = id
 			return
 		}
+		d.pending.answered(id, name)
 		e := b.Add(event.KindToolEnded)
-		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles()
+		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles() || b.Output
 		if dialect.SaysError(p.body) {
 			e.Error = event.ToolError
 		}
@@ -190,7 +201,9 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning, e.Payload = name, id, fr.isLongRunning(p.id), p.body
+	if e.Name, e.CallID, e.LongRunning, e.Payload = name, id, fr.isLongRunning(p.id), p.body; !e.LongRunning {
+		d.pending.add(placeKey(b), id, name)
+	}
 }
 
 // addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of
@@ -207,6 +220,7 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	if target := fr.actions.transfer; len(target.Text()) > 0 {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.ID.String()), dialect.Name(fr.transferCall().String())
+		d.handedTo = e.Name
 	}
 	for name := range fr.actions.artifacts.Members() {
 		e := b.Add(event.KindArtifact)
@@ -259,8 +273,29 @@ func inputKind(name string, args strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
+// addErrorFrame states an error that ends the run or befell it: what had not answered then failed, and an agent that control was handed
+// to is none if the message names it.
+func (d *decoder) addErrorFrame(message []byte, b *event.Batch) {
+	if len(d.pending) > 0 {
+		d.failCall(d.pending, message, b)
+	} else if wire.APIErrorCode(message) != "" && !d.failed {
+		b.Add(event.KindModelEnded).Error = event.ModelError
+	}
+	e := b.Add(event.KindError)
+	if e.Error = event.AgentError; d.handedTo != "" && bytes.Contains(message, []byte(d.handedTo)) {
+		e.Name = d.handedTo
+	}
+}
+
+func placeKey(b *event.Batch) string {
+	if b.Place == nil {
+		return ""
+	}
+	return b.Place.Key
+}
+
 func (d *decoder) response(b *event.Batch) *response {
-	key := speaker{b.Agent, b.Branch}
+	key := placeKey(b)
 	r := d.responses[key]
 	if r == nil {
 		r = &response{}
@@ -271,13 +306,19 @@ func (d *decoder) response(b *event.Batch) *response {
 	return r
 }
 
-// name returns a string of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(v strictjson.Value) string {
+// name returns a name of the wire, cut, without allocating for one that the stream has used before.
+func (d *decoder) name(v strictjson.Value) string { return d.text(v, dialect.MaxName) }
+
+// text is name with another bound.
+func (d *decoder) text(v strictjson.Value, most int) string {
 	text := v.Text()
-	if known, ok := d.names[string(text)]; ok {
+	if known, ok := d.names[string(text)]; ok && len(known) <= most {
 		return known
 	}
-	s := dialect.Name(string(text))
+	if len(text) > most {
+		text = text[:most]
+	}
+	s := strings.ToValidUTF8(string(text), "")
 	if len(d.names) < maxSpeakers && len(s) == len(text) {
 		d.names[s] = s
 	}

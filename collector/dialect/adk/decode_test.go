@@ -16,7 +16,7 @@ import (
 // said is what frames say, each given by its data: a line for each, its facts parted by semicolons.
 func said(s *event.Stream, frames ...string) string {
 	var lines []string
-	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, wire(frames...))) {
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, sent(frames...))) {
 		switch fact, isFact := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  "); {
 		case !isFact:
 			lines = append(lines, "")
@@ -29,7 +29,7 @@ func said(s *event.Stream, frames ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-func wire(frames ...string) string {
+func sent(frames ...string) string {
 	return "data: " + strings.Join(frames, "\n\ndata: ") + "\n\n"
 }
 
@@ -205,9 +205,9 @@ func TestErrors(t *testing.T) {
 			[]string{"model_started; error model_error from_code", `model_ended finish="SAFETY" model_error; error model_error from_code; final`}},
 		{"the model breaks off", []string{by(partial), by(raised)}, []string{"model_started", "model_ended model_error; error model_error from_code; final"}},
 		{"a tool raises", []string{by(stop + "," + parts(call)), by(raised), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "error tool_error from_code; final", "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error; error tool_error from_code; final`, "model_ended model_error; error model_error from_code; final"}},
 		{"one of two tools raises", []string{by(stop + "," + parts(call, strings.Replace(call, "c1", "c2", 1))), by(parts(answer)), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, "error tool_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, `tool_ended name="look" call="c2" tool_error; error tool_error from_code; final`}},
 		{"the model fails after a tool", []string{by(stop + "," + parts(call)), by(parts(answer)), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "model_ended model_error; error model_error from_code; final"}},
 		{"the model refuses, whatever is open", []string{by(stop + "," + parts(call)), by(refused)},
@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 		{"the model breaks off, whatever is open", []string{by(stop + "," + parts(call)), by(partial), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_started", "model_ended model_error; error model_error from_code; final"}},
 		{"a call after the answer to another run's", []string{by(parts(answer)), by(parts(call)), by(raised)},
-			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, "error tool_error from_code; final"}},
+			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error; error tool_error from_code; final`}},
 		{"the model fails while a question is open", []string{by(used + "," + parts(call, `{"functionCall":{"id":"q","name":"adk_request_input"}}`)), by(parts(answer)), by(raised)},
 			[]string{`model_ended input=10 output=2; tool_started name="look" call="c1" {}; input_requested call="q" clarification`, `tool_ended name="look" call="c1" {}`,
 				"model_ended model_error; error model_error from_code; final"}},

@@ -69,6 +69,7 @@ type part struct {
 	text       strictjson.Value
 	id, name   strictjson.Value
 	body       strictjson.Value // arguments or response
+	code       bool             // to be executed
 	codeResult bool
 }
 
@@ -108,5 +109,5 @@ func readPart(v strictjson.Value) part {
 	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
 		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
 	}
-	return part{kind: partOther, codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+	return part{kind: partOther, code: v.First("executableCode", "executable_code").Exists(), codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
 }

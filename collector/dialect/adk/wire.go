@@ -2,9 +2,11 @@ package adk
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -17,12 +19,14 @@ type frame struct {
 	Model        strictjson.Value
 	FinishReason strictjson.Value
 	ErrorCode    strictjson.Value
+	message      strictjson.Value // of the error
 	LongRunning  strictjson.Value
 	Usage        event.Usage
 	actions      actions
 	parts        []part          // of Parts, once it is known that there are not too many
 	long         map[string]bool // of LongRunning
 	hasUsage     bool
+	isNode       bool // it speaks for a function, which has no model
 	notPartial   bool // says so; a frame of a run without streaming says neither
 	fromUser     bool // its content is in the role of the user: responses of tools, or the human's own words
 }
@@ -30,7 +34,7 @@ type frame struct {
 // members are those of an event that anything is read of, found in one pass.
 type members struct {
 	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
-	model, finish, code, long, usage, details                            strictjson.Value
+	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -77,6 +81,18 @@ func readMembers(v strictjson.Value) (m members) {
 			m.usage = value
 		case "usage_metadata":
 			m.usage = first(m.usage, value)
+		case "nodeInfo":
+			m.node = value
+		case "node_info":
+			m.node = first(m.node, value)
+		case "isolationScope":
+			m.scope = value
+		case "isolation_scope":
+			m.scope = first(m.scope, value)
+		case "errorMessage":
+			m.message = value
+		case "error_message":
+			m.message = first(m.message, value)
 		case "errorDetails":
 			m.details = value
 		case "error_details":
@@ -97,7 +113,7 @@ func readFrame(m members) frame {
 	return frame{
 		notPartial: said && !partial, fromUser: isUser(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
@@ -108,13 +124,16 @@ func (f *frame) hasErrorCode() bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
-// failure says what an error code is about: a tool where a call of the agent's waits for its answer, since the model is not
-// asked before. Python says so, by the name of an exception, of a tool that raised, JavaScript of a tool that is not there.
-func (f *frame) failure(r *response) event.Failure {
+// failure says what an error code is about: a function where the frame speaks for one, and a tool where a call of the agent's waits
+// for its answer, since the model is not asked before. Python says so, by the name of an exception, of a tool that raised,
+// JavaScript of a tool that is not there.
+func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.hasErrorCode():
 		return event.NoFailure
-	case r.calls > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
+	case f.isNode && !wire.IsStatus(f.ErrorCode.String()):
+		return event.AgentError
+	case pending > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
 		return event.ToolError
 	}
 	return event.ModelError
@@ -123,6 +142,9 @@ func (f *frame) failure(r *response) event.Failure {
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
 // requests, and what repeats a response.
 func (f *frame) isModelResponse(r *response) bool {
+	if f.isNode && !(f.hasErrorCode() && wire.IsStatus(f.ErrorCode.String())) {
+		return false
+	}
 	requests := 0
 	for _, p := range f.parts {
 		if p.kind == partResponse {
@@ -140,7 +162,12 @@ func (f *frame) isModelResponse(r *response) bool {
 	case f.hasErrorCode():
 		return true
 	}
-	return f.FinishReason.Exists() || f.hasUsage || r.open && len(f.parts) > 0
+	return f.FinishReason.Exists() || f.hasUsage || (r.open || f.Model.Exists() || f.writesCode()) && len(f.parts) > 0
+}
+
+// writesCode reports whether the frame has code that the model wants to be executed: only a model says so.
+func (f *frame) writesCode() bool {
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.code })
 }
 
 // repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,

@@ -18,7 +18,7 @@ import (
 
 // headed is what frames say besides their facts, a line for each.
 func headed(s *event.Stream, frames ...string) []string {
-	lines := strings.Split(strings.TrimSuffix(dialecttest.Facts(Dialect{}, s, wire(frames...)), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(dialecttest.Facts(Dialect{}, s, sent(frames...)), "\n"), "\n")
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") })
 }
 
@@ -131,7 +131,7 @@ func TestTimes(t *testing.T) {
 func TestHeads(t *testing.T) {
 	for _, c := range []struct{ frame, want string }{
 		{by(`"timestamp":1767081391`), `event run="e-1" agent="a" 2025-12-30T07:56:31Z`},
-		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" workflow="p" partial`},
+		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" place="…/p:container/x[p.x]:container/a[p.x]?" partial`},
 		{by(whole + `,"branch":""`), `event run="e-1" agent="a"`},
 		{`{"invocationId":"e-1","author":"user","content":{}}`, `event run="e-1"`},
 		{`{"invocationId":"e-1","actions":{}}`, `event run="e-1"`}, // JavaScript may leave the author out

@@ -90,7 +90,7 @@ func write(b *event.Batch) string {
 	w.put("session", b.Session)
 	w.put("agent", b.Agent)
 	w.put("branch", b.Branch)
-	w.put("workflow", b.Workflow)
+	w.put("place", place(b.Place))
 	w.put("within", b.Within)
 	w.put("parent", b.Parent)
 	if !b.Time.IsZero() {
@@ -214,4 +214,26 @@ func short(s string) string {
 		return s
 	}
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+}
+
+// place shows where a speaker stands, unless nothing but its own name says so.
+func place(p *event.Place) string {
+	if p == nil || p.Root == event.RootUnknown && len(p.Nodes) < 2 {
+		return ""
+	}
+	steps := []string{[...]string{"…", "", "-"}[p.Root]} // somewhere, from the root on, below a silent root
+	for _, n := range p.Nodes {
+		step := n.Name
+		if n.Run != "" {
+			step += "@" + n.Run
+		}
+		if n.Call != "" && n.Call != n.Run {
+			step += "#" + n.Call
+		}
+		if n.Lane != "" {
+			step += "[" + n.Lane + "]"
+		}
+		steps = append(steps, step+[...]string{"", "?", ":container", ":workflow", ":function"}[n.Kind])
+	}
+	return strings.Join(steps, "/")
 }

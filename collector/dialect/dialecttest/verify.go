@@ -50,7 +50,7 @@ func verify(b *event.Batch, texts []text) error {
 	}
 	for i := range b.Events {
 		e := &b.Events[i]
-		if b.Rejected != "" && e.Kind != event.KindError {
+		if b.Rejected != "" && e.Kind != event.KindError && e.Error == event.NoFailure {
 			return fmt.Errorf("rejected as %s, yet it states %v", b.Rejected, e.Kind)
 		}
 		if fault := misplaced(e); fault != "" {
@@ -154,7 +154,6 @@ func texts(b *event.Batch, all []text) []text {
 	add("branch", b.Branch, MaxString)
 	add("type", b.Type, MaxString)
 	add("session", b.Session, MaxString)
-	add("workflow", b.Workflow, MaxString)
 	add("tool call", b.Within, MaxString)
 	add("parent", b.Parent, MaxString)
 	for i := range b.Events {

@@ -1,0 +1,458 @@
+package tracker
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// node is bookkeeping of an open operation that runs others.
+type node struct {
+	key  nodeKey
+	lane string // nodes of one lane take turns
+
+	cause Moment     // what made it begin; frame 0 if only the run's request did, or if that is not known
+	below Moment     // the last whole frame of it and of all that it runs
+	trunk Moment     // likewise, in its own lane only
+	last  *Operation // the node that it ran last in its own lane
+
+	silent   bool // named as something that runs others
+	works    bool // has calls or responses of its own
+	runs     bool // says itself that it runs others
+	outputs  bool // something that it runs gave it an output
+	chats    bool // something that it runs gave an answer that is no output
+	left     bool // handed control over
+	returned bool // control came back to it from a task
+	handed   bool // control was handed to it by name
+	asked    bool // a model answered for it
+	answered bool // its model's last answer was final
+}
+
+// nodeKey names a node by the node that its place names above it.
+type nodeKey struct {
+	above           *Operation // nil at the top of the run
+	name, run, lane string
+}
+
+// placed finds or begins the operation of a frame's speaker by its place, and those that the place names above it. It returns nil if
+// the run has too many open.
+func (r *openRun) placed(b *event.Batch) *Operation {
+	nodes := b.Place.Nodes
+	if len(nodes) == 0 {
+		return nil
+	}
+	r.decideRoot(b.Place.Root, &nodes[0])
+	r.speaksForRoot(nodes)
+	var at *Operation
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Kind == event.NodeLoose {
+			at, n = r.leaveLane(at, n)
+		}
+		if at = r.child(at, n, i == len(nodes)-1, b); at == nil {
+			return nil
+		}
+	}
+	at.noteSpeaker(b, nodes[len(nodes)-1].Kind)
+	return at
+}
+
+// noteSpeaker notes that an operation and all that it is part of have spoken, and what that says of what runs it.
+func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
+	for up := op; up != nil && !up.spoke; up = up.parent {
+		up.spoke = true
+	}
+	op.node.runs = op.node.runs || kind == event.NodeContainer
+	if above := op.runner(); above != nil {
+		above.node.outputs = above.node.outputs || b.Output
+		above.node.chats = above.node.chats || !b.Output && states(b, event.KindModelEnded) && states(b, event.KindFinal)
+	}
+}
+
+// decideRoot settles at the first place what the run's own operation is: the root agent, where that has the name of the application
+// or no application is known; else the application's workflow. If the root never speaks, the workflow stands for it.
+func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
+	if r.rooted {
+		return
+	}
+	r.rooted = true
+	silent := kind == event.RootSilent || kind == event.RootUnknown && first.Kind == event.NodeContainer
+	speaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeLoose
+	takes := first.Name == r.App || r.App == "" && !(silent && speaks)
+	if takes {
+		r.Root.Name = first.Name
+		r.Root.node.key = nodeKey{nil, first.Name, runOf(first), first.Lane}
+		put(&r.nodes, r.Root.node.key, r.Root)
+	}
+	if !takes || silent && !speaks || first.Kind == event.NodeWorkflow {
+		r.Root.Kind = InvokeWorkflow
+	}
+	r.guessed = takes && kind == event.RootUnknown
+	if r.Agent = first.Name; silent {
+		r.Agent = r.Root.Name
+	}
+	r.nameRoot()
+}
+
+// speaksForRoot finds the root agent behind an author that has the application's name, where only its silence made it a workflow.
+func (r *openRun) speaksForRoot(nodes []event.Node) {
+	n := &nodes[0]
+	key := nodeKey{nil, n.Name, "", n.Lane}
+	if len(nodes) > 1 || n.Kind != event.NodeLoose || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.raised || r.arriving[n.Name] != nil {
+		return
+	}
+	if r.nodes[key] == nil {
+		r.Root.node.key, r.Root.Kind = key, InvokeAgent
+		put(&r.nodes, key, r.Root)
+		r.nameRoot()
+	}
+}
+
+// nameRoot makes the run's own operation's agent its own name, or none if it is no agent.
+func (r *openRun) nameRoot() {
+	if r.Root.Agent = r.Root.Name; r.Root.Kind == InvokeWorkflow {
+		r.Root.Agent = ""
+	}
+}
+
+// runOf is what tells the invocations of a node apart.
+func runOf(n *event.Node) string {
+	if n.Call != "" {
+		return n.Call
+	}
+	return n.Run
+}
+
+// leaveLane takes a speaker out of the lane of an agent that did not run it. ADK leaves the branch of the last parallel agent on what
+// follows that; an agent with a model runs others only by calls and transfers.
+func (r *openRun) leaveLane(at *Operation, n *event.Node) (*Operation, *event.Node) {
+	if at == nil || n.Lane == "" || !at.node.asked || r.arriving[n.Name] != nil || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil {
+		return at, n
+	}
+	up := at
+	for up != nil && up.node.lane == n.Lane {
+		up = up.node.key.above
+	}
+	if up == nil || !up.node.silent {
+		return at, n
+	}
+	left := *n
+	left.Lane = up.node.lane // of the parallel agent, which takes its turn with what follows
+	return up.node.key.above, &left
+}
+
+// child finds or begins the operation of a node below another.
+func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.Batch) *Operation {
+	key := nodeKey{above, n.Name, runOf(n), n.Lane}
+	op := r.nodes[key]
+	switch arriving := r.arriving[n.Name]; {
+	case arriving != nil && arriving.open:
+		op = r.arriveAt(arriving, key, n)
+	case op == nil || !op.open:
+		op = r.beginNode(key, n)
+	case speaks && r.isNext(op, n, b):
+		if above != nil && above.node.silent && above.node.lane != n.Lane { // it runs each child once: it runs again too
+			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
+				return nil
+			}
+			key.above = above
+		}
+		op = r.beginNode(key, n)
+	}
+	if op == nil {
+		return nil
+	}
+	if speaks {
+		op.identifyKind(n, b)
+	}
+	return op
+}
+
+// identifyKind corrects what a node was taken for before it spoke.
+func (op *Operation) identifyKind(n *event.Node, b *event.Batch) {
+	switch {
+	case n.Kind == event.NodeFunction && !op.node.asked && !op.node.handed && !states(b, event.KindModelEnded):
+		op.Kind, op.Agent = InvokeNode, ""
+	case op.Kind != InvokeAgent && op.Kind != InvokeNode && n.Kind == event.NodeContainer:
+		op.Kind, op.Agent = InvokeAgent, op.Name
+	case op.Kind != InvokeAgent && (states(b, event.KindModelStarted) || states(b, event.KindModelEnded) || states(b, event.KindText)):
+		op.Kind, op.Agent = InvokeAgent, op.Name
+	}
+}
+
+// isNext reports whether a node speaks in another invocation than before. Where the protocol counts invocations, it counts what it
+// tries again after an error only once. Elsewhere a model answers again after it gave a final answer, or after another agent had its
+// turn.
+func (r *openRun) isNext(op *Operation, n *event.Node, b *event.Batch) bool {
+	if op.node.returned {
+		return states(b, event.KindModelStarted) || states(b, event.KindModelEnded)
+	}
+	if n.Run != "" {
+		return op.node.key.above != nil && op.failed > 0
+	}
+	if op.node.left && b.Place.Root != event.RootUnknown && states(b, event.KindModelEnded) {
+		return true // the agent does not get control back by itself, as in JavaScript
+	}
+	if !op.node.asked || !states(b, event.KindModelStarted) && !states(b, event.KindModelEnded) {
+		return false
+	}
+	above := op.runner()
+	return op.node.answered || above != nil && above.node.lane == op.node.lane && above.node.last != op
+}
+
+// runner is the node that runs an operation, or nil.
+func (op *Operation) runner() *Operation {
+	for up := op.parent; up != nil; up = up.parent {
+		if up.node != nil {
+			return up
+		}
+	}
+	return nil
+}
+
+// asNode is the node that a silent operation is of.
+func (op *Operation) asNode() *event.Node {
+	return &event.Node{Name: op.Name, Run: op.node.key.run, Lane: op.node.lane, Kind: event.NodeContainer}
+}
+
+// beginNode begins the operation of a node's next invocation.
+func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
+	call := r.calls[n.Call]
+	if n.Call == "" || call == nil || !call.open {
+		call = nil
+	}
+	if call != nil && call.Kind == ExecuteTool && n.Task && call.Name == n.Name {
+		return r.becomeNode(call, key)
+	}
+	parent, cause := r.runs(key.above, n), Moment{}
+	if call != nil {
+		parent, cause = call, call.Started
+	} else {
+		cause = parent.causeOf(n.Lane)
+	}
+	op := r.begin(kindOf(n), n.Name, parent)
+	if op == nil {
+		return nil
+	}
+	if op.Branch = n.Lane; op.Kind == InvokeAgent {
+		op.Agent = n.Name
+	}
+	switch {
+	case cause.Frame > 0:
+		op.Started = cause
+	case r.answers:
+		op.Started = r.Root.Started
+	}
+	if n.Task { // the answer to the call will end it
+		op.CallID = n.Call
+		r.keepCall(op)
+	}
+	op.node = &node{key: key, lane: n.Lane, cause: cause, silent: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow}
+	put(&r.nodes, key, op)
+	r.countInvocation(op)
+	return op
+}
+
+// countInvocation tells an invocation from the run's others of one name and lane.
+func (r *openRun) countInvocation(op *Operation) {
+	same := speaker{op.Name, op.Branch}
+	r.number(op, r.agents[same])
+	put(&r.agents, same, op)
+}
+
+func kindOf(n *event.Node) OperationKind {
+	switch n.Kind {
+	case event.NodeFunction:
+		return InvokeNode
+	case event.NodeWorkflow:
+		return InvokeWorkflow
+	}
+	return InvokeAgent
+}
+
+// runs returns what runs a new node. A node whose place says no more than what stands somewhere above it is run by the container or
+// the agent without a model that control was handed to last.
+func (r *openRun) runs(above *Operation, n *event.Node) *Operation {
+	if n.Kind == event.NodeLoose {
+		for up := r.speaking; up != nil && up != above; up = up.parent {
+			holds := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.handed || up.node.runs) && !up.node.asked
+			if holds && up != r.Root && (above == nil || up.isBelow(above)) {
+				return up
+			}
+		}
+	}
+	if above != nil {
+		return above
+	}
+	if r.guessed && (r.Root.node.asked || r.Root.Name != r.App) && r.hasRoom(InvokeWorkflow) {
+		r.raiseRoot()
+	}
+	if n.Kind == event.NodeLoose && r.Root.node.last != nil && r.Root.Kind == InvokeWorkflow {
+		r.Agent = r.Root.Name // its agents follow one another: what runs them never speaks
+	}
+	return r.Root
+}
+
+// raiseRoot puts a workflow above what was taken for the root, since something runs beside that.
+func (r *openRun) raiseRoot() {
+	below := r.Root
+	above := &Operation{
+		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
+		course: &course{spoke: true, openBelow: 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, final: below.final, node: &node{
+			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
+		}},
+	}
+	below.parent, below.first = above, true
+	below.Kind, below.Agent = InvokeAgent, below.Name
+	r.Root, r.guessed, r.raised, r.Agent = above, false, true, r.App
+	r.Operations = slices.Insert(r.Operations, 0, above)
+	r.countInvocation(below)
+}
+
+// becomeNode makes a call the invocation of the agent that it names: the protocol calls the invocation by the call's id.
+func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
+	r.release(call)
+	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
+	call.node = &node{key: key, lane: key.lane, cause: call.Started}
+	call.ordinal = r.count[InvokeAgent.order()]
+	r.count[InvokeAgent.order()]++
+	r.countInvocation(call)
+	put(&r.nodes, key, call)
+	return call
+}
+
+// arriveAt gives an agent that control was handed to the place at which it turns out to work.
+func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation {
+	delete(r.arriving, n.Name)
+	if n.Kind != event.NodeLoose {
+		above := key.above
+		if above == nil {
+			above = r.Root
+		}
+		reparent(op, above)
+	}
+	op.node.key, op.node.lane = key, n.Lane
+	op.node.silent = n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow
+	put(&r.nodes, key, op)
+	return op
+}
+
+// reparent moves an open operation below another.
+func reparent(op, above *Operation) {
+	if op.parent == above || op == above || above.isBelow(op) {
+		return
+	}
+	op.parent.openBelow--
+	above.openBelow++
+	op.parent = above
+}
+
+// causeOf returns the earliest moment at which an operation runs something in a lane, by the frames so far: in its own lane one thing
+// follows another; a new lane begins beside what the others have to say.
+func (op *Operation) causeOf(lane string) Moment {
+	if op.node == nil {
+		return op.Started
+	}
+	if op.node.lane != lane {
+		return latest(op.node.cause, op.node.trunk)
+	}
+	top := op
+	for up := op.runner(); up != nil && up.node.lane == lane; up = up.runner() {
+		top = up
+	}
+	return latest(op.node.cause, top.node.below)
+}
+
+func latest(a, b Moment) Moment {
+	if a.Frame > b.Frame {
+		return a
+	}
+	return b
+}
+
+// passed notes a whole frame at all that it is part of.
+func (r *openRun) passed(b *event.Batch, speaker *Operation) {
+	lane := b.Branch
+	if speaker == nil {
+		speaker = r.Root
+	}
+	if speaker.node != nil {
+		lane = speaker.node.lane
+		speaker.node.follow(b)
+	}
+	below := speaker
+	for up := speaker; up != nil; up = up.runner() {
+		n := up.node
+		if n == nil {
+			continue
+		}
+		if n.below = r.now; n.lane == lane {
+			n.trunk, n.last = r.now, below
+		}
+		below = up
+	}
+}
+
+// follow notes whether an agent's model has given its final answer: text that no tool's response is to follow.
+func (n *node) follow(b *event.Batch) {
+	answers, final := states(b, event.KindModelEnded), states(b, event.KindFinal)
+	n.asked = n.asked || answers
+	switch {
+	case !final:
+		n.answered = false
+	case answers:
+		n.answered = !states(b, event.KindToolStarted) && !states(b, event.KindError)
+	}
+}
+
+// laneOr returns the lane of an operation that runs others, else the given one.
+func (op *Operation) laneOr(lane string) string {
+	if op.node == nil {
+		return lane
+	}
+	return op.node.lane
+}
+
+// dissolve takes out what the places of a run's agents name and what was not invoked in this run. A run that goes on where an earlier one
+// handed control over names the agents above its own; unlike a workflow, they get no output.
+func (r *openRun) dissolve() {
+	for _, op := range r.Operations[1:] {
+		if op.open && op.Kind == InvokeWorkflow && op.node.silent && op.node.chats && !op.node.outputs && !op.node.works {
+			r.liftChildren(op)
+			r.drop(op)
+		}
+	}
+}
+
+func (r *openRun) liftChildren(op *Operation) {
+	for _, below := range r.Operations {
+		switch {
+		case below.parent != op:
+		case below.open:
+			reparent(below, op.parent)
+		default: // ended, and not told of yet
+			below.parent = op.parent
+		}
+	}
+}
+
+// drop takes an operation out that turned out not to have happened.
+func (r *openRun) drop(op *Operation) {
+	op.open = false
+	op.parent.openBelow--
+	delete(r.nodes, op.node.key)
+	r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), func(other *Operation) bool { return other == op })
+}
+
+// denyAgent takes an agent out that control was handed to and that there is not, by the error's word.
+func (r *openRun) denyAgent(name string) {
+	op := r.arriving[name]
+	if name == "" || op == nil || !op.open || op.openBelow > 0 || op.spoke || op.node.works {
+		return
+	}
+	delete(r.arriving, name)
+	if r.speaking == op {
+		r.speaking = op.parent
+	}
+	r.drop(op)
+}
