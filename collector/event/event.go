@@ -170,6 +170,7 @@ type Event struct {
 	Error        Failure
 	FromCode     bool // KindError: an error code inside an ordinary frame, not an error frame
 	LongRunning  bool // KindToolStarted: the answer comes from outside the run
+	Pending      bool // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
 	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
 	Resumes      bool // KindRunStarted: it goes on with the last run of its session that was left waiting
 	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow

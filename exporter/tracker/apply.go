@@ -98,7 +98,11 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
 	paused := op != nil && op.course != nil && op.paused == r.now.Frame // what stands there as its response is only a word of that
-	if !paused {
+	switch {
+	case paused:
+	case e.Pending:
+		r.acknowledgeInput(e.CallID)
+	default:
 		r.answerInput(e.CallID)
 	}
 	if op == nil {
@@ -250,6 +254,22 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 func (r *openRun) answerInput(id string) {
 	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
 		in.Status, in.Answered = InputAnswered, r.now
+	}
+}
+
+// acknowledgeInput notes that the agent itself has responded to its long-running call, which answers nothing.
+func (r *openRun) acknowledgeInput(id string) {
+	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
+		in.pending = true
+	}
+}
+
+// passInputs notes that an agent has given a final answer without those that it has acknowledged.
+func (r *openRun) passInputs(owner *Operation) {
+	for _, in := range r.Inputs {
+		if in.owner == owner && in.pending {
+			in.passed = true
+		}
 	}
 }
 

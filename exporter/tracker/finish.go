@@ -65,7 +65,7 @@ func (t *Tracker) count(r *openRun, why StatusReason) {
 // verdict judges a run by its last frames and by what is left open.
 func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
 	failed := r.lastError > 0 && r.lastFinal <= r.lastError
-	waiting := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.Status == InputOpen })
+	waiting := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.Status == InputOpen && !in.passed })
 	switch {
 	case why == ClientLeft:
 		return Canceled, ClientLeft
@@ -111,6 +111,9 @@ func (r *openRun) endCalls() {
 func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, event.Failure)) {
 	status, failure := judge(op)
 	r.end(op, status, failure)
+	if status == OperationInterrupted && !op.Kind.Invokes() {
+		op.Ended.At = time.Time{} // an answer that has not come ends nothing
+	}
 }
 
 func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
@@ -173,7 +176,7 @@ func (r *openRun) burden(op *Operation) {
 func (r *openRun) markUndone() {
 	r.owed.mark()
 	for _, in := range r.Inputs {
-		if in.Status != InputAnswered {
+		if in.Status != InputAnswered && !in.passed {
 			in.owner.waits = true
 		}
 	}

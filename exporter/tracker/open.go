@@ -232,6 +232,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.adopt(e, caller)
 	case event.KindFinal:
 		r.lastFinal, caller.final = r.now.Frame, r.now.Frame
+		r.passInputs(caller)
 	case event.KindError:
 		r.fail(e, caller)
 	case event.KindConfidence, event.KindCitation, event.KindReasoning:

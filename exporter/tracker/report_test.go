@@ -86,7 +86,7 @@ func TestReport(t *testing.T) {
 "operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
 {"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed"},
 {"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed"},
-{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
+{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown"},
 {"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
 {"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
 "transfers":[{"from":"app","to":"a","event":"event of a"}],

@@ -239,6 +239,8 @@ type Input struct {
 	Answered  Moment
 	expires   event.Duration
 	owner     *Operation
+	pending   bool // the agent has only acknowledged it,
+	passed    bool // and has given its final answer without it
 }
 
 // isLate says whether nobody answered for as long as an answer was waited for.

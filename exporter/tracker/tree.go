@@ -1,8 +1,6 @@
 package tracker
 
 import (
-	"slices"
-
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -66,52 +64,6 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	if above := op.runner(); above != nil {
 		above.node.outputs = above.node.outputs || b.Output
 		above.node.chats = above.node.chats || !b.Output && states(b, event.KindModelEnded) && states(b, event.KindFinal)
-	}
-}
-
-// decideRoot settles at the first place what the run's own operation is: the root agent, where that has the name of the application
-// or no application is known; else the application's workflow. If the root never speaks, the workflow stands for it.
-func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
-	if r.rooted {
-		return
-	}
-	r.rooted = true
-	silent := kind == event.RootSilent || kind == event.RootUnknown && first.Kind == event.NodeContainer
-	speaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeLoose
-	takes := first.Name == r.App || r.App == "" && !(silent && speaks)
-	if takes {
-		r.Root.Name = first.Name
-		r.Root.node.key = nodeKey{nil, first.Name, runOf(first), first.Lane}
-		put(&r.nodes, r.Root.node.key, r.Root)
-	}
-	if !takes || silent && !speaks || first.Kind == event.NodeWorkflow {
-		r.Root.Kind = InvokeWorkflow
-	}
-	r.guessed = takes && kind == event.RootUnknown
-	if r.Agent = first.Name; silent {
-		r.Agent = r.Root.Name
-	}
-	r.nameRoot()
-}
-
-// speaksForRoot finds the root agent behind an author that has the application's name, where only its silence made it a workflow.
-func (r *openRun) speaksForRoot(nodes []event.Node) {
-	n := &nodes[0]
-	key := nodeKey{nil, n.Name, "", n.Lane}
-	if len(nodes) > 1 || n.Kind != event.NodeLoose || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.raised || r.arriving[n.Name] != nil {
-		return
-	}
-	if r.nodes[key] == nil {
-		r.Root.node.key, r.Root.Kind = key, InvokeAgent
-		put(&r.nodes, key, r.Root)
-		r.nameRoot()
-	}
-}
-
-// nameRoot makes the run's own operation's agent its own name, or none if it is no agent.
-func (r *openRun) nameRoot() {
-	if r.Root.Agent = r.Root.Name; r.Root.Kind == InvokeWorkflow {
-		r.Root.Agent = ""
 	}
 }
 
@@ -293,22 +245,6 @@ func (r *openRun) runs(above *Operation, n *event.Node) *Operation {
 	return r.Root
 }
 
-// raiseRoot puts a workflow above what was taken for the root, since something runs beside that.
-func (r *openRun) raiseRoot() {
-	below := r.Root
-	above := &Operation{
-		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		course: &course{spoke: true, openBelow: 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, final: below.final, node: &node{
-			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
-		}},
-	}
-	below.parent, below.first = above, true
-	below.Kind, below.Agent = InvokeAgent, below.Name
-	r.Root, r.guessed, r.raised, r.Agent = above, false, true, r.App
-	r.Operations = slices.Insert(r.Operations, 0, above)
-	r.countInvocation(below)
-}
-
 // becomeNode makes a call the invocation of the agent that it names: the protocol calls the invocation by the call's id.
 func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
 	r.release(call)
@@ -411,48 +347,4 @@ func (op *Operation) laneOr(lane string) string {
 		return lane
 	}
 	return op.node.lane
-}
-
-// dissolve takes out what the places of a run's agents name and what was not invoked in this run. A run that goes on where an earlier one
-// handed control over names the agents above its own; unlike a workflow, they get no output.
-func (r *openRun) dissolve() {
-	for _, op := range r.Operations[1:] {
-		if op.open && op.Kind == InvokeWorkflow && op.node.silent && op.node.chats && !op.node.outputs && !op.node.works {
-			r.liftChildren(op)
-			r.drop(op)
-		}
-	}
-}
-
-func (r *openRun) liftChildren(op *Operation) {
-	for _, below := range r.Operations {
-		switch {
-		case below.parent != op:
-		case below.open:
-			reparent(below, op.parent)
-		default: // ended, and not told of yet
-			below.parent = op.parent
-		}
-	}
-}
-
-// drop takes an operation out that turned out not to have happened.
-func (r *openRun) drop(op *Operation) {
-	op.open = false
-	op.parent.openBelow--
-	delete(r.nodes, op.node.key)
-	r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), func(other *Operation) bool { return other == op })
-}
-
-// denyAgent takes an agent out that control was handed to and that there is not, by the error's word.
-func (r *openRun) denyAgent(name string) {
-	op := r.arriving[name]
-	if name == "" || op == nil || !op.open || op.openBelow > 0 || op.spoke || op.node.works {
-		return
-	}
-	delete(r.arriving, name)
-	if r.speaking == op {
-		r.speaking = op.parent
-	}
-	r.drop(op)
 }

@@ -115,8 +115,8 @@ invoke_agent app interrupted 0-7` + doneAndAt + `
     chat n unfinished 1-7
     execute_tool tool unfinished 3-7
   invoke_agent called unfinished 4-?
-  invoke_agent asks interrupted 5-7
-    execute_tool approve interrupted 5-7`, `
+  invoke_agent asks interrupted 5-5
+    execute_tool approve interrupted 5-?`, `
 canceled, client_left
 invoke_agent app unfinished canceled 0-7` + doneAndAt + `
   invoke_agent busy unfinished canceled 1-7
@@ -131,16 +131,16 @@ invoke_agent app interrupted 0-7` + doneAndAt + `
     chat n unfinished 1-7
     execute_tool tool unfinished 3-7
   invoke_agent called unfinished 4-?
-  invoke_agent asks interrupted 5-7
-    execute_tool approve interrupted 5-7`, `
+  invoke_agent asks interrupted 5-5
+    execute_tool approve interrupted 5-?`, `
 interrupted, awaiting_input
 invoke_agent app interrupted 0-7` + doneAndAt + `
   invoke_agent busy unfinished 1-7
     chat n unfinished 1-7
     execute_tool tool unfinished 3-7
   invoke_agent called unfinished 4-?
-  invoke_agent asks interrupted 5-7
-    execute_tool approve interrupted 5-7`, `
+  invoke_agent asks interrupted 5-5
+    execute_tool approve interrupted 5-?`, `
 timed_out, idle
 invoke_agent app error timeout 0-3606` + doneAndAt + `
   invoke_agent busy unfinished timeout 1-3606
@@ -155,8 +155,8 @@ invoke_agent app interrupted 0-6` + doneAndAt + `
     chat n unfinished 1-6
     execute_tool tool unfinished 3-6
   invoke_agent called unfinished 4-?
-  invoke_agent asks interrupted 5-6
-    execute_tool approve interrupted 5-6`,
+  invoke_agent asks interrupted 5-5
+    execute_tool approve interrupted 5-?`,
 	} {
 		t.Run(endings[i].name, func(t *testing.T) {
 			s, stream := watch(), proxied()

@@ -185,6 +185,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		d.pending.answered(id, name)
 		e := b.Add(event.KindToolEnded)
 		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles() || b.Output
+		e.Pending = b.Agent != "" && bytes.EqualFold(p.body.Get("status").Text(), []byte("pending"))
 		if dialect.SaysError(p.body) {
 			e.Error = event.ToolError
 		}

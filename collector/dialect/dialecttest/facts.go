@@ -143,6 +143,7 @@ func (w *words) fact(e *event.Event) {
 	w.mark(string(e.Error), e.Error != event.NoFailure)
 	w.mark("from_code", e.FromCode)
 	w.mark("long_running", e.LongRunning)
+	w.mark("pending", e.Pending)
 	w.mark("settled", e.Settled)
 	w.mark("unmetered", e.Unmetered)
 	w.mark("resumes", e.Resumes)
