@@ -74,8 +74,8 @@ var rules = []rule{
 		why:      "spans and metrics agree because neither is in the operations that both are made of",
 	},
 	{
-		packages: []string{"./..."}, except: []string{"./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest"},
-		never: []string{"testing/...", "./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest"},
+		packages: []string{"./..."}, except: []string{"./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest", "./test/..."},
+		never: []string{"testing/...", "./collector/dialect/adk/adkserver", "./collector/dialect/adkstudio/studioserver", "./collector/dialect/deepagents/deepserver", "./collector/dialect/dialecttest", "./test/..."},
 		why:   "what tests use stays out of the program",
 	},
 }
@@ -279,6 +279,8 @@ func TestLayoutReports(t *testing.T) {
 		{"counts for all", "exporter/metrics/x.go", importing("metrics", "github.com/prometheus/client_golang/prometheus"), ""},
 		{"tracker knows spans", "exporter/tracker/x.go", importing("tracker", "go.opentelemetry.io/otel"), "exporter/tracker/x.go imports go.opentelemetry.io/otel: spans and metrics"},
 		{"tests in the program", "exporter/web/x.go", importing("web", "testing/fstest"), "exporter/web/x.go imports testing/fstest: what tests use"},
+		{"test agents in the program", "exporter/web/x.go", importing("web", our+"test/agents/adkshapes"), "exporter/web/x.go imports ./test/agents/adkshapes: what tests use"},
+		{"test agents have test servers", "test/agents/x/x.go", importing("x", our+"collector/dialect/adk/adkserver"), ""},
 		{"dialect knows another", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/b"), "collector/dialect/a/x.go imports ./collector/dialect/b: a dialect"},
 		{"dialect knows another's parts", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/ab/wire"), "collector/dialect/a/x.go imports ./collector/dialect/ab/wire: a dialect"},
 		{"dialect knows its own", "collector/dialect/a/x.go", importing("a", our+"collector/dialect/a/wire"), ""},

@@ -31,6 +31,11 @@ func NewModel(t testing.TB) *FakeModel {
 	return m
 }
 
+// environment makes a server ask this model instead of Gemini.
+func (m *FakeModel) environment() []string {
+	return []string{"GOOGLE_API_KEY=none", "GOOGLE_GENAI_USE_VERTEXAI=FALSE", "GOOGLE_GEMINI_BASE_URL=" + m.URL}
+}
+
 // Hold makes each streamed answer of the case wait before every chunk but its first: a value sent to gate lets one
 // chunk out, closing it all that follow. A send blocks until the model is ready to write, so a test needs no clock.
 func (m *FakeModel) Hold(name string, gate <-chan struct{}) {

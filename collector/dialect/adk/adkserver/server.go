@@ -34,8 +34,8 @@ type Server struct {
 // but PATH. It is killed at the end of the test. The test is skipped where the component is not installed.
 func Python(t testing.TB, model *FakeModel, env ...string) *Server {
 	t.Helper()
-	root := installed(t, "DELEGRAPH_ADK_PYTHON", "adk-python")
-	return start(t, model, env, func(home, port string) *exec.Cmd {
+	root := Installed(t, "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python")
+	return Start(t, App, append(model.environment(), env...), func(home, port string) *exec.Cmd {
 		return exec.Command(filepath.Join(root, "venv", "bin", "python"), "-m", "google.adk.cli", "api_server",
 			"--host", "127.0.0.1", "--port", port, "--no-reload", "--session_service_uri", "memory://",
 			"--artifact_service_uri", "memory://", extract(t, home, "python"))
@@ -45,8 +45,8 @@ func Python(t testing.TB, model *FakeModel, env ...string) *Server {
 // JS starts JavaScript's `adk api_server`, under the terms of Python.
 func JS(t testing.TB, model *FakeModel, env ...string) *Server {
 	t.Helper()
-	root := installed(t, "DELEGRAPH_ADK_JS", "adk-js")
-	return start(t, model, env, func(home, port string) *exec.Cmd {
+	root := Installed(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
+	return Start(t, App, append(model.environment(), env...), func(home, port string) *exec.Cmd {
 		dir := extract(t, home, "js")
 		modules := filepath.Join(root, "node_modules")
 		// Node resolves an agent's imports from the agent's own folder upwards.
@@ -95,7 +95,9 @@ func runRequest(user, session string, said part, streaming bool) []byte {
 	return body
 }
 
-func installed(t testing.TB, variable, name string) string {
+// Installed returns the folder of a component: the one that the environment variable names, else the one in the user's
+// cache. Where .ci/install/SCRIPT has not installed it, the test is skipped, or fails with DELEGRAPH_REQUIRE=all.
+func Installed(t testing.TB, variable, name, script string) string {
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
@@ -108,7 +110,7 @@ func installed(t testing.TB, variable, name string) string {
 	if _, err := os.Stat(filepath.Join(dir, "installed")); err == nil {
 		return dir
 	}
-	sentence := fmt.Sprintf("the ADK server %s is not installed in %s: run .ci/install/%s", name, dir, name)
+	sentence := fmt.Sprintf("the ADK server %s is not installed in %s: run .ci/install/%s", name, dir, script)
 	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
 		t.Fatal(sentence)
 	}
@@ -129,19 +131,18 @@ func extract(t testing.TB, home, language string) string {
 	return dir
 }
 
-// start tries three ports: another process may take a free one before the server does.
-func start(t testing.TB, model *FakeModel, env []string, command func(home, port string) *exec.Cmd) *Server {
+// Start runs an ADK server and waits until it lists app. The command gets a home folder of its own and a free port on
+// 127.0.0.1; its environment is PATH, HOME and env. It is killed at the end of the test. Start tries three ports, because
+// another process may take a free one before the server does.
+func Start(t testing.TB, app string, env []string, command func(home, port string) *exec.Cmd) *Server {
 	t.Helper()
 	for range 3 {
 		home := t.TempDir()
 		port := freePort(t)
 		cmd := command(home, port)
 		cmd.Dir = home
-		cmd.Env = append([]string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home,
-			"GOOGLE_API_KEY=none", "GOOGLE_GENAI_USE_VERTEXAI=FALSE", "GOOGLE_GEMINI_BASE_URL=" + model.URL,
-		}, env...)
-		if server := launch(t, cmd, "http://127.0.0.1:"+port); server != nil {
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, env...)
+		if server := launch(t, cmd, "http://127.0.0.1:"+port, app); server != nil {
 			return server
 		}
 	}
@@ -164,7 +165,7 @@ func freePort(t testing.TB) string {
 }
 
 // launch returns nil if the process ends before it answers.
-func launch(t testing.TB, cmd *exec.Cmd, url string) *Server {
+func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	t.Helper()
 	log := &tail{}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -197,7 +198,7 @@ func launch(t testing.TB, cmd *exec.Cmd, url string) *Server {
 			return nil
 		case <-poll.C:
 		}
-		if answers(url) {
+		if answers(url, app) {
 			return &Server{URL: url}
 		}
 	}
@@ -205,8 +206,8 @@ func launch(t testing.TB, cmd *exec.Cmd, url string) *Server {
 	return nil
 }
 
-// answers asks for our app by name: on a port lost to another process somebody else may answer.
-func answers(url string) bool {
+// answers asks for the app by name: another process may have taken the port.
+func answers(url, app string) bool {
 	client := http.Client{Timeout: 5 * time.Second}
 	response, err := client.Get(url + "/list-apps")
 	if err != nil {
@@ -214,7 +215,7 @@ func answers(url string) bool {
 	}
 	defer response.Body.Close()
 	var apps []string
-	return json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&apps) == nil && slices.Contains(apps, App)
+	return json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&apps) == nil && slices.Contains(apps, app)
 }
 
 // tail keeps the last 64 KiB written to it.

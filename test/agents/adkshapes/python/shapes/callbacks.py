@@ -1,0 +1,64 @@
+"""Callbacks that answer in an agent's, a model's or a tool's place."""
+
+from google.adk.agents import LlmAgent, SequentialAgent
+from google.adk.models import LlmResponse
+from google.genai import types
+
+from scripted import call, fail, model, say
+
+from .containers import speaker
+from .plain import broken, weather
+from .registry import shape
+
+
+def content(said):
+    return types.Content(role="model", parts=[types.Part(text=said)])
+
+
+def returns(value):
+    return lambda *args, **kwargs: value
+
+
+@shape()
+def before_agent_skips():
+    return SequentialAgent(name="pipeline", sub_agents=[
+        speaker("skipped", before_agent_callback=returns(content("Skipped."))), speaker("second")])
+
+
+@shape()
+def before_agent_skips_root():
+    return speaker("before_agent_skips_root", before_agent_callback=returns(content("Skipped.")))
+
+
+@shape()
+def after_agent_adds():
+    return SequentialAgent(name="pipeline", sub_agents=[
+        speaker("first", after_agent_callback=returns(content("And more."))), speaker("second")])
+
+
+@shape()
+def before_model_answers():
+    return speaker("before_model_answers", before_model_callback=returns(LlmResponse(content=content("Cached."))))
+
+
+@shape(streamed=True)
+def after_model_replaces():
+    return speaker("assistant", after_model_callback=returns(LlmResponse(content=content("Censored."))))
+
+
+@shape()
+def before_tool_answers():
+    return LlmAgent(name="before_tool_answers", tools=[weather], before_tool_callback=returns({"cached": True}),
+                    model=model(call("weather", city="Rome"), say("Cached weather.")))
+
+
+@shape()
+def on_tool_error_answers():
+    return LlmAgent(name="assistant", tools=[broken], on_tool_error_callback=returns({"error": "handled"}),
+                    model=model(call("broken", reason="x"), say("Handled.")))
+
+
+@shape()
+def on_model_error_answers():
+    return LlmAgent(name="on_model_error_answers", model=model(fail(503, after=0.1)),
+                    on_model_error_callback=returns(LlmResponse(content=content("Recovered."))))
