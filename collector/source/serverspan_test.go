@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -384,6 +385,35 @@ func TestTraceresponse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestIdentityHoldsNoRequest has sessions that long requests name: they are kept as long as their runs, and the requests are not.
+func TestIdentityHoldsNoRequest(t *testing.T) {
+	const requests, length = 8, 900 << 10
+	long := strings.Repeat("a", length)
+	for _, path := range []string{"/sse/stream?contextId=s-1&" + long, "/api/chats/s-1/messages/" + long + "/stream"} {
+		p := startTraced(t, speaking(t), source.ProxySettings{})
+		ask(t, p.address, "GET", path, nil)
+		p.Wait()
+		before := heap()
+		for range requests {
+			ask(t, p.address, "GET", path, nil)
+		}
+		p.Wait()
+		if grown := heap() - before; grown > requests*length/4 {
+			t.Errorf("%.40s: %d bytes are kept of %d requests of %d bytes", path, grown, requests, length)
+		}
+		if session := p.streams[requests].Session; session != "s-1" {
+			t.Errorf("%.40s: session %q", path, session)
+		}
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // requestLine returns the first line of a request as the server has it: method and path are slices of it.
