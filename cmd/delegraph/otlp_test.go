@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -63,87 +62,13 @@ func TestEveryCaptureAsSpans(t *testing.T) {
 	}
 }
 
-// The ids of a client's own trace and span.
-const callerTrace, callerSpan = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-
-// TestTraceContext has clients that are in a trace, in one that is not sampled, or in none, under each kind of sampler.
-func TestTraceContext(t *testing.T) {
-	const sampled, unsampled = "00-" + callerTrace + "-" + callerSpan + "-01", "00-" + callerTrace + "-" + callerSpan + "-00"
-	for name, c := range map[string]struct {
-		traceparent, env string
-		spans            bool
-		continued        bool // in the client's trace
-		untouched        bool // the agent gets what the client sent
-	}{
-		"no caller":              {spans: true},
-		"sampled":                {traceparent: sampled, spans: true, continued: true},
-		"not sampled":            {traceparent: unsampled, continued: true},
-		"malformed":              {traceparent: "00-" + callerTrace + "-0000000000000000-01", spans: true},
-		"always_off":             {env: "OTEL_TRACES_SAMPLER=always_off"},
-		"always_off and sampled": {traceparent: sampled, env: "OTEL_TRACES_SAMPLER=always_off", continued: true},
-		"always_on":              {traceparent: unsampled, env: "OTEL_TRACES_SAMPLER=always_on", spans: true, continued: true},
-		"parentbased_always_off": {traceparent: sampled, env: "OTEL_TRACES_SAMPLER=parentbased_always_off", spans: true, continued: true},
-		"none by its parent":     {env: "OTEL_TRACES_SAMPLER=parentbased_always_off"},
-		"no propagator":          {traceparent: sampled, env: "OTEL_PROPAGATORS=none", spans: true, untouched: true},
-		"disabled":               {traceparent: sampled, env: "OTEL_SDK_DISABLED=true", untouched: true},
-		"no exporter":            {traceparent: sampled, env: "OTEL_TRACES_EXPORTER=none", untouched: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			agent, receiver := newRecordedAgent(t), newBackend(t)
-			env := map[string]string{}
-			if key, value, ok := strings.Cut(c.env, "="); ok {
-				env[key] = value
-			}
-			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(env))
-			begun, header := time.Now(), http.Header{}
-			if c.traceparent != "" {
-				header.Set("traceparent", c.traceparent)
-			}
-			post(t, car.address(), adkserver.RunRequest("u", "s", "adk-go/transfer", true), header)
-			car.stop()
-
-			if ended := car.count(t, "delegraph_runs_ended_total", "status", "completed"); ended != 1 {
-				t.Errorf("%v runs completed", ended)
-			}
-			if pointed := len(car.exemplars(t)) > 0; pointed != c.spans {
-				t.Errorf("exemplars: %v", car.exemplars(t))
-			}
-			forwarded := agent.asked[0].Get("traceparent")
-			if c.untouched && forwarded != c.traceparent {
-				t.Errorf("the agent got %q", forwarded)
-			}
-			if part := strings.Split(forwarded, "-"); !c.untouched &&
-				(len(part) != 4 || part[1] == callerTrace != c.continued || part[2] == callerSpan || part[3] == "01" != c.spans) {
-				t.Errorf("the agent got %q", forwarded)
-			}
-			traces := receiver.traces(t)
-			if len(traces) > 0 != c.spans || len(traces) > 1 {
-				t.Errorf("%d traces received", len(traces))
-			}
-			for id, spans := range traces {
-				server := spans.one(t, "POST /run_sse")
-				if id == callerTrace != c.continued || hex.EncodeToString(server.ParentSpanId) == callerSpan != c.continued {
-					t.Errorf("in trace %s, the server's parent is %x", id, server.ParentSpanId)
-				}
-				if !c.untouched && forwarded != fmt.Sprintf("00-%s-%x-01", id, server.SpanId) {
-					t.Errorf("the agent got %q, the server's span is %x", forwarded, server.SpanId)
-				}
-				if !car.exemplars(t)[id] {
-					t.Errorf("no exemplar of %s: %v", id, car.exemplars(t))
-				}
-				spans.checkShape(t, begun, time.Now())
-			}
-		})
-	}
-}
-
 // TestPausedAndResumedInOneTrace has a client that asks, is asked back and answers, all in its own trace: the agent names both
 // runs alike, and yet no two spans may have one id.
 func TestPausedAndResumedInOneTrace(t *testing.T) {
 	agent, receiver := newRecordedAgent(t), newBackend(t)
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(nil))
 	for _, name := range []string{"adk-go/hitl_1_confirmation", "adk-go/hitl_2_approved"} {
-		post(t, car.address(), adkserver.RunRequest("u", "s", name, true), http.Header{"Traceparent": {"00-" + callerTrace + "-" + callerSpan + "-01"}})
+		post(t, car.address(), adkserver.RunRequest("u", "s", name, true), http.Header{"Traceparent": {sampledCaller}})
 	}
 	car.proxies[0].Wait()
 	car.stop()

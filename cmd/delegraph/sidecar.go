@@ -124,7 +124,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 	if err != nil {
 		return nil, nil, err
 	}
-	s.tracing = source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagator}
+	s.tracing = source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagator, Methods: env.KnownMethods()}
 	s.shutdown = func(context.Context) error { return nil }
 	if env.Disabled() {
 		return nil, nil, nil

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -12,10 +11,8 @@ import (
 // MaxName bounds names and ids, in bytes: they end in span attributes and label values.
 const MaxName = 256
 
-// Name makes a name of a text: UTF-8, which what comes from event names and headers need not be, and no longer than MaxName.
-func Name(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), MaxName)], "")
-}
+// Name returns a text as a name: UTF-8, which event names and headers need not be, and at most MaxName bytes.
+func Name(s string) string { return event.Bounded(s, MaxName) }
 
 // maxCount bounds a count that is believed; a sum of them stays far from overflow.
 const maxCount = 1 << 40

@@ -128,7 +128,7 @@ func isNamed(text string) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isoDate returns the first date of the form 2022-09-15, or "".
+// isoDate returns a copy of the first date of the form 2022-09-15, or "".
 func isoDate(text string) string {
 	for i := 0; ; {
 		dash := strings.IndexByte(text[i:], '-')
@@ -137,7 +137,7 @@ func isoDate(text string) string {
 		}
 		i += dash + 1
 		if from := i - 5; from >= 0 && isDate(text[from:]) && (from == 0 || !isDigit(text[from-1])) {
-			return text[from : from+10]
+			return strings.Clone(text[from : from+10])
 		}
 	}
 }

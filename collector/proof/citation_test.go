@@ -2,6 +2,7 @@ package proof
 
 import (
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -120,4 +121,28 @@ func TestStringsAreBounded(t *testing.T) {
 	if c := found.Citations[1]; len(c.Source) != maxString || c.URI != "" {
 		t.Errorf("a URI that is too long must be left out, got %+v", c)
 	}
+}
+
+// TestFindingsHoldNoLine reads long lines that state little: what is kept of them is little.
+func TestFindingsHoldNoLine(t *testing.T) {
+	const lines, length = 64, 60 << 10
+	text := []byte("Source: MTBS 2022-09-15 https://x.org/a, Confidence: 92% for fire. " + strings.Repeat("x ", length/2))
+	before := heap()
+	var kept [lines]Findings
+	for i := range kept {
+		if kept[i] = Text(text, roomy); len(kept[i].Citations) == 0 || len(kept[i].Confidences) == 0 {
+			t.Fatalf("found %+v", kept[i])
+		}
+	}
+	if grown := int64(heap()) - int64(before); grown > lines*length/4 {
+		t.Errorf("%d bytes are kept of %d lines of %d bytes", grown, lines, length)
+	}
+	runtime.KeepAlive(&kept)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

@@ -43,10 +43,11 @@ func invisible(r rune) bool {
 	return '\u200E' <= r && r <= '\u200F' || '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
 }
 
-// bounded returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes.
+// bounded returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes. It is a copy: a finding
+// must not keep the line that it was read in.
 func bounded(s string) string {
 	s = unmarked(cut(strings.Trim(s, " "), 2*maxString)) // unmarked is slow on what is made of marks
-	return strings.TrimRight(cut(s, maxString), " ")
+	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
 }
 
 // cut returns the first size bytes of s, or a little less, so that the last rune is whole.
@@ -60,12 +61,12 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// whole returns s, or "" if it is too long to keep.
+// whole returns a copy of s, or "" if it is too long to keep.
 func whole(s string) string {
 	if len(s) > maxString {
 		return ""
 	}
-	return s
+	return strings.Clone(s)
 }
 
 // unmarked strips emphasis that stands around the whole of s, or at one end without its other half.

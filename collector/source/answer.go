@@ -21,6 +21,16 @@ func (p *Proxy) lingering(r *http.Request) (*http.Request, context.CancelFunc) {
 type answerWriter struct {
 	http.ResponseWriter
 	request *requestBody
+	client  context.Context // done when the client has left
+	span    *serverSpan     // nil where the request has none
+	whole   bool            // the answer has come to its end
+}
+
+// fail records why the request failed.
+func (w *answerWriter) fail(why string) {
+	if w.span != nil {
+		w.span.fail(why)
+	}
 }
 
 // Unwrap is for http.ResponseController.
@@ -29,6 +39,9 @@ func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriteHeader passes informational answers as they are. It closes the connection after an answer that began before its request
 // was over: the server would read the rest of the request by itself and then panic at the next one, golang/go#68560.
 func (w *answerWriter) WriteHeader(status int) {
+	if w.span != nil {
+		w.span.answered(status)
+	}
 	if header := w.Header(); status >= http.StatusOK {
 		if !w.request.isWhole() {
 			header.Set("Connection", "close")

@@ -9,9 +9,6 @@ import (
 	"net/http"
 	"sync"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -23,11 +20,8 @@ func (p *Proxy) observe(resp *http.Response) error {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
 	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
-	if x != nil {
-		x.span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
-		if resp.StatusCode >= http.StatusInternalServerError {
-			x.span.SetStatus(codes.Error, "")
-		}
+	if x != nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		x.span.answered(resp.StatusCode) // which ReverseProxy writes by itself
 	}
 	if x != nil && x.body.over != nil {
 		x.body.over() // where the transport did not read to the end of a body whose length it knows
@@ -37,6 +31,9 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
 		return nil
+	}
+	if x != nil {
+		x.span.respond(resp.Header)
 	}
 	s, names := p.stream(x)
 	encoding := contentEncoding(resp.Header)

@@ -15,9 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector"
@@ -51,12 +48,6 @@ type ProxySettings struct {
 
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
-}
-
-// Tracing is how a proxy takes part in traces.
-type Tracing struct {
-	Tracer     trace.Tracer
-	Propagator propagation.TextMapPropagator
 }
 
 // Proxy stands in front of an agent. It passes everything on as it is, at once, and observes the streams among the answers
@@ -105,7 +96,7 @@ type exchange struct {
 	opened time.Time
 	body   *requestBody
 	length int64
-	span   trace.Span
+	span   *serverSpan
 	parent event.SpanContext
 }
 
@@ -121,17 +112,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	body := newRequestBody(r)
+	answer := &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
 	r, done := p.lingering(r)
 	defer done()
 	if route := p.route(r); route.dialects != nil {
 		p.working.Add(1)
 		defer p.working.Done()
-		ctx, span := p.startSpan(r)
-		// By our clock: the SDK's own counts from the start and so parts from what else is timed when the clock is set.
-		defer func() { span.End(trace.WithTimestamp(p.now())) }()
+		answer.span = p.startSpan(r, route.pattern)
+		defer p.endSpan(answer)
 		body.limit = p.settings.BodyLimit
-		x := &exchange{route: route, opened: p.now(), body: body, length: r.ContentLength, span: span, parent: spanContext(span.SpanContext())}
-		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
+		x := &exchange{
+			route: route, opened: p.now(), body: body, length: r.ContentLength,
+			span: answer.span, parent: spanContext(answer.span.SpanContext()),
+		}
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		if p.settings.Named != nil {
 			body.over = func() { p.working.Go(func() { p.name(x) }) }
 		}
@@ -139,36 +133,47 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != http.NoBody {
 		r.Body = body
 	}
-	p.forward.ServeHTTP(&answerWriter{w, body}, r)
+	p.forward.ServeHTTP(answer, r)
+	answer.whole = true
 }
 
 // route is what a request's path says of its answer.
 type route struct {
 	dialects  []dialect.Dialect // whose streams it may be; nil where it is no path of agents' streams
+	pattern   string            // that the path matches: a glob of the configuration, else of the first dialect
 	continues bool              // the stream goes on from run to run
 }
 
 // route finds the dialects that a path selects. A path that only the configuration knows answers one run request.
 func (p *Proxy) route(r *http.Request) (found route) {
-	configured := slices.ContainsFunc(p.settings.Paths, func(glob string) bool { return matches(glob, r) })
+	asked := strings.ToLower(canonical(r.URL)) // once: a path may have a megabyte
+	configured := slices.IndexFunc(p.settings.Paths, func(glob string) bool { return matches(glob, asked) })
+	if configured >= 0 {
+		found.pattern = p.settings.Paths[configured]
+	}
 	for _, d := range p.dialects {
 		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
 			continue
 		}
-		own := slices.IndexFunc(d.Paths(), func(at dialect.Path) bool {
-			return (at.Method == "" || at.Method == r.Method) && matches(at.Glob, r)
+		paths := d.Paths()
+		own := slices.IndexFunc(paths, func(at dialect.Path) bool {
+			return (at.Method == "" || at.Method == r.Method) && matches(at.Glob, asked)
 		})
-		if configured || p.settings.Paths == nil && own >= 0 {
+		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
 			found.dialects = append(found.dialects, d)
-			found.continues = found.continues || own >= 0 && d.Paths()[own].Continues
+			found.continues = found.continues || own >= 0 && paths[own].Continues
+			if found.pattern == "" {
+				found.pattern = paths[own].Glob
+			}
 		}
 	}
 	return found
 }
 
-// matches is generous: servers differ in which spellings of a path they serve, and what matches too much is only filtered.
-func matches(glob string, r *http.Request) bool {
-	ok, _ := path.Match(strings.ToLower(glob), strings.ToLower(canonical(r.URL)))
+// matches reports whether a path, in lower case, matches in any case. It is lenient: servers differ in which spellings of a path
+// they serve, and what matches too much is only filtered.
+func matches(glob, asked string) bool {
+	ok, _ := path.Match(strings.ToLower(glob), asked)
 	return ok
 }
 
@@ -183,38 +188,26 @@ func canonical(u *url.URL) string {
 	return path.Clean("/" + strings.Join(segments, "/"))
 }
 
-// startSpan continues the caller's trace, or begins one.
-func (p *Proxy) startSpan(r *http.Request) (context.Context, trace.Span) {
-	ctx := p.tracing.Propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	return p.tracing.Tracer.Start(ctx, r.Method+" "+r.URL.Path,
-		trace.WithSpanKind(trace.SpanKindServer),
-		trace.WithTimestamp(p.now()),
-		trace.WithAttributes(
-			attribute.String("http.request.method", r.Method),
-			attribute.String("url.path", r.URL.Path),
-			attribute.String("delegraph.source", p.settings.Name)))
-}
-
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
+	answer := w.(*answerWriter)
 	if r.Context().Err() != nil {
+		answer.fail(p.cutOff(answer.client))
 		w.WriteHeader(http.StatusBadGateway) // nobody is there to read it
 		return
 	}
-	if w.(*answerWriter).request.isBroken() {
+	if answer.request.isBroken() {
 		http.Error(w, "delegraph: the request is malformed or broke off", http.StatusBadRequest)
 		return
 	}
 	var unread unjudgeable
 	if errors.As(err, &unread) {
+		answer.fail(failureWithheld)
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
 	p.counters.Up(p.settings.Name, false)
-	if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
-		x.span.SetAttributes(attribute.Int("http.response.status_code", http.StatusBadGateway))
-		x.span.SetStatus(codes.Error, "agent unreachable")
-	}
+	answer.fail(failureUnreachable)
 	happened := "did not answer; is it running at %s?"
 	if errors.Is(err, errNoHTTP) {
 		happened = "answered, but not in HTTP; is it what listens at %s, and is the scheme of its URL right?"

@@ -120,6 +120,12 @@ func (clement) Append(dst []byte, b *event.Batch) []byte {
 // newProxy makes one with settings that say only what is particular.
 func newProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
+	return newTracedProxy(t, s, upstream, settings, source.Tracing{Tracer: noop.NewTracerProvider().Tracer("")}, dialects...)
+}
+
+// newTracedProxy makes one with a tracer.
+func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
+	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +136,8 @@ func newProxy(t *testing.T, s *seen, upstream string, settings source.ProxySetti
 	settings.Name, settings.Upstream, settings.BodyLimit, settings.JSONDepth, settings.FrameLimit = "test", target, 1<<10, 64, 1<<20
 	settings.QueueLimit = cmp.Or(settings.QueueLimit, 1<<20)
 	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, s)
-	return source.NewProxy(settings, c, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
-		s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
+	tracing.Propagator = propagation.TraceContext{}
+	return source.NewProxy(settings, c, dialects, tracing, s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
 }
 
 // front serves a proxy, through a handler.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -100,7 +101,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		Method: b.request.Method, Path: canonical(b.request.URL), Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
 	}
 	for _, d := range dialects {
-		id := d.Identify(request)
+		id := owned(d.Identify(request))
 		if len(id.Session) > event.MaxSession {
 			id.Session = ""
 			return id, UnreadSession
@@ -110,4 +111,13 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		}
 	}
 	return event.Identity{}, ""
+}
+
+// owned returns a copy of an identity: its texts may be slices of a path or a query of a megabyte.
+func owned(id event.Identity) event.Identity {
+	id.App, id.User, id.Session = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session)
+	for i, answer := range id.Answers {
+		id.Answers[i] = strings.Clone(answer)
+	}
+	return id
 }

@@ -3,8 +3,6 @@ package source
 import (
 	"net/http/httputil"
 	"strings"
-
-	"go.opentelemetry.io/otel/propagation"
 )
 
 // rewrite makes the request to the agent. It stays what the client sent, but for the way that it came, the trace that it is of
@@ -29,7 +27,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		}
 	}
 	if run != nil {
-		p.tracing.Propagator.Inject(r.In.Context(), propagation.HeaderCarrier(r.Out.Header))
+		run.span.propagate(r.Out.Header)
 	}
 }
 

@@ -2,12 +2,13 @@ package metrics
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // metric is one line of the table of names.
@@ -53,7 +54,7 @@ func (f *family[T]) with(values ...string) T {
 			k[i] = f.caps.value(class, v)
 		} else {
 			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
-			k[i] = strings.ToValidUTF8(v, "\uFFFD")
+			k[i] = event.Bounded(v, longestValue)
 		}
 	}
 	if s, ok := f.find(k); ok {

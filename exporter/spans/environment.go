@@ -2,6 +2,7 @@ package spans
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/exporter/otlp"
@@ -22,6 +23,17 @@ func (env Environment) exporter() string { return otlp.Environment(env).Word("OT
 // protocol is how OTLP is spoken: gRPC where nobody says.
 func (env Environment) protocol() (string, error) {
 	return otlp.Environment(env).Protocol(otlp.Traces, "grpc", "http/protobuf", "http/json")
+}
+
+// KnownMethods returns the HTTP methods of OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS, which replace those of the conventions; nil if
+// it is not set.
+func (env Environment) KnownMethods() (methods []string) {
+	for name := range strings.SplitSeq(otlp.Environment(env).Text("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			methods = append(methods, name)
+		}
+	}
+	return methods
 }
 
 // The bounds of what OTEL_BSP_* may say; that of the queue is limits.span_queue's too.

@@ -2,6 +2,7 @@ package spans
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,16 @@ func TestDisabled(t *testing.T) {
 	} {
 		if got := c.env.Disabled(); got != c.want {
 			t.Errorf("%s, %s: disabled is %t", c.env("OTEL_SDK_DISABLED"), c.env("OTEL_TRACES_EXPORTER"), got)
+		}
+	}
+}
+
+func TestKnownMethods(t *testing.T) {
+	for value, want := range map[string][]string{
+		"": nil, " , ": nil, "GET": {"GET"}, "GET, brew,,POST ": {"GET", "brew", "POST"},
+	} {
+		if got := of("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS", value).KnownMethods(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q", value, got, want)
 		}
 	}
 }

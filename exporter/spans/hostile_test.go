@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -24,8 +25,8 @@ var hostile = map[string]string{
 	"control characters": "\x00\x01\x1b[31m\r\n\u2028\u202e",
 	"markup":             `<script>alert("1")</script>`,
 	"not UTF-8":          "a\xff\xfeb\xc3",
-	"half UTF-8":         strings.Repeat("a\xff", longestText),
-	"cut in a rune":      strings.Repeat("a", longestText-1) + "\u00fc",
+	"half UTF-8":         strings.Repeat("a\xff", event.MaxText),
+	"cut in a rune":      strings.Repeat("a", event.MaxText-1) + "\u00fc",
 	"long":               strings.Repeat("long ", 1<<18),
 	"long and not UTF-8": strings.Repeat("\xff", 1<<20),
 }
@@ -44,7 +45,7 @@ func TestHostile(t *testing.T) {
 // FuzzHostile looks for a string that makes OTLP invalid.
 func FuzzHostile(f *testing.F) {
 	for _, s := range hostile {
-		f.Add(s[:min(len(s), 4*longestText)])
+		f.Add(s[:min(len(s), 4*event.MaxText)])
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		r := delegation()
@@ -152,8 +153,7 @@ func checkAttributes(t *testing.T, attributes []*common.KeyValue) {
 
 func checkText(t *testing.T, name, s string) {
 	t.Helper()
-	// At worst every second byte is not UTF-8, and three bytes stand in its place.
-	if most := 2 * longestText; len(s) > most || !utf8.ValidString(s) {
+	if len(s) > event.MaxText || !utf8.ValidString(s) {
 		t.Errorf("%s has %d bytes: %.40q", name, len(s), s)
 	}
 }

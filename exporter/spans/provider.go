@@ -80,7 +80,8 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 	return sampler, nil
 }
 
-// NewPropagator makes the propagator of OTEL_PROPAGATORS.
+// NewPropagator makes the propagator of OTEL_PROPAGATORS. Baggage needs none: the proxy passes that header on as it came, and
+// nothing of ours reads it.
 func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 	names := otlp.Environment(env).Word("OTEL_PROPAGATORS")
 	if names == "" {
@@ -91,9 +92,7 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 		switch strings.TrimSpace(name) {
 		case "tracecontext":
 			all = append(all, propagation.TraceContext{})
-		case "baggage":
-			all = append(all, propagation.Baggage{})
-		case "none":
+		case "baggage", "none":
 		default:
 			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use tracecontext, baggage or none, with commas between", names)
 		}

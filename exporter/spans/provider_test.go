@@ -2,6 +2,7 @@ package spans
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -248,8 +249,7 @@ func TestSameSpans(t *testing.T) {
 // TestPropagator has every value of OTEL_PROPAGATORS.
 func TestPropagator(t *testing.T) {
 	for names, want := range map[string][]string{
-		"": {"traceparent", "baggage"}, "tracecontext,baggage": {"traceparent", "baggage"}, " Baggage ": {"baggage"},
-		"tracecontext": {"traceparent"}, "none": nil,
+		"": {"traceparent"}, "tracecontext,baggage": {"traceparent"}, "tracecontext": {"traceparent"}, " Baggage ": nil, "none": nil,
 	} {
 		p, err := NewPropagator(of("OTEL_PROPAGATORS", names))
 		if err != nil {
@@ -260,12 +260,7 @@ func TestPropagator(t *testing.T) {
 		sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
 		ctx := propagation.Baggage{}.Extract(trace.ContextWithSpanContext(context.Background(), sc), propagation.MapCarrier{"baggage": "a=b"})
 		p.Inject(ctx, carried)
-		for _, header := range want {
-			if carried.Get(header) == "" {
-				t.Errorf("%s: no %s in %v", names, header, carried)
-			}
-		}
-		if len(carried) != len(want) {
+		if got := slices.Collect(maps.Keys(carried)); !slices.Equal(got, want) {
 			t.Errorf("%s: %v", names, carried)
 		}
 	}

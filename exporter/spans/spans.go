@@ -3,7 +3,6 @@ package spans
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -279,7 +278,7 @@ func (a *known) list(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {
 		v = bounded(v)
-		if size += len(v); size > longestText {
+		if size += len(v); size > event.MaxText {
 			break
 		}
 		out = append(out, v)
@@ -289,17 +288,8 @@ func (a *known) list(key attribute.Key, values []string) {
 	}
 }
 
-// longestText is where a value from the wire is cut, in bytes as they came.
-const longestText = 1 << 10
-
-// bounded makes a string fit for OTLP: one that is not UTF-8 would have its whole batch refused, one as long as a frame may be
-// would fill the backend's message.
-func bounded(s string) string {
-	if len(s) > longestText {
-		s = strings.Clone(s[:longestText]) // the queue must not hold the rest
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+// bounded makes a text fit for OTLP.
+func bounded(s string) string { return event.Bounded(s, event.MaxText) }
 
 func (a *known) count(key attribute.Key, c event.Count) {
 	if c.Known {

@@ -87,7 +87,7 @@ func TestIdentify(t *testing.T) {
 		"/api/sessions/abc123/resume":                            {},
 		"/stream":                                                {},
 		"/":                                                      {},
-		"/api/projects/" + strings.Repeat("x", 300) + "/stream?session_id=%FF%FE": {App: strings.Repeat("x", dialect.MaxName)},
+		"/api/projects/" + strings.Repeat("x", 300) + "/stream?session_id=a%FF%FE": {App: strings.Repeat("x", dialect.MaxName), Session: "a\uFFFD"},
 	} {
 		u, err := url.Parse(target)
 		if err != nil {

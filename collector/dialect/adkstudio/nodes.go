@@ -3,7 +3,6 @@ package adkstudio
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -93,10 +92,7 @@ func place(name string, step event.Count) string {
 		return name
 	}
 	number := "#" + strconv.FormatInt(step.N, 10)
-	if most := dialect.MaxName - len(number); len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "")
-	}
-	return name + number
+	return event.Bounded(name, dialect.MaxName-len(number)) + number
 }
 
 // calls are those of tools that wait for their results. The wire has no ids for them: results come in the order of the calls.

@@ -3,7 +3,6 @@ package agui
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -170,10 +169,7 @@ func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent")
 // place tells the steps of a name apart by their number in the run.
 func place(name string, number int) string {
 	end := "#" + strconv.Itoa(number)
-	if most := dialect.MaxName - len(end); len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "")
-	}
-	return name + end
+	return event.Bounded(name, dialect.MaxName-len(end)) + end
 }
 
 // subagentStarted begins a subagent: within the call that started it, else for the subagent that did, else for the step at hand.

@@ -97,7 +97,7 @@ func TestIdentify(t *testing.T) {
 		"example without a context":     {"GET", "/sse/stream", "", ``, event.Identity{}},
 		"another path":                  {"GET", "/other/ctx-3", "", ``, event.Identity{}},
 		"another dialect":               {"POST", "/run_sse", "", `{"appName":"a","userId":"u","sessionId":"s"}`, event.Identity{}},
-		"no UTF-8":                      {"POST", "/invocations", "a\xffb", `{}`, event.Identity{Session: "ab"}},
+		"no UTF-8":                      {"POST", "/invocations", "a\xffb", `{}`, event.Identity{Session: "a\uFFFDb"}}, // "ab" is another session
 		"too long":                      {"POST", "/invocations", strings.Repeat("x", 300), `{}`, event.Identity{Session: strings.Repeat("x", dialect.MaxName)}},
 	} {
 		u, err := url.Parse(c.target)

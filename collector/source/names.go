@@ -1,0 +1,20 @@
+package source
+
+import "go.opentelemetry.io/otel/attribute"
+
+// Names of the OpenTelemetry HTTP semantic conventions. They are constants of ours, as in exporter/spans; a test checks them
+// against a semconv package.
+const (
+	requestMethod  = attribute.Key("http.request.method")
+	originalMethod = attribute.Key("http.request.method_original")
+	httpRoute      = attribute.Key("http.route")
+	statusCode     = attribute.Key("http.response.status_code")
+	urlScheme      = attribute.Key("url.scheme")
+	urlPath        = attribute.Key("url.path")
+	serverAddress  = attribute.Key("server.address")
+	serverPort     = attribute.Key("server.port")
+	errorType      = attribute.Key("error.type")
+)
+
+// Names of our own.
+const sourceName = attribute.Key("delegraph.source")
