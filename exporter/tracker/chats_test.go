@@ -54,20 +54,18 @@ invoke_workflow app ok 0-4
     invoke_agent y ok 1-2
   chat m ok 2-3`},
 		{"with the transfer where that is the latest", proxied(), []*event.Batch{
-			says("app", handsOver("", "x")), says("y", branch("p.y"), text), says("x", branch("p.x"), responds("m"), final)}, `
+			says("app", branch(""), responds("n")), says("app", branch(""), handsOver("", "x")), says("x", branch(""), responds("m"), final)}, `
 completed
-invoke_workflow app ok 0-4
-  invoke_agent p ok 1-3
-    invoke_agent x ok 1-3
-      chat m ok 1-3
-    invoke_agent y ok 1-2`},
-		{"with the frame of the branch where that is later than the transfer", proxied(), []*event.Batch{
-			says("app", handsOver("", "x")), says("x", branch("p.x"), text), says("x", branch("p.x"), responds("m"), final)}, `
+invoke_agent app ok 0-4
+  chat n ok 0-1
+  invoke_agent x ok 2-3
+    chat m ok 2-3`},
+		{"with the frame of its lane where that is later than the transfer", proxied(), []*event.Batch{
+			says("app", branch(""), handsOver("", "x")), says("x", branch(""), text), says("x", branch(""), responds("m"), final)}, `
 completed
-invoke_workflow app ok 0-4
-  invoke_agent p ok 1-3
-    invoke_agent x ok 1-3
-      chat m ok 2-3`},
+invoke_agent app ok 0-4
+  invoke_agent x ok 1-3
+    chat m ok 2-3`},
 	})
 }
 

@@ -225,7 +225,7 @@ func kindOf(n *event.Node) OperationKind {
 // runs returns what runs a new node. A node whose place says no more than what stands somewhere above it is run by the container or
 // the agent without a model that control was handed to last.
 func (r *openRun) runs(above *Operation, n *event.Node) *Operation {
-	if n.Kind == event.NodeLoose {
+	if n.Kind == event.NodeLoose || n.Kind == event.NodeContainer {
 		for up := r.speaking; up != nil && up != above; up = up.parent {
 			holds := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.handed || up.node.runs) && !up.node.asked
 			if holds && up != r.Root && (above == nil || up.isBelow(above)) {
@@ -260,7 +260,7 @@ func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
 // arriveAt gives an agent that control was handed to the place at which it turns out to work.
 func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation {
 	delete(r.arriving, n.Name)
-	if n.Kind != event.NodeLoose {
+	if n.Kind != event.NodeLoose && (key.above != nil || n.Kind != event.NodeContainer) { // a branch does not say what runs its container
 		above := key.above
 		if above == nil {
 			above = r.Root

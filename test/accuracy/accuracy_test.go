@@ -1,0 +1,75 @@
+package accuracy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/test/agents/adkshapes"
+)
+
+// TestRecordedRuns plays every recording with the server's own clock, and holds names, tree, tools, model calls, tokens, status and times
+// against ADK's own spans. What differs is in the table of what the stream cannot tell, and in no other field.
+func TestRecordedRuns(t *testing.T) {
+	wrong, runs := 0, 0
+	for _, run := range adkshapes.Recordings(t) {
+		t.Run(run.Version+" "+run.Name, func(t *testing.T) {
+			mine, theirs := ours(play(t, run), run.Arrived), agents(run)
+			align(run, &mine, &theirs)
+			found := differences(mine, theirs)
+			if len(found) == 0 && timesCount(run) {
+				if late := times(mine, theirs); len(late) > 0 {
+					found[inTimes] = strings.Join(late, "; ")
+				}
+			}
+			runs++
+			if len(found) > 0 {
+				wrong++
+			}
+			checkDifferences(t, run, found)
+			if t.Failed() {
+				t.Logf("%s\n  ours\n%s  the agent's\n%s", mine.status, mine.draw(), theirs.draw())
+			}
+		})
+	}
+	t.Logf("%d of %d runs differ in a field", wrong, runs)
+}
+
+// TestLiveRuns does the same, but for times, with the runs of real servers.
+func TestLiveRuns(t *testing.T) {
+	for _, version := range adkshapes.Versions {
+		t.Run(version, func(t *testing.T) {
+			server := adkshapes.Start(t, version)
+			for _, shape := range server.Shapes {
+				for _, streaming := range []bool{false, true} {
+					if streaming && !shape.Streamed {
+						continue
+					}
+					for _, run := range server.Play(t, shape, streaming) {
+						t.Run(run.Name, func(t *testing.T) {
+							mine, theirs := ours(play(t, run), run.Arrived), agents(run)
+							align(run, &mine, &theirs)
+							checkDifferences(t, run, differences(mine, theirs))
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+func checkDifferences(t *testing.T, run adkshapes.Recording, found map[string]string) {
+	t.Helper()
+	known := knownDifference(run)
+	for _, field := range slices.Sorted(maps.Keys(found)) {
+		if !slices.Contains(known.fields, field) {
+			t.Errorf("%s: %s", field, found[field])
+		}
+	}
+	for _, field := range known.fields {
+		if _, differs := found[field]; !differs && field != inTimes {
+			t.Errorf("%s do not differ, although the table says so", field)
+		}
+	}
+}
