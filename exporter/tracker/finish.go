@@ -64,7 +64,7 @@ func (t *Tracker) count(r *openRun, why StatusReason) {
 
 // verdict judges a run by its last frames and by what is left open.
 func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
-	failed := r.lastError > 0 && r.lastFinal <= r.lastError
+	failed := r.lastError > 0 && (r.lastFinal <= r.lastError || len(r.failing) > 0)
 	waiting := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.Status == InputOpen && !in.passed })
 	switch {
 	case why == ClientLeft:

@@ -3,6 +3,7 @@ package tracker
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -43,8 +44,9 @@ type openRun struct {
 	timedOut  bool                      // by the last error's word
 	forgot    bool                      // ended operations, and so how often call ids were used
 
-	kept                 int // operations that ended and are still in the report
-	lastFinal, lastError int // ordinals of frames
+	kept                 int             // operations that ended and are still in the report
+	lastFinal, lastError int             // ordinals of frames
+	failing              map[string]bool // lanes in which a model failed and no final frame followed
 	answer               answer
 	lastReason           StatusReason
 }
@@ -232,21 +234,25 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.adopt(e, caller)
 	case event.KindFinal:
 		r.lastFinal, caller.final = r.now.Frame, r.now.Frame
+		r.recover(caller.laneOr(b.Branch))
 		r.passInputs(caller)
 	case event.KindError:
-		r.fail(e, caller)
+		r.fail(e, b, caller)
 	case event.KindConfidence, event.KindCitation, event.KindReasoning:
 		r.addProof(e, caller)
 	}
 }
 
 // fail notes an error. An error frame names no agent: it befell the one that was in control.
-func (r *openRun) fail(e *event.Event, caller *Operation) {
+func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 	r.denyAgent(e.Name)
 	r.lastError, r.lastReason, r.timedOut = r.now.Frame, ErrorFrame, e.Error == event.FailureTimeout
 	if e.FromCode {
 		r.lastReason = ErrorCode
 		caller.failed = r.now.Frame
+		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
+			put(&r.failing, lane, true)
+		}
 		return
 	}
 	if at := r.inControl(); at != nil {
@@ -259,6 +265,16 @@ func (r *openRun) fail(e *event.Event, caller *Operation) {
 	for _, op := range r.takePartial() {
 		op.parent.failed = r.now.Frame
 		r.end(op, Error, event.ModelError)
+	}
+}
+
+// recover notes that a final frame made up for the errors in its lane and in those that began within it, but not for those of lanes
+// beside it.
+func (r *openRun) recover(lane string) {
+	for failing := range r.failing {
+		if lane == "" || failing == lane || strings.HasPrefix(failing, lane+".") {
+			delete(r.failing, failing)
+		}
 	}
 }
 

@@ -69,6 +69,12 @@ func TestVerdicts(t *testing.T) {
 			map[tracker.StatusReason]string{tracker.Idle: "timed_out, idle", "": "interrupted, awaiting_input"}},
 		{"error frame", func() []*event.Batch { return []*event.Batch{says("a", final), says("", fails)} },
 			map[tracker.StatusReason]string{"": "failed, error_frame"}},
+		{"an error code in one of two branches", func() []*event.Batch {
+			return []*event.Batch{says("a", branch("p.a"), errorCode), says("b", branch("p.b"), final)}
+		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
+		{"an error code in a branch, and a final frame after its container", func() []*event.Batch {
+			return []*event.Batch{says("a", branch("p.a"), errorCode), says("b", branch("p.b"), final), says("c", branch(""), final)}
+		}, map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
 		{"the agent gave up and went on", func() []*event.Batch { return []*event.Batch{says("", gaveUp), says("a", final)} },
 			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
 		{"error code in a final frame", func() []*event.Batch {

@@ -22,7 +22,7 @@ type decoder struct {
 	places    wire.Places
 	responses map[string]*response // by the speaker's place: parallel branches interleave
 	pending   pending
-	failed    bool // an event said so; an error frame says it again
+	failed    bool   // an event said so; an error frame says it again
 	handedTo  string // by the last transfer of which nothing was heard yet
 }
 
@@ -145,7 +145,12 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		e.Model = cmp.Or(d.name(fr.Model), r.model)
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
 		half := e.FinishReason == "" || failure != event.NoFailure
+		e.Unmetered = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
 		*r = response{last: fr.Usage, streamed: r.open, half: half}
+	case fr.continues(r):
+		e := b.Add(event.KindUsage)
+		e.Usage.Output = event.Count{N: fr.Usage.Output.N - r.last.Output.N, Known: true}
+		r.half, r.last = false, fr.Usage
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}

@@ -157,7 +157,7 @@ func (f *frame) isModelResponse(r *response) bool {
 	switch {
 	case requests > 0 && requests == len(f.parts):
 		return false
-	case f.repeats(r):
+	case f.repeats(r), f.continues(r):
 		return false
 	case f.hasErrorCode():
 		return true
@@ -168,6 +168,14 @@ func (f *frame) isModelResponse(r *response) bool {
 // writesCode reports whether the frame has code that the model wants to be executed: only a model says so.
 func (f *frame) writesCode() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.code })
+}
+
+// continues reports whether a frame without content ends a response that another frame began: JavaScript, when it streams, gives the
+// finish reason and the tokens of a call to an empty frame of their own, with the same prompt.
+func (f *frame) continues(r *response) bool {
+	prompt, answer := f.Usage.Input, f.Usage.Output
+	return !r.open && (r.streamed || f.notPartial) && r.half && f.hasUsage && f.Parts.Len() == 0 && !f.hasErrorCode() &&
+		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N > r.last.Output.N
 }
 
 // repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,
