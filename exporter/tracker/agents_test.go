@@ -35,7 +35,7 @@ invoke_agent app ok 0-2
 			says("par_a", branch("pipeline.par_a"), final), says("writer", branch("other.writer"), final)}, `
 completed
 invoke_workflow  ok 0-3
-  invoke_agent pipeline ok 0-2
+  invoke_agent pipeline ok 0-1
     invoke_agent par_a ok 0-1
   invoke_agent other ok 1-2
     invoke_agent writer ok 1-2`},

@@ -107,8 +107,8 @@ func (r *openRun) apply(b *event.Batch) {
 		r.announce()
 	}
 	r.measureOffset(b)
+	agent := r.agentOf(b) // before the root is stretched: the frame may put another above it
 	r.Root.touch(r.now)
-	agent := r.agentOf(b)
 	if agent != nil {
 		r.speaking = agent
 		agent.touch(r.now)

@@ -146,6 +146,17 @@ func place(path, branch string) fact {
 		b.Branch, b.Place = branch, new(wire.Places).Of(speaker)
 	}
 }
+
+// task is a frame of an agent whose invocation a call is.
+func task(agent, path, branch, call string, facts ...fact) *event.Batch {
+	b := says(agent)
+	b.Branch, b.Place = branch, new(wire.Places).Of(wire.Speaker{Author: agent, Path: path, Branch: branch, Scope: call, HasPath: true})
+	for _, add := range facts {
+		add(b)
+	}
+	return b
+}
+
 func partial(b *event.Batch)  { b.Partial = true }
 func internal(b *event.Batch) { b.Internal = true }
 func unreadable(b *event.Batch) {

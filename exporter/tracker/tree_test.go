@@ -1,0 +1,264 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// concludes is a whole and final response of an agent's model.
+func concludes(b *event.Batch) { responds("m")(b); text(b); final(b) }
+
+// gives makes a frame the output of its speaker.
+func gives(b *event.Batch) { b.Output = true }
+
+// at2 is a frame of ADK 2, whose path names what runs the speaker.
+func at2(agent, path, branch string, facts ...fact) *event.Batch {
+	return says(agent, append([]fact{place(path, branch)}, facts...)...)
+}
+
+// atRoot is a frame of ADK 1 without a branch.
+func atRoot(agent string, facts ...fact) *event.Batch { return at2(agent, "", "", facts...) }
+
+// TestRoots says what the run's own operation is.
+func TestRoots(t *testing.T) {
+	unnamed := proxied()
+	unnamed.App = ""
+	tell(t, []story{
+		{"the agent that has the application's name", proxied(), []*event.Batch{at2("app", "app@1", "", concludes)}, `
+completed
+invoke_agent app ok 0-2
+  chat m ok 0-1`},
+		{"the application above an agent of another name", proxied(), []*event.Batch{at2("boss", "boss@1", "", concludes)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_agent boss ok 0-1
+    chat m ok 0-1`},
+		{"the agent where there is no application", unnamed, []*event.Batch{atRoot("boss", concludes)}, `
+completed
+invoke_agent boss ok 0-2
+  chat m ok 0-1`},
+		{"the application where the root never speaks", proxied(), []*event.Batch{at2("planner", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_agent planner ok 0-1
+    chat m ok 0-1`},
+		{"a workflow where agents follow one another", unnamed, []*event.Batch{atRoot("planner", concludes), atRoot("writer", concludes)}, `
+completed
+invoke_workflow  ok 0-3
+  invoke_agent planner ok 0-1
+    chat m ok 0-1
+  invoke_agent writer ok 1-2
+    chat m ok 1-2`},
+		{"the agent that speaks by the application's name", proxied(), []*event.Batch{at2("a", "-", "", concludes), at2("app", "-", "", text, final)}, `
+completed
+invoke_agent app ok 0-3
+  invoke_agent a ok 0-1
+    chat m ok 0-1`},
+	})
+}
+
+// TestInvocations makes each invocation an operation.
+func TestInvocations(t *testing.T) {
+	tell(t, []story{
+		{"rounds of a loop", proxied(), []*event.Batch{
+			at2("w", "-", "", concludes), at2("c", "-", "", concludes), at2("w", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent c ok 1-2
+    chat m ok 1-2
+  invoke_agent w ok 2-3
+    chat m ok 2-3`},
+		{"rounds of one agent", proxied(), []*event.Batch{at2("w", "-", "", concludes), at2("w", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent w ok 1-2
+    chat m ok 1-2`},
+		{"after another's turn, without a final answer", proxied(), []*event.Batch{
+			at2("w", "-", "", responds("m"), calls("c", "tool")), at2("w", "-", "", returns("c", "tool"), settles), at2("x", "-", "", concludes), at2("w", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent w ok 0-2
+    chat m ok 0-1
+    execute_tool tool ok 1-2
+  invoke_agent x ok 2-3
+    chat m ok 2-3
+  invoke_agent w ok 3-4
+    chat m ok 3-4`},
+		{"a response after a tool's is of the same", proxied(), []*event.Batch{
+			at2("w", "-", "", responds("m"), calls("c", "tool")), at2("w", "-", "", returns("c", "tool")), at2("w", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent w ok 0-3
+    chat m ok 0-1
+    execute_tool tool ok 1-2
+    chat m ok 2-3`},
+		{"rounds of a parallel agent", proxied(), []*event.Batch{
+			at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes), at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent p ok 0-2
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+    invoke_agent b ok 0-2
+      chat m ok 0-2
+  invoke_agent p ok 2-4
+    invoke_agent a ok 2-3
+      chat m ok 2-3
+    invoke_agent b ok 2-4
+      chat m ok 2-4`},
+		{"as the path counts them", proxied(), []*event.Batch{at2("app", "app@1", "", responds("m"), handsOver("", "kid")),
+			at2("kid", "app@1/kid@1", "", responds("m"), handsOver("", "app")), at2("app", "app@2", "", concludes)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent kid ok 1-2
+    chat m ok 1-2
+  chat m ok 0-1
+  invoke_agent app ok 2-3
+    chat m ok 2-3`},
+		{"a step that is tried again", proxied(), []*event.Batch{
+			at2("app", "app@1/flaky@1", "", errorCode), at2("app", "app@1/flaky@1", "", gives, final)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_node flaky error agent_error 0-1
+  invoke_node flaky ok 1-2`},
+	})
+}
+
+// TestContainers gives what runs others an operation of its own.
+func TestContainers(t *testing.T) {
+	transfer := []*event.Batch{at2("boss", "boss@1", "", responds("m"), handsOver("", "pipe"))}
+	tell(t, []story{
+		{"by the path", proxied(), []*event.Batch{at2("deep", "app@1/inner@1/deep@1", "", concludes, gives)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_workflow inner ok 0-1
+    invoke_agent deep ok 0-1
+      chat m ok 0-1`},
+		{"by the branch", proxied(), []*event.Batch{at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent p ok 0-2
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+    invoke_agent b ok 0-2
+      chat m ok 0-2`},
+		{"by a transfer", proxied(), append(transfer, at2("s1", "boss@1/pipe@1", "", concludes), at2("s2", "boss@1/pipe@1", "", concludes)), `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent boss ok 0-3
+    invoke_agent pipe ok 1-3
+      invoke_agent s1 ok 1-2
+        chat m ok 1-2
+      invoke_agent s2 ok 2-3
+        chat m ok 2-3
+    chat m ok 0-1`},
+		{"by a transfer, without a path", proxied(), []*event.Batch{atRoot("boss", responds("m"), handsOver("", "pipe")), atRoot("s1", concludes), at2("p1", "", "par.p1", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent boss ok 0-3
+    invoke_agent pipe ok 1-3
+      invoke_agent s1 ok 1-2
+        chat m ok 1-2
+      invoke_agent par ok 2-3
+        invoke_agent p1 ok 2-3
+          chat m ok 2-3
+    chat m ok 0-1`},
+		{"whose branch stays on what follows", proxied(), append(transfer, at2("p1", "boss@1/pipe@1", "par.p1", concludes), at2("s2", "boss@1/pipe@1", "par.p1", concludes)), `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent boss ok 0-3
+    invoke_agent pipe ok 1-3
+      invoke_agent par ok 1-2
+        invoke_agent p1 ok 1-2
+          chat m ok 1-2
+      invoke_agent s2 ok 2-3
+        chat m ok 2-3
+    chat m ok 0-1`},
+		{"but not of a run that goes on below it", proxied(), []*event.Batch{at2("kid", "boss@1/kid@1", "", concludes)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_agent kid ok 0-1
+    chat m ok 0-1`},
+		{"and what is no agent", proxied(), []*event.Batch{at2("app", "app@1/scale@1", "", gives, final)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_node scale ok 0-1`},
+		{"that fail as what they run", proxied(), []*event.Batch{at2("a", "-", "p.a", errorCode), at2("b", "-", "p.b", concludes)}, `
+failed, error_code
+invoke_workflow app error agent_error 0-3
+  invoke_agent p error agent_error 0-2
+    invoke_agent a error agent_error 0-1
+    invoke_agent b ok 0-2
+      chat m ok 0-2`},
+		{"the call that is the invocation", proxied(), []*event.Batch{
+			at2("app", "app@1", "", responds("m"), calls("c1", "kid")), task("kid", "app@1/kid@c1", "kid@c1", "c1", concludes), says("", returns("c1", "kid")), at2("app", "app@1", "", concludes)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent kid ok 1-2
+    chat m ok 1-2
+  chat m ok 0-1
+  invoke_agent app ok 3-4
+    chat m ok 3-4`},
+	})
+}
+
+// TestCauses begins what runs in a new lane with what caused it.
+func TestCauses(t *testing.T) {
+	tell(t, []story{
+		{"branches after a step", proxied(), []*event.Batch{
+			at2("planner", "-", "", concludes), at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes), at2("merger", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent planner ok 0-1
+    chat m ok 0-1
+  invoke_agent p ok 1-3
+    invoke_agent a ok 1-2
+      chat m ok 1-2
+    invoke_agent b ok 1-3
+      chat m ok 1-3
+  invoke_agent merger ok 3-4
+    chat m ok 3-4`},
+		{"a call in whose branch an agent works", proxied(), []*event.Batch{
+			at2("app", "app@1", "", responds("m"), calls("c1", "kid")), at2("app", "app@1", "", text), at2("kid", "app@1/kid@1", "kid@c1", concludes, gives),
+			at2("app", "app@1", "", returns("c1", "kid")), at2("app", "app@1", "", concludes)}, `
+completed
+invoke_agent app ok 0-6
+  chat m ok 0-1
+  execute_tool kid ok 1-4
+    invoke_agent kid ok 1-3
+      chat m ok 1-3
+  chat m ok 4-5`},
+		{"what fans out, not what another branch says", proxied(), []*event.Batch{
+			at2("app", "app@1/split@1", "", gives), at2("x", "app@1/x@1", "x@1", concludes, gives), at2("y", "app@1/y@1", "y@1", concludes, gives)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_node split ok 0-1
+  invoke_agent x ok 1-2
+    chat m ok 1-2
+  invoke_agent y ok 1-3
+    chat m ok 1-3`},
+	})
+}
+
+// TestPendingInputs takes the agent's own word that it waits for no answer.
+func TestPendingInputs(t *testing.T) {
+	pending := func(b *event.Batch) {
+		returns("c1", "approve")(b)
+		b.Events[len(b.Events)-1].Pending = true
+	}
+	asked := at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
+	waits := follow(t, proxied(), asked, at2("app", "app@1", "", pending))
+	if waits.Status != "interrupted" || waits.Inputs[0].Status != "open" {
+		t.Errorf("%s, input %s", waits.Status, waits.Inputs[0].Status)
+	}
+	asked = at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
+	goesOn := follow(t, proxied(), asked, at2("app", "app@1", "", pending), at2("app", "app@1", "", concludes))
+	if goesOn.Status != "completed" || goesOn.Inputs[0].Status != "open" {
+		t.Errorf("%s, input %s", goesOn.Status, goesOn.Inputs[0].Status)
+	}
+}
