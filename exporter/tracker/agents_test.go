@@ -103,6 +103,12 @@ invoke_workflow app ok 0-4
       invoke_agent worker ok 0-3
     invoke_agent two ok 0-2
       invoke_agent worker ok 0-2`},
+		{"are told apart by their branches, in protocols without places too", proxied(), []*event.Batch{
+			says("worker", lane("one"), text), says("worker", lane("two"), text), says("worker", lane("one"), final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent worker ok 1-3
+  invoke_agent worker ok 2-2`},
 		{"end with their last frame or their last child's end, whichever is later", proxied(), []*event.Batch{
 			says("early", calls("c1", "tool")), says("late", text), says("", returns("c1", "tool"), settles), says("late", final)}, `
 completed

@@ -233,6 +233,17 @@ invoke_agent app ok 0-6
     invoke_agent kid ok 1-3
       chat m ok 1-3
   chat m ok 4-5`},
+		{"a step after one outside of its workflow", proxied(), []*event.Batch{
+			at2("x", "app@1/inner@1/x@1", "", concludes, gives), at2("y", "app@1/y@1", "", concludes, gives), at2("z", "app@1/inner@1/z@1", "", concludes, gives)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_workflow inner ok 0-3
+    invoke_agent x ok 0-1
+      chat m ok 0-1
+    invoke_agent z ok 2-3
+      chat m ok 2-3
+  invoke_agent y ok 1-2
+    chat m ok 1-2`},
 		{"what fans out, not what another branch says", proxied(), []*event.Batch{
 			at2("app", "app@1/split@1", "", gives), at2("x", "app@1/x@1", "x@1", concludes, gives), at2("y", "app@1/y@1", "y@1", concludes, gives)}, `
 completed

@@ -219,6 +219,12 @@ invoke_agent app error agent_error 0-5
   invoke_agent a ok 1-1
   invoke_agent b error agent_error 2-5
     execute_tool tool unfinished 2-5`},
+		{"but not one that has given its final answer", proxied(), []*event.Batch{
+			at2("a", "-", "", responds("m"), text, final), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-3
+  invoke_agent a ok 0-1
+    chat m ok 0-1`},
 		{"also where control has just been handed over", proxied(), []*event.Batch{
 			says("a", text), says("a", handsOver("", "b")), says("", fails)}, `
 failed, error_frame
