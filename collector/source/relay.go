@@ -29,8 +29,8 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
-	queue    *queue[*collector.Taken] // of what the client has; nil where a copy is observed
-	passing  *passing                 // nil where the stream is not open, or is no longer
+	queue    *queue[*event.Batch] // of what the client has; nil where a copy is observed
+	passing  *passing             // nil where the stream is not open, or is no longer
 	start    func(body io.Reader)
 	block    blockEnd // of a block that passes unjudged
 	long     bool     // such a block is on its way
@@ -103,8 +103,8 @@ func (r *relayed) Close() error {
 
 // observe leaves the frame at hand to the observer.
 func (r *relayed) observe() {
-	t := r.decoding.Take()
-	r.queue.put(t, t.Cost(), t.Bytes())
+	b := r.decoding.Detach()
+	r.queue.put(b, b.Cost(), b.Frame.Size)
 }
 
 // stop ends the stream, for the client and for the observer.

@@ -42,7 +42,7 @@ func relay(body io.Reader, open bool) *relayed {
 			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
 		})
 	} else {
-		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true, Lasting: true}, "adk")
+		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true}, "adk")
 	}
 	return r
 }
@@ -158,7 +158,7 @@ func TestJudgedIsObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := relay(io.MultiReader(strings.NewReader(c.sent), iotest.ErrReader(c.end)), false)
-			r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+			r.queue = newQueue[*event.Batch](1<<20, time.Now)
 			if c.read < 0 {
 				_, _ = io.ReadAll(r)
 			} else if c.read > 0 {
@@ -168,9 +168,8 @@ func TestJudgedIsObserved(t *testing.T) {
 				t.Fatal(err)
 			}
 			frames := 0
-			for taken, ok := r.queue.take(); ok; taken, ok = r.queue.take() {
+			for _, ok := r.queue.take(); ok; _, ok = r.queue.take() {
 				frames++
-				taken.Release()
 			}
 			if how, at := r.end(); frames != c.frames || how != c.how || at.IsZero() {
 				t.Errorf("%d frames, end %v at %v; want %d, %v", frames, how, at, c.frames, c.how)
@@ -184,7 +183,7 @@ func TestWithheldIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, agent := io.Pipe()
 		r := relay(body, false)
-		r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+		r.queue = newQueue[*event.Batch](1<<20, time.Now)
 		go func() { _, _ = io.ReadAll(r) }()
 		go func() { _, _ = io.WriteString(agent, no) }()
 		observed := make(chan bool, 1)

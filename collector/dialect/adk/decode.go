@@ -173,7 +173,8 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 			return
 		}
 		e := b.Add(event.KindToolEnded)
-		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles()
+		e.Name, e.CallID, e.Settled = name, id, fr.settles()
+		e.SetPayload(p.body)
 		if dialect.SaysError(p.body) {
 			e.Error = event.ToolError
 		}
@@ -190,7 +191,8 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning, e.Payload = name, id, fr.isLongRunning(p.id), p.body
+	e.Name, e.CallID, e.LongRunning = name, id, fr.isLongRunning(p.id)
+	e.SetPayload(p.body)
 }
 
 // addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of
@@ -224,19 +226,16 @@ func isUser(v strictjson.Value) bool {
 
 // addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
 func addText(p part, fr *frame, b *event.Batch) {
-	text := p.text.Text()
 	switch {
-	case len(text) == 0:
-		return
 	case fr.fromUser:
-		b.Add(event.KindOther)
-		return
+		if !p.text.Is("") {
+			b.Add(event.KindOther)
+		}
+	case p.kind == partThought:
+		b.AddText(event.KindThought, p.text)
+	default:
+		b.AddText(event.KindText, p.text)
 	}
-	kind := event.KindText
-	if p.kind == partThought {
-		kind = event.KindThought
-	}
-	b.Add(kind).Text = text
 }
 
 func addErrorCode(failure event.Failure, b *event.Batch) {
