@@ -12,9 +12,13 @@ import (
 // MaxName bounds names and ids, in bytes: they end in span attributes and label values.
 const MaxName = 256
 
-// Name makes a name of a text: UTF-8, which what comes from event names and headers need not be, and no longer than MaxName.
+// Name returns s as a name: valid UTF-8, which event names and headers need not be, and at most MaxName bytes long. A name that was
+// cut is a copy: names live as long as their runs are remembered, and s may be a MiB.
 func Name(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), MaxName)], "")
+	if len(s) > MaxName {
+		s = strings.Clone(s[:MaxName])
+	}
+	return strings.ToValidUTF8(s, "")
 }
 
 // maxCount bounds a count that is believed; a sum of them stays far from overflow.
