@@ -2,6 +2,7 @@ package proof
 
 import (
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,4 +69,28 @@ func TestMoreStatements(t *testing.T) {
 	if n := len(b.Events); n != 4 || b.Events[2].More != 0 || b.Events[3].More != 2 {
 		t.Errorf("%+v", b.Events)
 	}
+}
+
+// TestFindingsLetGo makes sure that what is found in a long text does not hold on to its lines.
+func TestFindingsLetGo(t *testing.T) {
+	answer := []byte("**Fire Severity**: Confidence: 92% for timber\n**Source:** MTBS" + strings.Repeat(" ", 48<<10) + "\n")
+	const answers = 200
+	kept := make([]Findings, 0, answers)
+	before := heap()
+	for range answers {
+		kept = append(kept, Text(answer, Limits{Text: 64 << 10, Findings: 8}))
+	}
+	if each := (int64(heap()) - int64(before)) / answers; each > 4<<10 {
+		t.Errorf("each of %d findings holds %d bytes", len(kept), each)
+	}
+	if len(kept[0].Confidences) != 1 || len(kept[0].Citations) != 1 {
+		t.Errorf("%+v", kept[0])
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
 }
