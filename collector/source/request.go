@@ -4,6 +4,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -103,11 +104,21 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		id := d.Identify(request)
 		if len(id.Session) > event.MaxSession {
 			id.Session = ""
-			return id, UnreadSession
+			return detached(id), UnreadSession
 		}
 		if id.App != "" || id.User != "" || id.Session != "" {
-			return id, ""
+			return detached(id), ""
 		}
 	}
 	return event.Identity{}, ""
+}
+
+// detached returns id with copies of its strings. It lives as long as its run is remembered, and must not keep the request's URL and
+// headers in memory.
+func detached(id event.Identity) event.Identity {
+	id.App, id.User, id.Session = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session)
+	for i := range id.Answers {
+		id.Answers[i] = strings.Clone(id.Answers[i])
+	}
+	return id
 }
