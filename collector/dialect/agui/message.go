@@ -63,7 +63,7 @@ func (m *messages) remember(ended *message) {
 		m.closed = make(map[string]*message)
 	}
 	if len(m.closed) < maxHeld {
-		m.closed[ended.id] = ended
+		m.closed[ended.id] = &message{internal: ended.internal, thinks: ended.thinks, answer: ended.answer} // without its text
 	}
 }
 
