@@ -89,6 +89,7 @@ func (r *relayed) Close() error {
 	if r.queue == nil || r.err != nil {
 		return err
 	}
+	defer r.endOnPanic()
 	r.decoding.Cut()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
@@ -127,13 +128,16 @@ func (r *relayed) end() (event.End, time.Time) {
 	return r.how, r.queue.end()
 }
 
+// endOnPanic turns a panic into the end of the stream; else the observer would wait for more for ever. It must be deferred.
+func (r *relayed) endOnPanic() {
+	if fault := recover(); fault != nil {
+		r.stop(fmt.Errorf("judging a stream failed: %v", fault))
+	}
+}
+
 // step takes one frame, comment or end from the agent.
 func (r *relayed) step() {
-	defer func() {
-		if fault := recover(); fault != nil {
-			r.stop(fmt.Errorf("judging a stream failed: %v", fault))
-		}
-	}()
+	defer r.endOnPanic()
 	b, err := r.decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.passing != nil:

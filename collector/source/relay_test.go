@@ -178,6 +178,34 @@ func TestJudgedIsObserved(t *testing.T) {
 	}
 }
 
+// TestCloseSurvives has what is read of a stream after its client left panic: the observer learns that the stream is over.
+func TestCloseSurvives(t *testing.T) {
+	r, frames := newRelayed(io.NopCloser(nil), judge{}), 0
+	r.queue = newQueue[*event.Batch](1<<20, time.Now)
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64}, nil)
+	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(yes + yes + yes), Arrival: func() time.Time {
+		if frames++; frames > 1 {
+			panic("a fault of ours")
+		}
+		return time.Now()
+	}}, "adk")
+	if _, err := io.ReadFull(r, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.queue.take(); !ok {
+		t.Error("the frame that was read is not observed")
+	}
+	if _, ok := r.queue.take(); ok {
+		t.Error("there is more than was read")
+	}
+	if how, _ := r.end(); how != event.EndBroken {
+		t.Errorf("ended as %v", how)
+	}
+}
+
 // TestWithheldIsObserved has the observer get a frame of which the client gets nothing, and the agent silent after it.
 func TestWithheldIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
