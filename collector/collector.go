@@ -41,7 +41,6 @@ type Input struct {
 	End      func() event.End // asked at the end of the bytes; nil means that they came to their own end
 	Sure     bool             // until a dialect says Yes, each frame is unrecognised at once, and none is held
 	Comments bool             // comments are told of, as sse.ErrComment
-	Lasting  bool             // batches do not borrow the reader's bytes: Decoding.Take may be called
 
 	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
 	Known func(sse.Frame) bool

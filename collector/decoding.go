@@ -10,7 +10,6 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/sse"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // How many frames are kept, and for how long, while no dialect is sure of the stream.
@@ -28,7 +27,7 @@ type Decoding struct {
 	detector *dialect.Detector
 	decoder  dialect.Decoder
 	table    *event.Table
-	at       *Taken // the frame at hand
+	at       *event.Batch // the last one; nil if there is none or it was detached
 	session  string
 
 	claims  []dialect.Dialect // all others, while nothing but a name says whose stream it is
@@ -52,7 +51,7 @@ type heldFrame struct {
 // Decode begins to read a stream, which is of one of the named dialects, or of any where no dialect has one of the names. A stream
 // of the only one named is refused from the first frame on that surely is another's.
 func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding {
-	d := &Decoding{settings: c.settings, stream: s, input: in, at: new(Taken), reader: sse.NewReader(in, c.settings.Frame)}
+	d := &Decoding{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.Frame)}
 	d.reader.ReportComments(in.Comments)
 	var named, others []dialect.Dialect
 	for _, candidate := range c.dialects {
@@ -77,13 +76,14 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding
 	return d
 }
 
-// Next returns the next frame with its events, valid until the call after it. A frame that could not be decoded is one too.
-// The error is the reader's own, io.EOF at the end, and final; or sse.ErrComment, which is neither.
+// Next returns the batch of the next frame, also of one that could not be decoded. It is valid until the call after it, unless it is
+// detached. The error is the reader's own, io.EOF at the end, and final; or sse.ErrComment, which is neither.
 func (d *Decoding) Next() (*event.Batch, error) {
 	for {
 		switch {
 		case d.released > 0:
 			h := d.held[0]
+			d.held[0] = heldFrame{} // the array outlives it
 			d.held, d.released = d.held[1:], d.released-1
 			switch {
 			case h.refused != "":
@@ -96,6 +96,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			d.cut = false
 			return d.reject(sse.Frame{}, d.input.Arrival(), event.ReasonTruncated), nil
 		case d.err != nil:
+			d.release()
 			return nil, d.err
 		}
 		frame, err := d.reader.Next()
@@ -173,7 +174,7 @@ func (d *Decoding) hold(h heldFrame) {
 // ask shows a frame to the dialects. One that panics knows nothing of it.
 func (d *Decoding) ask(frame sse.Frame) (found dialect.Dialect) {
 	defer func() { _ = recover() }()
-	return d.detector.Ask(d.parse(frame))
+	return d.detector.Ask(d.parse(d.begin(frame, time.Time{})))
 }
 
 // decide is for good: a stream does not change its dialect.
@@ -196,23 +197,25 @@ func (d *Decoding) settle(err error) {
 	d.cut = d.reader.Truncated() > 0 && (d.end == event.EndOfStream || d.end == event.EndBroken)
 }
 
-// parse reads a frame's data strictly; dialects with plain text find no JSON in it.
-func (d *Decoding) parse(frame sse.Frame) dialect.Frame {
-	f := dialect.Frame{Frame: frame}
-	if err := d.at.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
-		var refused *strictjson.Error
-		errors.As(err, &refused)
-		f.Malformed = event.Reason(refused.Reason)
-		return f
+// begin starts the batch of a frame.
+func (d *Decoding) begin(frame sse.Frame, received time.Time) *event.Batch {
+	if d.at == nil {
+		d.at = spare.Get().(*event.Batch)
 	}
-	f.JSON = d.at.doc.Root()
-	return f
+	d.at.Begin(d.stream, frame, received)
+	return d.at
+}
+
+// parse reads the frame's data strictly; dialects with plain text find no JSON in it.
+func (d *Decoding) parse(b *event.Batch) dialect.Frame {
+	refused := b.Parse(d.settings.JSONDepth)
+	return dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: refused}
 }
 
 func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	b := d.begin(frame, received)
-	f := d.parse(b.Frame)
-	b.Table, b.JSON = d.table, f.JSON
+	f := d.parse(b)
+	b.Table = d.table
 	if d.isForeign(f) {
 		b.Rejected = event.ReasonForeign
 		return b
@@ -258,7 +261,7 @@ func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
 	d.decoder.Decode(f, b)
 	proof.Annotate(b, d.settings.Proof)
 	if b.Overfull() {
-		b.Events, b.Rejected = b.Events[:0], event.ReasonShape
+		b.Events, b.Rejected = nil, event.ReasonShape
 	}
 }
 
@@ -266,12 +269,4 @@ func (d *Decoding) reject(frame sse.Frame, received time.Time, reason event.Reas
 	b := d.begin(frame, received)
 	b.Rejected, b.Table = reason, d.table
 	return b
-}
-
-func (d *Decoding) begin(frame sse.Frame, received time.Time) *event.Batch {
-	if d.input.Lasting {
-		frame = d.at.keep(frame)
-	}
-	d.at.batch = event.Batch{Stream: d.stream, Frame: frame, Received: received, Events: d.at.batch.Events[:0]}
-	return &d.at.batch
 }

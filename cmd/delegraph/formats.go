@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
+	"time"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/sse"
-	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 )
 
@@ -34,24 +33,16 @@ type frameDecoder struct {
 	stream   *event.Stream
 	table    *event.Table
 	decoder  dialect.Decoder
-	doc      strictjson.Doc
 	batch    event.Batch
 	session  string
 }
 
 // Decode reads a frame; one that cannot be read says in Batch.Rejected why.
 func (d *frameDecoder) Decode(frame sse.Frame) *event.Batch {
-	d.batch = event.Batch{Stream: d.stream, Frame: frame, Table: d.table, Events: d.batch.Events[:0]}
-	f := dialect.Frame{Frame: frame}
-	if err := d.doc.Parse(frame.Data, d.settings.JSONDepth); err != nil {
-		var refused *strictjson.Error
-		errors.As(err, &refused)
-		f.Malformed = event.Reason(refused.Reason)
-	} else {
-		f.JSON = d.doc.Root()
-	}
-	d.batch.JSON = f.JSON
-	d.decodeSafely(f)
+	d.batch.Begin(d.stream, frame, time.Time{})
+	d.batch.Table = d.table
+	refused := d.batch.Parse(d.settings.JSONDepth)
+	d.decodeSafely(dialect.Frame{Frame: d.batch.Frame, JSON: d.batch.JSON, Malformed: refused})
 	if d.batch.Session != "" {
 		d.session = d.batch.Session
 	} else if d.stream.Answer { // one conversation, whether each frame names it or not

@@ -49,7 +49,8 @@ type Dialect interface {
 
 // Decoder turns the frames of one stream, in order, into events. It is used by one goroutine.
 type Decoder interface {
-	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame.
+	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame
+	// and of the batch: both are used again, though perhaps not before many more frames are decoded.
 	Decode(Frame, *event.Batch)
 }
 

@@ -2,9 +2,10 @@
 package event
 
 import (
+	"slices"
 	"time"
+	"unsafe"
 
-	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -158,7 +159,7 @@ type State struct {
 	Bytes Count    // of it as JSON
 }
 
-// Event is one normalised fact. Which fields are set depends on Kind; Text, Payload and Pieces are borrowed from the frame.
+// Event is one normalised fact. Which fields are set depends on Kind. Texts and values belong to its batch.
 type Event struct {
 	Kind         Kind
 	ID           string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, an adopted run's
@@ -183,13 +184,73 @@ type Event struct {
 	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
 	Usage        Usage
 	Plan         Plan
-	State        State
 	Artifact     Artifact
-	Pieces       []Piece // KindArtifact: what is written, as far as the frame has it
 	Confidence   Confidence
 	Citation     Citation
-	Text         []byte
-	Payload      strictjson.Value
+
+	state   State
+	text    []byte
+	payload strictjson.Value
+	pieces  []Piece
+	memory  *memory // the batch's; an event without a batch gets its own
+}
+
+// Text returns the text of a KindText or KindThought. Callers must not change it.
+func (e *Event) Text() []byte { return e.text }
+
+// SetText sets the text to a copy of text.
+func (e *Event) SetText(text []byte) { e.text = e.owner().copy(text) }
+
+// Payload returns the arguments of a KindToolStarted or the result of a KindToolEnded, which may not exist.
+func (e *Event) Payload() strictjson.Value { return e.payload }
+
+// SetPayload sets the arguments or the result to v, or to a copy if v is not part of the event's batch.
+func (e *Event) SetPayload(v strictjson.Value) { e.payload = e.owner().value(v) }
+
+// Pieces returns what a KindArtifact writes, as far as the frame contains it. Callers must not change it.
+func (e *Event) Pieces() []Piece { return e.pieces }
+
+// AddPiece adds a piece to a KindArtifact. Values that are not part of the event's batch are copied. A piece beyond MaxPieces is only
+// counted, in More.
+func (e *Event) AddPiece(p Piece) {
+	if len(e.pieces) == MaxPieces {
+		e.More++
+		return
+	}
+	p.Value, p.Schema = e.owner().value(p.Value), e.owner().value(p.Schema)
+	e.pieces = append(e.pieces, p)
+}
+
+// State returns what a KindState shows. It stays valid after the batch is reset. Callers must not change it.
+func (e *Event) State() State { return e.state }
+
+// SetState sets what is shown of shared state to a copy of s.
+func (e *Event) SetState(s State) {
+	s.Keys = slices.Clone(s.Keys)
+	e.state = s
+}
+
+func (e *Event) owner() *memory {
+	if e.memory == nil {
+		e.memory = new(memory)
+	}
+	return e.memory
+}
+
+// cost returns the approximate size of what the event refers to, in bytes, without the memory of its batch.
+func (e *Event) cost() int {
+	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason)
+	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
+	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
+	n += cap(e.state.Keys) * int(unsafe.Sizeof(""))
+	for _, key := range e.state.Keys {
+		n += len(key)
+	}
+	n += cap(e.pieces) * int(unsafe.Sizeof(Piece{}))
+	for i := range e.pieces {
+		n += len(e.pieces[i].Name) + len(e.pieces[i].Media)
+	}
+	return n
 }
 
 // Reason says why a frame could not be decoded; the values of the label `reason` of delegraph_parse_errors_total.
@@ -212,61 +273,4 @@ func Reasons() []Reason {
 		Reason(strictjson.Syntax), Reason(strictjson.DuplicateName), Reason(strictjson.FoldedName),
 		Reason(strictjson.InvalidUTF8), Reason(strictjson.TrailingData), Reason(strictjson.Depth),
 	}
-}
-
-// Batch is one frame with its events and the time at which it was received.
-//
-// A batch and all that it borrows are valid only during the call that hands it over.
-type Batch struct {
-	Stream   *Stream
-	Frame    sse.Frame
-	Received time.Time // zero where the source has no clock of its own (a file)
-
-	Run      string    // the run's id on the wire, or ""
-	Orphan   bool      // the run may turn out to be an agent of another (KindAdopted)
-	Session  string    // the conversation as the wire names it, or ""
-	Agent    string    // who speaks, or ""; never the user
-	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
-	Place    *Place    // of the speaker in the run's tree; nil where the protocol has no such thing
-	Within   string    // the id of the tool call in which the agent works, or ""
-	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
-	Time     time.Time // as reported on the wire, UTC; zero where it is not
-	Partial  bool      // its text stands whole in another frame
-	Output   bool      // the frame is the speaker's output, for what runs it
-	Events   []Event
-	Rejected Reason // why the frame was not decoded; "" where it was
-	Internal bool   // the protocol calls the frame internal
-
-	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
-	Table *Table           // the dialect's; nil while the dialect is not known
-	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
-
-	beyond *Event // takes those that are too many; nil while none is
-}
-
-// Overfull says whether the frame states more than a batch holds.
-func (b *Batch) Overfull() bool { return b.beyond != nil }
-
-// MaxEvents bounds what one frame can state: an event takes many times the bytes that state it.
-const MaxEvents = 16 << 10
-
-// Add appends an event to the batch and returns it for its fields to be set. One too many is lost, and Overfull says so.
-func (b *Batch) Add(k Kind) *Event {
-	n := len(b.Events)
-	if n == MaxEvents {
-		if b.beyond == nil {
-			b.beyond = new(Event)
-		}
-		*b.beyond = Event{Kind: k}
-		return b.beyond
-	}
-	if n < cap(b.Events) {
-		b.Events = b.Events[:n+1] // an event is large: it is cleared where it stands, and not copied there
-		b.Events[n] = Event{}
-	} else {
-		b.Events = append(b.Events, Event{})
-	}
-	e := &b.Events[n]
-	e.Kind = k
-	return e
 }

@@ -16,7 +16,7 @@ const (
 	PiecePatch    PieceKind = "patch"    // an array: what RFC 6902 changes of the data as it stood
 )
 
-// Piece is a part of what one write puts into an artifact, borrowed from the frame. Answers are no pieces: their text is KindText.
+// Piece is a part of what one write puts into an artifact. Answers are no pieces: their text is KindText.
 type Piece struct {
 	Kind   PieceKind
 	Name   string           // of the file, where the frame says it; bounded by the decoder
@@ -27,12 +27,3 @@ type Piece struct {
 
 // MaxPieces bounds the pieces of one write: a frame has few, and each costs its readers more than the wire.
 const MaxPieces = 1024
-
-// AddPiece adds a piece to a KindArtifact. One too many is counted in More.
-func (e *Event) AddPiece(p Piece) {
-	if len(e.Pieces) == MaxPieces {
-		e.More++
-		return
-	}
-	e.Pieces = append(e.Pieces, p)
-}

@@ -10,13 +10,13 @@ func Annotate(b *event.Batch, lim Limits) {
 	for i := range len(b.Events) {
 		switch e := b.Events[i]; {
 		case e.Kind == event.KindToolEnded:
-			found, structured := Structured(e.Payload, lim)
-			if result := resultOf(e.Payload); !structured && mentions(result.Raw()) {
+			found, structured := Structured(e.Payload(), lim)
+			if result := resultOf(e.Payload()); !structured && mentions(result.Raw()) {
 				found = Text(result.Text(), lim)
 			}
 			found.addTo(b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:
-			found := Text(e.Text, lim)
+			found := Text(e.Text(), lim)
 			found.addTo(b, b.Agent, "")
 		}
 	}

@@ -18,7 +18,7 @@ func TestEscapedWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b event.Batch
-		b.Add(event.KindToolEnded).Payload = doc.Root()
+		b.Add(event.KindToolEnded).SetPayload(doc.Root())
 		Annotate(&b, roomy)
 		if len(b.Events) != 2 || b.Events[1].Kind != event.KindConfidence || b.Events[1].Confidence.Value != 0.92 {
 			t.Errorf("%s states %+v", result, b.Events[1:])

@@ -63,7 +63,7 @@ func TestTailWithinCode(t *testing.T) {
 // TestMoreStatements tells at the last statement of a text how many are left out.
 func TestMoreStatements(t *testing.T) {
 	b := &event.Batch{Agent: "a"}
-	b.Add(event.KindText).Text = []byte(strings.Repeat("Confidence: 90%\n", 5))
+	b.Add(event.KindText).SetText([]byte(strings.Repeat("Confidence: 90%\n", 5)))
 	Annotate(b, Limits{Text: 1 << 10, Findings: 3})
 	if n := len(b.Events); n != 4 || b.Events[2].More != 0 || b.Events[3].More != 2 {
 		t.Errorf("%+v", b.Events)

@@ -35,14 +35,33 @@ func Text(text []byte, lim Limits) Findings {
 	if cut {
 		r.fence = openAtStart(text)
 	}
-	for len(text) > 0 {
+	for rest := text; len(rest) > 0; {
 		var line []byte
-		line, text = cutLine(text)
+		line, rest = cutLine(rest)
 		if !r.fence.hides(line) {
-			r.read(line, text)
+			r.read(line, rest)
 		}
 	}
+	if len(text) > maxShared {
+		r.Findings.detach()
+	}
 	return r.Findings
+}
+
+// maxShared is the length of a text, in bytes, up to which findings may keep whole lines of it in memory.
+const maxShared = 4 * maxString
+
+// detach replaces the strings of the findings by copies. They live as long as their run is remembered, and their lines may be a hundred
+// times as long.
+func (f *Findings) detach() {
+	for i := range f.Confidences {
+		c := &f.Confidences[i]
+		c.Scope, c.Label, c.Topic = strings.Clone(c.Scope), strings.Clone(c.Label), strings.Clone(c.Topic)
+	}
+	for i := range f.Citations {
+		c := &f.Citations[i]
+		c.Source, c.Reference, c.URI = strings.Clone(c.Source), strings.Clone(c.Reference), strings.Clone(c.URI)
+	}
 }
 
 // reader collects findings within their limit.

@@ -59,8 +59,8 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	}
 	judged := *s // the observer's own stays behind
 	r := newRelayed(body, p.settings.Judge())
-	r.queue = newQueue[*collector.Taken](p.settings.QueueLimit, p.now)
-	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: plain, Arrival: p.now, End: body.end, Comments: true, Lasting: true}, names...)
+	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now)
+	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: plain, Arrival: p.now, End: body.end, Comments: true}, names...)
 	p.reframed(resp, r)
 	p.working.Go(func() { p.deliver(s, r) })
 	return nil
@@ -124,12 +124,12 @@ func (p *Proxy) deliver(s *event.Stream, r *relayed) {
 	defer func() {
 		p.survive(recover())
 		lost := 0
-		for t, ok := r.queue.take(); ok; t, ok = r.queue.take() { // what came after the observation ended
-			lost += t.Bytes()
+		for b, ok := r.queue.take(); ok; b, ok = r.queue.take() { // what came after the observation ended
+			lost += b.Frame.Size
 		}
 		p.unobserved(lost + r.queue.unobserved())
 	}()
-	p.collector.Deliver(s, func() *collector.Taken { t, _ := r.queue.take(); return t }, r.end)
+	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
 // follow reads the copy of a stream to its end.

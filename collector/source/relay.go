@@ -29,8 +29,8 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
-	queue    *queue[*collector.Taken] // of what the client has; nil where a copy is observed
-	passing  *passing                 // nil where the stream is not open, or is no longer
+	queue    *queue[*event.Batch] // of what the client has; nil where a copy is observed
+	passing  *passing             // nil where the stream is not open, or is no longer
 	start    func(body io.Reader)
 	block    blockEnd // of a block that passes unjudged
 	long     bool     // such a block is on its way
@@ -89,6 +89,7 @@ func (r *relayed) Close() error {
 	if r.queue == nil || r.err != nil {
 		return err
 	}
+	defer r.endOnPanic()
 	r.decoding.Cut()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
@@ -103,8 +104,8 @@ func (r *relayed) Close() error {
 
 // observe leaves the frame at hand to the observer.
 func (r *relayed) observe() {
-	t := r.decoding.Take()
-	r.queue.put(t, t.Cost(), t.Bytes())
+	b := r.decoding.Detach()
+	r.queue.put(b, b.Cost(), b.Frame.Size)
 }
 
 // stop ends the stream, for the client and for the observer.
@@ -127,13 +128,16 @@ func (r *relayed) end() (event.End, time.Time) {
 	return r.how, r.queue.end()
 }
 
+// endOnPanic turns a panic into the end of the stream; else the observer would wait for more for ever. It must be deferred.
+func (r *relayed) endOnPanic() {
+	if fault := recover(); fault != nil {
+		r.stop(fmt.Errorf("judging a stream failed: %v", fault))
+	}
+}
+
 // step takes one frame, comment or end from the agent.
 func (r *relayed) step() {
-	defer func() {
-		if fault := recover(); fault != nil {
-			r.stop(fmt.Errorf("judging a stream failed: %v", fault))
-		}
-	}()
+	defer r.endOnPanic()
 	b, err := r.decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.passing != nil:

@@ -42,7 +42,7 @@ func relay(body io.Reader, open bool) *relayed {
 			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
 		})
 	} else {
-		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true, Lasting: true}, "adk")
+		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true}, "adk")
 	}
 	return r
 }
@@ -158,7 +158,7 @@ func TestJudgedIsObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := relay(io.MultiReader(strings.NewReader(c.sent), iotest.ErrReader(c.end)), false)
-			r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+			r.queue = newQueue[*event.Batch](1<<20, time.Now)
 			if c.read < 0 {
 				_, _ = io.ReadAll(r)
 			} else if c.read > 0 {
@@ -168,9 +168,8 @@ func TestJudgedIsObserved(t *testing.T) {
 				t.Fatal(err)
 			}
 			frames := 0
-			for taken, ok := r.queue.take(); ok; taken, ok = r.queue.take() {
+			for _, ok := r.queue.take(); ok; _, ok = r.queue.take() {
 				frames++
-				taken.Release()
 			}
 			if how, at := r.end(); frames != c.frames || how != c.how || at.IsZero() {
 				t.Errorf("%d frames, end %v at %v; want %d, %v", frames, how, at, c.frames, c.how)
@@ -179,12 +178,40 @@ func TestJudgedIsObserved(t *testing.T) {
 	}
 }
 
+// TestCloseSurvives has what is read of a stream after its client left panic: the observer learns that the stream is over.
+func TestCloseSurvives(t *testing.T) {
+	r, frames := newRelayed(io.NopCloser(nil), judge{}), 0
+	r.queue = newQueue[*event.Batch](1<<20, time.Now)
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64}, nil)
+	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(yes + yes + yes), Arrival: func() time.Time {
+		if frames++; frames > 1 {
+			panic("a fault of ours")
+		}
+		return time.Now()
+	}}, "adk")
+	if _, err := io.ReadFull(r, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.queue.take(); !ok {
+		t.Error("the frame that was read is not observed")
+	}
+	if _, ok := r.queue.take(); ok {
+		t.Error("there is more than was read")
+	}
+	if how, _ := r.end(); how != event.EndBroken {
+		t.Errorf("ended as %v", how)
+	}
+}
+
 // TestWithheldIsObserved has the observer get a frame of which the client gets nothing, and the agent silent after it.
 func TestWithheldIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, agent := io.Pipe()
 		r := relay(body, false)
-		r.queue = newQueue[*collector.Taken](1<<20, time.Now)
+		r.queue = newQueue[*event.Batch](1<<20, time.Now)
 		go func() { _, _ = io.ReadAll(r) }()
 		go func() { _, _ = io.WriteString(agent, no) }()
 		observed := make(chan bool, 1)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -400,20 +399,13 @@ func TestIdentityHoldsNoRequest(t *testing.T) {
 			ask(t, p.address, "GET", path, nil)
 		}
 		p.Wait()
-		if grown := heap() - before; grown > requests*length/4 {
+		if grown := int64(heap()) - int64(before); grown > requests*length/4 {
 			t.Errorf("%.40s: %d bytes are kept of %d requests of %d bytes", path, grown, requests, length)
 		}
 		if session := p.streams[requests].Session; session != "s-1" {
 			t.Errorf("%.40s: session %q", path, session)
 		}
 	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // requestLine returns the first line of a request as the server has it: method and path are slices of it.

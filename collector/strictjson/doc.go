@@ -112,6 +112,9 @@ func (d *Doc) Root() Value {
 	return Value{doc: d}
 }
 
+// Holds reports whether v is a place in d.
+func (d *Doc) Holds(v Value) bool { return v.doc == d }
+
 // Cost is how many bytes of memory the index holds, used or not.
 func (d *Doc) Cost() int { return 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
 

@@ -159,6 +159,10 @@ func (v Value) Text() []byte {
 	return v.doc.text(v.index)
 }
 
+// Escaped reports whether the value is a string with an escape, for which Text
+// allocates.
+func (v Value) Escaped() bool { return v.Kind() == String && v.node().escaped() }
+
 // AppendText appends a string, decoded, to dst; nothing if it is none.
 func (v Value) AppendText(dst []byte) []byte {
 	if v.Kind() != String {

@@ -250,3 +250,26 @@ func TestAccessorsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+func TestEscaped(t *testing.T) {
+	for input, want := range map[string]bool{`"a"`: false, `"\u0061"`: true, `"ä"`: false, `1`: false, `["\n"]`: false} {
+		if got := parse(t, input).Escaped(); got != want {
+			t.Errorf("%s: %t", input, got)
+		}
+	}
+	if (Value{}).Escaped() {
+		t.Error("what does not exist has an escape")
+	}
+}
+
+func TestHolds(t *testing.T) {
+	var d, other Doc
+	for _, doc := range []*Doc{&d, &other} {
+		if err := doc.Parse([]byte(`{"a":[1]}`), 8); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := d.Root().Get("a"); !d.Holds(v) || other.Holds(v) || d.Holds(Value{}) {
+		t.Error("a value is not held by its document alone")
+	}
+}

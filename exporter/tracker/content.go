@@ -64,16 +64,16 @@ func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0
 
 // given keeps a call's arguments, and gave its result.
 func (r *openRun) given(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload.Exists() {
-		room := r.room(op, len(e.Payload.Raw()))
-		op.Details.Content.Arguments = appendCut(nil, e.Payload, room)
+	if r.keepsContent() && e.Payload().Exists() {
+		room := r.room(op, len(e.Payload().Raw()))
+		op.Details.Content.Arguments = appendCut(nil, e.Payload(), room)
 	}
 }
 
 func (r *openRun) gave(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload.Exists() {
-		room := r.room(op, len(e.Payload.Raw()))
-		op.Details.Content.Result = appendCut(nil, e.Payload, room)
+	if r.keepsContent() && e.Payload().Exists() {
+		room := r.room(op, len(e.Payload().Raw()))
+		op.Details.Content.Result = appendCut(nil, e.Payload(), room)
 	}
 }
 
@@ -118,22 +118,22 @@ func (r *openRun) sayText(op *Operation, e *event.Event) {
 	if c := op.Details.OrNone().Content; c != nil {
 		if n := len(c.Said); n > 0 && c.Said[n-1].Kind == e.Kind { // the next piece of the same text
 			last := &c.Said[n-1]
-			last.Text = append(last.Text, cutText(e.Text, r.room(op, len(e.Text)))...)
+			last.Text = append(last.Text, cutText(e.Text(), r.room(op, len(e.Text())))...)
 			return
 		}
 	}
-	if room := r.room(op, partCost+len(e.Text)) - partCost; room >= 0 {
+	if room := r.room(op, partCost+len(e.Text())) - partCost; room >= 0 {
 		c := op.Details.Content
-		c.Said = append(c.Said, Part{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text, room))})
+		c.Said = append(c.Said, Part{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text(), room))})
 	}
 }
 
 func (r *openRun) sayCall(op *Operation, e *event.Event) {
 	own := partCost + len(e.Name) + len(e.CallID)
-	room := r.room(op, own+len(e.Payload.Raw())) - own
+	room := r.room(op, own+len(e.Payload().Raw())) - own
 	if room >= 0 {
 		c := op.Details.Content
-		c.Said = append(c.Said, Part{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload, room)})
+		c.Said = append(c.Said, Part{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload(), room)})
 	}
 }
 

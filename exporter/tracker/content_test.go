@@ -77,12 +77,12 @@ func with(payload string) fact {
 		if err := doc.Parse([]byte(payload), 100); err != nil {
 			panic(err)
 		}
-		b.Events[len(b.Events)-1].Payload = doc.Root()
+		b.Events[len(b.Events)-1].SetPayload(doc.Root())
 	}
 }
 
 func answer(kind event.Kind, text string) fact {
-	return func(b *event.Batch) { b.Add(kind).Text = []byte(text) }
+	return func(b *event.Batch) { b.Add(kind).SetText([]byte(text)) }
 }
 
 func TestContent(t *testing.T) {

@@ -229,7 +229,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindPlan:
 		r.Plan = e.Plan
 	case event.KindState:
-		caller.details().State = e.State
+		caller.details().State = e.State()
 	case event.KindAdopted:
 		r.adopt(e, caller)
 	case event.KindFinal:

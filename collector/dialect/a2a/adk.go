@@ -192,7 +192,8 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 		t.wait(id)
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning, e.Payload = name, id, p.long, args
+	e.Name, e.CallID, e.LongRunning = name, id, p.long
+	e.SetPayload(args)
 }
 
 func inputKind(name string) event.InputKind {
@@ -223,8 +224,9 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 		return
 	}
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID, e.Payload, e.Settled = name, id, p.data.Get("response"), c.long
-	if dialect.SaysError(e.Payload) {
+	e.Name, e.CallID, e.Settled = name, id, c.long
+	e.SetPayload(p.data.Get("response"))
+	if dialect.SaysError(e.Payload()) {
 		e.Error = event.ToolError
 		return
 	}

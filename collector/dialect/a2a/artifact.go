@@ -89,7 +89,7 @@ func (d *decoder) grow(t *task, v strictjson.Value, parts parts, write event.Art
 		t.isNews(parts)
 		addTexts(parts, b)
 	case write.Complete && !a.headless && len(a.text) > 0:
-		b.Add(event.KindText).Text = a.text
+		b.Add(event.KindText).SetText(a.text)
 	default:
 		b.Partial = addTexts(parts, b)
 	}

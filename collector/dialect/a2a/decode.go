@@ -182,7 +182,8 @@ func (d *decoder) answer(t *task, st status, b *event.Batch) {
 	told := false
 	for _, a := range t.artifacts {
 		if a.growing && !a.headless && len(a.text) > 0 {
-			b.Add(event.KindText).Text, told = a.text, true
+			b.Add(event.KindText).SetText(a.text)
+			told = true
 		}
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
@@ -263,15 +264,11 @@ func addTexts(parts parts, b *event.Batch) (any bool) {
 }
 
 func addText(p part, b *event.Batch) {
-	text := p.text.Text()
-	if len(text) == 0 {
-		return
-	}
 	kind := event.KindText
 	if p.kind == partThought {
 		kind = event.KindThought
 	}
-	b.Add(kind).Text = text
+	b.AddText(kind, p.text)
 }
 
 // name returns a string of the wire, cut, without allocating for one that the stream has used before.

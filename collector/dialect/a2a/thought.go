@@ -34,7 +34,7 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 		}
 	}
 	if mark, is := findMark(frame); is {
-		b.Add(event.KindThought).Text = mark.Text() // what it says is stated where it is an agent's, and new
+		b.AddText(event.KindThought, mark) // what it says is stated where it is an agent's, and new
 	}
 }
 

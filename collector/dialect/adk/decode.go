@@ -189,8 +189,9 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		}
 		d.pending.answered(id, name)
 		e := b.Add(event.KindToolEnded)
-		e.Name, e.CallID, e.Payload, e.Settled = name, id, p.body, fr.settles() || b.Output
+		e.Name, e.CallID, e.Settled = name, id, fr.settles() || b.Output
 		e.Pending = b.Agent != "" && bytes.EqualFold(p.body.Get("status").Text(), []byte("pending"))
+		e.SetPayload(p.body)
 		if dialect.SaysError(p.body) {
 			e.Error = event.ToolError
 		}
@@ -207,9 +208,10 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	if e.Name, e.CallID, e.LongRunning, e.Payload = name, id, fr.isLongRunning(p.id), p.body; !e.LongRunning {
+	if e.Name, e.CallID, e.LongRunning = name, id, fr.isLongRunning(p.id); !e.LongRunning {
 		d.pending.add(placeKey(b), id, name)
 	}
+	e.SetPayload(p.body)
 }
 
 // addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of
@@ -244,19 +246,16 @@ func isUser(v strictjson.Value) bool {
 
 // addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
 func addText(p part, fr *frame, b *event.Batch) {
-	text := p.text.Text()
 	switch {
-	case len(text) == 0:
-		return
 	case fr.fromUser:
-		b.Add(event.KindOther)
-		return
+		if !p.text.Is("") {
+			b.Add(event.KindOther)
+		}
+	case p.kind == partThought:
+		b.AddText(event.KindThought, p.text)
+	default:
+		b.AddText(event.KindText, p.text)
 	}
-	kind := event.KindText
-	if p.kind == partThought {
-		kind = event.KindThought
-	}
-	b.Add(kind).Text = text
 }
 
 func addErrorCode(failure event.Failure, b *event.Batch) {

@@ -22,9 +22,6 @@ type decoder struct {
 	answer  answer
 	asked   string // the open question's id, or ""
 	echoed  bool   // since it was asked, what had been said was said again
-
-	doc  strictjson.Doc // of what stands in a string, and its bytes
-	text []byte
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -109,7 +106,7 @@ func (d *decoder) readChunk(text []byte, b *event.Batch) {
 
 func (d *decoder) state(text []byte, b *event.Batch) {
 	if len(text) > 0 {
-		b.Add(event.KindText).Text = text
+		b.Add(event.KindText).SetText(text)
 	}
 }
 
@@ -131,7 +128,7 @@ func (d *decoder) readEnd(_ []byte, b *event.Batch) {
 	if d.running {
 		b.Add(event.KindRunEnded).Error = d.failure
 	}
-	*d = decoder{doc: d.doc, text: d.text}
+	*d = decoder{}
 }
 
 func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
@@ -200,7 +197,7 @@ func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value
 
 func (d *decoder) readState(v strictjson.Value, b *event.Batch) {
 	if state, shown := readState(v); shown {
-		b.Add(event.KindState).State = state
+		b.Add(event.KindState).SetState(state)
 	}
 }
 
@@ -208,17 +205,18 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 	by := d.nodes.speaking()
 	d.by(by, b)
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.Payload = dialect.Name(v.Get("name").String()), d.inside(v.Get("args"))
+	e.Name = dialect.Name(v.Get("name").String())
+	e.SetPayload(b.Embedded(v.Get("args")))
 	d.calls.begin(e.Name, by)
 }
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
-	result := d.inside(v.Get("result"))
+	result := b.Embedded(v.Get("result"))
 	failure := event.NoFailure
 	if dialect.SaysError(result) {
 		failure = event.ToolError
 	}
-	d.endTool(dialect.Name(v.Get("name").String()), failure, b).Payload = result
+	d.endTool(dialect.Name(v.Get("name").String()), failure, b).SetPayload(result)
 }
 
 // endTool ends the oldest call of a tool, in the name of the node that made it.
@@ -232,9 +230,7 @@ func (d *decoder) endTool(name string, failure event.Failure, b *event.Batch) *e
 
 func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 	d.by(d.nodes.named(dialect.Name(v.Get("agent").String())), b)
-	if text := v.Get("content").Text(); len(text) > 0 {
-		b.Add(event.KindThought).Text = text
-	}
+	b.AddText(event.KindThought, v.Get("content"))
 }
 
 // readLog finds nothing: that a model is about to be called is no response of it, and of that the wire tells nothing.

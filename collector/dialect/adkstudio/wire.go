@@ -21,22 +21,6 @@ const (
 	traceError       = "error"
 )
 
-// maxDepth bounds the nesting of JSON that stands in a string.
-const maxDepth = 128
-
-// inside is a value that servers of today send as JSON in a string, and documents show as it is. A text that is no JSON, perhaps
-// because the server cut it, is a string.
-func (d *decoder) inside(v strictjson.Value) strictjson.Value {
-	if v.Kind() != strictjson.String {
-		return v
-	}
-	d.text = v.AppendText(d.text[:0])
-	if d.doc.Parse(d.text, maxDepth) != nil {
-		return v
-	}
-	return d.doc.Root()
-}
-
 // toolFailures are the words by which the log of an agent says that a call came to nothing. No result follows then.
 var toolFailures = map[string]event.Failure{
 	"tool_error":                      event.ToolError,

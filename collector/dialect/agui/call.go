@@ -79,21 +79,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 		ended.by.put(b)
 	}
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name, e.Payload = id, ended.tool, d.inside(v.Get("content"))
+	e.CallID, e.Name = id, ended.tool
+	e.SetPayload(b.Embedded(v.Get("content")))
 	e.Settled = true // the wire shows no response of a model that could be owed
-}
-
-// maxDepth bounds the nesting of JSON that stands in a string.
-const maxDepth = 128
-
-// inside is a value that stands as JSON in a string; a text that is no JSON is a string.
-func (d *decoder) inside(v strictjson.Value) strictjson.Value {
-	if v.Kind() != strictjson.String {
-		return v
-	}
-	d.text = v.AppendText(d.text[:0])
-	if d.doc.Parse(d.text, maxDepth) != nil {
-		return v
-	}
-	return d.doc.Root()
 }

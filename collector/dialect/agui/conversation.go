@@ -54,11 +54,9 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	if !said.thought.Exists() {
 		return
 	}
-	text := said.thought.Get("content").Text()
-	if len(text) == 0 {
-		text = []byte("reasoning") // what there is to read is that somebody thought
+	if b.AddText(event.KindThought, said.thought.Get("content")) == nil {
+		b.Add(event.KindThought).SetText([]byte("reasoning")) // what there is to read is that somebody thought
 	}
-	b.Add(event.KindThought).Text = text
 }
 
 // prompted says whether the request that began a run holds what is for models, or their thoughts. Its client has sent most of it,

@@ -17,8 +17,6 @@ type decoder struct {
 	work
 
 	names map[string]string // strings that the stream repeats
-	doc   strictjson.Doc    // of what stands in a string, and its bytes
-	text  []byte
 }
 
 // work is what is known of the run at hand.
@@ -201,12 +199,12 @@ func (d *decoder) meter(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
-		b.Add(event.KindState).State = readState(snapshot)
+		b.Add(event.KindState).SetState(readState(snapshot))
 	}
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Add(event.KindState).State = readPatch(v.Get("delta"))
+	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 
 // activitySnapshot takes an activity for a piece of data that the run writes.
@@ -246,9 +244,7 @@ func (d *decoder) other(strictjson.Value, *event.Batch) {}
 
 // thought takes a piece of one. No frame repeats it.
 func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
-	if text := v.Get("delta").Text(); len(text) > 0 {
-		b.Add(event.KindThought).Text = text
-	}
+	b.AddText(event.KindThought, v.Get("delta"))
 }
 
 // maxNames bounds the strings of a stream that are kept to be used again.

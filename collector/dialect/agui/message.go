@@ -63,7 +63,7 @@ func (m *messages) remember(ended *message) {
 		m.closed = make(map[string]*message)
 	}
 	if len(m.closed) < maxHeld {
-		m.closed[ended.id] = ended
+		m.closed[ended.id] = &message{internal: ended.internal, thinks: ended.thinks, answer: ended.answer} // without its text
 	}
 }
 
@@ -165,19 +165,16 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 
 // say takes the next piece.
 func (m *message) say(v strictjson.Value, b *event.Batch) {
-	piece := v.Get("delta").Text()
+	piece := v.Get("delta")
 	switch {
-	case len(piece) == 0:
-		return
 	case m.thinks:
-		b.Add(event.KindThought).Text = piece
-		return
-	case !m.answer:
-		return
+		b.AddText(event.KindThought, piece)
+	case m.answer:
+		if e := b.AddText(event.KindText, piece); e != nil {
+			b.Partial = true
+			m.said.Add(e.Text())
+		}
 	}
-	b.Partial = true
-	b.Add(event.KindText).Text = piece
-	m.said.Add(piece)
 }
 
 // textEnd states a message whole.
@@ -190,7 +187,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 	m.put(b)
 	d.messages.end(m)
 	if len(m.said) > 0 {
-		b.Add(event.KindText).Text = m.said
+		b.Add(event.KindText).SetText(m.said)
 	}
 }
 
@@ -224,7 +221,7 @@ func (d *decoder) tell(b *event.Batch) {
 	by := agent{b.Agent, b.Branch, b.Within, b.Parent}
 	d.messages.untold = slices.DeleteFunc(d.messages.untold, func(m *message) bool {
 		if m.by == by {
-			b.Add(event.KindText).Text = m.said
+			b.Add(event.KindText).SetText(m.said)
 		}
 		return m.by == by
 	})

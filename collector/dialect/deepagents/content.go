@@ -27,18 +27,15 @@ func (c *content) claim(b *event.Batch) {
 	}
 }
 
-// take reads a piece. It says whether the piece is kept until its text ends.
-func (c *content) take(piece strictjson.Value, b *event.Batch) (text []byte, kept bool) {
+// keep reports whether a piece of text is kept until its text ends.
+func (c *content) keep(piece strictjson.Value, b *event.Batch) bool {
 	if !c.open || c.over || c.by != speakerOf(b) {
-		return piece.Text(), false
+		return false
 	}
-	from := len(c.said)
 	if c.said = piece.AppendText(c.said); len(c.said) > maxContent {
-		text, c.over = c.said[from:], true
-		c.said = nil
-		return text, false
+		c.over, c.said = true, nil
 	}
-	return c.said[from:], true
+	return !c.over
 }
 
 // end is the whole of a text that was begun.

@@ -16,9 +16,6 @@ type decoder struct {
 	session string
 	second  bool // the version whose frames say which agent they are of
 	work
-
-	doc  strictjson.Doc // of what stands in a string, and its bytes
-	text []byte
 }
 
 // work is what is known of the run at hand.
@@ -104,9 +101,7 @@ func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
-	if text := v.Get("text").Text(); len(text) > 0 {
-		b.Add(event.KindThought).Text = text
-	}
+	b.AddText(event.KindThought, v.Get("text"))
 }
 
 func (d *decoder) readPlan(v strictjson.Value, b *event.Batch) {
@@ -118,7 +113,8 @@ func (d *decoder) readPlan(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.Payload = dialect.Name(v.Get("name").String()), dialect.Name(v.Get("call_id").String()), d.inside(v.Get("args_summary"))
+	e.Name, e.CallID = dialect.Name(v.Get("name").String()), dialect.Name(v.Get("call_id").String())
+	e.SetPayload(b.Embedded(v.Get("args_summary")))
 	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.Within}})
 }
 
@@ -156,11 +152,9 @@ func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
 	if d.agents.of(v) == (agent{}) {
 		d.content.claim(b)
 	}
-	text, kept := d.content.take(v.Get("md"), b)
-	b.Partial = kept
-	if len(text) > 0 {
-		b.Add(event.KindText).Text = text
-	}
+	piece := v.Get("md")
+	b.Partial = d.content.keep(piece, b)
+	b.AddText(event.KindText, piece)
 }
 
 // readContentEnd states the text that was begun, whole.
@@ -169,13 +163,13 @@ func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
 		d.content.claim(b)
 	}
 	if text := d.content.end(b); len(text) > 0 {
-		b.Add(event.KindText).Text = text
+		b.Add(event.KindText).SetText(text)
 	}
 }
 
 // readStatus tells a heartbeat from a word that the run waits for somebody.
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
-	details := d.inside(v.Get("md"))
+	details := b.Embedded(v.Get("md"))
 	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), asksHuman) {
 		return
 	}

@@ -8,21 +8,6 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxDepth bounds the nesting of JSON that stands in a string.
-const maxDepth = 128
-
-// inside is a value that is sent as JSON in a string. A text that is no JSON, perhaps because the server cut it, is a string.
-func (d *decoder) inside(v strictjson.Value) strictjson.Value {
-	if v.Kind() != strictjson.String {
-		return v
-	}
-	d.text = v.AppendText(d.text[:0])
-	if d.doc.Parse(d.text, maxDepth) != nil {
-		return v
-	}
-	return d.doc.Root()
-}
-
 // pseudonym stands for a thread. Whoever knows the thread's own id may go on with its work, so that it is told to nobody.
 func pseudonym(thread []byte) string {
 	if len(thread) == 0 {

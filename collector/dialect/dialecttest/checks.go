@@ -20,6 +20,7 @@ var checks = []struct {
 }{
 	{"detected", detected},
 	{"twice the same", repeatable},
+	{"all held", held},
 	{"frame dropped", dropped},
 	{"frame doubled", doubled},
 	{"frame spoiled", survives},
@@ -40,7 +41,7 @@ func detected(d dialect.Dialect, c *capture) error {
 		if found == nil && i <= patience {
 			found = detector.Ask(read)
 		}
-		scribble(s.frame)
+		scribble(read.Frame)
 	}
 	for i, f := range slices.Backward(c.frames) {
 		if again := d.Detect(s.read(f)); again != answers[i] {
@@ -57,7 +58,7 @@ func detected(d dialect.Dialect, c *capture) error {
 func repeatable(d dialect.Dialect, c *capture) error {
 	for _, answer := range []bool{false, true} {
 		lent, kept := begin(d, answer), begin(d, answer)
-		lent.write, kept.write, kept.keep = true, true, true
+		lent.write, kept.write, kept.keep = writeWhole, writeWhole, true
 		for i, f := range c.frames {
 			one, err := lent.decode(f)
 			if err != nil {

@@ -85,9 +85,7 @@ func say(f dialect.Frame, b *event.Batch) {
 		b.Type = "say"
 	default:
 		b.Type, b.Agent = "say", cut(who.String())
-		if text := f.JSON.Get("say").Text(); len(text) > 0 {
-			b.Add(event.KindText).Text = text
-		}
+		b.AddText(event.KindText, f.JSON.Get("say"))
 	}
 }
 
@@ -137,6 +135,7 @@ func TestKept(t *testing.T) {
 func TestBroken(t *testing.T) {
 	var keptText []byte
 	var keptValue strictjson.Value
+	var keptBatch *event.Batch
 	asked := 0
 	for name, c := range map[string]struct {
 		dialect toy
@@ -159,6 +158,13 @@ func TestBroken(t *testing.T) {
 			b.Branch = cut(keptValue.Get("who").String())
 			keptValue = f.JSON
 		}}, "twice the same", "something of a frame is kept"},
+		"keeps a batch": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+			say(f, b)
+			if keptBatch != nil && keptBatch != b {
+				keptBatch.Agent = b.Agent
+			}
+			keptBatch = b
+		}}, "all held", "a later frame changes what its batch holds"},
 		"leaves it to chance": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			asked++
@@ -203,7 +209,7 @@ func TestBroken(t *testing.T) {
 		}}, "frame dropped", "the user is taken for an agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked, keptText, keptValue = 0, nil, strictjson.Value{}
+			asked, keptText, keptValue, keptBatch = 0, nil, strictjson.Value{}, nil
 			for _, check := range checks {
 				if check.name != c.check {
 					continue
@@ -215,6 +221,29 @@ func TestBroken(t *testing.T) {
 			}
 			t.Errorf("no check %q", c.check)
 		})
+	}
+}
+
+// TestReuse has a dialect use one buffer and one document for all of its frames: what it puts into a batch is the batch's own.
+func TestReuse(t *testing.T) {
+	var said []byte
+	var doc strictjson.Doc
+	d := toy{decode: func(f dialect.Frame, b *event.Batch) {
+		said = append(said[:0], f.JSON.Get("who").Text()...)
+		if say(f, b); b.Rejected != "" || len(said) == 0 {
+			return
+		}
+		b.Add(event.KindThought).SetText(said)
+		if err := doc.Parse(said, maxDepth); err != nil {
+			_ = doc.Parse([]byte("["+strings.Repeat("0,", len(b.Events))+"0]"), maxDepth)
+		}
+		b.Add(event.KindToolEnded).SetPayload(doc.Root())
+		b.Add(event.KindOther)
+	}}
+	for _, check := range checks {
+		if err := check.run(d, toyCapture(t)); err != nil {
+			t.Errorf("%s: %v", check.name, err)
+		}
 	}
 }
 
@@ -270,6 +299,11 @@ func TestBrokenOutside(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	fact := func(e event.Event) event.Batch { return event.Batch{Events: []event.Event{e}} }
+	text := func(kind event.Kind, said string) event.Event {
+		e := event.Event{Kind: kind}
+		e.SetText([]byte(said))
+		return e
+	}
 	known := event.Count{N: 1, Known: true}
 	var doc strictjson.Doc
 	if err := doc.Parse([]byte(`"x"`), 1); err != nil {
@@ -277,8 +311,16 @@ func TestVerify(t *testing.T) {
 	}
 	piece := event.Piece{Kind: event.PieceText, Value: doc.Root()}
 	written := func(more int, pieces ...event.Piece) event.Event {
-		return event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile}, Pieces: pieces, More: more}
+		e := event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile}}
+		for _, p := range pieces {
+			e.AddPiece(p)
+		}
+		e.More = more
+		return e
 	}
+	misplaced := fact(written(0, piece))
+	misplaced.Events[0].Kind = event.KindFinal
+	misplaced.Events[0].Artifact = event.Artifact{}
 	for want, b := range map[string]event.Batch{
 		"call has 257 bytes": fact(event.Event{CallID: strings.Repeat("x", MaxString+1)}),
 		"model is not UTF-8": fact(event.Event{Model: "\xff"}),
@@ -288,17 +330,16 @@ func TestVerify(t *testing.T) {
 		"yet it states":      {Rejected: event.ReasonShape, Events: []event.Event{{Kind: event.KindFinal}}},
 		"no kind of ours":    fact(event.Event{Kind: event.Kind(len(event.Kinds()))}),
 		"has 0 bytes":        fact(event.Event{Kind: event.KindText}),
-		"has 1 bytes":        fact(event.Event{Kind: event.KindFinal, Text: []byte("x")}),
-		"text is not UTF-8":  fact(event.Event{Kind: event.KindThought, Text: []byte("\xff")}),
+		"has 1 bytes":        fact(text(event.KindFinal, "x")),
+		"text is not UTF-8":  fact(text(event.KindThought, "\xff")),
 		"no failure of ours": fact(event.Event{Kind: event.KindError, Error: "boom"}),
 		"without a class":    fact(event.Event{Kind: event.KindError}),
 		"nothing that can":   fact(event.Event{Kind: event.KindFinal, Error: event.ToolError}),
 		`input ""`:           fact(event.Event{Kind: event.KindInputRequested}),
 		`input "data"`:       fact(event.Event{Kind: event.KindFinal, Input: event.InputData}),
 		`artifact "map"`:     fact(event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: "map"}}),
-		"pieces of an":       fact(event.Event{Kind: event.KindFinal, Pieces: []event.Piece{piece}}),
+		"pieces of an":       misplaced,
 		"1 pieces and 1":     fact(written(1, piece)),
-		"1025 pieces":        fact(written(0, slices.Repeat([]event.Piece{piece}, event.MaxPieces+1)...)),
 		`a piece "rows"`:     fact(written(0, event.Piece{Kind: event.PieceRows, Value: doc.Root()})),
 		`a piece "text"`:     fact(written(0, event.Piece{Kind: event.PieceText})),
 		"a schema of no":     fact(written(0, event.Piece{Kind: event.PieceData, Value: doc.Root(), Schema: doc.Root()})),
@@ -316,7 +357,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	good := event.Batch{Run: "r", Agent: "a", Time: time.Unix(1e9, 0).UTC(), Events: []event.Event{
-		{Kind: event.KindText, Text: []byte("hi")}, {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
+		text(event.KindText, "hi"), {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
 		{Kind: event.KindToolStarted, LongRunning: true}, {Kind: event.KindToolEnded, Settled: true, Error: event.ToolError},
 		{Kind: event.KindInputRequested, Input: event.InputData}, {Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
 		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, FromCode: true}, {Kind: event.KindReasoning, Steps: 3}, written(0, piece),

@@ -63,7 +63,7 @@ func (c *capture) facts(d dialect.Dialect) string {
 		source = &event.Stream{}
 	}
 	s := beginStream(d, source)
-	s.write = true
+	s.write = write
 	for i, f := range c.frames {
 		got, err := s.decode(f)
 		fmt.Fprintf(&all, "%d %s", i+1, got.facts)
@@ -74,9 +74,14 @@ func (c *capture) facts(d dialect.Dialect) string {
 	return all.String()
 }
 
-// write puts a batch into words.
-func write(b *event.Batch) string {
-	var w words
+// write puts a batch into words, of which long ones are cut.
+func write(b *event.Batch) string { return inWords(b, short) }
+
+// writeWhole puts all of a batch into words.
+func writeWhole(b *event.Batch) string { return inWords(b, func(s string) string { return s }) }
+
+func inWords(b *event.Batch, cut func(string) string) string {
+	w := words{cut: cut}
 	w.WriteString("-")
 	if b.Type != "" {
 		w.Reset()
@@ -106,7 +111,10 @@ func write(b *event.Batch) string {
 	return w.String()
 }
 
-type words struct{ strings.Builder }
+type words struct {
+	strings.Builder
+	cut func(string) string // shortens texts and values
+}
 
 func (w *words) put(name, value string) {
 	if value != "" {
@@ -167,31 +175,31 @@ func (w *words) fact(e *event.Event) {
 	if e.Kind == event.KindPlan {
 		fmt.Fprintf(w, " %+v", e.Plan)
 	}
-	if len(e.State.Keys) > 0 {
-		fmt.Fprintf(w, " keys=%q", e.State.Keys)
+	if len(e.State().Keys) > 0 {
+		fmt.Fprintf(w, " keys=%q", e.State().Keys)
 	}
-	w.count("bytes", e.State.Bytes)
+	w.count("bytes", e.State().Bytes)
 	if e.Kind == event.KindReasoning {
 		fmt.Fprintf(w, " steps=%d", e.Steps)
 	}
 	w.statement(e)
-	if len(e.Text) > 0 {
-		w.WriteString(" " + short(fmt.Sprintf("%q", e.Text)))
+	if len(e.Text()) > 0 {
+		w.WriteString(" " + w.cut(fmt.Sprintf("%q", e.Text())))
 	}
-	if e.Payload.Exists() {
-		w.WriteString(" " + short(string(e.Payload.Raw())))
+	if e.Payload().Exists() {
+		w.WriteString(" " + w.cut(string(e.Payload().Raw())))
 	}
 	w.WriteString("\n")
 }
 
 func (w *words) pieces(e *event.Event) {
-	for _, p := range e.Pieces {
+	for _, p := range e.Pieces() {
 		fmt.Fprintf(w, " (%s", p.Kind)
 		w.put("name", p.Name)
 		w.put("media", p.Media)
-		w.WriteString(" " + short(string(p.Value.Raw())))
+		w.WriteString(" " + w.cut(string(p.Value.Raw())))
 		if p.Schema.Exists() {
-			w.WriteString(" schema=" + short(string(p.Schema.Raw())))
+			w.WriteString(" schema=" + w.cut(string(p.Schema.Raw())))
 		}
 		w.WriteString(")")
 	}

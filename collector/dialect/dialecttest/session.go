@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -14,16 +15,15 @@ import (
 // maxDepth is that of the pipeline's default configuration.
 const maxDepth = 128
 
-// session decodes a stream as the pipeline does, on bytes and an index that the next frame writes over.
+// session decodes a stream as the pipeline does, in a batch that is used again for the next frame.
 type session struct {
 	dialect dialect.Dialect
 	decoder dialect.Decoder
 	stream  *event.Stream
-	doc     *strictjson.Doc
-	frame   sse.Frame
-	batch   event.Batch
-	write   bool // the facts down
-	keep    bool // each frame's bytes as they are
+	frame   sse.Frame                 // what the reader lent for the frame at hand
+	batch   *event.Batch              // of it
+	write   func(*event.Batch) string // writes the facts down; nil where nobody asks
+	keep    bool                      // each batch, as it is
 
 	texts         []text // of the batch
 	before, after []byte // what they say, with the frame's bytes and without
@@ -34,7 +34,7 @@ func begin(d dialect.Dialect, answer bool) *session {
 }
 
 func beginStream(d dialect.Dialect, stream *event.Stream) *session {
-	return &session{dialect: d, decoder: d.New(stream), stream: stream, doc: new(strictjson.Doc)}
+	return &session{dialect: d, decoder: d.New(stream), stream: stream, batch: new(event.Batch)}
 }
 
 // decoded is what is left of a frame once its bytes are gone.
@@ -48,20 +48,20 @@ type decoded struct {
 func (s *session) decode(f sse.Frame) (decoded, error) {
 	defer explain(f)
 	if s.keep {
-		s.frame, s.doc = sse.Frame{}, new(strictjson.Doc)
+		s.batch = new(event.Batch)
 	}
 	read := s.read(f)
 	if m := s.dialect.Detect(read); m > dialect.Yes {
 		return decoded{}, fmt.Errorf("no answer of Detect is %d", m)
 	}
-	b := &s.batch
-	*b = event.Batch{Stream: s.stream, Frame: s.frame, Table: s.dialect.Table(), JSON: read.JSON, Events: b.Events[:0]}
+	b := s.batch
+	b.Table = s.dialect.Table()
 	s.decoder.Decode(read, b)
 	d := decoded{rejected: b.Rejected, object: read.JSON.Kind() == strictjson.Object}
-	if s.write {
-		d.facts = write(b)
+	if s.write != nil {
+		d.facts = s.write(b)
 	}
-	return d, s.judge(f, b)
+	return d, s.judge(f, read, b)
 }
 
 // read is what the pipeline does before it asks a dialect.
@@ -70,18 +70,14 @@ func (s *session) read(f sse.Frame) dialect.Frame {
 	s.frame.Event = append(s.frame.Event[:0], f.Event...)
 	s.frame.Data = append(s.frame.Data[:0], f.Data...)
 	s.frame.Size = f.Size
-	read := dialect.Frame{Frame: s.frame}
-	var refused *strictjson.Error
-	if errors.As(s.doc.Parse(s.frame.Data, maxDepth), &refused) {
-		read.Malformed = event.Reason(refused.Reason)
-		return read
-	}
-	read.JSON = s.doc.Root()
-	return read
+	s.batch.Begin(s.stream, s.frame, time.Time{})
+	scribble(s.frame) // the reader goes on
+	refused := s.batch.Parse(maxDepth)
+	return dialect.Frame{Frame: s.batch.Frame, JSON: s.batch.JSON, Malformed: refused}
 }
 
-func (s *session) judge(f sse.Frame, b *event.Batch) error {
-	if !bytes.Equal(s.frame.Data, f.Data) || !bytes.Equal(s.frame.Event, f.Event) || !bytes.Equal(s.frame.ID, f.ID) {
+func (s *session) judge(f sse.Frame, read dialect.Frame, b *event.Batch) error {
+	if !bytes.Equal(read.Data, f.Data) || !bytes.Equal(read.Event, f.Event) || !bytes.Equal(read.ID, f.ID) {
 		return errors.New("the frame's bytes were changed: they are the relay's too")
 	}
 	s.texts = texts(b, s.texts[:0])
@@ -95,7 +91,7 @@ func (s *session) judge(f sse.Frame, b *event.Batch) error {
 		return nil
 	}
 	s.before = joined(s.texts, s.before[:0])
-	scribble(s.frame)
+	scribble(read.Frame)
 	if s.after = joined(s.texts, s.after[:0]); !bytes.Equal(s.after, s.before) {
 		return fmt.Errorf("a name or an id is borrowed from the frame: %q became %q", s.before, s.after)
 	}

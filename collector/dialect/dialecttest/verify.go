@@ -65,9 +65,9 @@ func misplaced(e *event.Event) string {
 	switch {
 	case int(e.Kind) >= len(event.Kinds()):
 		return "no kind of ours"
-	case kind(event.KindText, event.KindThought) != (len(e.Text) > 0):
-		return fmt.Sprintf("has %d bytes of text", len(e.Text))
-	case !utf8.Valid(e.Text):
+	case kind(event.KindText, event.KindThought) != (len(e.Text()) > 0):
+		return fmt.Sprintf("has %d bytes of text", len(e.Text()))
+	case !utf8.Valid(e.Text()):
 		return "its text is not UTF-8"
 	case !slices.Contains(failures, e.Error):
 		return fmt.Sprintf("error %q is no failure of ours", e.Error)
@@ -85,12 +85,12 @@ func misplaced(e *event.Event) string {
 		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
 		e.ToolCalls.Known && !kind(event.KindRunEnded),
 		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
-		(len(e.State.Keys) > 0 || e.State.Bytes.Known) && !kind(event.KindState):
+		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"
 	case !slices.Contains(routings, e.Routing):
 		return fmt.Sprintf("routing %q", e.Routing)
-	case len(e.State.Keys) > MaxKeys:
-		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State.Keys), MaxKeys)
+	case len(e.State().Keys) > MaxKeys:
+		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State().Keys), MaxKeys)
 	case e.Took.D < 0 || e.Expires.D < 0 || !e.Took.Known && e.Took.D != 0 || !e.Expires.Known && e.Expires.D != 0:
 		return fmt.Sprintf("took %+v, expires %+v", e.Took, e.Expires)
 	case e.Name == "" && kind(event.KindTransfer):
@@ -102,12 +102,12 @@ func misplaced(e *event.Event) string {
 	case e.Steps < 0:
 		return "a negative number of steps"
 	}
-	for _, p := range e.Pieces {
+	for _, p := range e.Pieces() {
 		if fault := misshapen(e, p); fault != "" {
 			return fault
 		}
 	}
-	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State.Bytes} {
+	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State().Bytes} {
 		if c.N < 0 || !c.Known && c.N != 0 {
 			return fmt.Sprintf("count %+v", c)
 		}
@@ -126,8 +126,8 @@ func misshapen(e *event.Event, p event.Piece) string {
 	switch {
 	case e.Kind != event.KindArtifact:
 		return "pieces of an artifact"
-	case len(e.Pieces) > event.MaxPieces || e.More > 0 && len(e.Pieces) < event.MaxPieces:
-		return fmt.Sprintf("%d pieces and %d more", len(e.Pieces), e.More)
+	case e.More > 0 && len(e.Pieces()) < event.MaxPieces:
+		return fmt.Sprintf("%d pieces and %d more", len(e.Pieces()), e.More)
 	case !right[p.Kind]:
 		return fmt.Sprintf("a piece %q of %v", p.Kind, shape)
 	case p.Schema.Exists() && p.Kind != event.PieceRows:
@@ -163,10 +163,10 @@ func texts(b *event.Batch, all []text) []text {
 		add("name", e.Name, MaxString)
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
-		for _, key := range e.State.Keys {
+		for _, key := range e.State().Keys {
 			add("key", key, MaxString)
 		}
-		for _, p := range e.Pieces {
+		for _, p := range e.Pieces() {
 			add("file", p.Name, MaxString)
 			add("media type", p.Media, MaxString)
 		}

@@ -82,7 +82,8 @@ func (d *decoder) toolStart(t *task, fr frame, b *event.Batch) {
 		t.calls = append(t.calls, call{id: id, tool: tool, provider: d.name(fr.metadata.Get("provider").Text())})
 	}
 	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name, e.Payload = id, tool, fr.data.Get("arguments")
+	e.CallID, e.Name = id, tool
+	e.SetPayload(fr.data.Get("arguments"))
 }
 
 func (d *decoder) toolProgress(_ *task, fr frame, b *event.Batch) {
@@ -109,7 +110,8 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 		b.Add(event.KindToolPaused).CallID = id
 	}
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name, e.Payload = id, tool, fr.data.Get("result")
+	e.CallID, e.Name = id, tool
+	e.SetPayload(fr.data.Get("result"))
 	e.Took = fr.took()
 	switch {
 	case failed(fr.data):

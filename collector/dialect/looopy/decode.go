@@ -161,9 +161,8 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 		}
 		t.closeResponse(fr.metadata.Get("finishReason"), broken, b)
 	}
-	if text := fr.data.Get("content").Text(); len(text) > 0 {
-		b.Add(event.KindText).Text = text
-		b.Partial = !t.isNews(text) // content-complete has brought it whole
+	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
+		b.Partial = !t.isNews(e.Text()) // content-complete has brought it whole
 	}
 	if already {
 		if len(b.Events) == 0 {

@@ -57,9 +57,7 @@ func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, b *
 func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
 	b.Partial = true // content-complete repeats it, or task-complete
 	t.openResponse(b)
-	if text := fr.data.Get("delta").Text(); len(text) > 0 {
-		b.Add(event.KindText).Text = text
-	}
+	b.AddText(event.KindText, fr.data.Get("delta"))
 }
 
 // contentComplete is a whole response. It is the answer unless the model calls tools; the servers' loop goes on only then. The
@@ -70,9 +68,8 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 		e.Unmetered, t.stage = true, unmetered
 	}
 	t.called = fr.data.Get("toolCalls").Len()
-	if text := fr.data.Get("content").Text(); len(text) > 0 {
-		t.isNews(text)
-		b.Add(event.KindText).Text = text
+	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
+		t.isNews(e.Text())
 	}
 	if t.final = len(finish.Text()) > 0 && !finish.Is("tool_calls"); t.final {
 		b.Add(event.KindFinal)
@@ -117,9 +114,8 @@ func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 	if source := fr.metadata.Get("source"); source.Is("content") || source.Is("content-delta") {
 		t.openResponse(b)
 	}
-	if text := fr.data.Get("content").Text(); len(text) > 0 {
-		e := b.Add(event.KindThought)
-		e.Text, e.Verbosity = text, verbosity(fr.data.Get("verbosity"))
+	if e := b.AddText(event.KindThought, fr.data.Get("content")); e != nil {
+		e.Verbosity = verbosity(fr.data.Get("verbosity"))
 	}
 	if value, ok := fr.metadata.Get("confidence").Float(); ok && value >= 0 && value <= 1 {
 		e := b.Add(event.KindConfidence)

@@ -74,9 +74,9 @@ func decode(f sse.Frame, table *event.Table, doc *strictjson.Doc) *event.Batch {
 	}
 	switch b.Type {
 	case "content-delta":
-		b.Add(event.KindText).Text = b.JSON.Get("delta").Text()
+		b.Add(event.KindText).SetText(b.JSON.Get("delta").Text())
 	case "thought-stream":
-		b.Add(event.KindThought).Text = b.JSON.Get("thought").Text()
+		b.Add(event.KindThought).SetText(b.JSON.Get("thought").Text())
 		for c := range b.JSON.Get("confidence").Elements() {
 			value, known := c.Float()
 			b.Add(event.KindConfidence).Confidence = event.Confidence{Value: value, Known: known, Origin: event.OriginThought}

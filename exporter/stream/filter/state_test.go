@@ -102,7 +102,7 @@ func TestSchemas(t *testing.T) {
 			table := event.Table{Types: map[string]event.Type{"": {Public: &rule}}}
 			var doc strictjson.Doc
 			b := decode(sse.Frame{Data: []byte(c.sent)}, &table, &doc)
-			b.Add(event.KindText).Text = []byte("a") // it is an answer's
+			b.Add(event.KindText).SetText([]byte("a")) // it is an answer's
 			if frame, why := filter.New(s).Apply(b); why != filter.Passed {
 				got = string(why)
 			} else if got = string(frame.Data); frame.Kinds&(1<<event.KindArtifact) != 0 != strings.Contains(got, `"n"`) {
@@ -129,7 +129,7 @@ func TestEnds(t *testing.T) {
 	} {
 		var doc strictjson.Doc
 		b := decode(sse.Frame{Data: []byte(`{"done":1,"text":"a"}`)}, &table, &doc)
-		b.Add(event.KindText).Text = []byte("a")
+		b.Add(event.KindText).SetText([]byte("a"))
 		if c.ends {
 			b.Add(event.KindRunEnded)
 		}

@@ -48,7 +48,7 @@ func TestText(t *testing.T) {
 				b.JSON = doc.Root()
 			}
 			if e := b.Add(c.fact); c.fact == event.KindText {
-				e.Text = b.Frame.Data
+				e.SetText(b.Frame.Data)
 			}
 			for policy, want := range map[event.Policy]string{event.PolicyClient: c.client, event.PolicyPublic: c.public} {
 				frame, why := filter.New(filter.Settings{Policy: policy}).Apply(b)
@@ -66,7 +66,7 @@ func TestText(t *testing.T) {
 		})
 	}
 	b := &event.Batch{Frame: sse.Frame{Event: []byte("chunk"), Data: []byte("x")}, Table: &textTable, Type: "chunk", Agent: "a"}
-	b.Add(event.KindText).Text = b.Frame.Data
+	b.Add(event.KindText).SetText(b.Frame.Data)
 	for name, s := range map[string]filter.Settings{
 		"no text":         {Policy: event.PolicyClient, Out: []event.Kind{event.KindText}},
 		"of others":       {Policy: event.PolicyPublic, Authors: []string{"b"}},

@@ -63,7 +63,7 @@ func (a *a2a) state(r *run, b *event.Batch, e *event.Event) {
 		a.think(r, b, e)
 	case event.KindToolStarted:
 		id := r.callID(e, a.out.id)
-		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: object(e.Payload)}, Metadata: &partRemarks{Type: "function_call", Long: e.LongRunning}})
+		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: object(e.Payload())}, Metadata: &partRemarks{Type: "function_call", Long: e.LongRunning}})
 	case event.KindToolEnded:
 		id := r.endedID(e, a.out.id)
 		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: resultOf(e)}, Metadata: &partRemarks{Type: "function_response"}})
@@ -120,7 +120,7 @@ func (a *a2a) work(r *run, b *event.Batch, part a2aPart) {
 
 // say writes a text as an artifact, which ends with its last chunk.
 func (a *a2a) say(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.say(speakerOf(b, e), e.Text, b.Partial, a.out.id)
+	of, news, over := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
 	if of == nil {
 		return
 	}
@@ -154,7 +154,7 @@ func (a *a2a) chunk(r *run, b *event.Batch, of *text, news []byte, over bool) {
 
 // think writes a thought as talk about the work.
 func (a *a2a) think(r *run, b *event.Batch, e *event.Event) {
-	of, news, _ := r.texts.say(speakerOf(b, e), e.Text, b.Partial, a.out.id)
+	of, news, _ := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
 	if of == nil || len(news) == 0 {
 		return
 	}
@@ -227,7 +227,7 @@ func object(v strictjson.Value) any {
 
 // resultOf is what a tool gave back; of one that failed without a word, that it did.
 func resultOf(e *event.Event) any {
-	if result := object(e.Payload); result != nil {
+	if result := object(e.Payload()); result != nil {
 		return result
 	}
 	if e.Error != event.NoFailure {

@@ -19,14 +19,13 @@ type a2aFile struct {
 
 // parts are the contents of an artifact. Where a frame does not have them, or not all, a part says what was written.
 func (w a2aWire) parts(e *event.Event) []a2aPart {
-	all := make([]a2aPart, 0, len(e.Pieces)+1)
-	for i := range e.Pieces {
-		all = append(all, w.part(&e.Pieces[i]))
+	pieces := e.Pieces()
+	all := make([]a2aPart, 0, len(pieces)+1)
+	for i := range pieces {
+		all = append(all, w.part(&pieces[i]))
 	}
 	if len(all) == 0 || e.More > 0 {
-		bare := *e
-		bare.Pieces = nil
-		all = append(all, a2aPart{Data: writtenOf(&bare)})
+		all = append(all, a2aPart{Data: writtenOf(e, nil)})
 	}
 	return all
 }

@@ -162,7 +162,7 @@ func (a *agui) end(r *run, how status) {
 
 // say writes a text, or what of it is news. A thought is one of the protocol's spans of reasoning.
 func (a *agui) say(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.say(speakerOf(b, e), e.Text, b.Partial, a.out.id)
+	of, news, over := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
 	if of == nil || a.quiet {
 		return
 	}
@@ -216,8 +216,8 @@ func (a *agui) call(r *run, b *event.Batch, e *event.Event) {
 		return
 	}
 	a.add(b, aguiEvent{Type: "TOOL_CALL_START", ToolCallID: id, ToolCallName: &e.Name})
-	if e.Payload.Exists() {
-		a.add(b, aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: string(e.Payload.Raw())})
+	if e.Payload().Exists() {
+		a.add(b, aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: string(e.Payload().Raw())})
 	}
 	a.add(b, aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
@@ -227,9 +227,9 @@ func (a *agui) answer(r *run, b *event.Batch, e *event.Event) {
 	if !a.enters(r) {
 		return
 	}
-	content := string(e.Payload.Raw())
-	if e.Payload.Kind() == strictjson.String {
-		content = e.Payload.String()
+	content := string(e.Payload().Raw())
+	if e.Payload().Kind() == strictjson.String {
+		content = e.Payload().String()
 	}
 	a.add(b, aguiEvent{Type: "TOOL_CALL_RESULT", MessageID: a.out.messageID(), ToolCallID: id, Content: &content, Role: "tool"})
 }
@@ -244,7 +244,7 @@ func (a *agui) activity(r *run, b *event.Batch, e *event.Event, content any) {
 
 // write writes an artifact: whole, or, where the reader has something of its contents, what is added to that.
 func (a *agui) write(r *run, b *event.Batch, e *event.Event) {
-	of, now := r.thing(e, a.out.id), writtenOf(e)
+	of, now := r.thing(e, a.out.id), writtenOf(e, e.Pieces())
 	grows := e.Artifact.Append && of.begun
 	of.begun = grows || len(now.Contents) > 0
 	switch {

@@ -14,7 +14,7 @@ type deltas struct{ batch event.Batch }
 
 func (d *deltas) Decode(f sse.Frame) *event.Batch {
 	d.batch = event.Batch{Run: "r", Session: "c", Agent: "agent", Partial: true, Events: d.batch.Events[:0]}
-	d.batch.Add(event.KindText).Text = f.Data[:20]
+	d.batch.Add(event.KindText).SetText(f.Data[:20])
 	return &d.batch
 }
 

@@ -36,11 +36,11 @@ type piece struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-func writtenOf(e *event.Event) *written {
+func writtenOf(e *event.Event, pieces []event.Piece) *written {
 	a := &e.Artifact
 	w := &written{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete, nil, e.More}
-	for i := range e.Pieces {
-		w.Contents = append(w.Contents, pieceOf(&e.Pieces[i]))
+	for i := range pieces {
+		w.Contents = append(w.Contents, pieceOf(&pieces[i]))
 	}
 	return w
 }

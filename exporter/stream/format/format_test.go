@@ -41,12 +41,12 @@ func (s *scripted) Decode(f sse.Frame) *event.Batch {
 	for _, c := range bytes.Clone(f.Data[:min(len(f.Data), 12)]) {
 		e := b.Add(kinds[int(c)%len(kinds)])
 		e.CallID, e.Name, e.ID = choose("", "c1", "c2"), choose("", "tool", "\xff"), choose("", "r1", "r2")
-		e.Text = f.Data
+		e.SetText(f.Data)
 		e.Error = event.Failure(choose("", "tool_error", "canceled"))
 		e.Input = event.InputKind(choose("confirmation", "credential", "data"))
 		e.Usage.Input = event.Count{N: int64(c), Known: c%2 == 0}
 		if payload {
-			e.Payload = s.doc.Root()
+			e.SetPayload(s.doc.Root())
 			e.AddPiece(event.Piece{
 				Kind: event.PieceKind(choose("text", "bytes", "fragment", "uri", "data", "rows", "patch")), Name: choose("", "file", "\xff"), Value: s.doc.Root(),
 			})
@@ -190,7 +190,8 @@ func TestBounds(t *testing.T) {
 					continue
 				}
 				e := b.Add(k)
-				e.Name, e.Text, e.Model = name, []byte(name), name
+				e.Name, e.Model = name, name
+				e.SetText([]byte(name))
 				e.Usage.Input = event.Count{N: 1, Known: true}
 				if k == event.KindInputRequested {
 					e.CallID = name

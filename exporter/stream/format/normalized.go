@@ -119,14 +119,14 @@ func contentOf(e *event.Event, partial bool) *content {
 	c := &content{Failure: e.Error, Seconds: seconds(e.Took)}
 	switch e.Kind {
 	case event.KindText, event.KindThought:
-		text := string(e.Text)
+		text := string(e.Text())
 		c.Text, c.Partial = &text, &partial
 	case event.KindModelStarted, event.KindModelEnded, event.KindUsage:
 		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, usageOf(e.Usage)
 	case event.KindToolStarted:
-		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, raw(e.Payload)
+		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, raw(e.Payload())
 	case event.KindToolEnded:
-		c.Tool, c.Call, c.Result = e.Name, e.CallID, raw(e.Payload)
+		c.Tool, c.Call, c.Result = e.Name, e.CallID, raw(e.Payload())
 	case event.KindToolPaused, event.KindToolProgress:
 		c.Call = e.CallID
 	case event.KindTransfer:
@@ -136,7 +136,7 @@ func contentOf(e *event.Event, partial bool) *content {
 	case event.KindInputAnswered:
 		c.Input = &input{ID: e.CallID}
 	case event.KindArtifact:
-		c.Written = writtenOf(e)
+		c.Written = writtenOf(e, e.Pieces())
 	case event.KindAdopted:
 		c.Adopted = e.ID
 	case event.KindRunEnded:
@@ -151,7 +151,7 @@ func contentOf(e *event.Event, partial bool) *content {
 func (c *content) judge(e *event.Event) {
 	switch e.Kind {
 	case event.KindState:
-		c.State = &state{Keys: e.State.Keys, Bytes: count(e.State.Bytes)}
+		c.State = &state{Keys: e.State().Keys, Bytes: count(e.State().Bytes)}
 	case event.KindPlan:
 		c.Plan = &plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled}
 	case event.KindConfidence:

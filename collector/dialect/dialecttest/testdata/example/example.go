@@ -57,9 +57,7 @@ func (decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type, b.Run, b.Agent = "say", "talk", cut(name.String())
-	if text := f.JSON.Get("say").Text(); len(text) > 0 {
-		b.Add(event.KindText).Text = text
-	}
+	b.AddText(event.KindText, f.JSON.Get("say"))
 	if last, _ := f.JSON.Get("last").Bool(); last {
 		b.Add(event.KindFinal)
 	}
