@@ -6,14 +6,12 @@ import (
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
 
-// What the agents' dashboard asks of. The metrics of the GenAI conventions know no source.
+// The scopes of the agents' dashboard.
 var (
-	ofRuns       = scope{ofNamespace, ofJob, ofSource, ofAgent}
+	ofAgents     = scope{ofNamespace, ofJob, ofSource, ofAgent}
 	ofSources    = scope{ofNamespace, ofJob, ofSource}
-	ofAgents     = scope{ofNamespace, ofJob, ofAgent}
-	ofOperations = scope{ofNamespace, ofJob, `gen_ai_agent_name=~"$agent"`}
-	ofHandOvers  = scope{ofNamespace, ofJob, `from_agent=~"$agent"`} // to whomever
-	ofModels     = scope{ofNamespace, ofJob}
+	ofOperations = scope{ofNamespace, ofJob, ofSource, `gen_ai_agent_name=~"$agent"`}
+	ofHandOvers  = scope{ofNamespace, ofJob, ofSource, `from_agent=~"$agent"`} // to any agent
 )
 
 const (
@@ -50,35 +48,35 @@ func agentsDashboard() grafana.Dashboard {
 }
 
 func glance() []panel {
-	ended := ofRuns.increase("", runsEnded)
+	ended := ofAgents.increase("", runsEnded)
 	return []panel{
 		stat("Runs ended", "Runs that ended in the period, however they did.", "short", now(ended, "")).whole(),
 		stat("Failed or timed out", "Share of the runs ended in the period that failed or timed out.", "percentunit",
-			now(share(ofRuns.increase("", runsEnded, wentWrong), ended), "")).judged(0.05, 0.1),
+			now(share(ofAgents.increase("", runsEnded, wentWrong), ended), "")).judged(0.05, 0.1),
 		stat("Open now", "Runs that have begun and not ended.", "short", now(ofSources.latest("", "delegraph_runs_open"), "")),
-		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofRuns.quantile(0.95, "", runDuration, period), "")),
+		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofAgents.quantile(0.95, "", runDuration, period), "")),
 		stat("First text, p95", "Nineteen in twenty runs showed the first text of an answer within so long of the request.", "s",
-			now(ofRuns.quantile(0.95, "", firstText, period), "")).judged(10, 20),
+			now(ofAgents.quantile(0.95, "", firstText, period), "")).judged(10, 20),
 		stat("Tool calls failed", "Share of the tool calls ended in the period whose response was an error.", "percentunit",
 			now(share(ofAgents.increase("", toolFailures), ofAgents.increase("", toolCalls)), "")).judged(0.1, 0.25),
 	}
 }
 
 func runs() []panel {
-	ended := ofRuns.rate("agent", runsEnded)
+	ended := ofAgents.rate("agent", runsEnded)
 	return []panel{
 		lines("Runs a minute", "Runs ended, by the agent that each is named after.", "cpm", ask(perMinute(ended), "{{agent}}")),
 		stacked("How runs end", "Runs ended, by status. Interrupted runs wait for a person; incomplete ones ended with something open.", "short",
-			ask(ofRuns.each("status", runsEnded), "{{status}}")).
+			ask(ofAgents.each("status", runsEnded), "{{status}}")).
 			coloured("completed", "green", "failed", "red", "timed_out", "dark-red", "interrupted", "blue", "incomplete", "orange", "canceled", "purple"),
 		lines("Runs failed or timed out", "Share of the runs ended, by agent.", "percentunit",
-			ask(share(ofRuns.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
+			ask(share(ofAgents.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
 		lines("Duration of runs", "From the forwarding of a run's request to the end of its stream. A dot is one run, and leads to its trace.", "s",
-			dotted(ask(ofRuns.quantile(0.95, "agent", runDuration, interval), "{{agent}} p95")),
-			ask(ofRuns.quantile(0.5, "agent", runDuration, interval), "{{agent}} p50")).sized(12, 9),
+			dotted(ask(ofAgents.quantile(0.95, "agent", runDuration, interval), "{{agent}} p95")),
+			ask(ofAgents.quantile(0.5, "agent", runDuration, interval), "{{agent}} p50")).sized(12, 9),
 		lines("Time to first text", "From the forwarding of a run's request to the first text of an answer: how long somebody looks at nothing.", "s",
-			ask(ofRuns.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
-			ask(ofRuns.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
+			ask(ofAgents.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
+			ask(ofAgents.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
 	}
 }
 
@@ -126,17 +124,17 @@ func delegation() []panel {
 }
 
 func models() []panel {
-	const by, legend = "gen_ai_request_model", "{{gen_ai_request_model}}"
-	ended := ofModels.count(by, chatDuration, interval)
+	const by, legend = "gen_ai_response_model", "{{gen_ai_response_model}}"
+	ended := ofSources.count(by, chatDuration, interval)
 	return []panel{
 		stacked("Tokens a minute", "Tokens by type, of model responses, or of whole runs where the protocol ties them to no response. Output has the tokens of thoughts in it, input those from a cache.", "cpm",
-			ask(perMinute(ofModels.total("gen_ai_token_type", tokens, interval)), "{{gen_ai_token_type}}")).sized(6, 8),
+			ask(perMinute(ofSources.total("gen_ai_token_type", tokens, interval)), "{{gen_ai_token_type}}")).sized(6, 8),
 		lines("Tokens a minute, by model", "Tokens, input and output, by the model that the stream names.", "cpm",
-			ask(perMinute(ofModels.total(by, tokens, interval)), legend)).sized(6, 8),
+			ask(perMinute(ofSources.total(by, tokens, interval)), legend)).sized(6, 8),
 		lines("Duration of responses, p95", "From when a model could be asked to its whole response. A dot is one response, and leads to its trace.", "s",
-			dotted(ask(ofModels.quantile(0.95, by, chatDuration, interval), legend))).sized(6, 8),
+			dotted(ask(ofSources.quantile(0.95, by, chatDuration, interval), legend))).sized(6, 8),
 		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
-			ask(share(ofModels.count(by, chatDuration, interval, inError), ended), legend)).sized(6, 8),
+			ask(share(ofSources.count(by, chatDuration, interval, inError), ended), legend)).sized(6, 8),
 	}
 }
 

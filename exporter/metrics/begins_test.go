@@ -169,7 +169,7 @@ func TestReserveAgain(t *testing.T) {
 func TestFailuresBeginWithCalls(t *testing.T) {
 	m, reg := newTest(2, 1000)
 	ends(m, tool("t", ""), tool("u", ""), tool("v", ""))
-	want := []string{`agent="a",tool="_other" 0`, `agent="a",tool="t" 0`, `agent="a",tool="u" 0`}
+	want := []string{`agent="a",source="s",tool="_other" 0`, `agent="a",source="s",tool="t" 0`, `agent="a",source="s",tool="u" 0`}
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

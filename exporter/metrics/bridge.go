@@ -20,7 +20,7 @@ var conventional = map[string]string{
 	chatDuration.name:  "gen_ai.client.operation.duration",
 	tokenUsage.name:    "gen_ai.client.token.usage",
 
-	"gen_ai_agent_name": "gen_ai.agent.name", "gen_ai_tool_name": "gen_ai.tool.name", "gen_ai_request_model": "gen_ai.request.model",
+	"gen_ai_agent_name": "gen_ai.agent.name", "gen_ai_tool_name": "gen_ai.tool.name", "gen_ai_response_model": "gen_ai.response.model",
 	"gen_ai_operation_name": "gen_ai.operation.name", "gen_ai_token_type": "gen_ai.token.type", "error_type": "error.type",
 }
 

@@ -127,11 +127,11 @@ func labelled(attributes []attribute.KeyValue) (out []string) {
 func TestConventionalNames(t *testing.T) {
 	sent := produced(t, all(t), false)
 	for name, want := range map[string]string{
-		"gen_ai.invoke_agent.duration":     "s error.type gen_ai.agent.name",
-		"gen_ai.execute_tool.duration":     "s error.type gen_ai.agent.name gen_ai.tool.name",
-		"gen_ai.client.operation.duration": "s error.type gen_ai.operation.name gen_ai.request.model",
-		"gen_ai.client.token.usage":        "{token} gen_ai.operation.name gen_ai.request.model gen_ai.token.type",
-		"delegraph_confidence_ratio":       "1 agent origin",
+		"gen_ai.invoke_agent.duration":     "s error.type gen_ai.agent.name source",
+		"gen_ai.execute_tool.duration":     "s error.type gen_ai.agent.name gen_ai.tool.name source",
+		"gen_ai.client.operation.duration": "s error.type gen_ai.operation.name gen_ai.response.model source",
+		"gen_ai.client.token.usage":        "{token} gen_ai.operation.name gen_ai.response.model gen_ai.token.type source",
+		"delegraph_confidence_ratio":       "1 agent origin source",
 		"delegraph_frame_bytes_total":      "By source",
 	} {
 		names := map[string]bool{}
@@ -175,7 +175,7 @@ func TestHistogramForms(t *testing.T) {
 	if !ok || len(e.DataPoints) != 1 || e.DataPoints[0].Scale != 3 || !slices.Equal(e.DataPoints[0].PositiveBucket.Counts, []uint64{1}) {
 		t.Errorf("%+v", e)
 	}
-	if again := gathered(t, reg, agentDuration.name)[0]; again.Histogram.GetZeroThreshold() == 0 || len(again.Histogram.PositiveSpan) == 0 || len(again.Label) != 2 {
+	if again := gathered(t, reg, agentDuration.name)[0]; again.Histogram.GetZeroThreshold() == 0 || len(again.Histogram.PositiveSpan) == 0 || len(again.Label) != 3 {
 		t.Errorf("the bridge changed what is scraped: %v", again)
 	}
 }

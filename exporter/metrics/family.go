@@ -18,7 +18,7 @@ type metric struct {
 }
 
 // maxLabels is the most labels that a metric of ours has.
-const maxLabels = 3
+const maxLabels = 4
 
 // key is a label set, in the order of the metric's labels.
 type key [maxLabels]string

@@ -105,7 +105,7 @@ func TestUnknownTimes(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if diff := cmp.Diff([]string{`agent="a",tool="n" 2`}, series(t, reg, toolCalls.name)); diff != "" {
+	if diff := cmp.Diff([]string{`agent="a",source="s",tool="n" 2`}, series(t, reg, toolCalls.name)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if runs := series(t, reg, runsEnded.name); !slices.Contains(runs, `agent="a",source="s",status="failed" 1`) {

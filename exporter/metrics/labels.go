@@ -15,7 +15,7 @@ import (
 var fromWire = map[string]string{
 	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
 	"gen_ai_tool_name": "tool", "tool": "tool",
-	"gen_ai_request_model": "model",
+	"gen_ai_response_model": "model",
 }
 
 // closed are the labels whose values are ours, of one metric where another has other values.

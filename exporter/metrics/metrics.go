@@ -260,26 +260,26 @@ func (m *Metrics) RunStarted(r *tracker.Run) {
 func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	switch op.Kind {
 	case tracker.InvokeAgent:
-		observe(m.agentDuration, r, op, op.Name, string(op.Error))
+		observe(m.agentDuration, r, op, r.Source, op.Name, string(op.Error))
 	case tracker.ExecuteTool:
-		m.toolCalls.with(op.Agent, op.Name).Inc()
+		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
 		if op.Status == tracker.Error {
-			m.toolCallFailures.with(op.Agent, op.Name).Inc()
+			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
-		observe(m.toolDuration, r, op, op.Name, op.Agent, string(op.Error))
+		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
-		observe(m.chatDuration, r, op, string(op.Kind), op.Name, string(op.Error))
-		m.observeUsage(string(op.Kind), op.Name, op.Response.OrNone().Usage)
+		observe(m.chatDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
+		m.observeUsage(r, string(op.Kind), op.Name, op.Response.OrNone().Usage)
 	}
 }
 
 // observeUsage measures the tokens of a response, or of a whole run where the protocol ties them to no response.
-func (m *Metrics) observeUsage(operation, model string, u event.Usage) {
+func (m *Metrics) observeUsage(r *tracker.Run, operation, model string, u event.Usage) {
 	if u.Input.Known {
-		m.tokenUsage.with(operation, model, "input").Observe(float64(u.Input.N))
+		m.tokenUsage.with(r.Source, operation, model, "input").Observe(float64(u.Input.N))
 	}
 	if u.Output.Known {
-		m.tokenUsage.with(operation, model, "output").Observe(float64(u.Output.N))
+		m.tokenUsage.with(r.Source, operation, model, "output").Observe(float64(u.Output.N))
 	}
 }
 
@@ -296,7 +296,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		m.toolCallsDiffer.with(r.Source).Inc()
 	}
 	for _, t := range r.Transfers {
-		m.transfers.with(t.From, t.To).Inc()
+		m.transfers.with(r.Source, t.From, t.To).Inc()
 	}
 	m.countProof(r)
 	for _, in := range r.Inputs {
@@ -322,7 +322,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	}
 	m.countPlan(r)
 	for _, used := range r.Metered {
-		m.observeUsage(string(tracker.InvokeAgent), used.Model, used.Usage)
+		m.observeUsage(r, string(tracker.InvokeAgent), used.Model, used.Usage)
 	}
 	if r.OffsetKnown {
 		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())
@@ -351,13 +351,13 @@ func (m *Metrics) countPlan(r *tracker.Run) {
 func (m *Metrics) countProof(r *tracker.Run) {
 	for _, s := range r.Confidence {
 		if s.Known && !s.Restated {
-			m.confidence.with(s.Agent, string(s.Origin)).Observe(s.Value)
+			m.confidence.with(r.Source, s.Agent, string(s.Origin)).Observe(s.Value)
 		}
 	}
 	for _, c := range r.Citations {
-		m.citations.with(c.Agent).Inc()
+		m.citations.with(r.Source, c.Agent).Inc()
 	}
 	for agent, n := range r.Unrated {
-		m.unratedAnswer.with(agent).Add(float64(n))
+		m.unratedAnswer.with(r.Source, agent).Add(float64(n))
 	}
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,11 +35,11 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := len(m.toolCalls.series); n != 10 {
 		t.Errorf("%d series", n)
 	}
-	if n := testutil.ToFloat64(m.toolCalls.with("a", other)); n != 91 {
+	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", other)); n != 91 {
 		t.Errorf("%v calls in %s", n, other)
 	}
 	ends(m, call("a", "configured"))
-	if n := testutil.ToFloat64(m.toolCalls.with("a", "configured")); n != 1 {
+	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
 	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`}
@@ -77,6 +78,43 @@ func TestEachClassIsBounded(t *testing.T) {
 	}
 }
 
+// TestSourcesAreApart has two sources whose agents, tools and models have the same names: nothing of theirs is added up.
+func TestSourcesAreApart(t *testing.T) {
+	m, reg := newTest(10, 1000)
+	for _, source := range []string{"one", "two"} {
+		r := run()
+		r.Source, r.FirstText = source, at(3)
+		r.Transfers = []tracker.Transfer{{From: "a", To: "b"}}
+		r.Confidence = []tracker.Statement{{Agent: "a", Confidence: event.Confidence{Known: true}}}
+		r.Citations = []tracker.Source{{Agent: "a"}}
+		r.Unrated = map[string]int{"a": 1}
+		r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}}
+		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", event.ToolError), r.Root} {
+			m.OperationEnded(r, op)
+		}
+		m.RunEnded(r)
+	}
+	for _, section := range table {
+		for _, mt := range section.metrics {
+			of := map[string]int{}
+			for _, s := range gathered(t, reg, mt.name) {
+				for _, l := range s.Label {
+					if l.GetName() == "source" {
+						of[l.GetValue()]++
+					}
+				}
+			}
+			if of["one"] != of["two"] {
+				t.Errorf("%s has %v", mt.name, of)
+			}
+			named := slices.ContainsFunc(mt.labels, func(label string) bool { return fromWire[label] != "" })
+			if named && of["one"] == 0 {
+				t.Errorf("%s does not say whose names it has", mt.name)
+			}
+		}
+	}
+}
+
 // TestLabelSetsAreBounded has few agents and few tools whose product is over the bound: what is over it is one series, and
 // nothing is lost.
 func TestLabelSetsAreBounded(t *testing.T) {
@@ -96,7 +134,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 			t.Errorf("%d sets: %d series of %v calls", c.sets, len(calls), total)
 		}
 		over := c.names*c.names - min(c.names*c.names, c.sets*9/10)
-		if n := testutil.ToFloat64(m.toolCalls.with(other, other)); n != float64(over) {
+		if n := testutil.ToFloat64(m.toolCalls.with("s", other, other)); n != float64(over) {
 			t.Errorf("%d sets: %v calls in %s; want %d", c.sets, n, other, over)
 		}
 		for _, class := range []string{"agent", "tool"} {
@@ -169,7 +207,7 @@ func TestHostile(t *testing.T) {
 		m.RunStarted(&tracker.Run{Source: "s\xff"})
 		ends(m, call("a", name))
 		calls := gathered(t, reg, "delegraph_tool_calls_total")
-		if len(calls) != 1 || calls[0].Label[1].GetValue() != want {
+		if len(calls) != 1 || calls[0].Label[2].GetValue() != want {
 			t.Errorf("%.20q is %.200v", name, calls)
 		}
 		counted := testutil.ToFloat64(m.caps.overflow.WithLabelValues("tool")) > 0
