@@ -56,6 +56,11 @@ func TestValues(t *testing.T) {
 			[]series{{`delegraph_runs_ended_total{job="d", source="s", agent="a", status="failed"}`, "0+1x240"}},
 			[]value{{`{status="failed"}`, 120}},
 		},
+		{
+			"a bar shows what happened once", "Sessions no longer listened to", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			[]series{{`delegraph_source_sessions_evicted_total{job="d", instance="i", source="s"}`, "_x180 1x60"}},
+			[]value{{`{source="s"}`, 1}},
+		},
 	} {
 		end := time.Now()
 		v := picture.View{From: end.Add(-30 * time.Minute), To: end, Step: time.Minute, Rate: 75 * time.Second}

@@ -67,7 +67,7 @@ func runs() []panel {
 	return []panel{
 		lines("Runs a minute", "Runs ended, by the agent that each is named after.", "cpm", ask(perMinute(ended), "{{agent}}")),
 		stacked("How runs end", "Runs ended, by status. Interrupted runs wait for a person; incomplete ones ended with something open.", "short",
-			ask(ofAgents.each("status", runsEnded), "{{status}}")).
+			ask(ofAgents.eachFromFirst("status", runsEnded), "{{status}}")).
 			coloured("completed", "green", "failed", "red", "timed_out", "dark-red", "interrupted", "blue", "incomplete", "orange", "canceled", "purple"),
 		lines("Runs failed or timed out", "Share of the runs ended, by agent.", "percentunit",
 			ask(share(ofAgents.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
@@ -155,27 +155,27 @@ func proof() []panel {
 func waits() []panel {
 	return []panel{
 		stacked("Requests for input", "What runs asked for from outside: a confirmation, a choice, data, a credential, the answer of a long-running tool.", "short",
-			ask(ofSources.each("kind", "delegraph_input_requests_total"), "{{kind}}")),
+			ask(ofSources.eachFromFirst("kind", "delegraph_input_requests_total"), "{{kind}}")),
 		lines("Wait for input", "From a request for input to its answer on the same stream. Answers that came with a later run are not in it.", "s",
 			ask(ofSources.quantile(0.95, "kind", inputWait, interval), "{{kind}} p95"),
 			ask(ofSources.quantile(0.5, "kind", inputWait, interval), "{{kind}} p50")),
 		stacked("Requests never answered", "Requests for input that nobody answered before their run timed out.", "short",
-			ask(ofSources.each("kind", "delegraph_input_expired_total"), "{{kind}}")),
+			ask(ofSources.eachFromFirst("kind", "delegraph_input_expired_total"), "{{kind}}")),
 	}
 }
 
 func products() []panel {
 	return []panel{
 		stacked("Plans when runs end", "Items of the plans that runs stated, by how far they were when their run ended.", "short",
-			ask(ofSources.each("status", "delegraph_plan_items_total"), "{{status}}")).
+			ask(ofSources.eachFromFirst("status", "delegraph_plan_items_total"), "{{status}}")).
 			coloured("completed", "green", "in_progress", "orange", "pending", "blue", "canceled", "purple").sized(6, 8),
 		stacked("Artifacts written", "Artifacts that runs wrote, by kind.", "short",
-			ask(ofSources.each("kind", "delegraph_artifacts_total"), "{{kind}}")).sized(6, 8),
+			ask(ofSources.eachFromFirst("kind", "delegraph_artifacts_total"), "{{kind}}")).sized(6, 8),
 		lines("Size of artifacts", "Bytes a second of the artifacts that runs wrote, by kind, where the stream tells their size.", "Bps",
 			ask(ofSources.rate("kind", "delegraph_artifact_bytes_total"), "{{kind}}")).sized(6, 8),
 		stacked("Chunks missing or repeated", "Chunks of artifacts that did not come, by their numbers, and that came again.", "short",
-			ask(ofSources.each("", "delegraph_artifact_chunks_missing_total"), "missing"),
-			ask(ofSources.each("", "delegraph_artifact_chunks_repeated_total"), "repeated")).coloured("missing", "red").sized(6, 8),
+			ask(ofSources.eachFromFirst("", "delegraph_artifact_chunks_missing_total"), "missing"),
+			ask(ofSources.eachFromFirst("", "delegraph_artifact_chunks_repeated_total"), "repeated")).coloured("missing", "red").sized(6, 8),
 	}
 }
 

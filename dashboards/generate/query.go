@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next in milliseconds, and
-// the period shown.
+// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next, the same in
+// milliseconds, and the period shown.
 const (
 	interval = "$__rate_interval"
+	point    = "$__interval"
 	step     = "$__interval_ms"
 	period   = "$__range"
 )
@@ -29,6 +30,13 @@ func (s scope) rate(by, counter string, matchers ...string) string {
 // stand in several bars, and bars could not be added up.
 func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
+}
+
+// eachFromFirst is each for a counter whose series begin with what they first count, which no rate has. A series is new where it was
+// not there one point ago; after a gap in the scrapes that is longer than five minutes, old series are new too.
+func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
+	series := s.of(counter, matchers...)
+	return sum(by, fmt.Sprintf("%s unless %s offset %s or rate(%s[%s]) * %s / 1000", series, series, point, series, interval, step))
 }
 
 // increase is by how much a counter grew in the period.

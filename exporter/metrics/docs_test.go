@@ -51,6 +51,7 @@ func tables(t *testing.T) string {
 	for _, f := range families {
 		kinds[f.GetName()] = f.GetType()
 	}
+	when := begins(t)
 	var b strings.Builder
 	for _, section := range table {
 		fmt.Fprintf(&b, "### %s\n\n| name | type, unit | labels | meaning | its series begin |\n|-|-|-|-|-|\n", section.title)
@@ -59,7 +60,7 @@ func tables(t *testing.T) string {
 			if u := unitWords[unit(m.name)]; u != "" {
 				what += ", " + u
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, what, quoted(m.labels), cell(m.help), m.begins())
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, what, quoted(m.labels), cell(m.help), when[m.name])
 		}
 		b.WriteString("\n")
 	}

@@ -46,6 +46,7 @@ type Metrics struct {
 
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
+	reserved  map[string]bool       // sources
 
 	reloadSuccessful, reloadTime *family[prometheus.Gauge] // nothing before the first load
 }
@@ -60,7 +61,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		c.overflow.WithLabelValues(class)
 	}
 	m := &Metrics{
-		caps: c, reg: reg, perSource: map[[2]string]*framed{},
+		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
 		agentDuration:     agentDuration.timer(reg, c, agentBuckets),
 		toolDuration:      toolDuration.timer(reg, c, callBuckets),
 		chatDuration:      chatDuration.timer(reg, c, callBuckets),
@@ -120,17 +121,17 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// Reserve begins a source's series at zero, so that a rate over its first error sees it, and lets the names in that the
-// configuration knows. What is only measured has no series before it is.
+// Reserve begins a source's series that alerts divide or take the rate of, at zero: the rate of a series that begins at one never
+// sees the first error. Everything else has no series before it happens. The dialects are those that the configuration names. The
+// tools are admitted as by Admit.
 func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.Admit(tools)
+	m.mu.Lock()
+	m.reserved[source] = true
+	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
-		m.frames, m.frameBytes, m.parseErrors, m.lateFrames, m.panics, m.runsStarted, m.planItems,
-		m.upstreamErrors, m.unobservedBytes, m.unreadRequests, m.relayWithheld, m.relayIDsWithheld,
-		m.toolCallsDiffer, m.reconnects, m.repeatedFrames, m.sessionsEvicted,
-		m.inputRequests, m.inputExpired, m.artifacts, m.artifactBytes, m.artifactGaps, m.artifactAgain,
-		m.operationsExpired, m.operationsEvicted,
+		m.frames, m.frameBytes, m.parseErrors, m.panics, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
 		f.begin(of)
 	}
@@ -208,6 +209,9 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	defer m.mu.Unlock()
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
+		if m.reserved[source] { // a dialect that the configuration leaves open is known only now
+			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
+		}
 	}
 	return f
 }
