@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 )
@@ -44,7 +45,7 @@ func needed(expr string) (found []string) {
 func begin(t *testing.T) (begun, all map[string]bool) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	m := metrics.New(reg, metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1000})
+	m := metrics.New(reg, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000})
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
 	m.Store(m.Stream())
 	m.Reserve("s", []string{"adk"}, nil)

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -63,8 +64,8 @@ func TestMillionNames(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
-	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
+	sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(provider, conventions.Released(), ""), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
 	before := heap()
 	sendNames(t, collector.New(collector.Dialects(), collectorSettings(c), sink), runs)
 	growth := heap() - before

@@ -14,18 +14,20 @@ var (
 	ofHandOvers  = scope{ofNamespace, ofJob, ofSource, `from_agent=~"$agent"`} // to any agent
 )
 
+var (
+	runDuration       = histogram{"delegraph_run_duration_seconds"}
+	firstText         = histogram{"delegraph_run_time_to_first_text_seconds"}
+	agentDuration     = histogram{"gen_ai_invoke_agent_duration_seconds"}
+	toolDuration      = histogram{"gen_ai_execute_tool_duration_seconds"}
+	inferenceDuration = histogram{"gen_ai_client_operation_duration_seconds", "gen_ai_client_inference_duration_seconds"}
+	confidence        = histogram{"delegraph_confidence_ratio"}
+	inputWait         = histogram{"delegraph_input_wait_seconds"}
+)
+
 const (
-	runsEnded     = "delegraph_runs_ended_total"
-	runDuration   = "delegraph_run_duration_seconds"
-	firstText     = "delegraph_run_time_to_first_text_seconds"
-	agentDuration = "gen_ai_invoke_agent_duration_seconds"
-	toolDuration  = "gen_ai_execute_tool_duration_seconds"
-	chatDuration  = "gen_ai_client_operation_duration_seconds"
-	tokens        = "gen_ai_client_token_usage"
-	toolCalls     = "delegraph_tool_calls_total"
-	toolFailures  = "delegraph_tool_call_failures_total"
-	confidence    = "delegraph_confidence_ratio"
-	inputWait     = "delegraph_input_wait_seconds"
+	runsEnded    = "delegraph_runs_ended_total"
+	toolCalls    = "delegraph_tool_calls_total"
+	toolFailures = "delegraph_tool_call_failures_total"
 
 	wentWrong = `status=~"failed|timed_out"`
 	inError   = `error_type!~"|canceled"` // a run that its client left is no error
@@ -125,16 +127,16 @@ func delegation() []panel {
 
 func models() []panel {
 	const by, legend = "gen_ai_response_model", "{{gen_ai_response_model}}"
-	ended := ofSources.count(by, chatDuration, interval)
+	ended := ofSources.count(by, inferenceDuration, interval)
 	return []panel{
 		stacked("Tokens a minute", "Tokens by type, of model responses, or of whole runs where the protocol ties them to no response. Output has the tokens of thoughts in it, input those from a cache.", "cpm",
-			ask(perMinute(ofSources.total("gen_ai_token_type", tokens, interval)), "{{gen_ai_token_type}}")).sized(6, 8),
+			ask(perMinute(ofSources.used("gen_ai_token_type")), "{{gen_ai_token_type}}")).sized(6, 8),
 		lines("Tokens a minute, by model", "Tokens, input and output, by the model that the stream names.", "cpm",
-			ask(perMinute(ofSources.total(by, tokens, interval)), legend)).sized(6, 8),
+			ask(perMinute(ofSources.used(by)), legend)).sized(6, 8),
 		lines("Duration of responses, p95", "From when a model could be asked to its whole response. A dot is one response, and leads to its trace.", "s",
-			dotted(ask(ofSources.quantile(0.95, by, chatDuration, interval), legend))).sized(6, 8),
+			dotted(ask(ofSources.quantile(0.95, by, inferenceDuration, interval), legend))).sized(6, 8),
 		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
-			ask(share(ofSources.count(by, chatDuration, interval, inError), ended), legend)).sized(6, 8),
+			ask(share(ofSources.count(by, inferenceDuration, interval, inError), ended), legend)).sized(6, 8),
 	}
 }
 

@@ -13,10 +13,11 @@ var (
 	ofRecords   = scope{ofNamespace, ofJob, ofSource}
 )
 
+var eventLag = histogram{"delegraph_source_event_lag_seconds"}
+
 const (
 	framesTotal      = "delegraph_frames_total"
 	parseErrorsTotal = "delegraph_parse_errors_total"
-	eventLag         = "delegraph_source_event_lag_seconds"
 
 	recordedFrames = "namespace_job_source:delegraph_frames:rate5m"
 	recordedErrors = "namespace_job_source:delegraph_parse_errors:rate5m"

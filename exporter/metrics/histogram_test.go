@@ -61,8 +61,8 @@ func TestHistograms(t *testing.T) {
 // TestConventions holds the names against the conventions', as OpenTelemetry's rules spell them for Prometheus.
 func TestConventions(t *testing.T) {
 	for ours, theirs := range map[string]string{
-		chatDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
-		tokenUsage.name:   genaiconv.ClientTokenUsage{}.Name(),
+		released.inferenceDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
+		released.tokens[0].name:         genaiconv.ClientTokenUsage{}.Name(),
 	} {
 		if want := strings.ReplaceAll(theirs, ".", "_"); ours != want {
 			t.Errorf("%s is %s in the conventions", ours, want)
@@ -72,7 +72,7 @@ func TestConventions(t *testing.T) {
 	ends(m, chat("m", ""))
 	types := []string{string(genaiconv.TokenTypeInput), string(genaiconv.TokenTypeOutput)}
 	var got []string
-	for _, s := range gathered(t, reg, tokenUsage.name) {
+	for _, s := range gathered(t, reg, released.tokens[0].name) {
 		got = append(got, s.Label[2].GetValue())
 	}
 	if diff := cmp.Diff(types, got); diff != "" {
@@ -208,7 +208,7 @@ func TestExemplarsRenewed(t *testing.T) {
 					Started: tracker.Moment{At: ended.Add(-c.took[i])}, Ended: tracker.Moment{At: ended},
 				})
 			}
-			h := gathered(t, reg, toolDuration.name)[0].Histogram
+			h := gathered(t, reg, released.toolDuration.name)[0].Histogram
 			if h.GetSampleCount() != uint64(len(c.ends)) {
 				t.Errorf("%d durations are measured, of %d", h.GetSampleCount(), len(c.ends))
 			}
@@ -246,7 +246,7 @@ func TestEveryBucketLeads(t *testing.T) {
 				took -= time.Duration(second)
 			}
 		}
-		h := gathered(t, reg, toolDuration.name)[0].Histogram
+		h := gathered(t, reg, released.toolDuration.name)[0].Histogram
 		for i, b := range h.Bucket {
 			if want := spanID(byte(i), byte(second+1)); spanOf(b.Exemplar) != want {
 				t.Errorf("after %d s the bucket to %v leads to %v, not to %s", second, b.GetUpperBound(), b.Exemplar, want)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/stream/jetstream"
@@ -26,12 +27,14 @@ var closed = map[string][]string{
 	"answer":                words(stream.Answers()),
 	"label":                 {"agent", "tool", "model"},
 	"gen_ai_token_type":     {"input", "output"},
-	"gen_ai_operation_name": {string(tracker.Chat)},
+	"gen_ai_token_modality": {"unknown"},
+	"gen_ai_operation_name": {string(tracker.Chat), string(tracker.InvokeAgent)}, // of tokens; a run's own operation where no response is said to have used them
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
 	}),
 
-	tokenUsage.of("gen_ai_operation_name"): {string(tracker.Chat), string(tracker.InvokeAgent)},
+	inferenceOf(conventions.Released()): {string(tracker.Chat)},
+	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},
 
 	events.of("kind"):            kinds(event.Kinds()),
 	internalEvents.of("kind"):    kinds(event.Kinds()),
@@ -84,6 +87,11 @@ func kinds(values []event.Kind) (out []string) {
 		out = append(out, k.String())
 	}
 	return out
+}
+
+// inferenceOf names the label of operations of the metric that only model responses have.
+func inferenceOf(n conventions.Table) string {
+	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }
 
 // of names a label of this metric alone.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -18,6 +19,7 @@ import (
 type Settings struct {
 	MaxLabelValues int // of agents, tools and models, each
 	MaxLabelSets   int // of each metric
+	Names          conventions.Table
 	Version        string
 	Revision       string
 }
@@ -30,8 +32,9 @@ type Metrics struct {
 	caps *caps
 	reg  prometheus.Registerer
 
-	agentDuration, toolDuration, chatDuration, runDuration       *family[*timer]
-	tokenUsage, timeToFirstText, confidence, inputWait, eventLag *family[prometheus.Observer]
+	agentDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
+	timeToFirstText, confidence, inputWait, eventLag            *family[prometheus.Observer]
+	tokens                                                      []tokens
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
 	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
@@ -60,12 +63,13 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		c.seen[class] = map[string]struct{}{}
 		c.overflow.WithLabelValues(class)
 	}
+	g := newGenAI(s.Names)
 	m := &Metrics{
 		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
-		agentDuration:     agentDuration.timer(reg, c, agentBuckets),
-		toolDuration:      toolDuration.timer(reg, c, callBuckets),
-		chatDuration:      chatDuration.timer(reg, c, callBuckets),
-		tokenUsage:        tokenUsage.histogram(reg, c, tokenBuckets),
+		agentDuration:     g.agentDuration.timer(reg, c, agentBuckets),
+		toolDuration:      g.toolDuration.timer(reg, c, callBuckets),
+		inferenceDuration: g.inferenceDuration.timer(reg, c, callBuckets),
+		tokens:            newTokens(reg, c, s.Names.Tokens, g.tokens),
 		runDuration:       runDuration.timer(reg, c, agentBuckets),
 		timeToFirstText:   timeToFirstText.histogram(reg, c, callBuckets),
 		confidence:        confidence.histogram(reg, c, ratioBuckets),
@@ -272,18 +276,8 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		}
 		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
-		observe(m.chatDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
-		m.observeUsage(r, string(op.Kind), op.Name, op.Response.OrNone().Usage)
-	}
-}
-
-// observeUsage measures the tokens of a response, or of a whole run where the protocol ties them to no response.
-func (m *Metrics) observeUsage(r *tracker.Run, operation, model string, u event.Usage) {
-	if u.Input.Known {
-		m.tokenUsage.with(r.Source, operation, model, "input").Observe(float64(u.Input.N))
-	}
-	if u.Output.Known {
-		m.tokenUsage.with(r.Source, operation, model, "output").Observe(float64(u.Output.N))
+		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
+		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
 	}
 }
 
@@ -326,7 +320,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	}
 	m.countPlan(r)
 	for _, used := range r.Metered {
-		m.observeUsage(r, string(tracker.InvokeAgent), used.Model, used.Usage)
+		m.observeRunUsage(r, used)
 	}
 	if r.OffsetKnown {
 		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())

@@ -12,12 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// testSettings are those of tests that bound nothing; the metrics of the conventions are those of both tables.
+var (
+	testSettings = Settings{MaxLabelValues: 100, MaxLabelSets: 1000, Names: conventions.Released(), Version: "1.2.3", Revision: "abc"}
+	released     = newGenAI(conventions.Released())
+	latest       = newGenAI(conventions.Latest())
 )
 
 func newTest(values, sets int) (*Metrics, *prometheus.Registry) {
 	reg := prometheus.NewPedanticRegistry()
-	return New(reg, Settings{MaxLabelValues: values, MaxLabelSets: sets, Version: "1.2.3", Revision: "abc"}), reg
+	s := testSettings
+	s.MaxLabelValues, s.MaxLabelSets = values, sets
+	return New(reg, s), reg
 }
 
 // call is one of a tool by an agent, of which no duration is known.

@@ -1,12 +1,8 @@
 package metrics
 
-// Every metric that Delegraph has: its name, what it means with what is not in it, and its labels. These names are an API.
+// Every metric of our own: its name, what it means with what is not in it, and its labels. These names are an API. The metrics that
+// the GenAI conventions name are in genAI.
 var (
-	agentDuration = metric{"gen_ai_invoke_agent_duration_seconds", "Duration of agents' operations, equal to that of their spans; without those whose times are unknown.", []string{"source", "gen_ai_agent_name", "error_type"}}
-	toolDuration  = metric{"gen_ai_execute_tool_duration_seconds", "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown.", []string{"source", "gen_ai_tool_name", "gen_ai_agent_name", "error_type"}}
-	chatDuration  = metric{"gen_ai_client_operation_duration_seconds", "Duration of model responses, equal to that of their spans; without those whose times are unknown.", []string{"source", "gen_ai_operation_name", "gen_ai_response_model", "error_type"}}
-	tokenUsage    = metric{"gen_ai_client_token_usage", "Tokens of a model response, by type, or of a whole run if its protocol does not tie them to a response. Counts that are not in the stream are left out. The model is the one that answered, as the stream names it.", []string{"source", "gen_ai_operation_name", "gen_ai_response_model", "gen_ai_token_type"}}
-
 	runsStarted     = metric{"delegraph_runs_started_total", "Runs begun.", []string{"source"}}
 	runsOpen        = metric{"delegraph_runs_open", "Runs that have begun and not ended.", []string{"source"}}
 	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how. Every status begins at 0 with the agent's first run.", []string{"source", "agent", "status"}}
