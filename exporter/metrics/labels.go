@@ -28,7 +28,7 @@ var closed = map[string][]string{
 	"label":                 {"agent", "tool", "model"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
-	"gen_ai_operation_name": {string(tracker.Chat), string(tracker.InvokeAgent)}, // of tokens; a run's own operation where no response is said to have used them
+	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
 	}),
@@ -67,7 +67,7 @@ var (
 	artifactKinds = words([]event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther})
 
 	// What the tracker holds open, and what it keeps of a run.
-	openKinds = []string{tracker.LostRun, string(tracker.InvokeAgent), string(tracker.ExecuteTool), string(tracker.Chat)}
+	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostOrphan, tracker.LostContent},
 		kinds([]event.Kind{

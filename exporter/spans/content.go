@@ -36,7 +36,7 @@ func (a *attributes) content(op *tracker.Operation) {
 	}
 	if len(c.Said) > 0 {
 		// Marshal fails on nothing here: arguments are JSON, and a string of any bytes is text to it.
-		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: op.Response.OrNone().FinishReason}})
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: finishReason(op)}})
 		a.add(a.names.OutputMessages.String(string(encoded)))
 	}
 	if c.Truncated {

@@ -34,9 +34,10 @@ func TestVocabulary(t *testing.T) {
 // TestVocabularyValues holds the values that are an enumeration of the conventions' against it.
 func TestVocabularyValues(t *testing.T) {
 	for ours, theirs := range map[tracker.OperationKind][]string{
-		tracker.InvokeAgent: {convention.GenAIOperationNameInvokeAgent.Value.AsString(), string(genaiconv.OperationNameInvokeAgent)},
-		tracker.ExecuteTool: {convention.GenAIOperationNameExecuteTool.Value.AsString(), string(genaiconv.OperationNameExecuteTool)},
-		tracker.Chat:        {convention.GenAIOperationNameChat.Value.AsString(), string(genaiconv.OperationNameChat)},
+		tracker.InvokeWorkflow: {convention.GenAIOperationNameInvokeWorkflow.Value.AsString(), string(genaiconv.OperationNameInvokeWorkflow)},
+		tracker.InvokeAgent:    {convention.GenAIOperationNameInvokeAgent.Value.AsString(), string(genaiconv.OperationNameInvokeAgent)},
+		tracker.ExecuteTool:    {convention.GenAIOperationNameExecuteTool.Value.AsString(), string(genaiconv.OperationNameExecuteTool)},
+		tracker.Chat:           {convention.GenAIOperationNameChat.Value.AsString(), string(genaiconv.OperationNameChat)},
 	} {
 		for _, value := range theirs {
 			if string(ours) != value {

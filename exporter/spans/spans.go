@@ -178,8 +178,13 @@ func link(kind string, to trace.SpanContextConfig) trace.Link {
 func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	details := op.Details.OrNone()
 	a.text(a.names.OperationName, string(op.Kind))
-	a.text(a.names.AgentName, op.Agent)
+	if op.Kind == tracker.InvokeWorkflow {
+		a.text(a.names.WorkflowName, op.Name)
+	} else {
+		a.text(a.names.AgentName, op.Agent)
+	}
 	a.text(a.names.ConversationID, r.Session)
+	a.text(a.names.SessionID, r.Session) // by which some backends group
 	a.text(runID, r.ID)
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
@@ -199,15 +204,13 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 		}
 	case tracker.Chat:
 		a.text(a.names.ResponseModel, op.Name)
-		response := op.Response.OrNone()
-		if response.FinishReason != "" {
-			a.add(a.names.FinishReasons.StringSlice([]string{bounded(response.FinishReason)}))
+		if reason := finishReason(op); reason != "" {
+			a.add(a.names.FinishReasons.StringSlice([]string{reason}))
 		}
-		a.usage(response.Usage, a.names.CacheReadTokens)
-	case tracker.InvokeAgent:
-		if op == r.Root {
-			a.run(r)
-		}
+		a.usage(op.Response.OrNone().Usage, a.names.CacheReadTokens)
+	}
+	if op == r.Root {
+		a.run(r)
 	}
 	a.texts(stateKeys, details.State.Keys)
 	a.count(stateBytes, details.State.Bytes)
@@ -216,6 +219,16 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	if details.Dropped > 0 {
 		a.add(statementsDropped.Int(details.Dropped))
 	}
+}
+
+// finishReason returns why a model stopped, as the stream says. One that did not come to say it, because its response failed or was cut,
+// has the reason that the conventions give to that.
+func finishReason(op *tracker.Operation) string {
+	reason := bounded(op.Response.OrNone().FinishReason)
+	if reason == "" && (op.Status == tracker.Error || op.Status == tracker.Unfinished) {
+		return "error"
+	}
+	return reason
 }
 
 // run adds what only the run's own span says.

@@ -205,6 +205,60 @@ func describeAttributes(w *strings.Builder, attributes []attribute.KeyValue) {
 	}
 }
 
+// TestFinishReasons has responses that ended, failed or were cut, with and without the stream's own reason.
+func TestFinishReasons(t *testing.T) {
+	for _, c := range []struct {
+		status tracker.OperationStatus
+		said   *tracker.Response
+		want   []string
+	}{
+		{tracker.OK, &tracker.Response{FinishReason: "STOP"}, []string{"STOP"}},
+		{tracker.OK, &tracker.Response{}, nil}, // the protocol has none
+		{tracker.Error, &tracker.Response{FinishReason: "SAFETY"}, []string{"SAFETY"}},
+		{tracker.Error, &tracker.Response{}, []string{"error"}},
+		{tracker.Error, nil, []string{"error"}},
+		{tracker.Unfinished, nil, []string{"error"}},
+	} {
+		r := delegation()
+		r.Operations[1].Status, r.Operations[1].Response = c.status, c.said
+		r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{{Kind: event.KindText}}}}
+		span := observe(t, r)[1]
+		var got []string
+		for _, a := range span.Attributes() {
+			if a.Key == names.FinishReasons {
+				got = a.Value.AsStringSlice()
+			}
+		}
+		message := fmt.Sprintf(`"finish_reason":%q}]`, strings.Join(c.want, ""))
+		said := contentOf(t, span)[names.OutputMessages]
+		if !slices.Equal(got, c.want) || strings.HasSuffix(said, message) != (c.want != nil) {
+			t.Errorf("%s, %+v: %q, and %s; want %q", c.status, c.said, got, said, c.want)
+		}
+	}
+}
+
+// TestWorkflow has an application above its agents: it has a name of its own, what is said of the run, and no agent's name.
+func TestWorkflow(t *testing.T) {
+	r := delegation()
+	r.Root = &tracker.Operation{ID: id(9), Kind: tracker.InvokeWorkflow, Name: "helpdesk", Status: tracker.OK, Started: at(0), Ended: at(9)}
+	r.Operations = append([]*tracker.Operation{r.Root}, r.Operations...)
+	spans := observe(t, r)
+	workflow, agent := attribute.NewSet(spans[0].Attributes()...), attribute.NewSet(spans[1].Attributes()...)
+	if spans[0].Name() != "invoke_workflow helpdesk" || spans[0].SpanKind() != trace.SpanKindInternal {
+		t.Errorf("%s, %s", spans[0].Name(), spans[0].SpanKind())
+	}
+	for key, want := range map[attribute.Key][2]string{
+		names.OperationName: {"invoke_workflow", "invoke_agent"}, names.WorkflowName: {"helpdesk", ""}, names.AgentName: {"", "coordinator"},
+		runStatus: {"canceled", ""}, names.SessionID: {"ctx-1", "ctx-1"}, names.ConversationID: {"ctx-1", "ctx-1"},
+	} {
+		of, _ := workflow.Value(key)
+		below, _ := agent.Value(key)
+		if got := [2]string{of.AsString(), below.AsString()}; got != want {
+			t.Errorf("%s is %q, not %q", key, got, want)
+		}
+	}
+}
+
 // TestRoot has a run that somebody began, one that nobody did, and one of which nobody is known.
 func TestRoot(t *testing.T) {
 	r := delegation()

@@ -48,9 +48,10 @@ type OperationKind string
 
 // The operations that a stream shows.
 const (
-	InvokeAgent OperationKind = "invoke_agent"
-	Chat        OperationKind = "chat"
-	ExecuteTool OperationKind = "execute_tool"
+	InvokeWorkflow OperationKind = "invoke_workflow"
+	InvokeAgent    OperationKind = "invoke_agent"
+	Chat           OperationKind = "chat"
+	ExecuteTool    OperationKind = "execute_tool"
 )
 
 // order is that in which a frame shows operations.
