@@ -187,6 +187,8 @@ func TestUnknown(t *testing.T) {
 var unshown = map[string]string{
 	"delegraph_config_last_reload_success_timestamp_seconds": "when it was is asked once it has failed, which a panel shows",
 
+	"gen_ai_invoke_workflow_duration_seconds": "equal to the duration of the whole run, which a panel shows",
+
 	"gen_ai_client_inference_usage_cache_read_input_tokens_total": "a part of the input tokens, which a panel shows",
 	"gen_ai_client_inference_usage_reasoning_output_tokens_total": "a part of the output tokens, which a panel shows",
 	"gen_ai_client_inference_operation_input_tokens":              "how the tokens that a panel shows are distributed",

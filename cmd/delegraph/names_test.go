@@ -44,7 +44,7 @@ const mostHeap = 32 << 20
 var wireLabels = map[string]string{
 	"agent": "agent", "from_agent": "agent", "to_agent": "agent", "gen_ai_agent_name": "agent",
 	"tool": "tool", "gen_ai_tool_name": "tool",
-	"gen_ai_response_model": "model",
+	"gen_ai_response_model": "model", "gen_ai_workflow_name": "workflow",
 }
 
 // bounds are what a metric has after all: label sets, what it counts or observes, and how much of that in sets that were let in.
@@ -145,6 +145,8 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 		"delegraph_confidence_ratio":               once,
 		"delegraph_citations_total":                once,
 		"gen_ai_invoke_agent_duration_seconds":     {101, 2 * runs, 100},
+		"gen_ai_invoke_agent_inference_calls":      {101, 2 * runs, 100},
+		"gen_ai_invoke_agent_tool_calls":           {101, 2 * runs, 100},
 		"delegraph_tool_calls_total":               crossed,
 		"delegraph_tool_call_failures_total":       {sets: crossed.sets},
 		"gen_ai_execute_tool_duration_seconds":     crossed,
@@ -155,7 +157,7 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{}
+	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{"workflow": 0} // of which there are none
 	for _, f := range families {
 		checkNoSession(t, f)
 		if f.GetName() == "delegraph_label_overflow_total" {

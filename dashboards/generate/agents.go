@@ -18,6 +18,8 @@ var (
 	runDuration       = histogram{"delegraph_run_duration_seconds"}
 	firstText         = histogram{"delegraph_run_time_to_first_text_seconds"}
 	agentDuration     = histogram{"gen_ai_invoke_agent_duration_seconds"}
+	inferenceCalls    = histogram{"gen_ai_invoke_agent_inference_calls"}
+	invocationTools   = histogram{"gen_ai_invoke_agent_tool_calls"}
 	toolDuration      = histogram{"gen_ai_execute_tool_duration_seconds"}
 	inferenceDuration = histogram{"gen_ai_client_operation_duration_seconds", "gen_ai_client_inference_duration_seconds"}
 	confidence        = histogram{"delegraph_confidence_ratio"}
@@ -91,6 +93,10 @@ func agents() []panel {
 			ask(share(ofOperations.count(by, agentDuration, interval, inError), ended), legend)),
 		lines("Duration of invocations, p95", "How long agents had control. A dot is one invocation, and leads to its trace.", "s",
 			dotted(ask(ofOperations.quantile(0.95, by, agentDuration, interval), legend))),
+		lines("Model calls of an invocation", "Mean number of model calls that an agent makes in one invocation, where they are seen. One that rises by itself is an agent that goes in circles.", "short",
+			ask(ofOperations.mean(by, inferenceCalls), legend)).sized(12, 8),
+		lines("Tool calls of an invocation", "Mean number of tool calls that an agent makes in one invocation, hand-overs included, where they are seen.", "short",
+			ask(ofOperations.mean(by, invocationTools), legend)).sized(12, 8),
 	}
 }
 
@@ -146,7 +152,7 @@ func proof() []panel {
 		warm("Confidence", "Confidence that answers state, from 0 to 1; the darker, the more answers. Thoughts are left out.", "percentunit",
 			ask(ofAgents.buckets(confidence, stated...), "{{le}}")).sized(12, 9),
 		lines("Mean confidence", "Mean of the confidence that answers state, by the agent or tool that states it.", "percentunit",
-			ask(fmt.Sprintf("%s / (%s > 0)", ofAgents.total("agent", confidence, interval, stated...), ofAgents.count("agent", confidence, interval, stated...)), "{{agent}}")).sized(12, 9),
+			ask(ofAgents.mean("agent", confidence, stated...), "{{agent}}")).sized(12, 9),
 		lines("Answers without confidence a minute", "Final texts that state no confidence, by agent.", "cpm",
 			ask(perMinute(ofAgents.rate("agent", "delegraph_answers_without_confidence_total")), "{{agent}}")).sized(12, 8),
 		lines("Sources named a minute", "Citations in answers, by the agent or tool that names them.", "cpm",

@@ -98,6 +98,11 @@ func (s scope) part(part, by string, h histogram, window string, matchers ...str
 	return fmt.Sprintf("(%s or histogram_%s(%s))", classic, part, native)
 }
 
+// mean is that of what a histogram measured; nothing where it measured nothing.
+func (s scope) mean(by string, h histogram, matchers ...string) string {
+	return fmt.Sprintf("%s / (%s > 0)", s.total(by, h, interval, matchers...), s.count(by, h, interval, matchers...))
+}
+
 // used is the rate of the tokens used, of a histogram whose label has their type, or of a counter of each type.
 func (s scope) used(by string) string {
 	const usage, label = "gen_ai_client_token_usage", "gen_ai_token_type"

@@ -33,7 +33,7 @@ type section struct {
 var table = []section{
 	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
 	{"Agents, tools and models", []metric{
-		released.agentDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
+		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
 		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations,
 	}},
 	{"What runs ask for and make", []metric{
@@ -334,7 +334,7 @@ func declared(t *testing.T, folder string, wanted func(*ast.ValueSpec) bool) []s
 
 // mostSeries is what six small sources may cost a Prometheus, in lines of a scrape, and mostZero is how many of them may be 0.
 const (
-	mostSeries = 1300
+	mostSeries = 1400
 	mostZero   = 250
 )
 
@@ -347,14 +347,16 @@ func TestSixSmallSources(t *testing.T) {
 		m.Reserve(source, []string{"adk"}, nil)
 		m.Up(source, true)
 		r := run()
-		r.Source, r.Status, r.Root.Error, r.FirstText = source, tracker.Completed, "", at(3)
+		r.Source, r.Status, r.Root.Error, r.Root.ID, r.FirstText = source, tracker.Completed, "", tracker.SpanID{1}, at(3)
 		m.RunStarted(r)
 		frame := batch(event.KindText, event.KindModelEnded, event.KindToolStarted, event.KindToolEnded, event.KindFinal)
 		frame.Stream.Source, frame.Received, frame.Time = source, at(3).At, at(3).At
 		m.Consume(frame)
-		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", ""), tool("u", ""), r.Root} {
+		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", ""), tool("u", "")} {
+			op.Parent = r.Root.ID
 			m.OperationEnded(r, op)
 		}
+		m.OperationEnded(r, r.Root)
 		m.RunEnded(r)
 	}
 	families, err := reg.Gather()

@@ -73,7 +73,7 @@ func tables(t *testing.T) string {
 	return b.String()
 }
 
-var unitWords = map[string]string{"s": "seconds", "By": "bytes", "1": "0 to 1", "{token}": "tokens"}
+var unitWords = map[string]string{"s": "seconds", "By": "bytes", "1": "0 to 1", "{token}": "tokens", "{inference_call}": "calls", "{tool_call}": "calls"}
 
 // sentLines has a line for each metric and each label that the conventions name.
 func sentLines() (lines []string) {

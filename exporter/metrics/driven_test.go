@@ -78,6 +78,18 @@ var driven = map[string]struct {
 		},
 		[]string{`error_type="",gen_ai_agent_name="b",source="s" 1 of 1`, `error_type="agent_error",gen_ai_agent_name="a",source="s" 1 of 8`},
 	},
+	"gen_ai_invoke_workflow_duration_seconds": {
+		func(m *Metrics) {
+			workflow := run().Root
+			workflow.Kind, workflow.Name, workflow.Agent = tracker.InvokeWorkflow, "w", ""
+			ends(m, workflow)
+		},
+		[]string{`error_type="agent_error",gen_ai_workflow_name="w",source="s" 1 of 8`},
+	},
+	"gen_ai_invoke_agent_inference_calls": {invocations, []string{`gen_ai_agent_name="a",source="s" 1 of 3`, `gen_ai_agent_name="b",source="s" 1 of 1`}},
+	"gen_ai_invoke_agent_tool_calls": {
+		invocations, []string{`gen_ai_agent_name="a",source="s" 1 of 2`, `gen_ai_agent_name="b",source="s" 1 of 0`, `gen_ai_agent_name="c",source="s" 1 of 1`},
+	},
 	"gen_ai_execute_tool_duration_seconds": {
 		func(m *Metrics) { ends(m, tool("t", ""), tool("t", ""), tool("t", event.ToolError)) },
 		[]string{
@@ -329,7 +341,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

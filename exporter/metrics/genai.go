@@ -35,8 +35,9 @@ func label(key attribute.Key) string { return scraped(string(key)) }
 
 // genAI holds the metrics of the conventions, by one table of names.
 type genAI struct {
-	agentDuration, toolDuration, inferenceDuration conventional
-	tokens                                         []conventional // each once
+	agentDuration, workflowDuration, toolDuration, inferenceDuration conventional
+	inferenceCalls, toolCalls                                        conventional
+	tokens                                                           []conventional // each once
 }
 
 func newGenAI(n conventions.Table) genAI {
@@ -46,6 +47,12 @@ func newGenAI(n conventions.Table) genAI {
 	g := genAI{
 		agentDuration: duration(n.AgentDuration, "Duration of agents' operations, equal to that of their spans; without those whose times are unknown.",
 			n.AgentName, n.ErrorType),
+		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each of which is a whole run, equal to that of their spans; without those whose times are unknown.",
+			n.WorkflowName, n.ErrorType),
+		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls of one invocation of an agent, failed ones included; "+
+			"without those of agents that it called or handed over to, and without invocations in which no model call is seen.", n.AgentName),
+		toolCalls: newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls of one invocation of an agent, failed ones and hand-overs included; "+
+			"without those of agents that it called or handed over to, and without invocations in which neither a tool call nor a model call is seen.", n.AgentName),
 		toolDuration: duration(n.ToolDuration, "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown.",
 			n.ToolName, n.AgentName, n.ErrorType),
 		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses, equal to that of their spans; without those whose times are unknown.",
@@ -68,37 +75,30 @@ func newGenAI(n conventions.Table) genAI {
 
 // all returns every metric.
 func (g genAI) all() []conventional {
-	return append([]conventional{g.agentDuration, g.toolDuration, g.inferenceDuration}, g.tokens...)
+	return append([]conventional{g.agentDuration, g.inferenceCalls, g.toolCalls, g.workflowDuration, g.toolDuration, g.inferenceDuration}, g.tokens...)
 }
 
 // tokens counts one kind of tokens.
 type tokens struct {
 	conventions.Tokens
-	add func(n float64, source, operation, model string)
+	own string // the value of its label
+	add func(series key, n float64)
 }
 
 // newTokens registers the metrics of tokens. Kinds that are one metric share it.
 func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.Tokens, metrics []conventional) (all []tokens) {
-	totals, histograms := map[string]*family[prometheus.Counter]{}, map[string]*family[prometheus.Observer]{}
+	adds := map[string]func(key, float64){}
 	for _, m := range metrics {
 		if strings.HasSuffix(m.name, "_total") {
-			totals[m.sent] = m.counter(reg, c)
+			f := m.counter(reg, c)
+			adds[m.sent] = func(series key, n float64) { f.at(series).Add(n) }
 		} else {
-			histograms[m.sent] = m.histogram(reg, c, tokenBuckets)
+			f := m.histogram(reg, c, tokenBuckets)
+			adds[m.sent] = func(series key, n float64) { f.at(series).Observe(n) }
 		}
 	}
 	for _, t := range kinds {
-		var own []string
-		if t.Label.Valid() {
-			own = []string{t.Label.Value.AsString()}
-		}
-		add := func(n float64, labels ...string) { histograms[t.Name].with(labels...).Observe(n) }
-		if t.Total {
-			add = func(n float64, labels ...string) { totals[t.Name].with(labels...).Add(n) }
-		}
-		all = append(all, tokens{t, func(n float64, source, operation, model string) {
-			add(n, append([]string{source, operation, model}, own...)...)
-		}})
+		all = append(all, tokens{t, t.Label.Value.AsString(), adds[t.Name]})
 	}
 	return all
 }
@@ -107,7 +107,7 @@ func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.Tokens, m
 func (m *Metrics) observeUsage(r *tracker.Run, operation tracker.OperationKind, model string, u event.Usage) {
 	for _, t := range m.tokens {
 		if n := t.Of(u); n.Known {
-			t.add(float64(n.N), r.Source, string(operation), model)
+			t.add(key{r.Source, string(operation), model, t.own}, float64(n.N))
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (m *Metrics) observeUsage(r *tracker.Run, operation tracker.OperationKind, 
 func (m *Metrics) observeRunUsage(r *tracker.Run, used tracker.Metered) {
 	for _, t := range m.tokens {
 		if n := t.Of(used.Usage); n.Known && t.Runs {
-			t.add(float64(n.N), r.Source, string(r.Root.Kind), used.Model)
+			t.add(key{r.Source, string(r.Root.Kind), used.Model, t.own}, float64(n.N))
 		}
 	}
 }

@@ -17,6 +17,7 @@ var fromWire = map[string]string{
 	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
 	"gen_ai_tool_name": "tool", "tool": "tool",
 	"gen_ai_response_model": "model",
+	"gen_ai_workflow_name":  "workflow",
 }
 
 // closed are the labels whose values are ours, of one metric where another has other values.
@@ -25,7 +26,7 @@ var closed = map[string][]string{
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
-	"label":                 {"agent", "tool", "model"},
+	"label":                 {"agent", "tool", "model", "workflow"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
 	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them

@@ -32,9 +32,11 @@ type Metrics struct {
 	caps *caps
 	reg  prometheus.Registerer
 
-	agentDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
-	timeToFirstText, confidence, inputWait, eventLag            *family[prometheus.Observer]
-	tokens                                                      []tokens
+	agentDuration, workflowDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
+	timeToFirstText, confidence, inputWait, eventLag                              *family[prometheus.Observer]
+	inferenceCalls, invocationToolCalls                                           *family[prometheus.Observer]
+	calls                                                                         calls
+	tokens                                                                        []tokens
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
 	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
@@ -66,8 +68,11 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	g := newGenAI(s.Names)
 	m := &Metrics{
 		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
-		agentDuration:     g.agentDuration.timer(reg, c, agentBuckets),
-		toolDuration:      g.toolDuration.timer(reg, c, callBuckets),
+		agentDuration:    g.agentDuration.timer(reg, c, agentBuckets),
+		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
+		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
+		inferenceCalls:   g.inferenceCalls.histogram(reg, c, countBuckets), invocationToolCalls: g.toolCalls.histogram(reg, c, countBuckets),
+		calls:             calls{runs: map[tracker.SpanID]map[tracker.SpanID]made{}},
 		inferenceDuration: g.inferenceDuration.timer(reg, c, callBuckets),
 		tokens:            newTokens(reg, c, s.Names.Tokens, g.tokens),
 		runDuration:       runDuration.timer(reg, c, agentBuckets),
@@ -266,16 +271,22 @@ func (m *Metrics) RunStarted(r *tracker.Run) {
 
 // OperationEnded measures an operation.
 func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	calls := m.calls.take(r, op)
 	switch op.Kind {
+	case tracker.InvokeWorkflow:
+		observe(m.workflowDuration, r, op, r.Source, op.Name, string(op.Error))
 	case tracker.InvokeAgent:
 		observe(m.agentDuration, r, op, r.Source, op.Name, string(op.Error))
+		m.observeCalls(r, op, calls)
 	case tracker.ExecuteTool:
+		m.calls.add(r, op, made{tools: 1})
 		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
 		if op.Status == tracker.Error {
 			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
 		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
+		m.calls.add(r, op, made{inference: 1})
 		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
 		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
 	}
@@ -284,6 +295,7 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 // RunEnded counts a run's end and what is known only then.
 func (m *Metrics) RunEnded(r *tracker.Run) {
 	agent := r.Root.Name
+	m.calls.forget(r)
 	m.runsOpen.with(r.Source).Dec()
 	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
 	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))

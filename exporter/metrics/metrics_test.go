@@ -52,7 +52,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
-	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`}
+	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
 	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
 		t.Errorf("overflow (-want +got):\n%s", diff)
 	}
@@ -99,9 +99,13 @@ func TestSourcesAreApart(t *testing.T) {
 		r.Citations = []tracker.Source{{Agent: "a"}}
 		r.Unrated = map[string]int{"a": 1}
 		r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}}
-		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", event.ToolError), r.Root} {
+		r.Root.ID = tracker.SpanID{1}
+		workflow := &tracker.Operation{Kind: tracker.InvokeWorkflow, Name: "w", Timing: tracker.Observed}
+		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", event.ToolError), workflow} {
+			op.Parent = r.Root.ID
 			m.OperationEnded(r, op)
 		}
+		m.OperationEnded(r, r.Root)
 		m.RunEnded(r)
 	}
 	for _, section := range table {

@@ -90,12 +90,14 @@ const other = "_other"
 
 // Buckets of the GenAI conventions.
 var (
-	agentBuckets = doubling(0.1, 13)  // 0.1 … 409.6 s
-	callBuckets  = doubling(0.01, 14) // 0.01 … 81.92 s
-	tokenBuckets = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
-	ratioBuckets = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
-	waitBuckets  = doubling(1, 16) // 1 s … 9 h
-	lagBuckets   = doubling(0.001, 16)
+	agentBuckets    = doubling(0.1, 13)  // 0.1 … 409.6 s
+	callBuckets     = doubling(0.01, 14) // 0.01 … 81.92 s
+	countBuckets    = doubling(1, 8)     // 1 … 128
+	workflowBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200}
+	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	ratioBuckets    = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
+	waitBuckets     = doubling(1, 16) // 1 s … 9 h
+	lagBuckets      = doubling(0.001, 16)
 )
 
 func doubling(first float64, n int) []float64 {
