@@ -130,11 +130,11 @@ func lintPanel(d grafana.Dashboard, p grafana.Panel, report reporter) {
 	}
 }
 
-// begun is what series began with, in front of their increase.
-var begun = regexp.MustCompile(`(\w+\{[^}]*\}) unless \w+\{[^}]*\} offset \$__range or increase\(`)
+// begun is what series began with, in front of their increase over the period or of their rate.
+var begun = regexp.MustCompile(`\w+\{[^}]*\} unless \w+\{[^}]*\} offset (?:\$__range or (increase)|\$__interval or (rate))\(`)
 
 func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, report reporter) {
-	n := namesIn(begun.ReplaceAllString(target.Expr, "increase("))
+	n := namesIn(begun.ReplaceAllString(target.Expr, "${1}${2}("))
 	if len(n.selectors) == 0 {
 		report("target-promql", "%s asks for no metric", p.Title)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 )
 
@@ -22,7 +23,8 @@ var ofTargets = []string{"job", "instance", "namespace"}
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
 	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus has of itself
-	m := metrics.New(all, metrics.Settings{MaxLabelValues: 1, MaxLabelSets: 1})
+	metrics.New(all, metrics.Settings{Names: conventions.Latest(), MaxLabelValues: 1, MaxLabelSets: 1})
+	m := metrics.New(all, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
 	m.ObserveLog(nil)
 	s := m.Stream()
@@ -184,6 +186,13 @@ func TestUnknown(t *testing.T) {
 // unshown are the metrics of which there is no panel and no alert, with the reason.
 var unshown = map[string]string{
 	"delegraph_config_last_reload_success_timestamp_seconds": "when it was is asked once it has failed, which a panel shows",
+
+	"gen_ai_invoke_workflow_duration_seconds": "equal to the duration of the whole run, which a panel shows",
+
+	"gen_ai_client_inference_usage_cache_read_input_tokens_total": "a part of the input tokens, which a panel shows",
+	"gen_ai_client_inference_usage_reasoning_output_tokens_total": "a part of the output tokens, which a panel shows",
+	"gen_ai_client_inference_operation_input_tokens":              "how the tokens that a panel shows are distributed",
+	"gen_ai_client_inference_operation_output_tokens":             "how the tokens that a panel shows are distributed",
 }
 
 // TestEveryMetricIsShown has all that Delegraph counts looked at by somebody.

@@ -75,7 +75,7 @@ func TestQuietNight(t *testing.T) {
 // TestPanelsAreExpressions has promtool read every query of the dashboards, as a rule.
 func TestPanelsAreExpressions(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
-	windows := strings.NewReplacer("$__rate_interval", "5m", "$__interval_ms", "60000", "$__range", "3h")
+	windows := strings.NewReplacer("$__rate_interval", "5m", "$__interval_ms", "60000", "$__interval", "1m", "$__range", "3h")
 	type record struct {
 		Record string `yaml:"record"`
 		Expr   string `yaml:"expr"`

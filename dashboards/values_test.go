@@ -56,6 +56,29 @@ func TestValues(t *testing.T) {
 			[]series{{`delegraph_runs_ended_total{job="d", source="s", agent="a", status="failed"}`, "0+1x240"}},
 			[]value{{`{status="failed"}`, 120}},
 		},
+		{
+			"a bar shows what happened once", "Sessions no longer listened to", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			[]series{{`delegraph_source_sessions_evicted_total{job="d", instance="i", source="s"}`, "_x180 1x60"}},
+			[]value{{`{source="s"}`, 1}},
+		},
+		{
+			"tokens by either table of names are added up", "Tokens a minute", [2]string{}, "15s", "60m",
+			[]series{
+				{`gen_ai_client_token_usage_sum{job="d", instance="released", source="s", gen_ai_token_type="input"}`, "0+15x240"},
+				{`gen_ai_client_token_usage_sum{job="d", instance="released", source="s", gen_ai_token_type="output"}`, "0+30x240"},
+				{`gen_ai_client_inference_usage_input_tokens_total{job="d", instance="latest", source="s"}`, "0+45x240"},
+				{`gen_ai_client_inference_usage_output_tokens_total{job="d", instance="latest", source="s"}`, "0+15x240"},
+			},
+			[]value{{`{gen_ai_token_type="input"}`, 240}, {`{gen_ai_token_type="output"}`, 180}},
+		},
+		{
+			"responses by either table of names are added up", "Responses failed", [2]string{}, "15s", "60m",
+			[]series{
+				{`gen_ai_client_operation_duration_seconds_count{job="d", instance="released", source="s", gen_ai_response_model="m"}`, "0+1x240"},
+				{`gen_ai_client_inference_duration_seconds_count{job="d", instance="latest", source="s", gen_ai_response_model="m", error_type="model_error"}`, "0+3x240"},
+			},
+			[]value{{`{gen_ai_response_model="m"}`, 0.75}},
+		},
 	} {
 		end := time.Now()
 		v := picture.View{From: end.Add(-30 * time.Minute), To: end, Step: time.Minute, Rate: 75 * time.Second}

@@ -13,6 +13,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -71,7 +72,7 @@ func bounds() tracker.Settings {
 }
 
 func newMetrics() *metrics.Metrics {
-	return metrics.New(prometheus.NewRegistry(), metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1_000})
+	return metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1_000})
 }
 
 // BenchmarkTracker gives the cost of a frame's facts in a run of any length.
@@ -177,7 +178,7 @@ func BenchmarkMetrics(b *testing.B) {
 
 // BenchmarkSpans gives the cost of the span of an operation, delivered to nobody.
 func BenchmarkSpans(b *testing.B) {
-	eachEnded(b, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())))
+	eachEnded(b, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty()), conventions.Released(), ""))
 }
 
 // nowhere is where a span goes that was made for its cost.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -59,7 +60,7 @@ func settings(idle time.Duration) tracker.Settings {
 }
 
 func testMetrics(reg prometheus.Registerer) *metrics.Metrics {
-	return metrics.New(reg, metrics.Settings{MaxLabelValues: 10, MaxLabelSets: 10})
+	return metrics.New(reg, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 10, MaxLabelSets: 10})
 }
 
 // TestConfigure holds for runs that are open.

@@ -68,7 +68,7 @@ func writeRun(ctx context.Context, out io.Writer, run *tracker.Run) error {
 	}
 	whole := *run
 	whole.Sampled = true // whoever asks has decided
-	observer := spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), lines, described))
+	observer := spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), lines, described), vocabulary(environment), version())
 	for _, op := range whole.Operations {
 		observer.OperationEnded(&whole, op)
 	}

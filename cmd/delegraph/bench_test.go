@@ -25,6 +25,7 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -169,16 +170,16 @@ func wired(withSpans bool) *exporter.Exporter {
 	c := config.Default()
 	var observers []tracker.Observer
 	if withSpans {
-		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())))
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty()), conventions.Released(), ""))
 	}
 	sample := func(*tracker.Run) bool { return withSpans }
-	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c)), trackerSettings(c, sample), nil, observers...)
+	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c, conventions.Released())), trackerSettings(c, sample), nil, observers...)
 }
 
 // filtered is a sink behind the filter that a client's frames go through.
 func filtered(s event.Sink) event.Sink {
 	settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
-	return &filtering{Sink: s, relay: filter.NewRelay(settings, metrics.New(prometheus.NewRegistry(), metricsSettings(config.Default())))}
+	return &filtering{Sink: s, relay: filter.NewRelay(settings, metrics.New(prometheus.NewRegistry(), metricsSettings(config.Default(), conventions.Released())))}
 }
 
 type filtering struct {

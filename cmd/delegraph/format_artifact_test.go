@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/format"
@@ -275,8 +276,8 @@ func TestArtifactsAreNoContent(t *testing.T) {
 	c.Traces.Content = config.ContentAll
 	registry, recorder := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
 	recent := exporter.NewRecent(10, 1<<20)
-	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())), recent)
+	sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()), conventions.Released(), ""), recent)
 	in := collector.Input{Reader: strings.NewReader(stream), Arrival: arrival}
 	if err := collector.New(collector.Dialects(), collectorSettings(c), sink).Observe(answer(), in, ""); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -45,7 +46,7 @@ func newServed(t *testing.T, policy string, frames int) *served {
 	t.Helper()
 	c := config.Default()
 	s := &served{t: t, counts: prometheus.NewRegistry()}
-	m := metrics.New(s.counts, metricsSettings(c))
+	m := metrics.New(s.counts, metricsSettings(c, conventions.Released()))
 	var err error
 	s.hub, err = stream.New(stream.Settings{
 		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},

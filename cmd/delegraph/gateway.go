@@ -36,7 +36,7 @@ func newGateway(c config.Config, logger *slog.Logger) (*gateway, error) {
 	}
 	g := &gateway{config: c, logger: logger, registry: prometheus.NewRegistry()}
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	g.metrics = metrics.New(g.registry, metricsSettings(c))
+	g.metrics = metrics.New(g.registry, metricsSettings(c, vocabulary(environment)))
 	var err error
 	if g.external, err = newExternal(c, false, g.metrics, logger); err != nil {
 		return nil, err

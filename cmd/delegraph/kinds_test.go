@@ -263,7 +263,7 @@ func (s spanLine) title() string {
 }
 
 // unsaidAttributes are those of every span of a run, but for the run's own.
-var unsaidAttributes = []string{"gen_ai.operation.name", "gen_ai.conversation.id", "delegraph.run.id", "delegraph.dialect", "delegraph.source", "delegraph.timing"}
+var unsaidAttributes = []string{"gen_ai.operation.name", "gen_ai.conversation.id", "session.id", "delegraph.run.id", "delegraph.dialect", "delegraph.source", "delegraph.timing"}
 
 func (all spanLines) facts(s spanLine) (facts []string) {
 	if place := all.path(s); place == "run" || s.title() == "chat" {

@@ -123,6 +123,7 @@ func (m *meter) last(t *testing.T) (last map[string]*metricspb.Metric, described
 func arrivesAs(scraped string) string {
 	if name, ok := map[string]string{
 		"gen_ai_invoke_agent_duration_seconds": "gen_ai.invoke_agent.duration", "gen_ai_execute_tool_duration_seconds": "gen_ai.execute_tool.duration",
+		"gen_ai_invoke_agent_inference_calls": "gen_ai.invoke_agent.inference_calls", "gen_ai_invoke_agent_tool_calls": "gen_ai.invoke_agent.tool_calls",
 		"gen_ai_client_operation_duration_seconds": "gen_ai.client.operation.duration", "gen_ai_client_token_usage": "gen_ai.client.token.usage",
 	}[scraped]; ok {
 		return name

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -43,7 +44,7 @@ const mostHeap = 32 << 20
 var wireLabels = map[string]string{
 	"agent": "agent", "from_agent": "agent", "to_agent": "agent", "gen_ai_agent_name": "agent",
 	"tool": "tool", "gen_ai_tool_name": "tool",
-	"gen_ai_request_model": "model",
+	"gen_ai_response_model": "model", "gen_ai_workflow_name": "workflow",
 }
 
 // bounds are what a metric has after all: label sets, what it counts or observes, and how much of that in sets that were let in.
@@ -63,8 +64,8 @@ func TestMillionNames(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
-	sink := exporter.New(metrics.New(registry, metricsSettings(c)), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(provider), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
+	sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(provider, conventions.Released(), ""), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
 	before := heap()
 	sendNames(t, collector.New(collector.Dialects(), collectorSettings(c), sink), runs)
 	growth := heap() - before
@@ -144,6 +145,8 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 		"delegraph_confidence_ratio":               once,
 		"delegraph_citations_total":                once,
 		"gen_ai_invoke_agent_duration_seconds":     {101, 2 * runs, 100},
+		"gen_ai_invoke_agent_inference_calls":      {101, 2 * runs, 100},
+		"gen_ai_invoke_agent_tool_calls":           {101, 2 * runs, 100},
 		"delegraph_tool_calls_total":               crossed,
 		"delegraph_tool_call_failures_total":       {sets: crossed.sets},
 		"gen_ai_execute_tool_duration_seconds":     crossed,
@@ -154,7 +157,7 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{}
+	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{"workflow": 0} // of which there are none
 	for _, f := range families {
 		checkNoSession(t, f)
 		if f.GetName() == "delegraph_label_overflow_total" {

@@ -102,14 +102,14 @@ func (r *replayCommand) prepare(ctx context.Context, c config.Config, out *bufio
 		if p.lines, err = spans.NewLines(ctx, out); err != nil {
 			return nil, nil, fmt.Errorf("prepare OTLP/JSON: %w", err)
 		}
-		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), p.lines, described)))
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), p.lines, described), vocabulary(environment), version()))
 	case "stream":
 		var err error
 		if publisher, p.frames, err = newPrinter(c, r.policy, r.as, out); err != nil {
 			return nil, nil, err
 		}
 	}
-	m := metrics.New(p.registry, metricsSettings(c))
+	m := metrics.New(p.registry, metricsSettings(c, vocabulary(environment)))
 	return p, &counted{Exporter: exporter.New(m, trackerSettings(c, nil), publisher, observers...), sum: p.sum}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -64,11 +65,16 @@ func trackerSettings(c config.Config, sample func(*tracker.Run) bool) tracker.Se
 	}
 }
 
-func metricsSettings(c config.Config) metrics.Settings {
+func metricsSettings(c config.Config, names conventions.Table) metrics.Settings {
 	return metrics.Settings{
-		MaxLabelValues: c.Metrics.MaxLabelValues, MaxLabelSets: c.Metrics.MaxLabelSets,
+		MaxLabelValues: c.Metrics.MaxLabelValues, MaxLabelSets: c.Metrics.MaxLabelSets, Names: names,
 		Version: version(), Revision: revision(),
 	}
+}
+
+// vocabulary returns the names of the GenAI conventions that the environment chooses.
+func vocabulary(env func(string) string) conventions.Table {
+	return conventions.Choose(env(conventions.Variable))
 }
 
 // describe is the resource of every span: this program, and what the environment says of it.

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/spans"
@@ -79,20 +80,21 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	}
 	s.drained, s.cutOff = context.WithCancel(context.Background())
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.metrics = metrics.New(s.registry, metricsSettings(c))
+	names := vocabulary(env)
+	s.metrics = metrics.New(s.registry, metricsSettings(c, names))
 	observers := append([]tracker.Observer{s.recent}, last...)
-	sample, provider, err := s.traces(ctx, env)
+	sample, provider, err := s.traces(ctx, env, names)
 	if err != nil {
 		return nil, err
 	}
 	if sample != nil {
 		// Spans first: a run's other observers see whether it is sampled.
-		observers = append([]tracker.Observer{spans.NewObserver(provider)}, observers...)
+		observers = append([]tracker.Observer{spans.NewObserver(provider, names, version())}, observers...)
 	} else {
 		sample = func(*tracker.Run) bool { return false }
 	}
 	s.sample = sample
-	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), s.registry, describe, logger); err != nil {
+	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), metricsSettings(c, names), s.registry, describe, logger); err != nil {
 		return nil, err
 	}
 	if s.external, err = newExternal(c, true, s.metrics, logger); err != nil {
@@ -118,7 +120,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 }
 
 // traces prepares the delivery of spans as the OTEL_* environment says; without a sampler there are none.
-func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*tracker.Run) bool, trace.TracerProvider, error) {
+func (s *sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, trace.TracerProvider, error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.logger.Debug("OpenTelemetry", "err", err) }))
 	propagator, err := spans.NewPropagator(env)
 	if err != nil {
@@ -151,9 +153,9 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment) (func(*trac
 		stats := processor.Stats()
 		return stats.Exported, stats.Queued, stats.Dropped
 	}, spans.DropReasons())
-	s.tracing.Tracer = provider.Tracer("github.com/delegraph/delegraph")
+	s.tracing.Tracer = spans.NewTracer(provider, names, version())
 	s.shutdown = provider.Shutdown
-	return spans.Decide(sampler), provider, nil
+	return spans.Decide(sampler, names), provider, nil
 }
 
 // run serves until the context is done, then lets streams end, ends their runs and delivers their spans, within the grace period.

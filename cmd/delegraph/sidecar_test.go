@@ -90,7 +90,18 @@ func launch(t *testing.T, configured string, env map[string]string) *running {
 	return r
 }
 
-// count sums the samples of a counter or gauge whose labels are the given pairs, those not given being anything.
+// documented reports whether docs/metrics.md has a metric.
+func documented(t *testing.T, name string) bool {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Contains(page, []byte("\n| `"+name+"` |"))
+}
+
+// count returns the sum of the samples of a counter or gauge whose labels are the given pairs, those not given being anything. A
+// metric that is documented and has no sample is 0: most counters begin with what they first count.
 func (r *running) count(t *testing.T, name string, pairs ...string) (sum float64) {
 	t.Helper()
 	families, err := r.registry.Gather()
@@ -112,7 +123,7 @@ func (r *running) count(t *testing.T, name string, pairs ...string) (sum float64
 			}
 		}
 	}
-	if !found {
+	if !found && !documented(t, name) {
 		t.Errorf("no sample of %s %v", name, pairs)
 	}
 	return sum

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -194,8 +195,8 @@ func TestContentIsOptIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		recorder := tracetest.NewSpanRecorder()
-		sink := exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(configured)), trackerSettings(configured, func(*tracker.Run) bool { return true }), nil,
-			spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())))
+		sink := exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(configured, conventions.Released())), trackerSettings(configured, func(*tracker.Run) bool { return true }), nil,
+			spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()), conventions.Released(), ""))
 		in := collector.Input{Reader: bytes.NewReader(stream), Arrival: arrival}
 		if err := collector.New(collector.Dialects(), collectorSettings(configured), sink).Observe(answer(), in, ""); err != nil {
 			t.Fatal(err)

@@ -15,11 +15,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// reserve begins a source's series.
+// reserve begins those of a source's series that must not begin at one.
 func (s *sidecar) reserve(configured config.Source) {
-	dialects := []string{configured.Dialect}
-	if configured.Dialect == config.DialectAuto {
-		dialects = dialectNames()
+	var dialects []string
+	if configured.Dialect != config.DialectAuto {
+		dialects = []string{configured.Dialect}
 	}
 	s.metrics.Reserve(configured.Name, dialects, configured.AgentsAsTools)
 }

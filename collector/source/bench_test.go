@@ -31,6 +31,7 @@ import (
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -198,8 +199,8 @@ func plain(b *testing.B, target *url.URL) http.Handler {
 
 func (r *rig) ours(target *url.URL, filtered bool) *source.Proxy {
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
-	counted := metrics.New(prometheus.NewRegistry(), metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1000})
-	sink := exporter.New(counted, tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1000, Idle: time.Hour}, nil, spans.NewObserver(provider))
+	counted := metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000})
+	sink := exporter.New(counted, tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1000, Idle: time.Hour}, nil, spans.NewObserver(provider, conventions.Released(), ""))
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: 8 << 20, JSONDepth: 128, Proof: proof.Limits{Text: 64 << 10, Findings: 32}}, sink)
 	settings := source.ProxySettings{Name: "ours", Upstream: target, BodyLimit: 1 << 20, JSONDepth: 128, QueueLimit: 16 << 20, FrameLimit: 8 << 20}
 	if filtered {

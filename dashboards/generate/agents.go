@@ -6,28 +6,30 @@ import (
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
 
-// What the agents' dashboard asks of. The metrics of the GenAI conventions know no source.
+// The scopes of the agents' dashboard.
 var (
-	ofRuns       = scope{ofNamespace, ofJob, ofSource, ofAgent}
+	ofAgents     = scope{ofNamespace, ofJob, ofSource, ofAgent}
 	ofSources    = scope{ofNamespace, ofJob, ofSource}
-	ofAgents     = scope{ofNamespace, ofJob, ofAgent}
-	ofOperations = scope{ofNamespace, ofJob, `gen_ai_agent_name=~"$agent"`}
-	ofHandOvers  = scope{ofNamespace, ofJob, `from_agent=~"$agent"`} // to whomever
-	ofModels     = scope{ofNamespace, ofJob}
+	ofOperations = scope{ofNamespace, ofJob, ofSource, `gen_ai_agent_name=~"$agent"`}
+	ofHandOvers  = scope{ofNamespace, ofJob, ofSource, `from_agent=~"$agent"`} // to any agent
+)
+
+var (
+	runDuration       = histogram{"delegraph_run_duration_seconds"}
+	firstText         = histogram{"delegraph_run_time_to_first_text_seconds"}
+	agentDuration     = histogram{"gen_ai_invoke_agent_duration_seconds"}
+	inferenceCalls    = histogram{"gen_ai_invoke_agent_inference_calls"}
+	invocationTools   = histogram{"gen_ai_invoke_agent_tool_calls"}
+	toolDuration      = histogram{"gen_ai_execute_tool_duration_seconds"}
+	inferenceDuration = histogram{"gen_ai_client_operation_duration_seconds", "gen_ai_client_inference_duration_seconds"}
+	confidence        = histogram{"delegraph_confidence_ratio"}
+	inputWait         = histogram{"delegraph_input_wait_seconds"}
 )
 
 const (
-	runsEnded     = "delegraph_runs_ended_total"
-	runDuration   = "delegraph_run_duration_seconds"
-	firstText     = "delegraph_run_time_to_first_text_seconds"
-	agentDuration = "gen_ai_invoke_agent_duration_seconds"
-	toolDuration  = "gen_ai_execute_tool_duration_seconds"
-	chatDuration  = "gen_ai_client_operation_duration_seconds"
-	tokens        = "gen_ai_client_token_usage"
-	toolCalls     = "delegraph_tool_calls_total"
-	toolFailures  = "delegraph_tool_call_failures_total"
-	confidence    = "delegraph_confidence_ratio"
-	inputWait     = "delegraph_input_wait_seconds"
+	runsEnded    = "delegraph_runs_ended_total"
+	toolCalls    = "delegraph_tool_calls_total"
+	toolFailures = "delegraph_tool_call_failures_total"
 
 	wentWrong = `status=~"failed|timed_out"`
 	inError   = `error_type!~"|canceled"` // a run that its client left is no error
@@ -50,35 +52,35 @@ func agentsDashboard() grafana.Dashboard {
 }
 
 func glance() []panel {
-	ended := ofRuns.increase("", runsEnded)
+	ended := ofAgents.increase("", runsEnded)
 	return []panel{
 		stat("Runs ended", "Runs that ended in the period, however they did.", "short", now(ended, "")).whole(),
 		stat("Failed or timed out", "Share of the runs ended in the period that failed or timed out.", "percentunit",
-			now(share(ofRuns.increase("", runsEnded, wentWrong), ended), "")).judged(0.05, 0.1),
+			now(share(ofAgents.increase("", runsEnded, wentWrong), ended), "")).judged(0.05, 0.1),
 		stat("Open now", "Runs that have begun and not ended.", "short", now(ofSources.latest("", "delegraph_runs_open"), "")),
-		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofRuns.quantile(0.95, "", runDuration, period), "")),
+		stat("Run, p95", "Nineteen in twenty runs took at most so long.", "s", now(ofAgents.quantile(0.95, "", runDuration, period), "")),
 		stat("First text, p95", "Nineteen in twenty runs showed the first text of an answer within so long of the request.", "s",
-			now(ofRuns.quantile(0.95, "", firstText, period), "")).judged(10, 20),
+			now(ofAgents.quantile(0.95, "", firstText, period), "")).judged(10, 20),
 		stat("Tool calls failed", "Share of the tool calls ended in the period whose response was an error.", "percentunit",
 			now(share(ofAgents.increase("", toolFailures), ofAgents.increase("", toolCalls)), "")).judged(0.1, 0.25),
 	}
 }
 
 func runs() []panel {
-	ended := ofRuns.rate("agent", runsEnded)
+	ended := ofAgents.rate("agent", runsEnded)
 	return []panel{
 		lines("Runs a minute", "Runs ended, by the agent that each is named after.", "cpm", ask(perMinute(ended), "{{agent}}")),
 		stacked("How runs end", "Runs ended, by status. Interrupted runs wait for a person; incomplete ones ended with something open.", "short",
-			ask(ofRuns.each("status", runsEnded), "{{status}}")).
+			ask(ofAgents.eachFromFirst("status", runsEnded), "{{status}}")).
 			coloured("completed", "green", "failed", "red", "timed_out", "dark-red", "interrupted", "blue", "incomplete", "orange", "canceled", "purple"),
 		lines("Runs failed or timed out", "Share of the runs ended, by agent.", "percentunit",
-			ask(share(ofRuns.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
+			ask(share(ofAgents.rate("agent", runsEnded, wentWrong), ended), "{{agent}}")),
 		lines("Duration of runs", "From the forwarding of a run's request to the end of its stream. A dot is one run, and leads to its trace.", "s",
-			dotted(ask(ofRuns.quantile(0.95, "agent", runDuration, interval), "{{agent}} p95")),
-			ask(ofRuns.quantile(0.5, "agent", runDuration, interval), "{{agent}} p50")).sized(12, 9),
+			dotted(ask(ofAgents.quantile(0.95, "agent", runDuration, interval), "{{agent}} p95")),
+			ask(ofAgents.quantile(0.5, "agent", runDuration, interval), "{{agent}} p50")).sized(12, 9),
 		lines("Time to first text", "From the forwarding of a run's request to the first text of an answer: how long somebody looks at nothing.", "s",
-			ask(ofRuns.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
-			ask(ofRuns.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
+			ask(ofAgents.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
+			ask(ofAgents.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
 	}
 }
 
@@ -91,6 +93,10 @@ func agents() []panel {
 			ask(share(ofOperations.count(by, agentDuration, interval, inError), ended), legend)),
 		lines("Duration of invocations, p95", "How long agents had control. A dot is one invocation, and leads to its trace.", "s",
 			dotted(ask(ofOperations.quantile(0.95, by, agentDuration, interval), legend))),
+		lines("Model calls of an invocation", "Mean number of model calls that an agent makes in one invocation, where they are seen. One that rises by itself is an agent that goes in circles.", "short",
+			ask(ofOperations.mean(by, inferenceCalls), legend)).sized(12, 8),
+		lines("Tool calls of an invocation", "Mean number of tool calls that an agent makes in one invocation, hand-overs included, where they are seen.", "short",
+			ask(ofOperations.mean(by, invocationTools), legend)).sized(12, 8),
 	}
 }
 
@@ -126,17 +132,17 @@ func delegation() []panel {
 }
 
 func models() []panel {
-	const by, legend = "gen_ai_request_model", "{{gen_ai_request_model}}"
-	ended := ofModels.count(by, chatDuration, interval)
+	const by, legend = "gen_ai_response_model", "{{gen_ai_response_model}}"
+	ended := ofSources.count(by, inferenceDuration, interval)
 	return []panel{
 		stacked("Tokens a minute", "Tokens by type, of model responses, or of whole runs where the protocol ties them to no response. Output has the tokens of thoughts in it, input those from a cache.", "cpm",
-			ask(perMinute(ofModels.total("gen_ai_token_type", tokens, interval)), "{{gen_ai_token_type}}")).sized(6, 8),
+			ask(perMinute(ofSources.used("gen_ai_token_type")), "{{gen_ai_token_type}}")).sized(6, 8),
 		lines("Tokens a minute, by model", "Tokens, input and output, by the model that the stream names.", "cpm",
-			ask(perMinute(ofModels.total(by, tokens, interval)), legend)).sized(6, 8),
+			ask(perMinute(ofSources.used(by)), legend)).sized(6, 8),
 		lines("Duration of responses, p95", "From when a model could be asked to its whole response. A dot is one response, and leads to its trace.", "s",
-			dotted(ask(ofModels.quantile(0.95, by, chatDuration, interval), legend))).sized(6, 8),
+			dotted(ask(ofSources.quantile(0.95, by, inferenceDuration, interval), legend))).sized(6, 8),
 		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
-			ask(share(ofModels.count(by, chatDuration, interval, inError), ended), legend)).sized(6, 8),
+			ask(share(ofSources.count(by, inferenceDuration, interval, inError), ended), legend)).sized(6, 8),
 	}
 }
 
@@ -146,7 +152,7 @@ func proof() []panel {
 		warm("Confidence", "Confidence that answers state, from 0 to 1; the darker, the more answers. Thoughts are left out.", "percentunit",
 			ask(ofAgents.buckets(confidence, stated...), "{{le}}")).sized(12, 9),
 		lines("Mean confidence", "Mean of the confidence that answers state, by the agent or tool that states it.", "percentunit",
-			ask(fmt.Sprintf("%s / (%s > 0)", ofAgents.total("agent", confidence, interval, stated...), ofAgents.count("agent", confidence, interval, stated...)), "{{agent}}")).sized(12, 9),
+			ask(ofAgents.mean("agent", confidence, stated...), "{{agent}}")).sized(12, 9),
 		lines("Answers without confidence a minute", "Final texts that state no confidence, by agent.", "cpm",
 			ask(perMinute(ofAgents.rate("agent", "delegraph_answers_without_confidence_total")), "{{agent}}")).sized(12, 8),
 		lines("Sources named a minute", "Citations in answers, by the agent or tool that names them.", "cpm",
@@ -157,27 +163,27 @@ func proof() []panel {
 func waits() []panel {
 	return []panel{
 		stacked("Requests for input", "What runs asked for from outside: a confirmation, a choice, data, a credential, the answer of a long-running tool.", "short",
-			ask(ofSources.each("kind", "delegraph_input_requests_total"), "{{kind}}")),
+			ask(ofSources.eachFromFirst("kind", "delegraph_input_requests_total"), "{{kind}}")),
 		lines("Wait for input", "From a request for input to its answer on the same stream. Answers that came with a later run are not in it.", "s",
 			ask(ofSources.quantile(0.95, "kind", inputWait, interval), "{{kind}} p95"),
 			ask(ofSources.quantile(0.5, "kind", inputWait, interval), "{{kind}} p50")),
 		stacked("Requests never answered", "Requests for input that nobody answered before their run timed out.", "short",
-			ask(ofSources.each("kind", "delegraph_input_expired_total"), "{{kind}}")),
+			ask(ofSources.eachFromFirst("kind", "delegraph_input_expired_total"), "{{kind}}")),
 	}
 }
 
 func products() []panel {
 	return []panel{
 		stacked("Plans when runs end", "Items of the plans that runs stated, by how far they were when their run ended.", "short",
-			ask(ofSources.each("status", "delegraph_plan_items_total"), "{{status}}")).
+			ask(ofSources.eachFromFirst("status", "delegraph_plan_items_total"), "{{status}}")).
 			coloured("completed", "green", "in_progress", "orange", "pending", "blue", "canceled", "purple").sized(6, 8),
 		stacked("Artifacts written", "Artifacts that runs wrote, by kind.", "short",
-			ask(ofSources.each("kind", "delegraph_artifacts_total"), "{{kind}}")).sized(6, 8),
+			ask(ofSources.eachFromFirst("kind", "delegraph_artifacts_total"), "{{kind}}")).sized(6, 8),
 		lines("Size of artifacts", "Bytes a second of the artifacts that runs wrote, by kind, where the stream tells their size.", "Bps",
 			ask(ofSources.rate("kind", "delegraph_artifact_bytes_total"), "{{kind}}")).sized(6, 8),
 		stacked("Chunks missing or repeated", "Chunks of artifacts that did not come, by their numbers, and that came again.", "short",
-			ask(ofSources.each("", "delegraph_artifact_chunks_missing_total"), "missing"),
-			ask(ofSources.each("", "delegraph_artifact_chunks_repeated_total"), "repeated")).coloured("missing", "red").sized(6, 8),
+			ask(ofSources.eachFromFirst("", "delegraph_artifact_chunks_missing_total"), "missing"),
+			ask(ofSources.eachFromFirst("", "delegraph_artifact_chunks_repeated_total"), "repeated")).coloured("missing", "red").sized(6, 8),
 	}
 }
 

@@ -13,10 +13,11 @@ var (
 	ofRecords   = scope{ofNamespace, ofJob, ofSource}
 )
 
+var eventLag = histogram{"delegraph_source_event_lag_seconds"}
+
 const (
 	framesTotal      = "delegraph_frames_total"
 	parseErrorsTotal = "delegraph_parse_errors_total"
-	eventLag         = "delegraph_source_event_lag_seconds"
 
 	recordedFrames = "namespace_job_source:delegraph_frames:rate5m"
 	recordedErrors = "namespace_job_source:delegraph_parse_errors:rate5m"
@@ -82,11 +83,11 @@ func events() []panel {
 		lines("Internal frames a second", "Frames that their protocol calls internal, by source. They are counted here, and leave by no way.", "cps",
 			ask(ofEach.rate("source", "delegraph_internal_events_total"), "{{source}}")).sized(6, 8),
 		stacked("Late frames", "Frames of runs that had already been ended for idleness or for room, by source. With many of them runs.idle_timeout is too short.", "short",
-			ask(ofEach.each("source", "delegraph_late_frames_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_late_frames_total"), "{{source}}")).sized(6, 8),
 		stacked("Frames sent again", "Frames that a server sent again after an interruption, and that count once, by source.", "short",
-			ask(ofEach.each("source", "delegraph_source_repeated_frames_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_source_repeated_frames_total"), "{{source}}")).sized(6, 8),
 		stacked("Tool calls that do not add up", "Runs of which their protocol says at the end that there were more tool calls, or fewer, than were seen, by source.", "short",
-			ask(ofEach.each("source", "delegraph_run_tool_calls_mismatches_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_run_tool_calls_mismatches_total"), "{{source}}")).sized(6, 8),
 	}
 }
 
@@ -101,21 +102,21 @@ func sources() []panel {
 		lines("Agents' clocks", "Time of receipt less time reported at its least: how far each agent's clock is behind ours. Below 0 it is ahead.", "s",
 			ask("avg by (source) ("+ofEach.of("delegraph_source_clock_offset_seconds")+")", "{{source}}")).fromAnywhere().sized(6, 8),
 		stacked("Reconnects", "Attempts of tails to get their streams back, by source.", "short",
-			ask(ofEach.each("source", "delegraph_source_reconnects_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_source_reconnects_total"), "{{source}}")).sized(6, 8),
 		lines("Not observed", "Bytes that went to the client and were not observed, because observation had fallen behind.", "Bps",
 			ask(ofEach.rate("source", "delegraph_source_unobserved_bytes_total"), "{{source}}")).sized(6, 8),
 		stacked("Frames withheld from agents' clients", "Frames that a filtered relay kept in, by why. Where an agent has internal events, internal is what the filter is for.", "short",
-			ask(ofEach.each("reason", "delegraph_relay_frames_withheld_total"), "{{reason}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("reason", "delegraph_relay_frames_withheld_total"), "{{reason}}")).sized(6, 8),
 		stacked("Frames relayed without their id", "Frames whose id was not fit to be sent back, so that a client cannot resume there, by source.", "short",
-			ask(ofEach.each("source", "delegraph_relay_ids_withheld_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_relay_ids_withheld_total"), "{{source}}")).sized(6, 8),
 		stacked("Requests not understood", "Run requests that could not be read for session, user and app, by why. Their runs are seen, without these names.", "short",
-			ask(ofEach.each("reason", "delegraph_source_unread_requests_total"), "{{reason}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("reason", "delegraph_source_unread_requests_total"), "{{reason}}")).sized(6, 8),
 		stacked("Sessions no longer listened to", "Streams of sessions that a tail closed to make room for another session's, by source.", "short",
-			ask(ofEach.each("source", "delegraph_source_sessions_evicted_total"), "{{source}}")).sized(6, 8),
+			ask(ofEach.eachFromFirst("source", "delegraph_source_sessions_evicted_total"), "{{source}}")).sized(6, 8),
 		lines("Open runs", "Runs that have begun and not ended, by source.", "short", ask(ofEach.latest("source", "delegraph_runs_open"), "{{source}}")).sized(6, 8),
 		stacked("Runs and operations let go of", "Runs, operations and facts ended for idleness (expired), or let go of because a limit was reached (evicted).", "short",
-			ask(ofDelegraph.each("", "delegraph_operations_expired_total"), "expired"),
-			ask(ofDelegraph.each("", "delegraph_operations_evicted_total"), "evicted")).coloured("evicted", "red").sized(6, 8),
+			ask(ofDelegraph.eachFromFirst("", "delegraph_operations_expired_total"), "expired"),
+			ask(ofDelegraph.eachFromFirst("", "delegraph_operations_evicted_total"), "evicted")).coloured("evicted", "red").sized(6, 8),
 	}
 }
 
@@ -124,14 +125,14 @@ func subscribers() []panel {
 		lines("Subscribers", "Subscribers that are connected, by instance.", "short", ask(ofDelegraph.latest("instance", "delegraph_stream_subscribers"), "{{instance}}")).sized(6, 8),
 		lines("Frames sent a second", "Frames sent, one for each subscriber that got it, by instance.", "cps", ask(ofDelegraph.rate("instance", "delegraph_stream_frames_sent_total"), "{{instance}}")).sized(6, 8),
 		stacked("Frames that did not leave", "Frames that the filter or a limit kept in, by why. Policy and internal are as they should be.", "short",
-			ask(ofDelegraph.each("reason", "delegraph_stream_frames_dropped_total"), "{{reason}}")).sized(6, 8),
+			ask(ofDelegraph.eachFromFirst("reason", "delegraph_stream_frames_dropped_total"), "{{reason}}")).sized(6, 8),
 		stacked("Connections ended", "Subscribers whose connection ended, by why. Those that fell off or timed out were cut off for reading too slowly.", "short",
 			ask(ofDelegraph.each("reason", "delegraph_stream_disconnects_total"), "{{reason}}")).
 			coloured("fell_off", "red", "write_timeout", "dark-red").sized(6, 8),
 		stacked("Resumes and gaps", "Subscribers that came back with an id: continued without a gap, or what the gap was.", "short",
-			ask(ofDelegraph.each("outcome", "delegraph_stream_resumes_total"), "{{outcome}}")).coloured("continued", "green").sized(8, 8),
+			ask(ofDelegraph.eachFromFirst("outcome", "delegraph_stream_resumes_total"), "{{outcome}}")).coloured("continued", "green").sized(8, 8),
 		stacked("Requests refused", "Requests that were given no stream, by why.", "short",
-			ask(ofDelegraph.each("reason", "delegraph_stream_refusals_total"), "{{reason}}")).sized(8, 8),
+			ask(ofDelegraph.eachFromFirst("reason", "delegraph_stream_refusals_total"), "{{reason}}")).sized(8, 8),
 		stacked("Tokens and tickets", "Readings of the tokens file that failed, after which the tokens stayed as they were, and tickets that made room for later ones before they were used.", "short",
 			ask(ofDelegraph.each("", "delegraph_stream_tokens_file_failures_total"), "tokens file"),
 			ask(ofDelegraph.each("", "delegraph_stream_tickets_evicted_total"), "tickets")).coloured("tokens file", "red").sized(8, 8),

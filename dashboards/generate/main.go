@@ -64,7 +64,7 @@ var (
 	jobVariable       = variable("job", "Job", `label_values(delegraph_build_info{namespace=~"$namespace"}, job)`, ".+")
 	instanceVariable  = variable("instance", "Instance", `label_values(delegraph_build_info{namespace=~"$namespace", job=~"$job"}, instance)`, ".+")
 	sourceVariable    = variable("source", "Source", `label_values(delegraph_runs_started_total{namespace=~"$namespace", job=~"$job"}, source)`, ".+")
-	agentVariable     = variable("agent", "Agent", `label_values({__name__=~"gen_ai_invoke_agent_duration_seconds(_count)?", namespace=~"$namespace", job=~"$job"}, gen_ai_agent_name)`, ".*")
+	agentVariable     = variable("agent", "Agent", `label_values({__name__=~"gen_ai_invoke_agent_duration_seconds(_count)?", namespace=~"$namespace", job=~"$job", source=~"$source"}, gen_ai_agent_name)`, ".*")
 )
 
 const (

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next in milliseconds, and
-// the period shown.
+// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next, the same in
+// milliseconds, and the period shown.
 const (
 	interval = "$__rate_interval"
+	point    = "$__interval"
 	step     = "$__interval_ms"
 	period   = "$__range"
 )
@@ -31,6 +32,13 @@ func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
 }
 
+// eachFromFirst is each for a counter whose series begin with what they first count, which no rate has. A series is new where it was
+// not there one point ago; after a gap in the scrapes that is longer than five minutes, old series are new too.
+func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
+	series := s.of(counter, matchers...)
+	return sum(by, fmt.Sprintf("%s unless %s offset %s or rate(%s[%s]) * %s / 1000", series, series, point, series, interval, step))
+}
+
 // increase is by how much a counter grew in the period.
 func (s scope) increase(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), period))
@@ -48,45 +56,69 @@ func (s scope) latest(by, gauge string, matchers ...string) string {
 	return sum(by, s.of(gauge, matchers...))
 }
 
+// histogram is a histogram by each name that it may have: which one is the choice of OTEL_SEMCONV_STABILITY_OPT_IN.
+type histogram []string
+
 // Histograms are asked for in both forms: by their classic series and, where a server scrapes only the native one, by that.
 
+// growth is by how much a histogram's series grew: by the second where it is drawn over time, and in all where it is said of the whole
+// period.
+func (s scope) growth(h histogram, suffix, window string, matchers ...string) string {
+	function := "rate"
+	if window == period {
+		function = "increase"
+	}
+	var either []string
+	for _, name := range h {
+		either = append(either, fmt.Sprintf("%s(%s[%s])", function, s.of(name+suffix, matchers...), window))
+	}
+	return strings.Join(either, " or ")
+}
+
 // quantile is one of a histogram's, over the window.
-func (s scope) quantile(q float64, by, histogram, window string, matchers ...string) string {
-	classic := sum(join(by, "le"), growth(s.of(histogram+"_bucket", matchers...), window))
-	native := sum(by, growth(s.of(histogram, matchers...), window))
+func (s scope) quantile(q float64, by string, h histogram, window string, matchers ...string) string {
+	classic := sum(join(by, "le"), s.growth(h, "_bucket", window, matchers...))
+	native := sum(by, s.growth(h, "", window, matchers...))
 	return fmt.Sprintf("histogram_quantile(%g, %s) or histogram_quantile(%g, %s)", q, classic, q, native)
 }
 
 // count is the growth of a histogram's count.
-func (s scope) count(by, histogram, window string, matchers ...string) string {
-	return s.part("count", by, histogram, window, matchers...)
+func (s scope) count(by string, h histogram, window string, matchers ...string) string {
+	return s.part("count", by, h, window, matchers...)
 }
 
 // total is the growth of a histogram's sum.
-func (s scope) total(by, histogram, window string, matchers ...string) string {
-	return s.part("sum", by, histogram, window, matchers...)
+func (s scope) total(by string, h histogram, window string, matchers ...string) string {
+	return s.part("sum", by, h, window, matchers...)
 }
 
-func (s scope) part(part, by, histogram, window string, matchers ...string) string {
-	classic := sum(by, growth(s.of(histogram+"_"+part, matchers...), window))
-	native := sum(by, growth(s.of(histogram, matchers...), window))
+func (s scope) part(part, by string, h histogram, window string, matchers ...string) string {
+	classic := sum(by, s.growth(h, "_"+part, window, matchers...))
+	native := sum(by, s.growth(h, "", window, matchers...))
 	return fmt.Sprintf("(%s or histogram_%s(%s))", classic, part, native)
 }
 
-// buckets is a histogram as a heat map shows it: both forms at once would be two maps.
-func (s scope) buckets(histogram string, matchers ...string) string {
-	increase := func(metric string) string {
-		return fmt.Sprintf("increase(%s[%s])", s.of(metric, matchers...), interval)
-	}
-	return fmt.Sprintf("%s or %s unless %s", sum("le", increase(histogram+"_bucket")), sum("", increase(histogram)), sum("", increase(histogram+"_count")))
+// mean is that of what a histogram measured; nothing where it measured nothing.
+func (s scope) mean(by string, h histogram, matchers ...string) string {
+	return fmt.Sprintf("%s / (%s > 0)", s.total(by, h, interval, matchers...), s.count(by, h, interval, matchers...))
 }
 
-// growth is by the second where it is drawn over time, and in all where it is said of the whole period.
-func growth(series, window string) string {
-	if window == period {
-		return fmt.Sprintf("increase(%s[%s])", series, window)
+// used is the rate of the tokens used, of a histogram whose label has their type, or of a counter of each type.
+func (s scope) used(by string) string {
+	const usage, label = "gen_ai_client_token_usage", "gen_ai_token_type"
+	counter := func(kind string) string {
+		return fmt.Sprintf(`label_replace(rate(%s[%s]), %q, %q, "", "")`, s.of("gen_ai_client_inference_usage_"+kind+"_tokens_total"), interval, label, kind)
 	}
-	return fmt.Sprintf("rate(%s[%s])", series, window)
+	classic := sum(by, s.growth(histogram{usage}, "_sum", interval)+" or "+counter("input")+" or "+counter("output"))
+	return fmt.Sprintf("(%s or histogram_sum(%s))", classic, sum(by, s.growth(histogram{usage}, "", interval)))
+}
+
+// buckets is a histogram as a heat map shows it: both forms at once would be two maps.
+func (s scope) buckets(h histogram, matchers ...string) string {
+	increase := func(suffix string) string {
+		return fmt.Sprintf("increase(%s[%s])", s.of(h[0]+suffix, matchers...), interval)
+	}
+	return fmt.Sprintf("%s or %s unless %s", sum("le", increase("_bucket")), sum("", increase("")), sum("", increase("_count")))
 }
 
 func sum(by, expr string) string {

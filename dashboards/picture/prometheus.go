@@ -24,7 +24,7 @@ type View struct {
 	Prometheus string            // its URL
 	Variables  map[string]string // patterns, by the names of variables; those that are not named are anything
 	From, To   time.Time
-	Step       time.Duration // between the moments of a line, $__interval_ms
+	Step       time.Duration // between the moments of a line, $__interval
 	Rate       time.Duration // $__rate_interval
 }
 
@@ -66,6 +66,8 @@ func (v View) Expand(expr string) string {
 		switch name = strings.Trim(name, "${}"); {
 		case name == "__rate_interval":
 			return seconds(v.Rate)
+		case name == "__interval":
+			return seconds(v.Step)
 		case name == "__interval_ms":
 			return strconv.FormatInt(v.Step.Milliseconds(), 10)
 		case name == "__range":

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,19 +16,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// table is every metric, in the order of the documentation.
-var table = []struct {
+// section is a part of the documentation.
+type section struct {
 	title   string
 	metrics []metric
-}{
+}
+
+// table is every metric, in the order of the documentation.
+var table = []section{
 	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
 	{"Agents, tools and models", []metric{
-		agentDuration, toolDuration, toolCalls, toolCallFailures, toolCallsDiffer, transfers, chatDuration, tokenUsage, confidence, unratedAnswer, citations,
+		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
+		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations,
 	}},
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
@@ -55,18 +62,6 @@ const (
 	withFirst  = "with the first"
 )
 
-// late are the metrics without a label from agents that begin with what they first count, with the reason.
-var late = map[string]string{
-	events.name:           "as many kinds for each dialect would be half of all series, and nothing waits for a certain one",
-	internalEvents.name:   "as above",
-	sourceUp.name:         "neither 0 nor 1 would be true",
-	clockOffset.name:      "nothing is measured",
-	inputWait.name:        "nothing is measured",
-	eventLag.name:         "nothing is measured",
-	reloadSuccessful.name: "a replay loads no configuration",
-	reloadTime.name:       "a replay loads no configuration",
-}
-
 // idleStore has nothing to do, and reaches nobody.
 type idleStore struct{}
 
@@ -74,45 +69,60 @@ func (idleStore) Queued() int     { return 0 }
 func (idleStore) Feeds() int      { return 0 }
 func (idleStore) Connected() bool { return false }
 
-// fresh is what a sidecar with one source shows before anything happens.
-func fresh(m *Metrics, source string, dialects ...string) {
+// atRest registers everything that a sidecar shows before it has a source.
+func atRest(m *Metrics) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
 	m.ObserveLog(func() uint64 { return 0 })
 	s := m.Stream()
 	s.Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
 	m.Store(s).Observe(&idleStore{})
-	m.Reserve(source, dialects, nil)
 }
 
-// begin says when the series of a metric do: where nothing of its labels is from agents, at the start or with its source, so that
-// the rate of what goes wrong rises from 0. Only what is named above does not.
-func (m metric) begins() string {
-	switch _, excepted := late[m.name]; {
-	case excepted, slices.ContainsFunc(m.labels, func(label string) bool { return fromWire[label] != "" }):
-		return withFirst
-	case slices.Contains(m.labels, "source"):
-		return withSource
+// begins returns when the series of each metric begin, as they do.
+func begins(t *testing.T) map[string]string {
+	t.Helper()
+	m, reg := newTest(100, 1000)
+	when := map[string]string{}
+	note := func(word string) {
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if when[f.GetName()] == "" {
+				when[f.GetName()] = word
+			}
+		}
 	}
-	return atStart
+	atRest(m)
+	note(atStart)
+	m.Reserve("s", []string{"adk"}, nil)
+	note(withSource)
+	for _, section := range append(table[:len(table):len(table)], newest()) {
+		for _, mt := range section.metrics {
+			if when[mt.name] == "" {
+				when[mt.name] = withFirst
+			}
+		}
+	}
+	return when
 }
 
-// TestSeriesBegin holds, for every metric, all the series that are there before anything happens.
+// TestSeriesBegin holds that a counter that begins before anything happens begins whole, with every value of its labels, at 0.
+// Which ones do so is the dashboards' and the rules' choice, and held there.
 func TestSeriesBegin(t *testing.T) {
 	dialects := []string{"adk", "a2a"}
 	m, reg := newTest(100, 1000)
-	fresh(m, "s", dialects...)
+	atRest(m)
+	m.Reserve("s", dialects, nil)
 	given := map[string][]string{
 		"source": {"s"}, "dialect": append(dialects, "unknown"), "version": {"1.2.3"}, "revision": {"abc"}, "goversion": nil,
 	}
-	seen := 0
+	seen, when := 0, begins(t)
 	for _, section := range table {
 		for _, mt := range section.metrics {
 			seen++
-			got := gathered(t, reg, mt.name)
-			if mt.begins() == withFirst {
-				if len(got) > 0 {
-					t.Errorf("%s begins at once: %v", mt.name, got)
-				}
+			if when[mt.name] == withFirst {
 				continue
 			}
 			want := 1
@@ -123,6 +133,7 @@ func TestSeriesBegin(t *testing.T) {
 					want *= max(len(mt.values(label)), 1)
 				}
 			}
+			got := gathered(t, reg, mt.name)
 			if len(got) != want {
 				t.Errorf("%s begins with %d series, not %d", mt.name, len(got), want)
 			}
@@ -133,6 +144,26 @@ func TestSeriesBegin(t *testing.T) {
 	}
 	if seen != len(driven)+len(drivenStream) {
 		t.Errorf("%d metrics are in the table, of %d", seen, len(driven)+len(drivenStream))
+	}
+}
+
+// TestParseErrorsBeginWithTheDialect has a source whose dialect the configuration leaves open: all reasons begin at 0 with the first
+// frame of a dialect, so that the rate sees its first error. What no configuration names begins with the error itself.
+func TestParseErrorsBeginWithTheDialect(t *testing.T) {
+	for _, reserved := range []bool{true, false} {
+		m, reg := newTest(100, 1000)
+		if reserved {
+			m.Reserve("s", nil, nil)
+		}
+		before := len(gathered(t, reg, parseErrors.name))
+		m.Consume(batch())
+		want := 0
+		if reserved {
+			want = len(event.Reasons())
+		}
+		if n := len(gathered(t, reg, parseErrors.name)) - before; n != want || before != want {
+			t.Errorf("reserved %t: %d series before the first frame, and %d with it; want %d", reserved, before, n, want)
+		}
 	}
 }
 
@@ -169,7 +200,7 @@ func TestReserveAgain(t *testing.T) {
 func TestFailuresBeginWithCalls(t *testing.T) {
 	m, reg := newTest(2, 1000)
 	ends(m, tool("t", ""), tool("u", ""), tool("v", ""))
-	want := []string{`agent="a",tool="_other" 0`, `agent="a",tool="t" 0`, `agent="a",tool="u" 0`}
+	want := []string{`agent="a",source="s",tool="_other" 0`, `agent="a",source="s",tool="t" 0`, `agent="a",source="s",tool="u" 0`}
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -183,7 +214,7 @@ func TestFailuresBeginWithCalls(t *testing.T) {
 func TestLabelsAreClosed(t *testing.T) {
 	ours := []string{"source", "dialect", "version", "revision", "goversion"}
 	byName := map[string]metric{}
-	for _, section := range table {
+	for _, section := range append(table[:len(table):len(table)], newest()) {
 		for _, m := range section.metrics {
 			byName[m.name] = m
 			for _, label := range m.labels {
@@ -204,11 +235,7 @@ func TestLabelsAreClosed(t *testing.T) {
 			t.Errorf("the overflow of %s is not counted", class)
 		}
 	}
-	families, err := all(t).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
+	for _, f := range families(t) {
 		for _, s := range f.Metric {
 			for _, l := range s.Label {
 				if values := byName[f.GetName()].values(l.GetName()); values != nil && !slices.Contains(values, l.GetValue()) {
@@ -249,7 +276,7 @@ func TestListsAreWhole(t *testing.T) {
 	}
 }
 
-func errorTypes() []string { return agentDuration.values("error_type") }
+func errorTypes() []string { return released.agentDuration.values("error_type") }
 
 // constants are the values of a type's constants.
 func constants(t *testing.T, folder, kind string) []string {
@@ -303,4 +330,51 @@ func declared(t *testing.T, folder string, wanted func(*ast.ValueSpec) bool) []s
 		}
 	}
 	return slices.Sorted(maps.Keys(values))
+}
+
+// mostSeries is what six small sources may cost a Prometheus, in lines of a scrape, and mostZero is how many of them may be 0.
+const (
+	mostSeries = 1400
+	mostZero   = 250
+)
+
+// TestSixSmallSources bounds what six small sources cost a Prometheus: of each an agent, two tools, a model and a run that ends well.
+func TestSixSmallSources(t *testing.T) {
+	m, reg := newTest(100, 1000)
+	atRest(m)
+	for i := range 6 {
+		source := fmt.Sprint("s", i)
+		m.Reserve(source, []string{"adk"}, nil)
+		m.Up(source, true)
+		r := run()
+		r.Source, r.Status, r.Root.Error, r.Root.ID, r.FirstText = source, tracker.Completed, "", tracker.SpanID{1}, at(3)
+		m.RunStarted(r)
+		frame := batch(event.KindText, event.KindModelEnded, event.KindToolStarted, event.KindToolEnded, event.KindFinal)
+		frame.Stream.Source, frame.Received, frame.Time = source, at(3).At, at(3).At
+		m.Consume(frame)
+		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", ""), tool("u", "")} {
+			op.Parent = r.Root.ID
+			m.OperationEnded(r, op)
+		}
+		m.OperationEnded(r, r.Root)
+		m.RunEnded(r)
+	}
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, zero := 0, 0
+	for _, f := range families {
+		for _, s := range f.Metric {
+			all++
+			if h := s.Histogram; h != nil {
+				all += len(h.Bucket) + 2 // +Inf and sum
+			} else if s.GetCounter().GetValue()+s.GetGauge().GetValue() == 0 {
+				zero++
+			}
+		}
+	}
+	if all > mostSeries || zero > mostZero {
+		t.Errorf("%d series, %d of them 0; %d and %d are allowed", all, zero, mostSeries, mostZero)
+	}
 }

@@ -11,24 +11,32 @@ import (
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/delegraph/delegraph/exporter/conventions"
 )
 
-// conventional are the conventions' own names of metrics and labels. A Prometheus that takes OTLP makes ours of them again.
-var conventional = map[string]string{
-	agentDuration.name: "gen_ai.invoke_agent.duration",
-	toolDuration.name:  "gen_ai.execute_tool.duration",
-	chatDuration.name:  "gen_ai.client.operation.duration",
-	tokenUsage.name:    "gen_ai.client.token.usage",
+// The metrics of the conventions by their names in a scrape, and their attributes by the labels that these are there: those of every
+// table, whichever is in use.
+var sent, attributeOf = byScrapedName(conventions.Released(), conventions.Latest())
 
-	"gen_ai_agent_name": "gen_ai.agent.name", "gen_ai_tool_name": "gen_ai.tool.name", "gen_ai_request_model": "gen_ai.request.model",
-	"gen_ai_operation_name": "gen_ai.operation.name", "gen_ai_token_type": "gen_ai.token.type", "error_type": "error.type",
+func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional, attributes map[string]string) {
+	metrics, attributes = map[string]conventional{}, map[string]string{}
+	for _, table := range tables {
+		for _, m := range newGenAI(table).all() {
+			metrics[m.name] = m
+			for _, key := range m.attributes {
+				attributes[label(key)] = string(key)
+			}
+		}
+	}
+	return metrics, attributes
 }
 
-// unit is a metric's by UCUM, which OpenTelemetry has beside the name.
+// unit returns a metric's unit by UCUM, which OpenTelemetry has beside the name.
 func unit(name string) string {
 	switch base := strings.TrimSuffix(name, "_total"); {
-	case name == tokenUsage.name:
-		return "{token}"
+	case sent[name].unit != "":
+		return sent[name].unit
 	case strings.HasSuffix(base, "_seconds"):
 		return "s"
 	case strings.HasSuffix(base, "_bytes"):
@@ -40,17 +48,23 @@ func unit(name string) string {
 }
 
 // bridge hands over what a scrape would show, in OpenTelemetry's form.
-type bridge struct{ sdkmetric.Producer }
+type bridge struct {
+	sdkmetric.Producer
+	scope instrumentation.Scope
+}
 
-func newBridge(g prometheus.Gatherer, native bool) bridge {
-	return bridge{prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(prepared{g, native}))}
+func newBridge(g prometheus.Gatherer, s Settings, native bool) bridge {
+	return bridge{
+		prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(prepared{g, native})),
+		instrumentation.Scope{Name: "github.com/delegraph/delegraph", Version: s.Version, SchemaURL: s.Names.SchemaURL},
+	}
 }
 
 // Produce reads the registry.
 func (b bridge) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
 	scopes, err := b.Producer.Produce(ctx)
 	for i := range scopes {
-		scopes[i].Scope = instrumentation.Scope{Name: "github.com/delegraph/delegraph"}
+		scopes[i].Scope = b.scope
 		for j := range scopes[i].Metrics {
 			finish(&scopes[i].Metrics[j])
 		}
@@ -63,8 +77,8 @@ func (b bridge) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) 
 func finish(m *metricdata.Metrics) {
 	name := m.Name
 	m.Unit = unit(name)
-	if theirs, ok := conventional[name]; ok {
-		m.Name = theirs
+	if theirs, ok := sent[name]; ok {
+		m.Name = theirs.sent
 	}
 	histogram, _ := m.Data.(metricdata.Histogram[float64])
 	for _, point := range histogram.DataPoints {
@@ -107,8 +121,8 @@ func (p prepared) Gather() ([]*dto.MetricFamily, error) {
 // attributes names labels, without those that are empty: to Prometheus, they are not there.
 func attributes(labels []*dto.LabelPair) (out []*dto.LabelPair) {
 	for _, l := range labels {
-		if theirs, ok := conventional[l.GetName()]; ok {
-			l = &dto.LabelPair{Name: &theirs, Value: l.Value}
+		if key, ok := attributeOf[l.GetName()]; ok {
+			l = &dto.LabelPair{Name: &key, Value: l.Value}
 		}
 		if l.GetValue() != "" {
 			out = append(out, l)

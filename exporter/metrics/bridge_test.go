@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -19,8 +20,9 @@ import (
 // produced is what a registry gives by the bridge, by name.
 func produced(t *testing.T, reg prometheus.Gatherer, native bool) map[string]metricdata.Metrics {
 	t.Helper()
-	scopes, err := newBridge(reg, native).Produce(t.Context())
-	if err != nil || len(scopes) != 1 || scopes[0].Scope.Name != "github.com/delegraph/delegraph" {
+	scopes, err := newBridge(reg, testSettings, native).Produce(t.Context())
+	scope := instrumentation.Scope{Name: "github.com/delegraph/delegraph", Version: "1.2.3", SchemaURL: testSettings.Names.SchemaURL}
+	if err != nil || len(scopes) != 1 || scopes[0].Scope != scope {
 		t.Fatal(scopes, err)
 	}
 	all := map[string]metricdata.Metrics{}
@@ -33,9 +35,9 @@ func produced(t *testing.T, reg prometheus.Gatherer, native bool) map[string]met
 	return all
 }
 
-// scraped makes of an OpenTelemetry name what a Prometheus that takes OTLP makes of it: underscores, the unit and the type, unless
+// atPrometheus makes of an OpenTelemetry name what a Prometheus that takes OTLP makes of it: underscores, the unit and the type, unless
 // they are there.
-func scraped(m metricdata.Metrics) string {
+func atPrometheus(m metricdata.Metrics) string {
 	name := strings.ReplaceAll(m.Name, ".", "_")
 	total := ""
 	if sum, ok := m.Data.(metricdata.Sum[float64]); ok && sum.IsMonotonic {
@@ -62,7 +64,7 @@ func TestBothPaths(t *testing.T) {
 	for _, native := range []bool{false, true} {
 		sent := map[string][]string{}
 		for _, m := range produced(t, reg, native) {
-			sent[scraped(m)] = points(m)
+			sent[atPrometheus(m)] = points(m)
 		}
 		if len(sent) != len(families) {
 			t.Errorf("%d metrics are sent, %d scraped", len(sent), len(families))
@@ -127,11 +129,11 @@ func labelled(attributes []attribute.KeyValue) (out []string) {
 func TestConventionalNames(t *testing.T) {
 	sent := produced(t, all(t), false)
 	for name, want := range map[string]string{
-		"gen_ai.invoke_agent.duration":     "s error.type gen_ai.agent.name",
-		"gen_ai.execute_tool.duration":     "s error.type gen_ai.agent.name gen_ai.tool.name",
-		"gen_ai.client.operation.duration": "s error.type gen_ai.operation.name gen_ai.request.model",
-		"gen_ai.client.token.usage":        "{token} gen_ai.operation.name gen_ai.request.model gen_ai.token.type",
-		"delegraph_confidence_ratio":       "1 agent origin",
+		"gen_ai.invoke_agent.duration":     "s error.type gen_ai.agent.name source",
+		"gen_ai.execute_tool.duration":     "s error.type gen_ai.agent.name gen_ai.tool.name source",
+		"gen_ai.client.operation.duration": "s error.type gen_ai.operation.name gen_ai.response.model source",
+		"gen_ai.client.token.usage":        "{token} gen_ai.operation.name gen_ai.response.model gen_ai.token.type source",
+		"delegraph_confidence_ratio":       "1 agent origin source",
 		"delegraph_frame_bytes_total":      "By source",
 	} {
 		names := map[string]bool{}
@@ -175,7 +177,7 @@ func TestHistogramForms(t *testing.T) {
 	if !ok || len(e.DataPoints) != 1 || e.DataPoints[0].Scale != 3 || !slices.Equal(e.DataPoints[0].PositiveBucket.Counts, []uint64{1}) {
 		t.Errorf("%+v", e)
 	}
-	if again := gathered(t, reg, agentDuration.name)[0]; again.Histogram.GetZeroThreshold() == 0 || len(again.Histogram.PositiveSpan) == 0 || len(again.Label) != 2 {
+	if again := gathered(t, reg, released.agentDuration.name)[0]; again.Histogram.GetZeroThreshold() == 0 || len(again.Histogram.PositiveSpan) == 0 || len(again.Label) != 3 {
 		t.Errorf("the bridge changed what is scraped: %v", again)
 	}
 }

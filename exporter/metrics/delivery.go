@@ -31,8 +31,8 @@ type Describe func(context.Context) (*resource.Resource, error)
 
 // NewDelivery sends to whom OTEL_METRICS_EXPORTER says: OTLP over gRPC or HTTP, the console, or nobody where it says nothing. How
 // and whereto is in the rest of the OTEL_* environment, and nothing of it is read where nobody gets anything.
-func NewDelivery(ctx context.Context, env otlp.Environment, g prometheus.Gatherer, describe Describe, logger *slog.Logger) (*Delivery, error) {
-	to, often, err := receivers(ctx, env, g, logger)
+func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, describe Describe, logger *slog.Logger) (*Delivery, error) {
+	to, often, err := receivers(ctx, env, s, g, logger)
 	if err != nil || len(to) == 0 {
 		return &Delivery{provider: sdkmetric.NewMeterProvider()}, err
 	}
@@ -44,7 +44,7 @@ func NewDelivery(ctx context.Context, env otlp.Environment, g prometheus.Gathere
 }
 
 // receivers are those who get metrics, and how often.
-func receivers(ctx context.Context, env otlp.Environment, g prometheus.Gatherer, logger *slog.Logger) (all []*outages, often []sdkmetric.PeriodicReaderOption, err error) {
+func receivers(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, logger *slog.Logger) (all []*outages, often []sdkmetric.PeriodicReaderOption, err error) {
 	names, err := exporterNames(env)
 	if err != nil || len(names) == 0 {
 		return nil, nil, err
@@ -52,7 +52,7 @@ func receivers(ctx context.Context, env otlp.Environment, g prometheus.Gatherer,
 	if often, err = schedule(env); err != nil {
 		return nil, nil, err
 	}
-	source := newBridge(g, env.Word(aggregation) == exponential)
+	source := newBridge(g, s, env.Word(aggregation) == exponential)
 	for _, name := range names {
 		to := &outages{Producer: source, backend: "standard output", logger: logger}
 		if name == "otlp" {

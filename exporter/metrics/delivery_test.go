@@ -67,7 +67,7 @@ func TestDeliveryEnvironment(t *testing.T) {
 				name, value, _ := strings.Cut(pair, "=")
 				t.Setenv(name, value)
 			}
-			to, _, err := receivers(t.Context(), os.Getenv, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+			to, _, err := receivers(t.Context(), os.Getenv, testSettings, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 			var backends []string
 			for _, o := range to {
 				backends = append(backends, o.backend)
@@ -91,7 +91,7 @@ func TestNobodyIsDescribed(t *testing.T) {
 	fails := func(context.Context) (*resource.Resource, error) { return nil, errors.New("unreadable") }
 	for name, want := range map[string]bool{"": false, "none": false, "console": true} {
 		env := func(variable string) string { return map[string]string{"OTEL_METRICS_EXPORTER": name}[variable] }
-		d, err := NewDelivery(t.Context(), env, prometheus.NewRegistry(), fails, slog.New(slog.DiscardHandler))
+		d, err := NewDelivery(t.Context(), env, testSettings, prometheus.NewRegistry(), fails, slog.New(slog.DiscardHandler))
 		if want != (err != nil) {
 			t.Errorf("%q: error %v", name, err)
 		}
@@ -144,7 +144,7 @@ func begin(reg prometheus.Gatherer, to *receiving, log *bytes.Buffer) *Delivery 
 		return a
 	}}))
 	return deliver(resource.Empty(), []sdkmetric.PeriodicReaderOption{sdkmetric.WithInterval(10 * time.Second), sdkmetric.WithTimeout(5 * time.Second)},
-		&outages{Exporter: to, Producer: newBridge(reg, false), backend: "collector:4317", logger: logger})
+		&outages{Exporter: to, Producer: newBridge(reg, testSettings, false), backend: "collector:4317", logger: logger})
 }
 
 // constant is what an OTLP exporter says of itself.

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -43,27 +44,28 @@ func TestDocumentation(t *testing.T) {
 // tables are those of the metrics, and that of the labels whose values are ours.
 func tables(t *testing.T) string {
 	t.Helper()
-	families, err := all(t).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	kinds := map[string]dto.MetricType{}
-	for _, f := range families {
+	for _, f := range families(t) {
 		kinds[f.GetName()] = f.GetType()
 	}
+	when := begins(t)
 	var b strings.Builder
-	for _, section := range table {
+	for _, section := range append(table[:len(table):len(table)], newest()) {
 		fmt.Fprintf(&b, "### %s\n\n| name | type, unit | labels | meaning | its series begin |\n|-|-|-|-|-|\n", section.title)
 		for _, m := range section.metrics {
 			what := strings.ToLower(kinds[m.name].String())
 			if u := unitWords[unit(m.name)]; u != "" {
 				what += ", " + u
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, what, quoted(m.labels), cell(m.help), m.begins())
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, what, quoted(m.labels), cell(m.help), when[m.name])
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Labels\n\n| label | of | values |\n|-|-|-|\n")
+	b.WriteString("### Names over OTLP\n\n| scraped | sent | unit |\n|-|-|-|\n")
+	for _, line := range sentLines() {
+		b.WriteString(line)
+	}
+	b.WriteString("\n### Labels\n\n| label | of | values |\n|-|-|-|\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
@@ -71,13 +73,28 @@ func tables(t *testing.T) string {
 	return b.String()
 }
 
-var unitWords = map[string]string{"s": "seconds", "By": "bytes", "1": "0 to 1", "{token}": "tokens"}
+var unitWords = map[string]string{"s": "seconds", "By": "bytes", "1": "0 to 1", "{token}": "tokens", "{inference_call}": "calls", "{tool_call}": "calls"}
+
+// sentLines has a line for each metric and each label that the conventions name.
+func sentLines() (lines []string) {
+	attributes := map[string]bool{}
+	for _, m := range append(released.all(), latest.all()...) {
+		line := fmt.Sprintf("| `%s` | `%s` | %s |\n", m.name, m.sent, m.unit)
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+		for _, key := range m.attributes {
+			attributes[fmt.Sprintf("| `%s` | `%s` | |\n", label(key), key)] = true
+		}
+	}
+	return append(lines, slices.Sorted(maps.Keys(attributes))...)
+}
 
 // labelLines has a line for each list of values that a label has, with the metrics that have it.
 func labelLines() []string {
 	var lines []string
 	of := map[string][]string{}
-	for _, section := range table {
+	for _, section := range append(table[:len(table):len(table)], newest()) {
 		for _, m := range section.metrics {
 			for _, label := range m.labels {
 				line := fmt.Sprintf("| `%s` | %%s | %s |\n", label, valuesOf(m, label))

@@ -76,20 +76,32 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			ends(m, run().Root, &tracker.Operation{Kind: tracker.InvokeAgent, Name: "b", Agent: "b", Started: at(1), Ended: at(2), Timing: tracker.Reported})
 		},
-		[]string{`error_type="",gen_ai_agent_name="b" 1 of 1`, `error_type="agent_error",gen_ai_agent_name="a" 1 of 8`},
+		[]string{`error_type="",gen_ai_agent_name="b",source="s" 1 of 1`, `error_type="agent_error",gen_ai_agent_name="a",source="s" 1 of 8`},
+	},
+	"gen_ai_invoke_workflow_duration_seconds": {
+		func(m *Metrics) {
+			workflow := run().Root
+			workflow.Kind, workflow.Name, workflow.Agent = tracker.InvokeWorkflow, "w", ""
+			ends(m, workflow)
+		},
+		[]string{`error_type="agent_error",gen_ai_workflow_name="w",source="s" 1 of 8`},
+	},
+	"gen_ai_invoke_agent_inference_calls": {invocations, []string{`gen_ai_agent_name="a",source="s" 1 of 3`, `gen_ai_agent_name="b",source="s" 1 of 1`}},
+	"gen_ai_invoke_agent_tool_calls": {
+		invocations, []string{`gen_ai_agent_name="a",source="s" 1 of 2`, `gen_ai_agent_name="b",source="s" 1 of 0`, `gen_ai_agent_name="c",source="s" 1 of 1`},
 	},
 	"gen_ai_execute_tool_duration_seconds": {
 		func(m *Metrics) { ends(m, tool("t", ""), tool("t", ""), tool("t", event.ToolError)) },
 		[]string{
-			`error_type="",gen_ai_agent_name="a",gen_ai_tool_name="t" 2 of 4`,
-			`error_type="tool_error",gen_ai_agent_name="a",gen_ai_tool_name="t" 1 of 2`,
+			`error_type="",gen_ai_agent_name="a",gen_ai_tool_name="t",source="s" 2 of 4`,
+			`error_type="tool_error",gen_ai_agent_name="a",gen_ai_tool_name="t",source="s" 1 of 2`,
 		},
 	},
 	"gen_ai_client_operation_duration_seconds": {
 		func(m *Metrics) { ends(m, chat("m", ""), chat("", event.ModelError)) },
 		[]string{
-			`error_type="",gen_ai_operation_name="chat",gen_ai_request_model="m" 1 of 1`,
-			`error_type="model_error",gen_ai_operation_name="chat",gen_ai_request_model="" 1 of 1`,
+			`error_type="",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+			`error_type="model_error",gen_ai_operation_name="chat",gen_ai_response_model="",source="s" 1 of 1`,
 		},
 	},
 	"gen_ai_client_token_usage": {
@@ -98,9 +110,9 @@ var driven = map[string]struct {
 			runEnds(m, func(r *tracker.Run) { r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}} })
 		},
 		[]string{
-			`gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_token_type="input" 2 of 200`,
-			`gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_token_type="output" 2 of 14`,
-			`gen_ai_operation_name="invoke_agent",gen_ai_request_model="m",gen_ai_token_type="input" 1 of 100`,
+			`gen_ai_operation_name="chat",gen_ai_response_model="m",gen_ai_token_type="input",source="s" 2 of 200`,
+			`gen_ai_operation_name="chat",gen_ai_response_model="m",gen_ai_token_type="output",source="s" 2 of 14`,
+			`gen_ai_operation_name="invoke_agent",gen_ai_response_model="m",gen_ai_token_type="input",source="s" 1 of 100`,
 		},
 	},
 	"delegraph_runs_started_total": {
@@ -133,7 +145,7 @@ var driven = map[string]struct {
 		[]string{`agent="a",source="s" 1 of 3`},
 	},
 	"delegraph_tool_calls_total": {
-		func(m *Metrics) { ends(m, tool("t", ""), tool("t", event.ToolError), chat("m", ""), run().Root) }, []string{`agent="a",tool="t" 2`},
+		func(m *Metrics) { ends(m, tool("t", ""), tool("t", event.ToolError), chat("m", ""), run().Root) }, []string{`agent="a",source="s",tool="t" 2`},
 	},
 	"delegraph_tool_call_failures_total": {
 		func(m *Metrics) {
@@ -143,7 +155,7 @@ var driven = map[string]struct {
 			unfinished.Status = tracker.Unfinished
 			ends(m, tool("t", ""), tool("t", event.ToolError), interrupted, unfinished)
 		},
-		[]string{`agent="a",tool="t" 1`},
+		[]string{`agent="a",source="s",tool="t" 1`},
 	},
 	"delegraph_transfers_total": {
 		func(m *Metrics) {
@@ -151,7 +163,7 @@ var driven = map[string]struct {
 				r.Transfers = []tracker.Transfer{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "a", To: "b"}}
 			})
 		},
-		[]string{`from_agent="a",to_agent="b" 2`, `from_agent="b",to_agent="a" 1`},
+		[]string{`from_agent="a",source="s",to_agent="b" 2`, `from_agent="b",source="s",to_agent="a" 1`},
 	},
 	"delegraph_confidence_ratio": {
 		func(m *Metrics) {
@@ -165,16 +177,16 @@ var driven = map[string]struct {
 				}
 			})
 		},
-		[]string{`agent="a",origin="text" 1 of 0.25`, `agent="a",origin="thought" 1 of 0.75`, `agent="t",origin="structured" 1 of 0.5`},
+		[]string{`agent="a",origin="text",source="s" 1 of 0.25`, `agent="a",origin="thought",source="s" 1 of 0.75`, `agent="t",origin="structured",source="s" 1 of 0.5`},
 	},
 	"delegraph_answers_without_confidence_total": {
-		func(m *Metrics) { runEnds(m, func(r *tracker.Run) { r.Unrated = map[string]int{"a": 2, "b": 1} }) }, []string{`agent="a" 2`, `agent="b" 1`},
+		func(m *Metrics) { runEnds(m, func(r *tracker.Run) { r.Unrated = map[string]int{"a": 2, "b": 1} }) }, []string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
 	"delegraph_citations_total": {
 		func(m *Metrics) {
 			runEnds(m, func(r *tracker.Run) { r.Citations = []tracker.Source{{Agent: "a"}, {Agent: "b"}, {Agent: "a"}} })
 		},
-		[]string{`agent="a" 2`, `agent="b" 1`},
+		[]string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
 	"delegraph_run_tool_calls_mismatches_total": {
 		func(m *Metrics) {
@@ -329,7 +341,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

@@ -19,7 +19,7 @@ type metric struct {
 }
 
 // maxLabels is the most labels that a metric of ours has.
-const maxLabels = 3
+const maxLabels = 4
 
 // key is a label set, in the order of the metric's labels.
 type key [maxLabels]string
@@ -42,19 +42,24 @@ func newFamily[T any](m metric, c *caps, create func(values ...string) T) *famil
 	return &family[T]{metric: m, caps: c, capped: capped, create: create, series: map[key]T{}}
 }
 
-// with returns the series of these values. Values from the wire that are too many, each by itself or all together, are _other.
+// with returns the series of these values.
 func (f *family[T]) with(values ...string) T {
 	var k key
 	copy(k[:], values)
+	return f.at(k)
+}
+
+// at returns the series of a label set. Values from the wire that are too many, each by itself or all together, are _other.
+func (f *family[T]) at(k key) T {
 	if s, ok := f.find(k); ok {
 		return s // what has a series was let in
 	}
-	for i, v := range values {
-		if class := fromWire[f.labels[i]]; class != "" {
-			k[i] = f.caps.value(class, v)
+	for i, label := range f.labels {
+		if class := fromWire[label]; class != "" {
+			k[i] = f.caps.value(class, k[i])
 		} else {
 			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
-			k[i] = event.Bounded(v, longestValue)
+			k[i] = event.Bounded(k[i], longestValue)
 		}
 	}
 	if s, ok := f.find(k); ok {

@@ -18,7 +18,7 @@ import (
 // durations are the metrics that measure a time of a run or an operation.
 var durations = []string{
 	"gen_ai_invoke_agent_duration_seconds", "gen_ai_execute_tool_duration_seconds", "gen_ai_client_operation_duration_seconds",
-	"delegraph_run_duration_seconds",
+	"gen_ai_invoke_workflow_duration_seconds", "delegraph_run_duration_seconds",
 }
 
 // TestHistograms shows that each is classic and native at once, in the buckets of the conventions where these have some.
@@ -31,6 +31,9 @@ func TestHistograms(t *testing.T) {
 		"gen_ai_invoke_agent_duration_seconds":     {0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6},
 		"gen_ai_execute_tool_duration_seconds":     {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
 		"gen_ai_client_operation_duration_seconds": {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_invoke_workflow_duration_seconds":  {1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200},
+		"gen_ai_invoke_agent_inference_calls":      {1, 2, 4, 8, 16, 32, 64, 128},
+		"gen_ai_invoke_agent_tool_calls":           {1, 2, 4, 8, 16, 32, 64, 128},
 		"gen_ai_client_token_usage":                {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864},
 	}
 	seen := 0
@@ -53,7 +56,7 @@ func TestHistograms(t *testing.T) {
 			}
 		}
 	}
-	if seen != 9 {
+	if seen != 12 {
 		t.Errorf("%d histograms", seen)
 	}
 }
@@ -61,8 +64,8 @@ func TestHistograms(t *testing.T) {
 // TestConventions holds the names against the conventions', as OpenTelemetry's rules spell them for Prometheus.
 func TestConventions(t *testing.T) {
 	for ours, theirs := range map[string]string{
-		chatDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
-		tokenUsage.name:   genaiconv.ClientTokenUsage{}.Name(),
+		released.inferenceDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
+		released.tokens[0].name:         genaiconv.ClientTokenUsage{}.Name(),
 	} {
 		if want := strings.ReplaceAll(theirs, ".", "_"); ours != want {
 			t.Errorf("%s is %s in the conventions", ours, want)
@@ -72,7 +75,7 @@ func TestConventions(t *testing.T) {
 	ends(m, chat("m", ""))
 	types := []string{string(genaiconv.TokenTypeInput), string(genaiconv.TokenTypeOutput)}
 	var got []string
-	for _, s := range gathered(t, reg, tokenUsage.name) {
+	for _, s := range gathered(t, reg, released.tokens[0].name) {
 		got = append(got, s.Label[2].GetValue())
 	}
 	if diff := cmp.Diff(types, got); diff != "" {
@@ -83,7 +86,7 @@ func TestConventions(t *testing.T) {
 // operations are one of each kind, with these times.
 func operations(timing tracker.Timing, started, ended tracker.Moment) []*tracker.Operation {
 	var out []*tracker.Operation
-	for _, kind := range []tracker.OperationKind{tracker.InvokeAgent, tracker.ExecuteTool, tracker.Chat} {
+	for _, kind := range []tracker.OperationKind{tracker.InvokeWorkflow, tracker.InvokeAgent, tracker.ExecuteTool, tracker.Chat} {
 		out = append(out, &tracker.Operation{ID: tracker.SpanID{1, 2, 3}, Kind: kind, Name: "n", Agent: "a", Timing: timing, Started: started, Ended: ended})
 	}
 	return out
@@ -105,7 +108,7 @@ func TestUnknownTimes(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if diff := cmp.Diff([]string{`agent="a",tool="n" 2`}, series(t, reg, toolCalls.name)); diff != "" {
+	if diff := cmp.Diff([]string{`agent="a",source="s",tool="n" 2`}, series(t, reg, toolCalls.name)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if runs := series(t, reg, runsEnded.name); !slices.Contains(runs, `agent="a",source="s",status="failed" 1`) {
@@ -118,7 +121,7 @@ func TestReportedTimes(t *testing.T) {
 	for _, timing := range []tracker.Timing{tracker.Reported, tracker.Observed} {
 		m, reg := newTest(10, 100)
 		ends(m, operations(timing, at(1), at(5))...)
-		for _, name := range durations[:3] {
+		for _, name := range durations[:4] {
 			if s := gathered(t, reg, name); len(s) != 1 || s[0].Histogram.GetSampleSum() != 4 {
 				t.Errorf("%s %s: %v", timing, name, s)
 			}
@@ -208,7 +211,7 @@ func TestExemplarsRenewed(t *testing.T) {
 					Started: tracker.Moment{At: ended.Add(-c.took[i])}, Ended: tracker.Moment{At: ended},
 				})
 			}
-			h := gathered(t, reg, toolDuration.name)[0].Histogram
+			h := gathered(t, reg, released.toolDuration.name)[0].Histogram
 			if h.GetSampleCount() != uint64(len(c.ends)) {
 				t.Errorf("%d durations are measured, of %d", h.GetSampleCount(), len(c.ends))
 			}
@@ -246,7 +249,7 @@ func TestEveryBucketLeads(t *testing.T) {
 				took -= time.Duration(second)
 			}
 		}
-		h := gathered(t, reg, toolDuration.name)[0].Histogram
+		h := gathered(t, reg, released.toolDuration.name)[0].Histogram
 		for i, b := range h.Bucket {
 			if want := spanID(byte(i), byte(second+1)); spanOf(b.Exemplar) != want {
 				t.Errorf("after %d s the bucket to %v leads to %v, not to %s", second, b.GetUpperBound(), b.Exemplar, want)

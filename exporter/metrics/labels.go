@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/stream/jetstream"
@@ -15,7 +16,8 @@ import (
 var fromWire = map[string]string{
 	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
 	"gen_ai_tool_name": "tool", "tool": "tool",
-	"gen_ai_request_model": "model",
+	"gen_ai_response_model": "model",
+	"gen_ai_workflow_name":  "workflow",
 }
 
 // closed are the labels whose values are ours, of one metric where another has other values.
@@ -24,14 +26,16 @@ var closed = map[string][]string{
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
-	"label":                 {"agent", "tool", "model"},
+	"label":                 {"agent", "tool", "model", "workflow"},
 	"gen_ai_token_type":     {"input", "output"},
-	"gen_ai_operation_name": {string(tracker.Chat)},
+	"gen_ai_token_modality": {"unknown"},
+	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
 	}),
 
-	tokenUsage.of("gen_ai_operation_name"): {string(tracker.Chat), string(tracker.InvokeAgent)},
+	inferenceOf(conventions.Released()): {string(tracker.Chat)},
+	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},
 
 	events.of("kind"):            kinds(event.Kinds()),
 	internalEvents.of("kind"):    kinds(event.Kinds()),
@@ -84,6 +88,11 @@ func kinds(values []event.Kind) (out []string) {
 		out = append(out, k.String())
 	}
 	return out
+}
+
+// inferenceOf names the label of operations of the metric that only model responses have.
+func inferenceOf(n conventions.Table) string {
+	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }
 
 // of names a label of this metric alone.

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -19,6 +20,7 @@ import (
 type Settings struct {
 	MaxLabelValues int // of agents, tools and models, each
 	MaxLabelSets   int // of each metric
+	Names          conventions.Table
 	Version        string
 	Revision       string
 }
@@ -31,8 +33,11 @@ type Metrics struct {
 	caps *caps
 	reg  prometheus.Registerer
 
-	agentDuration, toolDuration, chatDuration, runDuration       *family[*timer]
-	tokenUsage, timeToFirstText, confidence, inputWait, eventLag *family[prometheus.Observer]
+	agentDuration, workflowDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
+	timeToFirstText, confidence, inputWait, eventLag                              *family[prometheus.Observer]
+	inferenceCalls, invocationToolCalls                                           *family[prometheus.Observer]
+	calls                                                                         calls
+	tokens                                                                        []tokens
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
 	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
@@ -47,6 +52,7 @@ type Metrics struct {
 
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
+	reserved  map[string]bool       // sources
 
 	reloadSuccessful, reloadTime *family[prometheus.Gauge] // nothing before the first load
 }
@@ -60,12 +66,16 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		c.seen[class] = map[string]struct{}{}
 		c.overflow.WithLabelValues(class)
 	}
+	g := newGenAI(s.Names)
 	m := &Metrics{
-		caps: c, reg: reg, perSource: map[[2]string]*framed{},
-		agentDuration:     agentDuration.timer(reg, c, agentBuckets),
-		toolDuration:      toolDuration.timer(reg, c, callBuckets),
-		chatDuration:      chatDuration.timer(reg, c, callBuckets),
-		tokenUsage:        tokenUsage.histogram(reg, c, tokenBuckets),
+		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
+		agentDuration:    g.agentDuration.timer(reg, c, agentBuckets),
+		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
+		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
+		inferenceCalls:   g.inferenceCalls.histogram(reg, c, countBuckets), invocationToolCalls: g.toolCalls.histogram(reg, c, countBuckets),
+		calls:             calls{runs: map[tracker.SpanID]map[tracker.SpanID]made{}},
+		inferenceDuration: g.inferenceDuration.timer(reg, c, callBuckets),
+		tokens:            newTokens(reg, c, s.Names.Tokens, g.tokens),
 		runDuration:       runDuration.timer(reg, c, agentBuckets),
 		timeToFirstText:   timeToFirstText.histogram(reg, c, callBuckets),
 		confidence:        confidence.histogram(reg, c, ratioBuckets),
@@ -121,17 +131,17 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// Reserve begins a source's series at zero, so that a rate over its first error sees it, and lets the names in that the
-// configuration knows. What is only measured has no series before it is.
+// Reserve begins a source's series that alerts divide or take the rate of, at zero: the rate of a series that begins at one never
+// sees the first error. Everything else has no series before it happens. The dialects are those that the configuration names. The
+// tools are admitted as by Admit.
 func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.Admit(tools)
+	m.mu.Lock()
+	m.reserved[source] = true
+	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
-		m.frames, m.frameBytes, m.parseErrors, m.lateFrames, m.panics, m.runsStarted, m.planItems,
-		m.upstreamErrors, m.unobservedBytes, m.unreadRequests, m.relayWithheld, m.relayIDsWithheld,
-		m.toolCallsDiffer, m.reconnects, m.repeatedFrames, m.sessionsEvicted,
-		m.inputRequests, m.inputExpired, m.artifacts, m.artifactBytes, m.artifactGaps, m.artifactAgain,
-		m.operationsExpired, m.operationsEvicted,
+		m.frames, m.frameBytes, m.parseErrors, m.panics, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
 		f.begin(of)
 	}
@@ -209,6 +219,9 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	defer m.mu.Unlock()
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
+		if m.reserved[source] { // a dialect that the configuration leaves open is known only now
+			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
+		}
 	}
 	return f
 }
@@ -259,34 +272,31 @@ func (m *Metrics) RunStarted(r *tracker.Run) {
 
 // OperationEnded measures an operation.
 func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	calls := m.calls.take(r, op)
 	switch op.Kind {
+	case tracker.InvokeWorkflow:
+		observe(m.workflowDuration, r, op, r.Source, op.Name, string(op.Error))
 	case tracker.InvokeAgent:
-		observe(m.agentDuration, r, op, op.Name, string(op.Error))
+		observe(m.agentDuration, r, op, r.Source, op.Name, string(op.Error))
+		m.observeCalls(r, op, calls)
 	case tracker.ExecuteTool:
-		m.toolCalls.with(op.Agent, op.Name).Inc()
+		m.calls.add(r, op, made{tools: 1})
+		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
 		if op.Status == tracker.Error {
-			m.toolCallFailures.with(op.Agent, op.Name).Inc()
+			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
-		observe(m.toolDuration, r, op, op.Name, op.Agent, string(op.Error))
+		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, string(op.Error))
 	case tracker.Chat:
-		observe(m.chatDuration, r, op, string(op.Kind), op.Name, string(op.Error))
-		m.observeUsage(string(op.Kind), op.Name, op.Response.OrNone().Usage)
-	}
-}
-
-// observeUsage measures the tokens of a response, or of a whole run where the protocol ties them to no response.
-func (m *Metrics) observeUsage(operation, model string, u event.Usage) {
-	if u.Input.Known {
-		m.tokenUsage.with(operation, model, "input").Observe(float64(u.Input.N))
-	}
-	if u.Output.Known {
-		m.tokenUsage.with(operation, model, "output").Observe(float64(u.Output.N))
+		m.calls.add(r, op, made{inference: 1})
+		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
+		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
 	}
 }
 
 // RunEnded counts a run's end and what is known only then.
 func (m *Metrics) RunEnded(r *tracker.Run) {
 	agent := cmp.Or(r.Agent, r.Root.Name)
+	m.calls.forget(r)
 	m.runsOpen.with(r.Source).Dec()
 	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
 	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))
@@ -297,7 +307,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		m.toolCallsDiffer.with(r.Source).Inc()
 	}
 	for _, t := range r.Transfers {
-		m.transfers.with(t.From, t.To).Inc()
+		m.transfers.with(r.Source, t.From, t.To).Inc()
 	}
 	m.countProof(r)
 	for _, in := range r.Inputs {
@@ -323,7 +333,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	}
 	m.countPlan(r)
 	for _, used := range r.Metered {
-		m.observeUsage(string(tracker.InvokeAgent), used.Model, used.Usage)
+		m.observeRunUsage(r, used)
 	}
 	if r.OffsetKnown {
 		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())
@@ -352,13 +362,13 @@ func (m *Metrics) countPlan(r *tracker.Run) {
 func (m *Metrics) countProof(r *tracker.Run) {
 	for _, s := range r.Confidence {
 		if s.Known && !s.Restated {
-			m.confidence.with(s.Agent, string(s.Origin)).Observe(s.Value)
+			m.confidence.with(r.Source, s.Agent, string(s.Origin)).Observe(s.Value)
 		}
 	}
 	for _, c := range r.Citations {
-		m.citations.with(c.Agent).Inc()
+		m.citations.with(r.Source, c.Agent).Inc()
 	}
 	for agent, n := range r.Unrated {
-		m.unratedAnswer.with(agent).Add(float64(n))
+		m.unratedAnswer.with(r.Source, agent).Add(float64(n))
 	}
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,12 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// testSettings are those of tests that bound nothing; the metrics of the conventions are those of both tables.
+var (
+	testSettings = Settings{MaxLabelValues: 100, MaxLabelSets: 1000, Names: conventions.Released(), Version: "1.2.3", Revision: "abc"}
+	released     = newGenAI(conventions.Released())
+	latest       = newGenAI(conventions.Latest())
 )
 
 func newTest(values, sets int) (*Metrics, *prometheus.Registry) {
 	reg := prometheus.NewPedanticRegistry()
-	return New(reg, Settings{MaxLabelValues: values, MaxLabelSets: sets, Version: "1.2.3", Revision: "abc"}), reg
+	s := testSettings
+	s.MaxLabelValues, s.MaxLabelSets = values, sets
+	return New(reg, s), reg
 }
 
 // call is one of a tool by an agent, of which no duration is known.
@@ -34,14 +45,14 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := len(m.toolCalls.series); n != 10 {
 		t.Errorf("%d series", n)
 	}
-	if n := testutil.ToFloat64(m.toolCalls.with("a", other)); n != 91 {
+	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", other)); n != 91 {
 		t.Errorf("%v calls in %s", n, other)
 	}
 	ends(m, call("a", "configured"))
-	if n := testutil.ToFloat64(m.toolCalls.with("a", "configured")); n != 1 {
+	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
-	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`}
+	want := []string{`label="agent" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
 	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
 		t.Errorf("overflow (-want +got):\n%s", diff)
 	}
@@ -77,6 +88,47 @@ func TestEachClassIsBounded(t *testing.T) {
 	}
 }
 
+// TestSourcesAreApart has two sources whose agents, tools and models have the same names: nothing of theirs is added up.
+func TestSourcesAreApart(t *testing.T) {
+	m, reg := newTest(10, 1000)
+	for _, source := range []string{"one", "two"} {
+		r := run()
+		r.Source, r.FirstText = source, at(3)
+		r.Transfers = []tracker.Transfer{{From: "a", To: "b"}}
+		r.Confidence = []tracker.Statement{{Agent: "a", Confidence: event.Confidence{Known: true}}}
+		r.Citations = []tracker.Source{{Agent: "a"}}
+		r.Unrated = map[string]int{"a": 1}
+		r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}}
+		r.Root.ID = tracker.SpanID{1}
+		workflow := &tracker.Operation{Kind: tracker.InvokeWorkflow, Name: "w", Timing: tracker.Observed}
+		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", event.ToolError), workflow} {
+			op.Parent = r.Root.ID
+			m.OperationEnded(r, op)
+		}
+		m.OperationEnded(r, r.Root)
+		m.RunEnded(r)
+	}
+	for _, section := range table {
+		for _, mt := range section.metrics {
+			of := map[string]int{}
+			for _, s := range gathered(t, reg, mt.name) {
+				for _, l := range s.Label {
+					if l.GetName() == "source" {
+						of[l.GetValue()]++
+					}
+				}
+			}
+			if of["one"] != of["two"] {
+				t.Errorf("%s has %v", mt.name, of)
+			}
+			named := slices.ContainsFunc(mt.labels, func(label string) bool { return fromWire[label] != "" })
+			if named && of["one"] == 0 {
+				t.Errorf("%s does not say whose names it has", mt.name)
+			}
+		}
+	}
+}
+
 // TestLabelSetsAreBounded has few agents and few tools whose product is over the bound: what is over it is one series, and
 // nothing is lost.
 func TestLabelSetsAreBounded(t *testing.T) {
@@ -96,7 +148,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 			t.Errorf("%d sets: %d series of %v calls", c.sets, len(calls), total)
 		}
 		over := c.names*c.names - min(c.names*c.names, c.sets*9/10)
-		if n := testutil.ToFloat64(m.toolCalls.with(other, other)); n != float64(over) {
+		if n := testutil.ToFloat64(m.toolCalls.with("s", other, other)); n != float64(over) {
 			t.Errorf("%d sets: %v calls in %s; want %d", c.sets, n, other, over)
 		}
 		for _, class := range []string{"agent", "tool"} {
@@ -169,7 +221,7 @@ func TestHostile(t *testing.T) {
 		m.RunStarted(&tracker.Run{Source: "s\xff"})
 		ends(m, call("a", name))
 		calls := gathered(t, reg, "delegraph_tool_calls_total")
-		if len(calls) != 1 || calls[0].Label[1].GetValue() != want {
+		if len(calls) != 1 || calls[0].Label[2].GetValue() != want {
 			t.Errorf("%.20q is %.200v", name, calls)
 		}
 		counted := testutil.ToFloat64(m.caps.overflow.WithLabelValues("tool")) > 0

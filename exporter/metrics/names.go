@@ -1,26 +1,22 @@
 package metrics
 
-// Every metric that Delegraph has: its name, what it means with what is not in it, and its labels. These names are an API.
+// Every metric of our own: its name, what it means with what is not in it, and its labels. These names are an API. The metrics that
+// the GenAI conventions name are in genAI.
 var (
-	agentDuration = metric{"gen_ai_invoke_agent_duration_seconds", "Duration of agents' operations, equal to that of their spans; without those whose times are unknown.", []string{"gen_ai_agent_name", "error_type"}}
-	toolDuration  = metric{"gen_ai_execute_tool_duration_seconds", "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown.", []string{"gen_ai_tool_name", "gen_ai_agent_name", "error_type"}}
-	chatDuration  = metric{"gen_ai_client_operation_duration_seconds", "Duration of model responses, equal to that of their spans; without those whose times are unknown.", []string{"gen_ai_operation_name", "gen_ai_request_model", "error_type"}}
-	tokenUsage    = metric{"gen_ai_client_token_usage", "Tokens of a model response, by type, or of a whole run where the protocol ties them to no response; without those that the stream does not tell. The model is the one that the stream names.", []string{"gen_ai_operation_name", "gen_ai_request_model", "gen_ai_token_type"}}
-
 	runsStarted     = metric{"delegraph_runs_started_total", "Runs begun.", []string{"source"}}
 	runsOpen        = metric{"delegraph_runs_open", "Runs that have begun and not ended.", []string{"source"}}
 	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how. Every status begins at 0 with the agent's first run.", []string{"source", "agent", "status"}}
 	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the beginning of a run, which for a proxy is the forwarding of its request, to its first text; without runs that are read from files, and those without a text.", []string{"source", "agent"}}
 
-	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"agent", "tool"}}
-	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error; without interrupted and unfinished ones. Begins at 0 with the tool's first call.", []string{"agent", "tool"}}
+	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"source", "agent", "tool"}}
+	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error; without interrupted and unfinished ones. Begins at 0 with the tool's first call.", []string{"source", "agent", "tool"}}
 	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs of which their protocol says at the end that there were more tool calls, or fewer, than were seen.", []string{"source"}}
-	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another; without agents that are used as tools.", []string{"from_agent", "to_agent"}}
+	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another; without agents that are used as tools.", []string{"source", "from_agent", "to_agent"}}
 
-	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"agent", "origin"}}
-	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"agent"}}
-	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"agent"}}
+	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"source", "agent", "origin"}}
+	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
+	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"source", "agent"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests of runs for something from outside.", []string{"source", "kind"}}
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream; without those answered by another run.", []string{"source", "kind"}}
@@ -94,12 +90,14 @@ const other = "_other"
 
 // Buckets of the GenAI conventions.
 var (
-	agentBuckets = doubling(0.1, 13)  // 0.1 … 409.6 s
-	callBuckets  = doubling(0.01, 14) // 0.01 … 81.92 s
-	tokenBuckets = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
-	ratioBuckets = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
-	waitBuckets  = doubling(1, 16) // 1 s … 9 h
-	lagBuckets   = doubling(0.001, 16)
+	agentBuckets    = doubling(0.1, 13)  // 0.1 … 409.6 s
+	callBuckets     = doubling(0.01, 14) // 0.01 … 81.92 s
+	countBuckets    = doubling(1, 8)     // 1 … 128
+	workflowBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200}
+	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	ratioBuckets    = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
+	waitBuckets     = doubling(1, 16) // 1 s … 9 h
+	lagBuckets      = doubling(0.001, 16)
 )
 
 func doubling(first float64, n int) []float64 {

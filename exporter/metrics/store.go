@@ -14,7 +14,7 @@ type Store struct {
 	dropped, gaps                       *family[prometheus.Counter]
 }
 
-// Store registers the metrics of a store in NATS, each series at zero.
+// Store registers the metrics of a store in NATS.
 func (m *Metrics) Store(of *Stream) *Store {
 	counter := func(t metric) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: t.name, Help: t.help})

@@ -17,7 +17,7 @@ type Stream struct {
 	dropped, disconnects, resumes, refusals *family[prometheus.Counter]
 }
 
-// Stream registers the metrics of the external stream, each series at zero.
+// Stream registers the metrics of the external stream.
 func (m *Metrics) Stream() *Stream {
 	s := &Stream{
 		reg:         m.reg,
@@ -29,9 +29,7 @@ func (m *Metrics) Stream() *Stream {
 		refusals:    streamRefusals.counter(m.reg, m.caps),
 	}
 	m.reg.MustRegister(s.subscribers, s.sent)
-	for _, f := range []*family[prometheus.Counter]{s.dropped, s.disconnects, s.resumes, s.refusals} {
-		f.begin(nil)
-	}
+	s.disconnects.begin(nil)
 	return s
 }
 

@@ -23,21 +23,21 @@ type part struct {
 }
 
 // content adds what the user opted in to: the convention's attributes of content, each JSON in a string.
-func (a *known) content(op *tracker.Operation) {
+func (a *attributes) content(op *tracker.Operation) {
 	c := op.Details.OrNone().Content
 	if c == nil {
 		return
 	}
 	if len(c.Arguments) > 0 {
-		a.add(toolArguments.String(string(c.Arguments)))
+		a.add(a.names.ToolArguments.String(string(c.Arguments)))
 	}
 	if len(c.Result) > 0 {
-		a.add(toolResult.String(string(c.Result)))
+		a.add(a.names.ToolResult.String(string(c.Result)))
 	}
 	if len(c.Said) > 0 {
 		// Marshal fails on nothing here: arguments are JSON, and a string of any bytes is text to it.
-		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: op.Response.OrNone().FinishReason}})
-		a.add(outputMessages.String(string(encoded)))
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: finishReason(op)}})
+		a.add(a.names.OutputMessages.String(string(encoded)))
 	}
 	if c.Truncated {
 		a.add(contentTruncated.Bool(true))

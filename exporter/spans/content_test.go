@@ -26,10 +26,10 @@ func TestContent(t *testing.T) {
 	spans := observe(t, r)
 	for i, want := range []map[attribute.Key]string{
 		{},
-		{outputMessages: `[{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"I look.\ufffd"},` +
+		{names.OutputMessages: `[{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"I look.\ufffd"},` +
 			`{"type":"text","content":""},{"type":"tool_call","id":"call-1","name":"burn_analyst","arguments":{"q":1}},` +
 			`{"type":"tool_call","name":"unnamed"}],"finish_reason":"STOP"}]`},
-		{toolArguments: `{"q":1}`, toolResult: `{"r":[2]}`, contentTruncated: "true"},
+		{names.ToolArguments: `{"q":1}`, names.ToolResult: `{"r":[2]}`, contentTruncated: "true"},
 	} {
 		if diff := cmp.Diff(want, contentOf(t, spans[i])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spans[i].Name(), diff)
@@ -42,7 +42,7 @@ func contentOf(t *testing.T, s sdktrace.ReadOnlySpan) map[attribute.Key]string {
 	out := map[attribute.Key]string{}
 	for _, a := range s.Attributes() {
 		switch a.Key {
-		case outputMessages, toolArguments, toolResult:
+		case names.OutputMessages, names.ToolArguments, names.ToolResult:
 			if !json.Valid([]byte(a.Value.AsString())) {
 				t.Errorf("%s is no JSON: %s", a.Key, a.Value.AsString())
 			}

@@ -87,7 +87,7 @@ func lines(t *testing.T, r *tracker.Run) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := NewObserver(NewProvider(sdktrace.NeverSample(), l, resource.Empty()))
+	o := newObserver(NewProvider(sdktrace.NeverSample(), l, resource.Empty()))
 	for _, op := range r.Operations {
 		o.OperationEnded(r, op)
 	}

@@ -2,38 +2,7 @@ package spans
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Names of the OpenTelemetry GenAI semantic conventions, at their newest. They are constants of ours because no released
-// semconv package has them all; a test holds those that one has against it.
-const (
-	operationName  = attribute.Key("gen_ai.operation.name")
-	agentName      = attribute.Key("gen_ai.agent.name")
-	workflowName   = attribute.Key("gen_ai.workflow.name")
-	conversationID = attribute.Key("gen_ai.conversation.id")
-	toolName       = attribute.Key("gen_ai.tool.name")
-	toolCallID     = attribute.Key("gen_ai.tool.call.id")
-	toolType       = attribute.Key("gen_ai.tool.type")
-	responseModel  = attribute.Key("gen_ai.response.model")
-	finishReasons  = attribute.Key("gen_ai.response.finish_reasons")
-	inputTokens    = attribute.Key("gen_ai.usage.input_tokens")
-	outputTokens   = attribute.Key("gen_ai.usage.output_tokens")
-	cacheTokens    = attribute.Key("gen_ai.usage.cache_read.input_tokens")
-	thoughtTokens  = attribute.Key("gen_ai.usage.reasoning.output_tokens")
-	toolArguments  = attribute.Key("gen_ai.tool.call.arguments")
-	toolResult     = attribute.Key("gen_ai.tool.call.result")
-	outputMessages = attribute.Key("gen_ai.output.messages")
-	errorType      = attribute.Key("error.type")
-
-	handoffSource = attribute.Key("gen_ai.agent.handoff.source.name")
-	handoffTarget = attribute.Key("gen_ai.agent.handoff.target.name")
-
-	evaluationResult      = "gen_ai.evaluation.result"
-	evaluationName        = attribute.Key("gen_ai.evaluation.name")
-	evaluationScore       = attribute.Key("gen_ai.evaluation.score.value")
-	evaluationLabel       = attribute.Key("gen_ai.evaluation.score.label")
-	evaluationExplanation = attribute.Key("gen_ai.evaluation.explanation")
-)
-
-// Names of our own.
+// Names of our own. Those of the GenAI conventions are in a conventions.Table.
 const (
 	runID       = attribute.Key("delegraph.run.id")
 	runStatus   = attribute.Key("delegraph.run.status")

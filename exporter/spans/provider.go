@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -112,17 +113,19 @@ func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, des
 
 // Decide asks a sampler once about a run that no parent has decided for: a parent is the proxy's own span, of which the sampler was
 // asked. It is a tracker.Settings.Sample.
-func Decide(sampler sdktrace.Sampler) func(*tracker.Run) bool {
+func Decide(sampler sdktrace.Sampler, names conventions.Table) func(*tracker.Run) bool {
 	return func(r *tracker.Run) bool {
 		if r.Parent.Valid() {
 			return r.Parent.Sampled
 		}
+		a := attributes{names: &names}
+		a.operation(r, r.Root)
 		result := sampler.ShouldSample(sdktrace.SamplingParameters{
 			ParentContext: context.Background(),
 			TraceID:       r.Trace,
 			Name:          name(r.Root),
 			Kind:          kind(r.Root),
-			Attributes:    appendAttributes(nil, r, r.Root),
+			Attributes:    a.list,
 		})
 		return result.Decision == sdktrace.RecordAndSample
 	}

@@ -111,7 +111,7 @@ func TestSampler(t *testing.T) {
 			}
 			continue
 		}
-		decide := Decide(sampler)
+		decide := Decide(sampler, names)
 		r := delegation()
 		r.Parent = event.SpanContext{}
 		for id, want := range map[trace.TraceID]bool{low: c.low, high: c.high} {
@@ -142,7 +142,7 @@ func TestParentDecides(t *testing.T) {
 	for _, decided := range []bool{true, false} {
 		r, seen := delegation(), sdktrace.SamplingParameters{}
 		r.Parent.Sampled = decided
-		if got := Decide(seeing{&seen})(r); got != decided || seen.Name != "" {
+		if got := Decide(seeing{&seen}, names)(r); got != decided || seen.Name != "" {
 			t.Errorf("decided %t, inherited %t; asked about %q", decided, got, seen.Name)
 		}
 	}
@@ -153,11 +153,13 @@ func TestSamplerSees(t *testing.T) {
 	r := delegation()
 	r.Parent = event.SpanContext{}
 	var seen sdktrace.SamplingParameters
-	Decide(seeing{&seen})(r)
+	Decide(seeing{&seen}, names)(r)
 	if seen.Name != "invoke_agent coordinator" || seen.Kind != trace.SpanKindInternal || seen.TraceID != r.Trace {
 		t.Errorf("the sampler sees %s, %s, %s", seen.Name, seen.Kind, seen.TraceID)
 	}
-	if !slices.Equal(seen.Attributes, appendAttributes(nil, r, r.Root)) {
+	a := attributes{names: &names}
+	a.operation(r, r.Root)
+	if !slices.Equal(seen.Attributes, a.list) {
 		t.Errorf("the sampler sees %v", seen.Attributes)
 	}
 }
@@ -196,7 +198,7 @@ func TestSameSpans(t *testing.T) {
 	read := func() []sdktrace.ReadOnlySpan {
 		recorder := tracetest.NewSpanRecorder()
 		follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 100, MaxFacts: 100, Idle: 1}, nil,
-			NewObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())))
+			newObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())))
 		s := &event.Stream{Source: "capture.sse", Dialect: "adk", Nonce: "n"}
 		follow.Open(s)
 		call := &event.Batch{Stream: s, Run: "e-1", Agent: "coordinator", Time: start}

@@ -11,20 +11,27 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
+
+// NewTracer returns the tracer of all our spans. Its scope says which version of Delegraph made them, and by which conventions.
+func NewTracer(provider trace.TracerProvider, names conventions.Table, version string) trace.Tracer {
+	return provider.Tracer("github.com/delegraph/delegraph", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(names.SchemaURL))
+}
 
 // Observer makes a span of each operation when it ends. It is a tracker.Observer.
 type Observer struct {
 	tracer trace.Tracer
+	names  conventions.Table
 
 	mu      sync.Mutex
-	scratch known // for one span's attributes, which the SDK copies
+	scratch []attribute.KeyValue // for one span's attributes, which the SDK copies
 }
 
-// NewObserver makes spans of a provider that was set up by NewProvider: only that one takes the operations' own ids.
-func NewObserver(provider trace.TracerProvider) *Observer {
-	return &Observer{tracer: provider.Tracer("github.com/delegraph/delegraph")}
+// NewObserver returns an observer that makes spans of a provider of NewProvider's: only that one takes the operations' own ids.
+func NewObserver(provider trace.TracerProvider, names conventions.Table, version string) *Observer {
+	return &Observer{tracer: NewTracer(provider, names, version), names: names}
 }
 
 // RunStarted has nothing to show: a span is made when its operation ends.
@@ -53,7 +60,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		addInputs(span, r, ended)
 	}
 	for _, c := range details.Confidence {
-		span.AddEvent(evaluationResult, trace.WithTimestamp(ended), trace.WithAttributes(evaluation(c)...))
+		span.AddEvent(o.names.EvaluationEvent, trace.WithTimestamp(ended), trace.WithAttributes(o.evaluation(c)...))
 	}
 	if op.Status == tracker.Error {
 		span.SetStatus(codes.Error, string(op.Error))
@@ -64,7 +71,9 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 func (o *Observer) setAttributes(span trace.Span, r *tracker.Run, op *tracker.Operation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.scratch = appendAttributes(o.scratch[:0], r, op)
+	a := attributes{&o.names, o.scratch[:0]}
+	a.operation(r, op)
+	o.scratch = a.list
 	span.SetAttributes(o.scratch...)
 	clear(o.scratch) // else it would keep content
 }
@@ -76,13 +85,13 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 		if at.IsZero() {
 			at = ended
 		}
-		a := known{inputKind.String(string(in.Kind)), inputStatus.String(string(in.Status))}
+		a := attributes{list: []attribute.KeyValue{inputKind.String(string(in.Kind)), inputStatus.String(string(in.Status))}}
 		a.text(inputID, in.ID)
 		a.text(inputRouting, string(in.Routing))
 		if wait, ok := in.Wait(); ok {
 			a.add(inputWait.Float64(wait.Seconds()))
 		}
-		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a...))
+		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a.list...))
 	}
 }
 
@@ -164,23 +173,28 @@ func link(kind string, to trace.SpanContextConfig) trace.Link {
 	return trace.Link{SpanContext: trace.NewSpanContext(to), Attributes: []attribute.KeyValue{linkKind.String(kind)}}
 }
 
-func appendAttributes(a known, r *tracker.Run, op *tracker.Operation) known {
+// operation adds the attributes of an operation's span.
+func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	details := op.Details.OrNone()
-	a.text(operationName, string(op.Kind))
-	a.text(agentName, op.Agent)
-	a.text(conversationID, r.Session)
+	a.text(a.names.OperationName, string(op.Kind))
+	if op.Kind == tracker.InvokeWorkflow {
+		a.text(a.names.WorkflowName, op.Name)
+	} else {
+		a.text(a.names.AgentName, op.Agent)
+	}
+	a.text(a.names.ConversationID, r.Session)
+	a.text(a.names.SessionID, r.Session) // by which some backends group
 	a.text(runID, r.ID)
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
 	a.text(timingWorth, op.Timing.String())
-	a.text(errorType, string(op.Error))
+	a.text(a.names.ErrorType, string(op.Error))
 	switch op.Kind {
 	case tracker.ExecuteTool:
-		a.text(toolName, op.Name)
-		a.text(toolCallID, op.CallID)
-		a.text(toolType, "function")
-		a.text(handoffSource, details.HandoffSource)
-		a.text(handoffTarget, details.HandoffTarget)
+		a.text(a.names.ToolName, op.Name)
+		a.text(a.names.ToolCallID, op.CallID)
+		a.text(a.names.HandoffSource, details.HandoffSource)
+		a.text(a.names.HandoffTarget, details.HandoffTarget)
 		if op.AgentTool {
 			a.add(toolIsAgent.Bool(true))
 		}
@@ -188,33 +202,39 @@ func appendAttributes(a known, r *tracker.Run, op *tracker.Operation) known {
 			a.add(toolInferred.Bool(true))
 		}
 	case tracker.Chat:
-		a.text(responseModel, op.Name)
-		response := op.Response.OrNone()
-		if response.FinishReason != "" {
-			a.add(finishReasons.StringSlice([]string{bounded(response.FinishReason)}))
+		a.text(a.names.ResponseModel, op.Name)
+		if reason := finishReason(op); reason != "" {
+			a.add(a.names.FinishReasons.StringSlice([]string{reason}))
 		}
-		a.usage(response.Usage)
-	case tracker.InvokeWorkflow:
-		a.text(workflowName, op.Name)
+		a.usage(op.Response.OrNone().Usage, a.names.CacheReadTokens)
 	}
 	if op == r.Root {
-		a.text(runStatus, string(r.Status))
-		a.text(runReason, string(r.Reason))
-		a.usage(r.Usage)
 		a.run(r)
 	}
-	a.list(stateKeys, details.State.Keys)
+	a.texts(stateKeys, details.State.Keys)
 	a.count(stateBytes, details.State.Bytes)
 	a.count(reasoningSteps, details.ReasoningStep)
 	a.content(op)
 	if details.Dropped > 0 {
 		a.add(statementsDropped.Int(details.Dropped))
 	}
-	return a
 }
 
-// run is what only the run's own span says.
-func (a *known) run(r *tracker.Run) {
+// finishReason returns why a model stopped, as the stream says. One that did not come to say it, because its response failed or was cut,
+// has the reason that the conventions give to that.
+func finishReason(op *tracker.Operation) string {
+	reason := bounded(op.Response.OrNone().FinishReason)
+	if reason == "" && (op.Status == tracker.Error || op.Status == tracker.Unfinished) {
+		return "error"
+	}
+	return reason
+}
+
+// run adds what only the run's own span says.
+func (a *attributes) run(r *tracker.Run) {
+	a.text(runStatus, string(r.Status))
+	a.text(runReason, string(r.Reason))
+	a.usage(r.Usage, a.names.RunCacheReadTokens)
 	if r.OffsetKnown {
 		a.add(clockOffset.Float64(r.Offset.Seconds()))
 	}
@@ -230,14 +250,15 @@ func (a *known) run(r *tracker.Run) {
 	}
 }
 
-func evaluation(s tracker.Statement) []attribute.KeyValue {
-	a := known{evaluationName.String(proofConfidence)}
+// evaluation returns the attributes of a confidence's event.
+func (o *Observer) evaluation(s tracker.Statement) []attribute.KeyValue {
+	a := attributes{list: []attribute.KeyValue{o.names.EvaluationName.String(proofConfidence)}}
 	if s.Known {
-		a.add(evaluationScore.Float64(s.Value))
+		a.add(o.names.EvaluationScore.Float64(s.Value))
 	}
-	a.text(evaluationLabel, s.Label)
-	a.text(evaluationExplanation, where(s.Confidence))
-	return a
+	a.text(o.names.EvaluationLabel, s.Label)
+	a.text(o.names.EvaluationExplanation, where(s.Confidence))
+	return a.list
 }
 
 // where says where a statement stood: its origin, and what it was said of.
@@ -255,26 +276,29 @@ func where(c event.Confidence) string {
 }
 
 func citation(c event.Citation) []attribute.KeyValue {
-	a := known{}
+	var a attributes
 	a.text(citationSource, c.Source)
 	a.text(citationReference, c.Reference)
 	a.text(citationURI, c.URI)
-	return a
+	return a.list
 }
 
-// known collects attributes and leaves out what nobody said.
-type known []attribute.KeyValue
+// attributes collects what is known of a span. It leaves out what is unknown, and what the conventions have no name for.
+type attributes struct {
+	names *conventions.Table
+	list  []attribute.KeyValue
+}
 
-func (a *known) add(kv attribute.KeyValue) { *a = append(*a, kv) }
+func (a *attributes) add(kv attribute.KeyValue) { a.list = append(a.list, kv) }
 
-func (a *known) text(key attribute.Key, value string) {
-	if value != "" {
+func (a *attributes) text(key attribute.Key, value string) {
+	if key != "" && value != "" {
 		a.add(key.String(bounded(value)))
 	}
 }
 
-// list adds texts as long as all of them are no longer than one may be.
-func (a *known) list(key attribute.Key, values []string) {
+// texts adds texts as long as all of them are no longer than one may be.
+func (a *attributes) texts(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {
 		v = bounded(v)
@@ -291,15 +315,16 @@ func (a *known) list(key attribute.Key, values []string) {
 // bounded makes a text fit for OTLP.
 func bounded(s string) string { return event.Bounded(s, event.MaxText) }
 
-func (a *known) count(key attribute.Key, c event.Count) {
-	if c.Known {
+func (a *attributes) count(key attribute.Key, c event.Count) {
+	if key != "" && c.Known {
 		a.add(key.Int64(c.N))
 	}
 }
 
-func (a *known) usage(u event.Usage) {
-	a.count(inputTokens, u.Input)
-	a.count(outputTokens, u.Output)
-	a.count(cacheTokens, u.CacheRead)
-	a.count(thoughtTokens, u.Reasoning)
+// usage adds token counts, those from a cache under a name that depends on whose they are.
+func (a *attributes) usage(u event.Usage, cacheRead attribute.Key) {
+	a.count(a.names.InputTokens, u.Input)
+	a.count(a.names.OutputTokens, u.Output)
+	a.count(cacheRead, u.CacheRead)
+	a.count(a.names.ReasoningTokens, u.Reasoning)
 }

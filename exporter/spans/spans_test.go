@@ -14,16 +14,25 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
+
+// names are those of the tests, where they have no others.
+var names = conventions.Released()
+
+func newObserver(provider trace.TracerProvider) *Observer {
+	return NewObserver(provider, names, "1.2.3")
+}
 
 // observe makes the spans of a run, as the observer of a provider that samples nothing by itself.
 func observe(t *testing.T, r *tracker.Run) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
-	o := NewObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()))
+	o := newObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()))
 	o.RunStarted(r)
 	for _, op := range r.Operations {
 		o.OperationEnded(r, op)
@@ -133,6 +142,44 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestScope shows who made the spans, and by which conventions.
+func TestScope(t *testing.T) {
+	for _, table := range []conventions.Table{conventions.Released(), conventions.Latest()} {
+		recorder := tracetest.NewSpanRecorder()
+		NewObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()), table, "1.2.3").OperationEnded(delegation(), delegation().Root)
+		scope := recorder.Ended()[0].InstrumentationScope()
+		if scope.Name != "github.com/delegraph/delegraph" || scope.Version != "1.2.3" || scope.SchemaURL != table.SchemaURL {
+			t.Errorf("%+v", scope)
+		}
+	}
+}
+
+// TestLatest holds in which attributes the spans of a run differ by the newest conventions.
+func TestLatest(t *testing.T) {
+	r, table := delegation(), conventions.Latest()
+	r.Usage.CacheRead = counted(50)
+	recorder := tracetest.NewSpanRecorder()
+	o := NewObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()), table, "")
+	for _, op := range r.Operations {
+		o.OperationEnded(r, op)
+	}
+	var differ []string
+	for i, span := range observe(t, r) {
+		latest := recorder.Ended()[i].Attributes()
+		for _, a := range span.Attributes() {
+			if !slices.Contains(latest, a) {
+				differ = append(differ, span.Name()+" has "+string(a.Key)+" no more")
+			}
+		}
+		if len(latest) > len(span.Attributes()) {
+			t.Errorf("%s has %v", span.Name(), latest)
+		}
+	}
+	if diff := cmp.Diff([]string{"invoke_agent coordinator has gen_ai.usage.cache_read.input_tokens no more"}, differ); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func describe(w *strings.Builder, s sdktrace.ReadOnlySpan) {
 	context, parent := s.SpanContext(), s.Parent()
 	fmt.Fprintf(w, "%s (%s)\n  id %s/%s, flags %s", s.Name(), s.SpanKind(), context.TraceID(), context.SpanID(), context.TraceFlags())
@@ -155,6 +202,60 @@ func describe(w *strings.Builder, s sdktrace.ReadOnlySpan) {
 func describeAttributes(w *strings.Builder, attributes []attribute.KeyValue) {
 	for _, a := range attributes {
 		fmt.Fprintf(w, "    %s = %q (%s)\n", a.Key, a.Value.String(), a.Value.Type())
+	}
+}
+
+// TestFinishReasons has responses that ended, failed or were cut, with and without the stream's own reason.
+func TestFinishReasons(t *testing.T) {
+	for _, c := range []struct {
+		status tracker.OperationStatus
+		said   *tracker.Response
+		want   []string
+	}{
+		{tracker.OK, &tracker.Response{FinishReason: "STOP"}, []string{"STOP"}},
+		{tracker.OK, &tracker.Response{}, nil}, // the protocol has none
+		{tracker.Error, &tracker.Response{FinishReason: "SAFETY"}, []string{"SAFETY"}},
+		{tracker.Error, &tracker.Response{}, []string{"error"}},
+		{tracker.Error, nil, []string{"error"}},
+		{tracker.Unfinished, nil, []string{"error"}},
+	} {
+		r := delegation()
+		r.Operations[1].Status, r.Operations[1].Response = c.status, c.said
+		r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{{Kind: event.KindText}}}}
+		span := observe(t, r)[1]
+		var got []string
+		for _, a := range span.Attributes() {
+			if a.Key == names.FinishReasons {
+				got = a.Value.AsStringSlice()
+			}
+		}
+		message := fmt.Sprintf(`"finish_reason":%q}]`, strings.Join(c.want, ""))
+		said := contentOf(t, span)[names.OutputMessages]
+		if !slices.Equal(got, c.want) || strings.HasSuffix(said, message) != (c.want != nil) {
+			t.Errorf("%s, %+v: %q, and %s; want %q", c.status, c.said, got, said, c.want)
+		}
+	}
+}
+
+// TestWorkflow has an application above its agents: it has a name of its own, what is said of the run, and no agent's name.
+func TestWorkflow(t *testing.T) {
+	r := delegation()
+	r.Root = &tracker.Operation{ID: id(9), Kind: tracker.InvokeWorkflow, Name: "helpdesk", Status: tracker.OK, Started: at(0), Ended: at(9)}
+	r.Operations = append([]*tracker.Operation{r.Root}, r.Operations...)
+	spans := observe(t, r)
+	workflow, agent := attribute.NewSet(spans[0].Attributes()...), attribute.NewSet(spans[1].Attributes()...)
+	if spans[0].Name() != "invoke_workflow helpdesk" || spans[0].SpanKind() != trace.SpanKindInternal {
+		t.Errorf("%s, %s", spans[0].Name(), spans[0].SpanKind())
+	}
+	for key, want := range map[attribute.Key][2]string{
+		names.OperationName: {"invoke_workflow", "invoke_agent"}, names.WorkflowName: {"helpdesk", ""}, names.AgentName: {"", "coordinator"},
+		runStatus: {"canceled", ""}, names.SessionID: {"ctx-1", "ctx-1"}, names.ConversationID: {"ctx-1", "ctx-1"},
+	} {
+		of, _ := workflow.Value(key)
+		below, _ := agent.Value(key)
+		if got := [2]string{of.AsString(), below.AsString()}; got != want {
+			t.Errorf("%s is %q, not %q", key, got, want)
+		}
 	}
 }
 
@@ -183,7 +284,7 @@ func TestUnsampled(t *testing.T) {
 	r := delegation()
 	r.Sampled = false
 	recorder := tracetest.NewSpanRecorder()
-	o := NewObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()))
+	o := newObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()))
 	for _, op := range r.Operations {
 		o.OperationEnded(r, op)
 	}
@@ -248,7 +349,7 @@ func TestEventsAreBounded(t *testing.T) {
 	for _, e := range span.Events() {
 		kinds[e.Name]++
 	}
-	if diff := cmp.Diff(map[string]int{evaluationResult: 100, citationEvent: 28}, kinds); diff != "" {
+	if diff := cmp.Diff(map[string]int{names.EvaluationEvent: 100, citationEvent: 28}, kinds); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if n := span.DroppedEvents(); n != 72 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -321,7 +322,7 @@ func crowded(ended, open int) Settings {
 		r.Agent = fmt.Sprint("agent ", i%20)
 		s.Runs.RunEnded(r)
 	}
-	e := exporter.New(metrics.New(prometheus.NewRegistry(), metrics.Settings{MaxLabelValues: 100, MaxLabelSets: 1000}),
+	e := exporter.New(metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000}),
 		tracker.Settings{MaxOpen: max(open, 1), MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}, nil, s.Runs)
 	s.Runs.Follow(e)
 	for i := range open {

@@ -1,0 +1,56 @@
+package conventions
+
+import "go.opentelemetry.io/otel/attribute"
+
+// Released returns the names of semantic conventions 1.41, the last release with the GenAI names and what backends read today. Names
+// that it lacks are those of Latest, because nothing else names these things.
+func Released() Table {
+	const usage = "gen_ai.client.token.usage"
+	const usageHelp = "Tokens of a model response, by type, or of a whole run if its protocol does not tie them to a response. " +
+		"Counts that are not in the stream are left out. The model is the one that answered, as the stream names it."
+	const tokenType = attribute.Key("gen_ai.token.type")
+	return Table{
+		Version:         "1.41.0",
+		SchemaURL:       "https://opentelemetry.io/schemas/1.41.0",
+		EvaluationEvent: "gen_ai.evaluation.result",
+		Attributes: Attributes{
+			OperationName:  "gen_ai.operation.name",
+			ErrorType:      "error.type",
+			ConversationID: "gen_ai.conversation.id",
+			SessionID:      "session.id",
+			AgentName:      "gen_ai.agent.name",
+			WorkflowName:   "gen_ai.workflow.name",
+			// In no version: proposed in open-telemetry/semantic-conventions-genai#98, and under other names in #447.
+			HandoffSource:         "gen_ai.agent.handoff.source.name",
+			HandoffTarget:         "gen_ai.agent.handoff.target.name",
+			ToolName:              "gen_ai.tool.name",
+			ToolCallID:            "gen_ai.tool.call.id",
+			ToolArguments:         "gen_ai.tool.call.arguments",
+			ToolResult:            "gen_ai.tool.call.result",
+			ResponseModel:         "gen_ai.response.model",
+			FinishReasons:         "gen_ai.response.finish_reasons",
+			OutputMessages:        "gen_ai.output.messages",
+			InputTokens:           "gen_ai.usage.input_tokens",
+			OutputTokens:          "gen_ai.usage.output_tokens",
+			CacheReadTokens:       "gen_ai.usage.cache_read.input_tokens",
+			RunCacheReadTokens:    "gen_ai.usage.cache_read.input_tokens",
+			ReasoningTokens:       "gen_ai.usage.reasoning.output_tokens",
+			EvaluationName:        "gen_ai.evaluation.name",
+			EvaluationScore:       "gen_ai.evaluation.score.value",
+			EvaluationLabel:       "gen_ai.evaluation.score.label",
+			EvaluationExplanation: "gen_ai.evaluation.explanation",
+		},
+		Metrics: Metrics{
+			AgentDuration:     "gen_ai.invoke_agent.duration",
+			WorkflowDuration:  "gen_ai.invoke_workflow.duration",
+			ToolDuration:      "gen_ai.execute_tool.duration",
+			InferenceDuration: "gen_ai.client.operation.duration",
+			InferenceCalls:    "gen_ai.invoke_agent.inference_calls",
+			ToolCalls:         "gen_ai.invoke_agent.tool_calls",
+			Tokens: []Tokens{
+				{Name: usage, Help: usageHelp, Of: input, Runs: true, Label: tokenType.String("input")},
+				{Name: usage, Help: usageHelp, Of: output, Runs: true, Label: tokenType.String("output")},
+			},
+		},
+	}
+}

@@ -1,0 +1,112 @@
+package spans
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+)
+
+const (
+	page         = "../../docs/attributes.md"
+	beginsTables = "<!-- The tables are written by: go test ./exporter/spans -run TestAttributes -update -->\n"
+	endsTables   = "<!-- the end of the tables -->\n"
+)
+
+// TestAttributes holds the table, and the tables of docs/attributes.md, against the spans that are made.
+func TestAttributes(t *testing.T) {
+	documented, got := map[string]string{}, emitted(t)
+	for _, section := range sections {
+		for _, row := range section.rows {
+			key := string(row.key)
+			if _, twice := documented[key]; twice {
+				t.Errorf("%s is documented twice", key)
+			}
+			documented[key] = row.kind.String() + " on " + strings.Join(row.places, ", ")
+			if row.when == "" || !fits(row.example, row.kind) {
+				t.Errorf("%s is there %q, and its example is %q", key, row.when, row.example)
+			}
+			if row.places[0] == onServer { // made by collector/source
+				delete(documented, key)
+			}
+		}
+	}
+	if diff := cmp.Diff(documented, got); diff != "" {
+		t.Errorf("attributes (-documented +emitted):\n%s", diff)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(content), beginsTables)
+	_, after, ends := strings.Cut(rest, endsTables)
+	if !begins || !ends {
+		t.Fatalf("%s does not hold %q and %q", page, beginsTables, endsTables)
+	}
+	want := before + beginsTables + "\n" + tables() + endsTables + after
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(content)); diff != "" {
+		t.Errorf("%s is out of date; rewrite it by -update (-want +got):\n%s", page, diff)
+	}
+}
+
+// fits reports whether an example is a value of a type.
+func fits(example string, kind attribute.Type) bool {
+	var err error
+	switch kind {
+	case attribute.INT64:
+		_, err = strconv.ParseInt(example, 10, 64)
+	case attribute.FLOAT64:
+		_, err = strconv.ParseFloat(example, 64)
+	case attribute.BOOL:
+		_, err = strconv.ParseBool(example)
+	case attribute.STRINGSLICE:
+		var list []string
+		err = json.Unmarshal([]byte(example), &list)
+	}
+	return example != "" && err == nil
+}
+
+// typeWords are the conventions' words for types.
+var typeWords = map[attribute.Type]string{
+	attribute.STRING: "string", attribute.INT64: "int", attribute.FLOAT64: "double", attribute.BOOL: "boolean", attribute.STRINGSLICE: "string[]",
+}
+
+func tables() string {
+	var b strings.Builder
+	b.WriteString("## Spans\n\n| name | kind | what it is | parent |\n|-|-|-|-|\n")
+	for _, s := range spanRows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(s[:], " | "))
+	}
+	for _, section := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| attribute | type | of | present | example |\n|-|-|-|-|-|\n", section.title, section.about)
+		for _, row := range section.rows {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", row.key, typeWords[row.kind], strings.Join(quoted(row.places), ", "), row.when, row.example)
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// quoted has the names among places as code.
+func quoted(places []string) (out []string) {
+	for _, p := range places {
+		if slices.Contains([]string{onServer, onRun, onLink}, p) {
+			out = append(out, p)
+		} else {
+			out = append(out, "`"+p+"`")
+		}
+	}
+	return out
+}
