@@ -37,6 +37,7 @@ func TestDashboardsOfDemo(t *testing.T) {
 		server.until(t, query, "job", map[string]float64{"native": 1, "classic": 1})
 	}
 	boards := dashboards(t)
+	unanswered := append(slices.Clip(absent), "Wait for input") // answers come in runs of their own
 	for _, job := range []string{"native", "classic"} {
 		v := picture.View{
 			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
@@ -46,7 +47,7 @@ func TestDashboardsOfDemo(t *testing.T) {
 			for _, p := range d.Panels {
 				for _, target := range p.Targets {
 					series, err := v.Ask(t.Context(), target)
-					there, either := !slices.Contains(absent, p.Title), slices.Contains(quiet, p.Title) || slices.Contains(unshown, p.Title)
+					there, either := !slices.Contains(unanswered, p.Title), slices.Contains(quiet, p.Title) || slices.Contains(unshown, p.Title)
 					if err != nil || len(series) > 0 != there && !either {
 						t.Errorf("job %s: %s: %s: %d series of %s (%v)", job, name, p.Title, len(series), target.Expr, err)
 					}

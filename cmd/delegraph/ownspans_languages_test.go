@@ -35,8 +35,6 @@ var languages = map[string]language{
 			"agent_tool":                        {"Agents Input Output Chats", agentAsTool},
 			"confirmation":                      {"Tools", waits},
 			"long_running_silent":               {"Tools", waits},
-			"failing_tool":                      {"Tools", noResponse},
-			"parallel_failing":                  {"Tools", noResponse},
 			"model_error_midway streaming=true": {"Input Output", noAggregate},
 			"safety":                            {"Failed ModelErrors", "a run that ends in an error code has failed; the agent leaves its spans unset"},
 		},
