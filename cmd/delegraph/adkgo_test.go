@@ -133,7 +133,7 @@ func ourAccount(r tracker.Report) (a account) {
 		case tracker.ExecuteTool:
 			a.Tools = append(a.Tools, text(op.Name)+" "+string(op.Status))
 		case tracker.InvokeAgent:
-			if !strings.HasPrefix(text(op.Name), "pipeline_") {
+			if !isContainer(text(op.Name)) {
 				a.Agents = append(a.Agents, text(op.Name))
 			}
 		case tracker.Chat:
@@ -152,6 +152,9 @@ func ourAccount(r tracker.Report) (a account) {
 	a.Failed = r.Status == tracker.Failed
 	return a
 }
+
+// isContainer reports whether an agent of the recordings only runs others. The stream does not know of one that no branch names.
+func isContainer(agent string) bool { return strings.HasPrefix(agent, "pipeline_") || agent == "inner_par" }
 
 func agentAccount(spans []agentSpan) (a account) {
 	for _, s := range spans {
@@ -177,9 +180,7 @@ func agentAccount(spans []agentSpan) (a account) {
 			a.Output += int64(output)
 		case "invoke_agent":
 			a.Failed = a.Failed || failed
-			// A workflow agent says nothing itself: where no branch names it, the stream does not know of it.
-			agent := fmt.Sprint(s.Attrs["gen_ai.agent.name"])
-			if workflow := strings.HasPrefix(agent, "pipeline_") || agent == "inner_par"; !workflow && !slices.Contains(a.Agents, agent) {
+			if agent := fmt.Sprint(s.Attrs["gen_ai.agent.name"]); !isContainer(agent) {
 				a.Agents = append(a.Agents, agent)
 			}
 		}

@@ -47,7 +47,6 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 var unrecorded = map[string]string{
 	"delegraph.clock.offset":        "of live streams only",
 	"delegraph.tool.is_agent":       "a replay has no configuration",
-	"gen_ai.workflow.name":          "a replay has no request that names the application",
 	"delegraph.content.truncated":   "a replay records no content",
 	"gen_ai.output.messages":        "a replay records no content",
 	"gen_ai.tool.call.arguments":    "a replay records no content",

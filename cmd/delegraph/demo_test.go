@@ -242,7 +242,7 @@ func TestDemoOfOwnAgent(t *testing.T) {
 	if heard, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(heard, said) {
 		t.Errorf("%v, %s", err, heard)
 	}
-	d.says(t, `^(agent +adk +failed .* APP, coordinator)$`)
+	d.says(t, `^(agent +adk +failed .* coordinator)$`)
 	runs := reports(t, d.pages(t))
 	if len(runs) != 1 || text(runs[0].App) != "APP" || runs[0].Status != tracker.Failed {
 		t.Errorf("%d runs: %+v", len(runs), runs)
