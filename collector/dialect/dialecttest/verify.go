@@ -2,6 +2,7 @@ package dialecttest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -26,6 +27,9 @@ var (
 	routings  = []event.Routing{"", event.RoutedToUser, event.RoutedToAgent}
 	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
 )
+
+// code is the form of an error code, which becomes a label as it is.
+var code = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
 // Verify says what is wrong with a decoded batch by itself: a value outside its closed set, a string without a bound, a field
 // that does not belong to its fact.
@@ -75,6 +79,10 @@ func misplaced(e *event.Event) string {
 		return "an error without a class"
 	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded):
 		return "nothing that can fail"
+	case e.Code != "" && e.Error == event.NoFailure:
+		return fmt.Sprintf("code %q of no error", e.Code)
+	case e.Code != "" && !code.MatchString(e.Code):
+		return fmt.Sprintf("code %q has not the form of one", e.Code)
 	case kind(event.KindInputRequested) != slices.Contains(inputs, e.Input):
 		return fmt.Sprintf("input %q", e.Input)
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
