@@ -18,6 +18,9 @@ const (
 	MaxKeys    = 64  // names of state that a frame shows
 )
 
+// maxCode bounds an error code.
+const maxCode = 64
+
 // maxQuote bounds the strings of a statement about an answer.
 const maxQuote = 512
 
@@ -29,7 +32,7 @@ var (
 )
 
 // code is the form of an error code, which becomes a label as it is.
-var code = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[1-5][0-9]{2}|-32[0-9]{3})$`)
+var code = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
 // Verify says what is wrong with a decoded batch by itself: a value outside its closed set, a string without a bound, a field
 // that does not belong to its fact.
@@ -171,6 +174,7 @@ func texts(b *event.Batch, all []text) []text {
 		add("name", e.Name, MaxString)
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
+		add("code", e.Code, maxCode)
 		for _, key := range e.State().Keys {
 			add("key", key, MaxString)
 		}

@@ -7,9 +7,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// code is the form of an error code that may become a label: an identifier such as RESOURCE_EXHAUSTED or httpx.ConnectError, an HTTP
-// status, a code of JSON-RPC. Anything else could be free text.
-var code = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_.]{0,63}|[1-5][0-9]{2}|-32[0-9]{3})$`)
+// code is the form of an error code that may become a label: an identifier such as RESOURCE_EXHAUSTED or httpx.ConnectError, words with
+// dashes such as consecutive-tool-failures, which no id consists of, an HTTP status, a code of JSON-RPC. Anything else could be free text.
+var code = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
+
+// maxCode bounds a code, in bytes.
+const maxCode = 64
 
 // Code returns an error code that is sent as a string or as a number, or "" if it does not have the form of one.
 func Code(v strictjson.Value) string {
@@ -24,7 +27,7 @@ func Code(v strictjson.Value) string {
 const noCode = "UNKNOWN_ERROR"
 
 func checked(text []byte) string {
-	if string(text) == noCode || !code.Match(text) {
+	if len(text) > maxCode || string(text) == noCode || !code.Match(text) {
 		return ""
 	}
 	return string(text)
@@ -122,13 +125,16 @@ var raised = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*_*[A-Z]\w*(?:Error|Excepti
 var rust = regexp.MustCompile(`^((?:agent|model|tool|session|artifact|memory|graph|realtime|code|server|auth|guardrail|eval|deploy)\.` +
 	`(?:invalid_input|unauthorized|forbidden|not_found|rate_limited|timeout|unavailable|cancelled|internal|unsupported)): `)
 
+// answered is how clients print the HTTP status of a request that failed.
+var answered = regexp.MustCompile(`^HTTP ([1-5][0-9]{2})\b`)
+
 // TextCode returns the code with which the text of an error begins, as SDKs print one, or "". It never returns other words of the text.
 func TextCode(message []byte) string {
 	if status := APIErrorCode(message); status != "" {
 		return status
 	}
 	message = message[:min(len(message), maxText)]
-	for _, form := range []*regexp.Regexp{raised, rust} {
+	for _, form := range []*regexp.Regexp{raised, rust, answered} {
 		if found := form.FindSubmatch(message); found != nil {
 			return checked(found[1])
 		}
