@@ -124,7 +124,7 @@ func (r *Recent) victims(newest *kept) *line {
 // What a run and what it holds cost besides their texts, measured on a 64-bit machine.
 const (
 	runCost       = 1_500
-	operationCost = 280
+	operationCost = 300
 	detailsCost   = 230
 	responseCost  = 80
 	factCost      = 150
@@ -135,7 +135,7 @@ const (
 func size(r *tracker.Run) int {
 	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.Metered)
 	for _, op := range r.Operations {
-		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID)
+		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.Code)
 		if op.Response != nil {
 			n += responseCost + len(op.Response.FinishReason)
 		}

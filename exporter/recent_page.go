@@ -20,6 +20,7 @@ type Summary struct {
 	Session, Agent  string
 	Status          tracker.Status
 	Reason          tracker.StatusReason
+	Code            string    // of the error that failed it, as the stream gives it, or ""
 	Started, Ended  time.Time // zero where unknown; Ended of an open run too
 	Timing          tracker.Timing
 	Tools, Failed   int      // calls, and those that failed
@@ -36,7 +37,7 @@ type Summary struct {
 func summarise(r *tracker.Run) Summary {
 	s := Summary{
 		Run: r.ID, Source: r.Source, Dialect: r.Dialect, Session: r.Session, Agent: cmp.Or(r.Agent, r.Root.Name),
-		Status: r.Status, Reason: r.Reason, Started: r.Root.Started.At, Timing: r.Root.Timing,
+		Status: r.Status, Reason: r.Reason, Code: r.Root.Code, Started: r.Root.Started.At, Timing: r.Root.Timing,
 		Usage: r.Usage, Events: r.Events, ParseErrors: r.ParseErrors,
 	}
 	if r.Status != tracker.Running {

@@ -86,6 +86,7 @@ func hostileRun() *tracker.Run {
 		r.Transfers = append(r.Transfers, tracker.Transfer{From: name, To: name})
 	}
 	r.Root = r.Operations[0]
+	r.Root.Code = strings.Repeat("E", 64)
 	return r
 }
 

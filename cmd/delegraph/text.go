@@ -54,7 +54,7 @@ func (t *texts) OperationEnded(*tracker.Run, *tracker.Operation) {}
 func (t *texts) RunEnded(run *tracker.Run) {
 	r := run.Report()
 	chart := waterfall.Of(run, time.Time{})
-	t.head(r, chart)
+	t.head(r, run.Root.Code, chart)
 	t.rows(chart)
 	t.facts(r)
 	t.line("")
@@ -76,9 +76,12 @@ func wordsOf(text string) (pieces []piece) {
 	return pieces
 }
 
-func (t *texts) head(r tracker.Report, chart waterfall.Chart) {
+func (t *texts) head(r tracker.Report, code string, chart waterfall.Chart) {
 	status := string(r.Status)
-	if r.StatusReason != nil {
+	switch {
+	case code != "":
+		status += " (" + readable(r.StatusReason, "error") + ": " + code + ")"
+	case r.StatusReason != nil:
 		status += " (" + *r.StatusReason + ")"
 	}
 	about := []piece{{readable(r.Agent, "a run"), "1"}, {status, statusColours[r.Status]}}

@@ -18,25 +18,25 @@ const (
 	KindText                       // text of an answer
 	KindThought                    // a model's reasoning, never an answer
 	KindModelStarted               // the first partial frame of a model's response
-	KindModelEnded                 // a model's whole response: Model, FinishReason, Usage, Error
+	KindModelEnded                 // a model's whole response: Model, FinishReason, Usage, Error, Code
 	KindToolStarted                // a call of a tool: CallID, Name, LongRunning
 	KindToolPaused                 // a call waits for a human: CallID
-	KindToolEnded                  // the response to a call: CallID, Name, Error, Payload
+	KindToolEnded                  // the response to a call: CallID, Name, Error, Code, Payload
 	KindTransfer                   // control goes from the batch's agent to Name by call CallID; ID is the frame's own id
 	KindInputRequested             // the run asks for something: CallID, Input
 	KindInputAnswered              // what was asked for has come: CallID
 	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
 	KindFinal                      // the dialect's own mark of a final response
-	KindError                      // the run or the agent failed: Error, FromCode; Name is that of an agent that there is not
+	KindError                      // the run or the agent failed: Error, Code, FromCode; Name is that of an agent that there is not
 	KindConfidence                 // Confidence, said by Name
 	KindCitation                   // Citation, said by Name
 	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
 	KindToolProgress               // a call goes on: CallID
 	KindAgentStarted               // the batch's agent begins, in its branch
-	KindAgentEnded                 // the batch's agent has ended: Error, Took
+	KindAgentEnded                 // the batch's agent has ended: Error, Code, Took
 	KindRunStarted                 // the run begins by the protocol's word
-	KindRunEnded                   // the run is over by the protocol's word: Error, Took
+	KindRunEnded                   // the run is over by the protocol's word: Error, Code, Took
 	KindAdopted                    // the run ID turns out to be an agent of the batch's run: Name
 	KindUsage                      // Usage of the batch's agent's last response: Model
 	KindPlan                       // what the run means to do: Plan
@@ -62,7 +62,8 @@ func Kinds() []Kind {
 	return all
 }
 
-// Failure classifies what went wrong; it never holds text from the wire. Its values are those of `error.type`.
+// Failure classifies what went wrong; it never holds text from the wire. Its values are those of `delegraph.failure`, and of `error.type`
+// where the stream gives no code.
 type Failure string
 
 // The closed set of failures.
@@ -169,12 +170,13 @@ type Event struct {
 	FinishReason string // as on the wire, or ""
 	Input        InputKind
 	Error        Failure
-	FromCode     bool // KindError: an error code inside an ordinary frame, not an error frame
-	LongRunning  bool // KindToolStarted: the answer comes from outside the run
-	Pending      bool // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
-	Settled      bool // KindToolEnded: the agent's turn may end here, no model response is owed
-	Resumes      bool // KindRunStarted: it goes on with the last run of its session that was left waiting
-	Unmetered    bool // KindModelEnded: a frame with the response's Usage may follow
+	Code         string // of the Error, as the stream gives it and wire.Code checks it; "" where it gives none
+	FromCode     bool   // KindError: an error code inside an ordinary frame, not an error frame
+	LongRunning  bool   // KindToolStarted: the answer comes from outside the run
+	Pending      bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
+	Settled      bool   // KindToolEnded: the agent's turn may end here, no model response is owed
+	Resumes      bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
+	Unmetered    bool   // KindModelEnded: a frame with the response's Usage may follow
 	Took         Duration
 	ToolCalls    Count     // KindRunEnded: how many there were, as the protocol counts them
 	Expires      Duration  // KindInputRequested: how long an answer is waited for

@@ -45,6 +45,7 @@ func agentsDashboard() grafana.Dashboard {
 			{"Tools", tools()},
 			{"Delegation", delegation()},
 			{"Models", models()},
+			{"Why things fail", failures()},
 			{"Confidence and sources", proof()},
 			{"Waiting for people", waits()},
 			{"What runs plan and write", products()},
@@ -143,6 +144,18 @@ func models() []panel {
 			dotted(ask(ofSources.quantile(0.95, by, inferenceDuration, interval), legend))).sized(6, 8),
 		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
 			ask(share(ofSources.count(by, inferenceDuration, interval, inError), ended), legend)).sized(6, 8),
+	}
+}
+
+func failures() []panel {
+	const by, legend = "error_type", "{{error_type}}"
+	return []panel{
+		stacked("Errors of agents", "Invocations that ended in an error, of runs too, by the code that the stream gives it: what a model or a tool reported, or the class of an exception.", "short",
+			ask(ofOperations.counted(by, agentDuration, inError), legend)),
+		stacked("Errors of tools", "Tool calls whose response was an error, by the code that the stream gives it.", "short",
+			ask(ofOperations.counted(by, toolDuration, inError), legend)),
+		stacked("Errors of models", "Model responses that were errors, by the code that the stream gives it, such as RESOURCE_EXHAUSTED or SAFETY.", "short",
+			ask(ofSources.counted(by, inferenceDuration, inError), legend)),
 	}
 }
 

@@ -87,6 +87,16 @@ func (s scope) count(by string, h histogram, window string, matchers ...string) 
 	return s.part("count", by, h, window, matchers...)
 }
 
+// counted is by how much a histogram's count grew from one point to the next, with what new series began with where they are classic.
+func (s scope) counted(by string, h histogram, matchers ...string) string {
+	var either []string
+	for _, name := range h {
+		either = append(either, s.eachFromFirst(by, name+"_count", matchers...))
+	}
+	native := sum(by, s.growth(h, "", interval, matchers...))
+	return fmt.Sprintf("%s or histogram_count(%s) * %s / 1000", strings.Join(either, " or "), native, step)
+}
+
 // total is the growth of a histogram's sum.
 func (s scope) total(by string, h histogram, window string, matchers ...string) string {
 	return s.part("sum", by, h, window, matchers...)

@@ -118,7 +118,11 @@ func labelLines() []string {
 
 // valuesOf says what a label can have.
 func valuesOf(m metric, label string) string {
-	if class := fromWire[label]; class != "" {
+	switch class := fromWire[label]; class {
+	case "":
+	case "error":
+		return quoted(exempt[label]) + "; capped: codes of errors, then `_other`"
+	default:
 		return "capped: names of " + class + "s, then `_other`"
 	}
 	if values := m.values(label); values != nil {

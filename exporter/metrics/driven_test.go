@@ -67,6 +67,12 @@ func chat(model string, failure event.Failure) *tracker.Operation {
 	}
 }
 
+// coded gives an operation's failure a code.
+func coded(code string, op *tracker.Operation) *tracker.Operation {
+	op.Code = code
+	return op
+}
+
 // driven has every metric: what drives it, and what it says then.
 var driven = map[string]struct {
 	drive func(*Metrics)
@@ -74,9 +80,9 @@ var driven = map[string]struct {
 }{
 	"gen_ai_invoke_agent_duration_seconds": {
 		func(m *Metrics) {
-			ends(m, run().Root, &tracker.Operation{Kind: tracker.InvokeAgent, Name: "b", Agent: "b", Started: at(1), Ended: at(2), Timing: tracker.Reported})
+			ends(m, run().Root, coded("ValueError", run().Root), &tracker.Operation{Kind: tracker.InvokeAgent, Name: "b", Agent: "b", Started: at(1), Ended: at(2), Timing: tracker.Reported})
 		},
-		[]string{`error_type="",gen_ai_agent_name="b",source="s" 1 of 1`, `error_type="agent_error",gen_ai_agent_name="a",source="s" 1 of 8`},
+		[]string{`error_type="",gen_ai_agent_name="b",source="s" 1 of 1`, `error_type="ValueError",gen_ai_agent_name="a",source="s" 1 of 8`, `error_type="agent_error",gen_ai_agent_name="a",source="s" 1 of 8`},
 	},
 	"gen_ai_invoke_workflow_duration_seconds": {
 		func(m *Metrics) {
@@ -91,16 +97,22 @@ var driven = map[string]struct {
 		invocations, []string{`gen_ai_agent_name="a",source="s" 1 of 2`, `gen_ai_agent_name="b",source="s" 1 of 0`, `gen_ai_agent_name="c",source="s" 1 of 1`},
 	},
 	"gen_ai_execute_tool_duration_seconds": {
-		func(m *Metrics) { ends(m, tool("t", ""), tool("t", ""), tool("t", event.ToolError)) },
+		func(m *Metrics) {
+			ends(m, tool("t", ""), tool("t", ""), tool("t", event.ToolError), coded("NOT_FOUND", tool("t", event.ToolError)))
+		},
 		[]string{
 			`error_type="",gen_ai_agent_name="a",gen_ai_tool_name="t",source="s" 2 of 4`,
+			`error_type="NOT_FOUND",gen_ai_agent_name="a",gen_ai_tool_name="t",source="s" 1 of 2`,
 			`error_type="tool_error",gen_ai_agent_name="a",gen_ai_tool_name="t",source="s" 1 of 2`,
 		},
 	},
 	"gen_ai_client_operation_duration_seconds": {
-		func(m *Metrics) { ends(m, chat("m", ""), chat("", event.ModelError)) },
+		func(m *Metrics) {
+			ends(m, chat("m", ""), chat("", event.ModelError), coded("RESOURCE_EXHAUSTED", chat("m", event.ModelError)))
+		},
 		[]string{
 			`error_type="",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+			`error_type="RESOURCE_EXHAUSTED",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
 			`error_type="model_error",gen_ai_operation_name="chat",gen_ai_response_model="",source="s" 1 of 1`,
 		},
 	},
@@ -341,7 +353,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

@@ -54,8 +54,8 @@ func (f *family[T]) at(k key) T {
 	if s, ok := f.find(k); ok {
 		return s // what has a series was let in
 	}
-	for i, label := range f.labels {
-		if class := fromWire[label]; class != "" {
+	for i := range f.labels {
+		if class := f.class(i, k[i]); class != "" {
 			k[i] = f.caps.value(class, k[i])
 		} else {
 			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
@@ -66,6 +66,15 @@ func (f *family[T]) at(k key) T {
 		return s
 	}
 	return f.add(k)
+}
+
+// class returns the class of caps that binds a value of the i-th label, "" if none does.
+func (f *family[T]) class(i int, v string) string {
+	label := f.labels[i]
+	if slices.Contains(exempt[label], v) {
+		return ""
+	}
+	return fromWire[label]
 }
 
 func (f *family[T]) find(k key) (s T, ok bool) {
@@ -143,8 +152,8 @@ func (f *family[T]) begin(given map[string][]string) {
 // leaves a product of closed enumerations, and all of them before the last.
 func (f *family[T]) close(k *key) {
 	sets := len(f.series)
-	for i, label := range f.labels {
-		class := fromWire[label]
+	for i := range f.labels {
+		class := f.class(i, k[i])
 		if sets < f.caps.roomy() || class == "" && sets < f.caps.maxSets-1 || k[i] == other {
 			continue
 		}

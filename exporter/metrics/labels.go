@@ -18,6 +18,14 @@ var fromWire = map[string]string{
 	"gen_ai_tool_name": "tool", "tool": "tool",
 	"gen_ai_response_model": "model",
 	"gen_ai_workflow_name":  "workflow",
+	"error_type":            "error",
+}
+
+// exempt are values of ours that a label from the wire has too. No cap replaces them: what did not fail must not become _other.
+var exempt = map[string][]string{
+	"error_type": words([]event.Failure{
+		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
+	}),
 }
 
 // closed are the labels whose values are ours, of one metric where another has other values.
@@ -26,13 +34,10 @@ var closed = map[string][]string{
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
-	"label":                 {"agent", "tool", "model", "workflow"},
+	"label":                 {"agent", "tool", "model", "workflow", "error"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
 	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them
-	"error_type": words([]event.Failure{
-		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
-	}),
 
 	inferenceOf(conventions.Released()): {string(tracker.Chat)},
 	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},

@@ -18,7 +18,7 @@ import (
 
 // Settings bound the label values; both must be positive.
 type Settings struct {
-	MaxLabelValues int // of agents, tools and models, each
+	MaxLabelValues int // of agents, tools, models and error codes, each
 	MaxLabelSets   int // of each metric
 	Names          conventions.Table
 	Version        string
@@ -275,9 +275,9 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	calls := m.calls.take(r, op)
 	switch op.Kind {
 	case tracker.InvokeWorkflow:
-		observe(m.workflowDuration, r, op, r.Source, op.Name, string(op.Error))
+		observe(m.workflowDuration, r, op, r.Source, op.Name, op.ErrorType())
 	case tracker.InvokeAgent:
-		observe(m.agentDuration, r, op, r.Source, op.Name, string(op.Error))
+		observe(m.agentDuration, r, op, r.Source, op.Name, op.ErrorType())
 		m.observeCalls(r, op, calls)
 	case tracker.ExecuteTool:
 		m.calls.add(r, op, made{tools: 1})
@@ -285,10 +285,10 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		if op.Status == tracker.Error {
 			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
-		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, string(op.Error))
+		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, op.ErrorType())
 	case tracker.Chat:
 		m.calls.add(r, op, made{inference: 1})
-		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, string(op.Error))
+		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, op.ErrorType())
 		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
 	}
 }

@@ -41,7 +41,7 @@ func TestLines(t *testing.T) {
 	if s := spans[1]; s.Kind != otlp.Span_SPAN_KIND_CLIENT || s.Name != "chat gemini-2.5-flash" {
 		t.Errorf("the second span is %s %s", s.Kind, s.Name)
 	}
-	if s := spans[5].Status; s.Code != otlp.Status_STATUS_CODE_ERROR || s.Message != "tool_error" {
+	if s := spans[5].Status; s.Code != otlp.Status_STATUS_CODE_ERROR || s.Message != "NOT_FOUND" {
 		t.Errorf("the failed tool has status %v", s)
 	}
 }

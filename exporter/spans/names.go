@@ -10,7 +10,9 @@ const (
 	dialectName = attribute.Key("delegraph.dialect")
 	sourceName  = attribute.Key("delegraph.source")
 	timingWorth = attribute.Key("delegraph.timing")
-	toolIsAgent = attribute.Key("delegraph.tool.is_agent")
+	// What kind of thing failed, where error.type says why.
+	failureClass = attribute.Key("delegraph.failure")
+	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")
 	// The response is taken for this call's by name and order, since the wire joins the two by nothing.
 	toolInferred   = attribute.Key("delegraph.tool.response_inferred")
 	reasoningSteps = attribute.Key("delegraph.reasoning.steps")

@@ -63,7 +63,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		span.AddEvent(o.names.EvaluationEvent, trace.WithTimestamp(ended), trace.WithAttributes(o.evaluation(c)...))
 	}
 	if op.Status == tracker.Error {
-		span.SetStatus(codes.Error, string(op.Error))
+		span.SetStatus(codes.Error, op.ErrorType())
 	}
 	span.End(trace.WithTimestamp(ended))
 }
@@ -188,7 +188,8 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
 	a.text(timingWorth, op.Timing.String())
-	a.text(a.names.ErrorType, string(op.Error))
+	a.text(a.names.ErrorType, op.ErrorType())
+	a.text(failureClass, string(op.Error))
 	switch op.Kind {
 	case tracker.ExecuteTool:
 		a.text(a.names.ToolName, op.Name)

@@ -96,7 +96,7 @@ func delegation() *tracker.Run {
 		},
 	}
 	failed := &tracker.Operation{
-		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError,
+		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError, Code: "NOT_FOUND",
 		Started: at(5), Ended: at(6), Timing: tracker.Observed, CallID: "call-3",
 	}
 	unfinished := &tracker.Operation{

@@ -139,7 +139,7 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	if agent == nil || agent == r.Root || agent.over {
 		return
 	}
-	agent.over, agent.fault, agent.took = true, e.Error, e.Took
+	agent.over, agent.fault, agent.code, agent.took = true, e.Error, e.Code, e.Took
 	r.endOver(agent)
 }
 
@@ -148,9 +148,9 @@ func (r *openRun) endOver(agent *Operation) {
 	switch {
 	case !agent.over || !agent.open || agent.openBelow > 0:
 	case agent.fault != event.NoFailure:
-		r.end(agent, Error, agent.fault)
+		r.end(agent, Error, failure{agent.fault, agent.code})
 	default:
-		r.end(agent, OK, event.NoFailure)
+		r.end(agent, OK, failure{})
 	}
 }
 

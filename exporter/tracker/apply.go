@@ -35,11 +35,11 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		status = Error
 	}
 	if e.Unmetered {
-		op.Status, op.Error, op.Ended = status, e.Error, r.now
+		op.Status, op.Error, op.Code, op.Ended = status, e.Error, e.Code, r.now
 		put(&r.settling, agent, op)
 		return
 	}
-	r.end(op, status, e.Error)
+	r.end(op, status, failureOf(e))
 }
 
 // chat begins a model's response. The request went out when the agent last had something to send: after the last whole
@@ -125,11 +125,11 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	r.endWithin(op)
 	switch {
 	case paused:
-		r.end(op, OperationInterrupted, event.NoFailure)
+		r.end(op, OperationInterrupted, failure{})
 	case e.Error != event.NoFailure:
-		r.end(op, Error, e.Error)
+		r.end(op, Error, failureOf(e))
 	default:
-		r.end(op, OK, event.NoFailure)
+		r.end(op, OK, failure{})
 	}
 	if !e.Settled {
 		r.owe(b.Branch, op.parent)
@@ -139,7 +139,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 // taskEnded ends an agent whose invocation was the call, and gives control back to its caller.
 func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.endWithin(op)
-	op.over, op.fault = true, e.Error
+	op.over, op.fault, op.code = true, e.Error, e.Code
 	r.endOver(op)
 	caller := op.runner()
 	caller.node.returned = true

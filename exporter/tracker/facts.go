@@ -57,7 +57,7 @@ func (r *openRun) settle(agent *Operation) {
 	}
 	delete(r.settling, agent)
 	whole := op.Ended
-	r.end(op, op.Status, op.Error)
+	r.end(op, op.Status, failure{op.Error, op.Code})
 	op.Ended = whole
 }
 

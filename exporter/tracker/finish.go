@@ -108,24 +108,24 @@ func (r *openRun) endCalls() {
 	}
 }
 
-func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, event.Failure)) {
-	status, failure := judge(op)
-	r.end(op, status, failure)
+func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, failure)) {
+	status, why := judge(op)
+	r.end(op, status, why)
 	if status == OperationInterrupted && !op.Kind.Invokes() {
 		op.Ended.At = time.Time{} // an answer that has not come ends nothing
 	}
 }
 
-func (r *openRun) cutShort(op *Operation) (OperationStatus, event.Failure) {
+func (r *openRun) cutShort(op *Operation) (OperationStatus, failure) {
 	switch {
 	case op.waits && r.Status == Interrupted:
-		return OperationInterrupted, event.NoFailure
+		return OperationInterrupted, failure{}
 	case r.Status == TimedOut:
-		return Unfinished, event.FailureTimeout
+		return Unfinished, failure{class: event.FailureTimeout}
 	case r.Status == Canceled:
-		return Unfinished, event.FailureCanceled
+		return Unfinished, failure{class: event.FailureCanceled}
 	}
-	return Unfinished, event.NoFailure
+	return Unfinished, failure{}
 }
 
 // endAgents ends the agents below the root, and the calls in which some worked.
@@ -163,7 +163,7 @@ func (r *openRun) burden(op *Operation) {
 	switch op.Status {
 	case Error:
 		if r.Status == Failed {
-			above.failed = max(r.lastError, 1)
+			above.failed, above.code = max(r.lastError, 1), op.Code
 		}
 	case OperationInterrupted:
 		above.waits = true
@@ -188,15 +188,15 @@ func (r *openRun) markUndone() {
 }
 
 // agentVerdict judges an agent by its own frames.
-func (r *openRun) agentVerdict(op *Operation) (OperationStatus, event.Failure) {
+func (r *openRun) agentVerdict(op *Operation) (OperationStatus, failure) {
 	failed := op.failed > 0 && op.final <= op.failed
 	switch {
 	case failed && r.Reason != AgentCanceled:
-		return Error, event.AgentError
+		return Error, failure{event.AgentError, op.code}
 	case failed || op.waits || op.owes || !op.spoke || op.begun && !op.over && r.Status != Completed:
 		return r.cutShort(op)
 	}
-	return OK, event.NoFailure
+	return OK, failure{}
 }
 
 // endRoot gives the run's own operation the run's verdict and its times: of a request, to the end of its stream, or to its
@@ -207,8 +207,8 @@ func (r *openRun) endRoot(why StatusReason) {
 	case Completed:
 		root.Status = OK
 	case Failed:
-		root.Status, root.Error = Error, event.AgentError
-		if r.timedOut {
+		root.Status, root.Error, root.Code = Error, event.AgentError, r.code()
+		if r.lastFailure.class == event.FailureTimeout {
 			root.Error = event.FailureTimeout
 		}
 	case Interrupted:
@@ -227,6 +227,20 @@ func (r *openRun) endRoot(why StatusReason) {
 	}
 	r.seal(root)
 	slices.SortStableFunc(r.Operations[1:], reportOrder)
+}
+
+// code returns the code of the error that failed the run: the last one, else the last that a final frame in another lane left as it was.
+func (r *openRun) code() string {
+	if r.lastFinal <= r.lastError {
+		return r.lastFailure.code
+	}
+	var last lapse
+	for _, l := range r.failing {
+		if l.frame > last.frame {
+			last = l
+		}
+	}
+	return last.code
 }
 
 // reportOrder is by the first frame that shows an operation; a frame shows an agent before its response before its calls.

@@ -41,14 +41,20 @@ type openRun struct {
 	guessed   bool                      // as long as nothing runs beside it
 	raised    bool                      // something ran beside it
 	over      bool                      // by the protocol's word
-	timedOut  bool                      // by the last error's word
 	forgot    bool                      // ended operations, and so how often call ids were used
 
-	kept                 int             // operations that ended and are still in the report
-	lastFinal, lastError int             // ordinals of frames
-	failing              map[string]bool // lanes in which a model failed and no final frame followed
+	kept                 int              // operations that ended and are still in the report
+	lastFinal, lastError int              // ordinals of frames
+	failing              map[string]lapse // by lane: models that failed and that no final frame followed
 	answer               answer
 	lastReason           StatusReason
+	lastFailure          failure
+}
+
+// lapse is a failure of a model that the run may still make up for.
+type lapse struct {
+	frame int // its ordinal
+	code  string
 }
 
 // callKey is a call at its place: agents that work side by side may count their calls alike.
@@ -246,25 +252,25 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 // fail notes an error. An error frame names no agent: it befell the one that was in control.
 func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 	r.denyAgent(e.Name)
-	r.lastError, r.lastReason, r.timedOut = r.now.Frame, ErrorFrame, e.Error == event.FailureTimeout
+	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ErrorFrame, failureOf(e)
 	if e.FromCode {
 		r.lastReason = ErrorCode
-		caller.failed = r.now.Frame
+		caller.failed, caller.code = r.now.Frame, e.Code
 		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
-			put(&r.failing, lane, true)
+			put(&r.failing, lane, lapse{r.now.Frame, e.Code})
 		}
 		return
 	}
 	if at := r.inControl(); at != nil {
-		at.failed = r.now.Frame
+		at.failed, at.code = r.now.Frame, e.Code
 	}
 	if e.Error == event.FailureCanceled {
 		r.lastReason = AgentCanceled
 		return
 	}
 	for _, op := range r.takePartial() {
-		op.parent.failed = r.now.Frame
-		r.end(op, Error, event.ModelError)
+		op.parent.failed, op.parent.code = r.now.Frame, e.Code
+		r.end(op, Error, failure{event.ModelError, e.Code})
 	}
 }
 

@@ -3,8 +3,6 @@ package tracker
 import (
 	"slices"
 	"time"
-
-	"github.com/delegraph/delegraph/collector/event"
 )
 
 // begin opens an operation below a parent; nil where the run has too many open.
@@ -83,8 +81,8 @@ func (r *openRun) forget(op *Operation) {
 }
 
 // end closes an operation at the frame at hand.
-func (r *openRun) end(op *Operation, status OperationStatus, failure event.Failure) {
-	op.open, op.Status, op.Error = false, status, failure
+func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
+	op.open, op.Status, op.Error, op.Code = false, status, why.class, why.code
 	r.kept++
 	if op.node != nil && r.nodes[op.node.key] == op {
 		delete(r.nodes, op.node.key)

@@ -19,6 +19,7 @@ type Report struct {
 	Agent        *string            `json:"agent"`
 	Status       Status             `json:"status"`
 	StatusReason *string            `json:"status_reason"`
+	Error        *string            `json:"error"`
 	Started      *string            `json:"started"`
 	Ended        *string            `json:"ended"`
 	Operations   []OperationReport  `json:"operations"`
@@ -44,6 +45,7 @@ type OperationReport struct {
 	Agent   *string         `json:"agent"`
 	Status  OperationStatus `json:"status"`
 	Error   *string         `json:"error"`
+	Failure *string         `json:"failure"`
 	Started *string         `json:"started"`
 	Ended   *string         `json:"ended"`
 	Timing  string          `json:"timing"`
@@ -112,7 +114,7 @@ type UsageReport struct {
 func (r *Run) Report() Report {
 	return Report{
 		Run: known(r.ID), Dialect: r.Dialect, Source: r.Source, Session: known(r.Session), App: known(r.App), Agent: known(r.Agent),
-		Status: r.Status, StatusReason: known(string(r.Reason)),
+		Status: r.Status, StatusReason: known(string(r.Reason)), Error: known(r.Root.ErrorType()),
 		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
 		Operations: list(r.Operations, (*Operation).report),
 		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event)} }),
@@ -136,7 +138,7 @@ func (r *Run) Report() Report {
 func (op *Operation) report() OperationReport {
 	return OperationReport{
 		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
-		Status: op.Status, Error: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
+		Status: op.Status, Error: known(op.ErrorType()), Failure: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
 	}
 }
 

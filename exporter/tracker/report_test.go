@@ -36,8 +36,8 @@ func printed(t *testing.T, r *tracker.Run) string {
 // TestReportOfNothing has every key: lists are empty and never null, and what is not known is null and never 0.
 func TestReportOfNothing(t *testing.T) {
 	equal(t, printed(t, follow(t, &event.Stream{Source: "stdin"}, says("", undated))), `
-{"run":null,"dialect":"","source":"stdin","session":null,"app":null,"agent":null,"status":"incomplete","status_reason":"stream_ended","started":null,"ended":null,
-"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"started":null,"ended":null,"timing":"unknown"}],
+{"run":null,"dialect":"","source":"stdin","session":null,"app":null,"agent":null,"status":"incomplete","status_reason":"stream_ended","error":null,"started":null,"ended":null,
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"failure":null,"started":null,"ended":null,"timing":"unknown"}],
 "transfers":[],
 "confidence":[],
 "citations":[],
@@ -74,7 +74,7 @@ func TestReport(t *testing.T) {
 	s.feed(stream,
 		says("app", of("e-1"), responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
 		says("app", returns("c1", "transfer_to_agent"), handsOver("c1", "a"), internal),
-		says("a", asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError)),
+		says("a", asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError), coded("E_BUSY")),
 		says("a", answers("q1"), text, rates("a", 0.92, overall), rates("a", 0, inWords, func(e *event.Event) { e.Confidence.Scope = "timber" }),
 			cites(event.Citation{Source: "MTBS", Reference: "2022-09-15", URI: "https://example.org/"}), cites(event.Citation{Source: "36 CFR 220.6"}), reasons,
 			artifact("report.txt", event.Artifact{Kind: event.ArtifactFile, Complete: true}),
@@ -82,13 +82,13 @@ func TestReport(t *testing.T) {
 		says("", unreadable),
 	).end(stream, event.EndOfStream)
 	equal(t, printed(t, s.runs[1]), `
-{"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
-"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
-{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed"},
-{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed"},
-{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown"},
-{"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
-{"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
+{"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
+{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed"},
+{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed"},
+{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown"},
+{"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
+{"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"E_BUSY","failure":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
 "transfers":[{"from":"app","to":"a","event":"event of a"}],
 "confidence":[{"agent":"a","value":0.92,"scope":"","label":"","origin":"text","overall":true},{"agent":"a","value":null,"scope":"timber","label":"high","origin":"text","overall":false}],
 "citations":[{"agent":"a","source":"MTBS","reference":"2022-09-15","uri":"https://example.org/"},{"agent":"a","source":"36 CFR 220.6","reference":null,"uri":null}],

@@ -57,7 +57,7 @@ func (r *openRun) raiseRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		course: &course{spoke: true, openBelow: 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, final: below.final, node: &node{
+		course: &course{spoke: true, openBelow: 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
 			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
 		}},
 	}

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -112,6 +113,7 @@ type Operation struct {
 	CallID     string
 	Status     OperationStatus
 	Error      event.Failure
+	Code       string // of the Error, as the stream gives it; "" where it gives none
 	Started    Moment
 	Ended      Moment
 	Details    *Details  // nil where it has none
@@ -128,6 +130,18 @@ type Operation struct {
 	repeat uint32 // how often its call id was used before
 	parent *Operation
 }
+
+// ErrorType returns the value of error.type: the code that the stream gives the operation's failure, else our class of it, "" if it did not
+// fail.
+func (op *Operation) ErrorType() string { return cmp.Or(op.Code, string(op.Error)) }
+
+// failure is what went wrong.
+type failure struct {
+	class event.Failure
+	code  string // as the stream gives it
+}
+
+func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
 // Details are what few operations have.
 type Details struct {
@@ -176,9 +190,10 @@ func (r *Response) OrNone() Response {
 // course is what is known of an operation until its end was told of, and wanted no longer.
 type course struct {
 	ordinal int
-	failed  int // ordinal of the last frame that said it failed
-	final   int // ordinal of its last final frame
-	paused  int // ordinal of the frame that said it waits for a human
+	failed  int    // ordinal of the last frame that said it failed
+	code    string // of that failure, as the stream gives it
+	final   int    // ordinal of its last final frame
+	paused  int    // ordinal of the frame that said it waits for a human
 	spoke   bool
 	unseen  bool // its beginning, which is put where the run's is
 

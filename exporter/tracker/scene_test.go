@@ -207,6 +207,11 @@ func wrong(f event.Failure) fact {
 	return func(b *event.Batch) { b.Events[len(b.Events)-1].Error = f }
 }
 
+// coded gives the failure before it a code.
+func coded(code string) fact {
+	return func(b *event.Batch) { b.Events[len(b.Events)-1].Code = code }
+}
+
 func pauses(id string) fact { return func(b *event.Batch) { b.Add(event.KindToolPaused).CallID = id } }
 
 func asks(id string, kind event.InputKind) fact {
@@ -250,6 +255,9 @@ func outlineBelow(b *strings.Builder, r *tracker.Run, parent tracker.SpanID, ind
 		fmt.Fprintf(b, "%s%s %s %s", indent, op.Kind, op.Name, op.Status)
 		if op.Error != "" {
 			fmt.Fprintf(b, " %s", op.Error)
+		}
+		if op.Code != "" {
+			fmt.Fprintf(b, " (%s)", op.Code)
 		}
 		fmt.Fprintf(b, " %s-%s", seconds(op.Started), seconds(op.Ended))
 		outlineBelow(b, r, op.ID, indent+"  ")

@@ -92,7 +92,7 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 	op := r.Op
 	out := row{
 		Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
-		From: share(r.From), Wide: share(r.To - r.From), Point: r.To-r.From < thinnest, Error: string(op.Error),
+		From: share(r.From), Wide: share(r.To - r.From), Point: r.To-r.From < thinnest, Error: op.ErrorType(),
 	}
 	if op.AgentTool {
 		out.Kind = "agent"

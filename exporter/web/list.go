@@ -82,7 +82,7 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 	}
 	now := s.Now()
 	for _, run := range found.Runs {
-		view.Runs = append(view.Runs, line{run, took(run.Started, run.Ended, now, run.Status), reasons[run.Reason]})
+		view.Runs = append(view.Runs, line{run, took(run.Started, run.Ended, now, run.Status), why(run)})
 	}
 	s.write(w, http.StatusOK, listPage, view)
 }

@@ -29,7 +29,7 @@ func told() *tracker.Run {
 	root := &tracker.Operation{ID: tracker.SpanID{1}, Kind: tracker.InvokeAgent, Name: "first", Agent: "first", Started: moment(0), Ended: moment(10), Timing: tracker.Observed}
 	handover := &tracker.Operation{ID: tracker.SpanID{2}, Parent: root.ID, Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "first", Details: &tracker.Details{HandoffSource: "first", HandoffTarget: "second"}, Started: moment(1), Ended: moment(2), Timing: tracker.Observed, Status: tracker.OK}
 	second := &tracker.Operation{ID: tracker.SpanID{3}, Parent: root.ID, Kind: tracker.InvokeAgent, Name: "second", Agent: "second", Started: moment(2), Ended: moment(10), Timing: tracker.Observed, Status: tracker.OK}
-	tool := &tracker.Operation{ID: tracker.SpanID{4}, Parent: second.ID, Kind: tracker.ExecuteTool, Name: "search", Agent: "second", Started: moment(3), Ended: moment(4), Timing: tracker.Observed, Status: tracker.Error, Error: event.ToolError}
+	tool := &tracker.Operation{ID: tracker.SpanID{4}, Parent: second.ID, Kind: tracker.ExecuteTool, Name: "search", Agent: "second", Started: moment(3), Ended: moment(4), Timing: tracker.Observed, Status: tracker.Error, Error: event.ToolError, Code: "NOT_FOUND"}
 	said := tracker.Statement{Agent: "second", Confidence: event.Confidence{Value: 0.83, Known: true, Overall: true, Origin: event.OriginText}}
 	second.Details = &tracker.Details{Links: []tracker.SpanID{handover.ID}, Confidence: []tracker.Statement{said}}
 	return &tracker.Run{
@@ -68,7 +68,7 @@ func TestRunPage(t *testing.T) {
 		"Took 10.0 s. It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer.",
 		`href="http://localhost:16686/trace/ab000000000000000000000000000000?uiFind=x"`,
 		`<rect class="agent" x="20.00%" y="8" width="80.00%"`, `<rect class="tool failed" x="30.00%" y="8" width="10.00%"`,
-		`<rect class="wait" x="80.00%" y="8" width="20.00%"`, "waits for a confirmation", `<span class="tag bad">tool_error</span>`,
+		`<rect class="wait" x="80.00%" y="8" width="20.00%"`, "waits for a confirmation", `<span class="tag bad">NOT_FOUND</span>`,
 		`<line class="arrow" x1="20.00%" x2="20.00%" y1="14" y2="100%"/>`, `<line class="arrow" x1="20.00%" x2="20.00%" y1="0" y2="5"/>`,
 		`<span class="sr">level 2, agent </span>`, `<span class="sr">at 3.00 s</span>`,
 		`<span class="sr">confidence </span>83 %`, "the whole answer", "the text of the answer",
@@ -118,6 +118,22 @@ func TestAgentOfAnApp(t *testing.T) {
 	const story = "It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer."
 	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, story) {
 		t.Errorf("no %s in %s", story, body)
+	}
+}
+
+// TestFailedRun says on both pages with which code it failed, if the stream gives one.
+func TestFailedRun(t *testing.T) {
+	for code, want := range map[string]string{"RESOURCE_EXHAUSTED": "a response carried an error code: RESOURCE_EXHAUSTED<", "": "a response carried an error code<"} {
+		r := told()
+		r.Status, r.Reason = tracker.Failed, tracker.ErrorCode
+		r.Root.Status, r.Root.Error, r.Root.Code = tracker.Error, event.AgentError, code
+		s := settings()
+		s.Runs = recent(r)
+		for _, path := range []string{"/", "/runs/e-1"} {
+			if _, body := ask(t, s, "GET", path); !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", path, want, body)
+			}
+		}
 	}
 }
 

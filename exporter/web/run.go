@@ -43,7 +43,7 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	now := s.Now()
 	view := sheet{
 		frame: s.frame("Run of "+named(summary.Agent), "../", true), Summary: summary, Of: run,
-		Took: took(summary.Started, summary.Ended, now, run.Status), Reason: reasons[run.Reason], Graph: delegations(run),
+		Took: took(summary.Started, summary.Ended, now, run.Status), Reason: why(summary), Graph: delegations(run),
 		API: "api/v1/runs/" + url.PathEscape(summary.Key), OTLP: s.OTLP != nil,
 		TraceID: hex.EncodeToString(run.Trace[:]), Internal: run.Internal,
 		Chart: draw(run, now),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/waterfall"
 )
@@ -91,6 +92,14 @@ func took(started, ended, now time.Time, status tracker.Status) string {
 		return "–"
 	}
 	return waterfall.Span(ended.Sub(started))
+}
+
+// why says why a run did not complete.
+func why(s exporter.Summary) string {
+	if s.Code == "" {
+		return reasons[s.Reason]
+	}
+	return reasons[s.Reason] + ": " + s.Code
 }
 
 // reasons say in words why a run did not complete.

@@ -55,12 +55,13 @@ func readRemarks(sources ...strictjson.Value) (m remarks) {
 	return m
 }
 
-// failure is that of a model. Python puts the finish reason of an empty answer there too, and that of an answer cut at its limit.
-func (m remarks) failure() event.Failure {
+// failure is that of a model, with its code. Python puts the finish reason of an empty answer there too, and that of an answer cut at its
+// limit.
+func (m remarks) failure() (class event.Failure, code string) {
 	if code := m.code; len(code.Text()) == 0 || code.Is("STOP") || code.Is("MAX_TOKENS") {
-		return event.NoFailure
+		return event.NoFailure, ""
 	}
-	return event.ModelError
+	return event.ModelError, wire.Code(m.code)
 }
 
 // place says whose event it is.
@@ -107,11 +108,12 @@ func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 		addTexts(parts, b)
 		return
 	}
-	failure := m.failure()
-	if d.respond(r, m, parts, failure, b); b.Partial {
+	failure, code := m.failure()
+	if d.respond(r, m, parts, failure, code, b); b.Partial {
 		addTexts(parts, b)
 		return
 	}
+	t.code = code
 	b.Partial = !t.isNews(parts) && textOnly(parts) && parts.len() > 0 // the last event again, as the answer
 	d.addPauses(m, b)
 	for p := range parts.all() {
@@ -119,13 +121,13 @@ func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 	}
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
-		e.Error, e.FromCode = failure, true
+		e.Error, e.Code, e.FromCode = failure, code, true
 	}
 }
 
 // respond states what is known of a model's response that an event is. Answers of tools are none, and an event that repeats the
 // last one as the answer has no usage.
-func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Failure, b *event.Batch) {
+func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Failure, code string, b *event.Batch) {
 	usage := readUsage(m.usage)
 	if id := d.name(m.event); id != "" && id == r.event && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
 		r.goOn(usage, parts, b)
@@ -135,7 +137,7 @@ func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Fai
 	case hasResponse(parts):
 	case m.usage.Len() > 0, failure != event.NoFailure, r.open && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
-		e.Usage, e.Error = usage, failure
+		e.Usage, e.Error, e.Code = usage, failure, code
 		*r = response{event: d.name(m.event), usage: usage, failure: failure}
 		r.pieces.SetSeed(seed)
 		hashTexts(&r.pieces, parts)
@@ -227,7 +229,7 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	e.Name, e.CallID, e.Settled = name, id, c.long
 	e.SetPayload(p.data.Get("response"))
 	if dialect.SaysError(e.Payload()) {
-		e.Error = event.ToolError
+		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())
 		return
 	}
 	target := d.name(m.actions.First("transferToAgent", "transfer_to_agent"))

@@ -37,7 +37,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case shapeMessage:
 		d.readMessage(u.body, b)
 	case shapeFailure:
-		d.readFailure(b)
+		d.readFailure(u.body, b)
 	case shapeOther:
 		b.Type = u.kind
 		d.stay(b)
@@ -77,18 +77,20 @@ func (d *decoder) about(t *task, b *event.Batch) {
 }
 
 // readFailure takes an error for the end of the task that the stream is about: nothing follows it.
-func (d *decoder) readFailure(b *event.Batch) {
+func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	b.Type = typeError
 	t := d.last
 	if t == nil {
 		t = &task{}
 	}
 	d.about(t, b)
+	code := wire.Specific(t.code, wire.ErrorCode(v))
 	if t.over {
-		b.Add(event.KindError).Error = event.AgentError
+		e := b.Add(event.KindError)
+		e.Error, e.Code = event.AgentError, code
 		return
 	}
-	t.finish(event.AgentError, b)
+	t.finish(event.AgentError, code, b)
 }
 
 // readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
@@ -147,12 +149,12 @@ func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
 		d.comment(t, st, m, b)
 	case st.state == completed:
 		d.answer(t, st, b)
-		t.finish(event.NoFailure, b)
+		t.finish(event.NoFailure, "", b)
 	case st.state == canceled:
-		t.finish(event.FailureCanceled, b)
+		t.finish(event.FailureCanceled, "", b)
 	default:
 		d.failModel(t, m, b)
-		t.finish(event.AgentError, b)
+		t.finish(event.AgentError, wire.Specific(wire.Code(m.code), st.parts.code(), t.code), b)
 	}
 }
 
@@ -196,16 +198,17 @@ func (d *decoder) answer(t *task, st status, b *event.Batch) {
 
 // failModel states the model's response that a task failed for, unless an update had it already.
 func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
-	failure, usage := m.failure(), readUsage(m.usage)
+	failure, code := m.failure()
 	if failure == event.NoFailure {
 		return
 	}
+	usage := readUsage(m.usage)
 	r := t.response(b)
 	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return
 	}
 	e := b.Add(event.KindModelEnded)
-	e.Usage, e.Error = usage, failure
+	e.Usage, e.Error, e.Code = usage, failure, code
 }
 
 // readMessage takes an answer without a task, which is all of it; or one that is a task's last word. The protocol has a stream either
@@ -230,7 +233,7 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	}
 	d.place(readRemarks(v.Get("metadata")), b)
 	addTexts(partsOf(v), b)
-	t.finish(event.NoFailure, b)
+	t.finish(event.NoFailure, "", b)
 }
 
 // taskOf is the task that a message is of: the one that it names, else the only one of its context that is worked on.

@@ -146,7 +146,7 @@ func TestStates(t *testing.T) {
 func TestTasks(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"an end is said once", []string{taskIs("submitted", ""), statusIs("completed", "", ""), statusIs("completed", text("late"), ""), taskIs("completed", ""), data(failure)},
-			[]string{`working; run_started`, `status-update; final; run_ended`, `status-update; other`, `task; other`, `error; error agent_error`}},
+			[]string{`working; run_started`, `status-update; final; run_ended`, `status-update; other`, `task; other`, `error; error agent_error code="-32603"`}},
 		{"a capture of two streams", []string{taskIs("submitted", ""), statusIs("completed", "", ""), taskIs("submitted", "")},
 			[]string{`working; run_started`, `status-update; final; run_ended`, `working; run_started`}},
 		{"a task that fails says nothing", []string{statusIs("failed", text("secret"), "")},
@@ -183,13 +183,13 @@ func TestTasks(t *testing.T) {
 		{"a kind that is not known, of a task", []string{taskIs("submitted", ""), data(`{"kind":"task-moved","to":"x"}`)},
 			[]string{`working; run_started`, `task-moved withheld; other`}},
 		{"errors end the task", []string{taskIs("submitted", ""), data(failure), data(failure)},
-			[]string{`working; run_started`, `error; error agent_error; run_ended agent_error`, `error; error agent_error`}},
+			[]string{`working; run_started`, `error; error agent_error code="-32603"; run_ended agent_error code="-32603"`, `error; error agent_error code="-32603"`}},
 		{"a lone error of JSON-RPC", []string{data(failure)},
-			[]string{`error; error agent_error; run_ended agent_error`}},
+			[]string{`error; error agent_error code="-32603"; run_ended agent_error code="-32603"`}},
 		{"an error that nobody can read", []string{taskIs("submitted", ""), "event: error\ndata: {\"error\": x}\n\n", data("x"), statusIs("completed", "", "")},
 			[]string{`working; run_started`, `- rejected=syntax; error agent_error`, `- rejected=syntax`, `status-update; final; run_ended`}},
 		{"a lone error of HTTP+JSON, under a name", []string{"event: error\n" + data(`{"error":{"code":500,"status":"INTERNAL","message":"secret","details":[{}]}}`)},
-			[]string{`error; error agent_error; run_ended agent_error`}},
+			[]string{`error; error agent_error code="INTERNAL"; run_ended agent_error code="INTERNAL"`}},
 	})
 }
 

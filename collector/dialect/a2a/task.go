@@ -30,6 +30,7 @@ type task struct {
 	waiting   []string    // calls whose answers come from outside
 	asked     []string    // what the task waits for by its state
 	said      uint64      // of the last whole text
+	code      string      // of the last event of an ADK agent, if that was an error: the task that then fails has none
 
 	calls    map[string]call
 	speakers map[speaker]*response
@@ -74,14 +75,16 @@ func (t *task) begin(s state, b *event.Batch) {
 }
 
 // finish ends a task, once.
-func (t *task) finish(failure event.Failure, b *event.Batch) {
+func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 	t.over, t.artifacts, t.asked, t.waiting = true, nil, nil, nil
 	if failure == event.NoFailure {
 		b.Add(event.KindFinal)
 	} else {
-		b.Add(event.KindError).Error = failure
+		e := b.Add(event.KindError)
+		e.Error, e.Code = failure, code
 	}
-	b.Add(event.KindRunEnded).Error = failure
+	e := b.Add(event.KindRunEnded)
+	e.Error, e.Code = failure, code
 }
 
 // ask takes the word of a task that it waits. What it waits for is the calls that wait, else itself.

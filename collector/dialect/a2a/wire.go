@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -226,6 +227,16 @@ func (p parts) all() iter.Seq[part] {
 			}
 		}
 	}
+}
+
+// code returns the code with which the first text begins, where that is the text of an error, or "".
+func (p parts) code() string {
+	for one := range p.all() {
+		if one.kind == partText {
+			return wire.TextCode(one.text.Text())
+		}
+	}
+	return ""
 }
 
 type partKind uint8

@@ -83,9 +83,10 @@ func isErrorFrame(v strictjson.Value) bool {
 }
 
 // isBrokenError knows the error frame of Python servers of 2025, whose text was pasted between quotes without escaping.
-func isBrokenError(data []byte) bool {
-	return bytes.HasPrefix(data, []byte(`{"error": "`))
-}
+func isBrokenError(data []byte) bool { return bytes.HasPrefix(data, brokenError) }
+
+// brokenError is what stands before that text.
+var brokenError = []byte(`{"error": "`)
 
 // isRequest says whether a function call is the ADK's own question to the outside and no tool.
 func isRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }

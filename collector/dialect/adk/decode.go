@@ -22,8 +22,9 @@ type decoder struct {
 	places    wire.Places
 	responses map[string]*response // by the speaker's place: parallel branches interleave
 	pending   pending
-	failed    bool   // an event said so; an error frame says it again
-	handedTo  string // by the last transfer of which nothing was heard yet
+	failed    bool       // an event said so; an error frame says it again
+	reported  errorEvent // the last
+	handedTo  string     // by the last transfer of which nothing was heard yet
 }
 
 // response is what is known of a speaker's current and last model response.
@@ -47,14 +48,15 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
-		if isBrokenError(f.Data) {
+		if message, is := bytes.CutPrefix(f.Data, brokenError); is {
 			b.Run = d.run
-			d.addErrorFrame(f.Data, b)
+			d.addErrorFrame(message, wire.TextCode(message), b)
 		}
 	case isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
 		b.Time = reportedTime(m.details.Get("timestamp"))
-		d.addErrorFrame(v.Get("error").Text(), b)
+		code := wire.Specific(wire.Code(m.details.Get("error_type")), wire.ErrorCode(v.Get("error")))
+		d.addErrorFrame(v.Get("error").Text(), d.reported.refine(code, m.details.Get("error_message")), b)
 	case !m.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
@@ -109,7 +111,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
-		d.pending, d.handedTo, d.failed = nil, "", false
+		d.pending, d.handedTo, d.failed, d.reported = nil, "", false, errorEvent{}
 	}
 	return d.run
 }
@@ -130,20 +132,25 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 			addText(p, fr, b)
 		}
 	}
-	addErrorCode(fr.failure(r, len(d.pending.of(placeKey(b)))), b)
+	addErrorCode(fr.failure(r, len(d.pending.of(placeKey(b)))), fr.code(), b)
 }
 
 func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	r := d.response(b)
 	calls := d.pending.of(placeKey(b))
-	failure := fr.failure(r, len(calls))
+	failure, code := fr.failure(r, len(calls)), ""
+	if failure != event.NoFailure {
+		code = fr.code()
+		d.failed, d.reported = true, newErrorEvent(code, fr.message)
+	}
 	switch {
 	case failure == event.ToolError:
-		d.failCall(calls, fr.message.Text(), b)
+		d.failCall(calls, fr.message.Text(), code, b)
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = cmp.Or(d.name(fr.Model), r.model)
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
+		e.Code = code
 		half := e.FinishReason == "" || failure != event.NoFailure
 		e.Unmetered = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
 		*r = response{last: fr.Usage, streamed: r.open, half: half}
@@ -154,13 +161,12 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}
-	d.failed = d.failed || failure != event.NoFailure
 	d.addPauses(fr, b)
 	for _, p := range fr.parts {
 		d.addPart(p, fr, b)
 	}
 	d.addActions(fr, b)
-	addErrorCode(failure, b)
+	addErrorCode(failure, code, b)
 	if fr.isFinal() {
 		b.Add(event.KindFinal)
 	}
@@ -193,7 +199,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		e.Pending = b.Agent != "" && bytes.EqualFold(p.body.Get("status").Text(), []byte("pending"))
 		e.SetPayload(p.body)
 		if dialect.SaysError(p.body) {
-			e.Error = event.ToolError
+			e.Error, e.Code = event.ToolError, wire.ResponseCode(p.body)
 		}
 	case partOther:
 		b.Add(event.KindOther)
@@ -258,10 +264,10 @@ func addText(p part, fr *frame, b *event.Batch) {
 	}
 }
 
-func addErrorCode(failure event.Failure, b *event.Batch) {
+func addErrorCode(failure event.Failure, code string, b *event.Batch) {
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
-		e.Error, e.FromCode = failure, true
+		e.Error, e.Code, e.FromCode = failure, code, true
 	}
 }
 
@@ -280,14 +286,15 @@ func inputKind(name string, args strictjson.Value) event.InputKind {
 
 // addErrorFrame states an error that ends the run or befell it: what had not answered then failed, and an agent that control was handed
 // to is none if the message names it.
-func (d *decoder) addErrorFrame(message []byte, b *event.Batch) {
+func (d *decoder) addErrorFrame(message []byte, code string, b *event.Batch) {
 	if len(d.pending) > 0 {
-		d.failCall(d.pending, message, b)
+		d.failCall(d.pending, message, code, b)
 	} else if wire.APIErrorCode(message) != "" && !d.failed {
-		b.Add(event.KindModelEnded).Error = event.ModelError
+		e := b.Add(event.KindModelEnded)
+		e.Error, e.Code = event.ModelError, code
 	}
 	e := b.Add(event.KindError)
-	if e.Error = event.AgentError; d.handedTo != "" && bytes.Contains(message, []byte(d.handedTo)) {
+	if e.Error, e.Code = event.AgentError, code; d.handedTo != "" && bytes.Contains(message, []byte(d.handedTo)) {
 		e.Name = d.handedTo
 	}
 }

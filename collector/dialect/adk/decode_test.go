@@ -51,6 +51,9 @@ const (
 	raised  = `"errorCode":"ValueError"`
 	refused = `"errorCode":"SAFETY","finishReason":"SAFETY"`
 	ended   = `model_ended finish="STOP" input=10 output=2`
+
+	modelRaised = `model_ended model_error code="ValueError"; error model_error code="ValueError" from_code; final`
+	toolRaised  = `tool_error code="ValueError"; error tool_error code="ValueError" from_code; final`
 )
 
 type decodeCase struct {
@@ -138,14 +141,14 @@ func TestResponses(t *testing.T) {
 			[]string{`model_started; text "hi"`, `model_ended unmetered input=10 output=2; text "hi"; final`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "final"}},
 		{"usage once: refused twice",
 			[]string{by(used + "," + refused), by(whole + "," + used + "," + refused)},
-			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, "error model_error from_code; final"}},
+			[]string{`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`, `error model_error code="SAFETY" from_code; final`}},
 		{"refused a third time",
 			[]string{by(used + "," + refused), by(whole + "," + used + "," + refused), by(whole + "," + used + "," + refused)},
-			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, "error model_error from_code; final",
-				`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+			[]string{`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`, `error model_error code="SAFETY" from_code; final`,
+				`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
 		{"refused after a response of the same usage",
 			[]string{by(partial), by(whole + "," + used + "," + stop), by(whole + "," + used + "," + refused)},
-			[]string{"model_started", ended + "; final", `model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+			[]string{"model_started", ended + "; final", `model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
 		{"a frame without parts ends no response", []string{by(partial), by(`"actions":{"stateDelta":{"k":1}}`), by(stop)},
 			[]string{"model_started", "state; final", `model_ended finish="STOP"; final`}},
 		{"a third frame is another response",
@@ -156,7 +159,7 @@ func TestResponses(t *testing.T) {
 			[]string{ended + `; text "hi"; final`, ended + `; text "hi"; final`, ended + "; final"}},
 		{"the same refusal in a loop without streaming",
 			[]string{by(used + "," + refused), by(used + "," + refused)},
-			[]string{`model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`, `model_ended finish="SAFETY" model_error input=10 output=2; error model_error from_code; final`}},
+			[]string{`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`, `model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
 		{"the same usage in a loop that streams",
 			[]string{by(partial), by(whole + "," + used + "," + stop + "," + parts(hi)), by(partial), by(whole + "," + used + "," + stop + "," + parts(hi)), by(whole + "," + used + "," + stop + "," + parts(call))},
 			[]string{"model_started", ended + `; text "hi"; final`, "model_started", ended + `; text "hi"; final`, ended + `; tool_started name="look" call="c1" {}`}},
@@ -198,34 +201,34 @@ func TestUsage(t *testing.T) {
 func TestErrors(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"a frame", []string{`{"error":"boom"}`}, []string{"error agent_error"}},
-		{"a frame with details", []string{`{"error":"ValueError: boom","error_details":{"error_type":"ValueError","timestamp":1767081420.5}}`}, []string{"error agent_error"}},
+		{"a frame with details", []string{`{"error":"ValueError: boom","error_details":{"error_type":"ValueError","timestamp":1767081420.5}}`}, []string{`error agent_error code="ValueError"`}},
 		{"a broken frame of 2025", []string{`{"error": "no "x" here"}`}, []string{"error agent_error"}},
 		{"no error", []string{`{"error":null}`, `{"error":"x","author":"a"}`}, []string{"", "final"}},
-		{"a code", []string{by(raised)}, []string{"model_ended model_error; error model_error from_code; final"}},
+		{"a code", []string{by(raised)}, []string{modelRaised}},
 		{"codes that are none", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
 			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
 		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},
-			[]string{"model_started; error model_error from_code", `model_ended finish="SAFETY" model_error; error model_error from_code; final`}},
-		{"the model breaks off", []string{by(partial), by(raised)}, []string{"model_started", "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_started; error model_error code="SAFETY" from_code`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
+		{"the model breaks off", []string{by(partial), by(raised)}, []string{"model_started", modelRaised}},
 		{"a tool raises", []string{by(stop + "," + parts(call)), by(raised), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error; error tool_error from_code; final`, "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" ` + toolRaised, modelRaised}},
 		{"one of two tools raises", []string{by(stop + "," + parts(call, strings.Replace(call, "c1", "c2", 1))), by(parts(answer)), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, `tool_ended name="look" call="c2" tool_error; error tool_error from_code; final`}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, `tool_ended name="look" call="c2" ` + toolRaised}},
 		{"the model fails after a tool", []string{by(stop + "," + parts(call)), by(parts(answer)), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, modelRaised}},
 		{"the model refuses, whatever is open", []string{by(stop + "," + parts(call)), by(refused)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `model_ended finish="SAFETY" model_error; error model_error from_code; final`}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
 		{"the model fails while a long call runs", []string{by(stop + `,"longRunningToolIds":["c1"],` + parts(call)), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" long_running {}; final`, "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" long_running {}; final`, modelRaised}},
 		{"the model breaks off, whatever is open", []string{by(stop + "," + parts(call)), by(partial), by(raised)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_started", "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_started", modelRaised}},
 		{"a call after the answer to another run's", []string{by(parts(answer)), by(parts(call)), by(raised)},
-			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error; error tool_error from_code; final`}},
+			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" ` + toolRaised}},
 		{"the model fails while a question is open", []string{by(used + "," + parts(call, `{"functionCall":{"id":"q","name":"adk_request_input"}}`)), by(parts(answer)), by(raised)},
 			[]string{`model_ended input=10 output=2; tool_started name="look" call="c1" {}; input_requested call="q" clarification`, `tool_ended name="look" call="c1" {}`,
-				"model_ended model_error; error model_error from_code; final"}},
+				modelRaised}},
 		{"another agent's call", []string{by(stop + "," + parts(call)), strings.Replace(by(raised), `"a"`, `"b"`, 1)},
-			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_ended model_error; error model_error from_code; final"}},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, modelRaised}},
 	})
 }
 

@@ -59,12 +59,12 @@ func failed(calls []pendingCall, message []byte) (pendingCall, bool) {
 }
 
 // failCall states that a tool failed of which there is no answer but an error.
-func (d *decoder) failCall(calls []pendingCall, message []byte, b *event.Batch) {
+func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {
 	c, known := failed(calls, message)
 	if !known {
 		return
 	}
 	d.pending.answered(c.id, c.name)
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name, e.Error = c.id, c.name, event.ToolError
+	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code
 }

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"time"
@@ -137,6 +138,36 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return event.ToolError
 	}
 	return event.ModelError
+}
+
+// code returns the frame's error code. Its message may have a more specific one: that of the model's API where the code is a class.
+func (f *frame) code() string {
+	return wire.Specific(wire.Code(f.ErrorCode), wire.TextCode(f.message.Text()))
+}
+
+// errorEvent is what is remembered of an event with an error code.
+type errorEvent struct {
+	code    string
+	message uint64 // its hash; 0 if there is none
+}
+
+var seed = maphash.MakeSeed()
+
+func newErrorEvent(code string, message strictjson.Value) errorEvent {
+	e := errorEvent{code: code}
+	if text := message.Text(); len(text) > 0 {
+		e.message = maphash.Bytes(seed, text)
+	}
+	return e
+}
+
+// refine returns the most specific code of an error frame. ADK 2 writes most errors twice, first into an event: both have one message, and
+// the frame has only the class of the exception.
+func (e errorEvent) refine(code string, message strictjson.Value) string {
+	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
+		return code
+	}
+	return wire.Specific(e.code, code)
 }
 
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own

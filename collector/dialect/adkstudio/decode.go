@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -16,6 +17,7 @@ type decoder struct {
 	running bool
 	session string
 	failure event.Failure // sticky: what comes after an error is only its end
+	code    string        // of the failure
 	nodes   nodes
 	calls   calls
 	speaker node // of the version whose frames name the agent that speaks from there on
@@ -32,7 +34,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		if !utf8.Valid(f.Data) {
 			b.Rejected = event.Reason(strictjson.InvalidUTF8)
 			if name == typeError {
-				d.fail(event.AgentError, b)
+				d.fail(event.AgentError, "", b)
 			}
 			return
 		}
@@ -116,17 +118,23 @@ func (d *decoder) readAgent(name []byte, b *event.Batch) {
 	d.answer.began()
 }
 
-func (d *decoder) readError(text []byte, b *event.Batch) { d.fail(errorOf(text), b) }
+func (d *decoder) readError(text []byte, b *event.Batch) {
+	d.fail(errorOf(text), wire.TextCode(text), b)
+}
 
-func (d *decoder) fail(failure event.Failure, b *event.Batch) {
-	d.failure = cmp.Or(d.failure, failure)
-	b.Add(event.KindError).Error = failure
+func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
+	if d.failure == event.NoFailure {
+		d.failure, d.code = failure, code
+	}
+	e := b.Add(event.KindError)
+	e.Error, e.Code = failure, code
 }
 
 // readEnd ends the run as its last error says, and begins anew.
 func (d *decoder) readEnd(_ []byte, b *event.Batch) {
 	if d.running {
-		b.Add(event.KindRunEnded).Error = d.failure
+		e := b.Add(event.KindRunEnded)
+		e.Error, e.Code = d.failure, d.code
 	}
 	*d = decoder{}
 }
@@ -186,7 +194,7 @@ func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value
 		d.goOn(b)
 	case kind.Is(traceError):
 		d.by(d.nodes.named(name), b)
-		d.fail(event.AgentError, b)
+		d.fail(event.AgentError, wire.ErrorCode(v.Get("message")), b)
 	case kind.Is(traceUpdates):
 		d.by(d.nodes.named(name), b)
 		d.readState(v, b)
@@ -212,18 +220,18 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	result := b.Embedded(v.Get("result"))
-	failure := event.NoFailure
+	failure, code := event.NoFailure, ""
 	if dialect.SaysError(result) {
-		failure = event.ToolError
+		failure, code = event.ToolError, wire.ResponseCode(result)
 	}
-	d.endTool(dialect.Name(v.Get("name").String()), failure, b).SetPayload(result)
+	d.endTool(dialect.Name(v.Get("name").String()), failure, code, b).SetPayload(result)
 }
 
 // endTool ends the oldest call of a tool, in the name of the node that made it.
-func (d *decoder) endTool(name string, failure event.Failure, b *event.Batch) *event.Event {
+func (d *decoder) endTool(name string, failure event.Failure, code string, b *event.Batch) *event.Event {
 	d.by(d.calls.end(name), b)
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.Error = name, failure
+	e.Name, e.Error, e.Code = name, failure, code
 	e.Settled = true // the wire shows no response of a model that could be owed
 	return e
 }
@@ -266,7 +274,7 @@ func (d *decoder) goOn(b *event.Batch) {
 func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 	fields := v.Get("detail").Get("fields")
 	if failure, is := toolFailures[fields.Get("message").String()]; is && d.running {
-		d.endTool(dialect.Name(fields.Get("tool.name").String()), failure, b)
+		d.endTool(dialect.Name(fields.Get("tool.name").String()), failure, wire.ErrorCode(fields.Get("error")), b)
 	}
 }
 

@@ -193,19 +193,20 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 // subagentFinished ends a subagent, unless it waits for somebody: then it is a later run that goes on with it.
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
 	if !v.Get("outcome").Get("type").Is("suspended") {
-		d.endSubagent(v, event.NoFailure, b)
+		d.endSubagent(v, event.NoFailure, "", b)
 	}
 }
 
 func (d *decoder) subagentError(v strictjson.Value, b *event.Batch) {
-	d.endSubagent(v, event.AgentError, b)
+	d.endSubagent(v, event.AgentError, errorCode(v), b)
 }
 
-func (d *decoder) endSubagent(v strictjson.Value, failure event.Failure, b *event.Batch) {
+func (d *decoder) endSubagent(v strictjson.Value, failure event.Failure, code string, b *event.Batch) {
 	id := d.name(v.Get("subagentRunId"))
 	if id == "" {
 		return
 	}
 	d.agents.of(id).put(b)
-	b.Add(event.KindAgentEnded).Error = failure
+	e := b.Add(event.KindAgentEnded)
+	e.Error, e.Code = failure, code
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -146,7 +147,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		d.askAsBefore(b)
 		d.leave(outcome.Get("pendingToolCallIds"), b)
 	}
-	d.end(failure, v, b)
+	d.end(failure, "", v, b)
 }
 
 // endNested ends a run that is an agent of the one at hand. What it has used is not in what that one has.
@@ -164,10 +165,11 @@ func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
 }
 
 // end ends the run. What follows is only an error that came too late, or another run.
-func (d *decoder) end(failure event.Failure, v strictjson.Value, b *event.Batch) {
+func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b *event.Batch) {
 	d.meter(v.Get("usage"), b)
 	if !d.over {
-		b.Add(event.KindRunEnded).Error = failure
+		e := b.Add(event.KindRunEnded)
+		e.Error, e.Code = failure, code
 	}
 	d.reset()
 	d.over = true
@@ -176,8 +178,14 @@ func (d *decoder) end(failure event.Failure, v strictjson.Value, b *event.Batch)
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) { d.fail(v, b) }
 
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
-	b.Add(event.KindError).Error = event.AgentError
-	d.end(event.AgentError, v, b)
+	e := b.Add(event.KindError)
+	e.Error, e.Code = event.AgentError, errorCode(v)
+	d.end(event.AgentError, e.Code, v, b)
+}
+
+// errorCode returns the code of an error event, or "".
+func errorCode(v strictjson.Value) string {
+	return wire.Specific(wire.Code(v.Get("code")), wire.ErrorCode(v.First("message", "error")))
 }
 
 // maxModels bounds the models of which a run counts tokens.

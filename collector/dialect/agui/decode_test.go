@@ -74,7 +74,7 @@ func TestTypes(t *testing.T) {
 	for _, c := range []struct{ sent, want string }{
 		{ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205183`), `RUN_STARTED run="r" session="t" 2026-11-21T02:30:05.183Z; run_started`},
 		{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success"}`), `RUN_FINISHED run="r" session="t"; run_ended`},
-		{ev("RUN_ERROR", `"message":"x"`, `"code":"503"`), `RUN_ERROR; error agent_error; run_ended agent_error`},
+		{ev("RUN_ERROR", `"message":"x"`, `"code":"503"`), `RUN_ERROR; error agent_error code="503"; run_ended agent_error code="503"`},
 		{ev("STEP_STARTED", `"stepName":"a"`), `STEP_STARTED agent="a" branch="a#1"; agent_started`},
 		{ev("STEP_FINISHED", `"stepName":"a"`), `STEP_FINISHED; other`},
 		{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), `SUBAGENT_STARTED agent="n" branch="s"; agent_started`},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -22,6 +23,7 @@ type decoder struct {
 type work struct {
 	over    bool
 	failure event.Failure // sticky: what comes after an error is only its end
+	code    string        // of the failure
 	agents  agents
 	calls   calls
 	plan    plan
@@ -40,7 +42,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case !v.Exists():
 		b.Rejected = f.Malformed
 		if isBrokenError(f.Data) {
-			d.fail(event.AgentError, b)
+			d.fail(event.AgentError, "", b)
 		}
 		return
 	case kind.Kind() != strictjson.String:
@@ -210,20 +212,26 @@ func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	switch failure := runFailure(status); {
 	case d.failure != event.NoFailure:
 	case failure != event.NoFailure:
-		d.fail(failure, b)
+		d.fail(failure, "", b)
 	case status.Is("interrupted"):
 		d.ask(question{}, v, b)
 	case d.asked.id != "":
 		d.answered(b)
 	}
 	e := b.Add(event.KindRunEnded)
-	e.Error, e.Took, e.ToolCalls = d.failure, dialect.Duration(v.Get("ms_total"), time.Millisecond), dialect.Count(v.Get("tool_calls"))
-	d.work = work{over: true, failure: d.failure}
+	e.Error, e.Code = d.failure, d.code
+	e.Took, e.ToolCalls = dialect.Duration(v.Get("ms_total"), time.Millisecond), dialect.Count(v.Get("tool_calls"))
+	d.work = work{over: true, failure: d.failure, code: d.code}
 }
 
-func (d *decoder) readError(_ strictjson.Value, b *event.Batch) { d.fail(event.AgentError, b) }
+func (d *decoder) readError(v strictjson.Value, b *event.Batch) {
+	d.fail(event.AgentError, wire.Specific(wire.ErrorCode(v.Get("error")), wire.Code(v.Get("code"))), b)
+}
 
-func (d *decoder) fail(failure event.Failure, b *event.Batch) {
-	d.failure = cmp.Or(d.failure, failure)
-	b.Add(event.KindError).Error = failure
+func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
+	if d.failure == event.NoFailure {
+		d.failure, d.code = failure, code
+	}
+	e := b.Add(event.KindError)
+	e.Error, e.Code = failure, code
 }

@@ -335,6 +335,8 @@ func TestVerify(t *testing.T) {
 		"no failure of ours": fact(event.Event{Kind: event.KindError, Error: "boom"}),
 		"without a class":    fact(event.Event{Kind: event.KindError}),
 		"nothing that can":   fact(event.Event{Kind: event.KindFinal, Error: event.ToolError}),
+		"of no error":        fact(event.Event{Kind: event.KindToolEnded, Code: "X"}),
+		"has not the form":   fact(event.Event{Kind: event.KindError, Error: event.AgentError, Code: "some words"}),
 		`input ""`:           fact(event.Event{Kind: event.KindInputRequested}),
 		`input "data"`:       fact(event.Event{Kind: event.KindFinal, Input: event.InputData}),
 		`artifact "map"`:     fact(event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: "map"}}),
@@ -360,7 +362,7 @@ func TestVerify(t *testing.T) {
 		text(event.KindText, "hi"), {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
 		{Kind: event.KindToolStarted, LongRunning: true}, {Kind: event.KindToolEnded, Settled: true, Error: event.ToolError},
 		{Kind: event.KindInputRequested, Input: event.InputData}, {Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
-		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, FromCode: true}, {Kind: event.KindReasoning, Steps: 3}, written(0, piece),
+		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, Code: "SAFETY", FromCode: true}, {Kind: event.KindReasoning, Steps: 3}, written(0, piece),
 		written(2, slices.Repeat([]event.Piece{piece}, event.MaxPieces)...),
 	}}
 	if err := Verify(&good); err != nil {

@@ -149,6 +149,7 @@ func (w *words) fact(e *event.Event) {
 	w.put("finish", e.FinishReason)
 	w.mark(string(e.Input), e.Input != "")
 	w.mark(string(e.Error), e.Error != event.NoFailure)
+	w.put("code", e.Code)
 	w.mark("from_code", e.FromCode)
 	w.mark("long_running", e.LongRunning)
 	w.mark("pending", e.Pending)

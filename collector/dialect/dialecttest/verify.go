@@ -2,6 +2,7 @@ package dialecttest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ const (
 	MaxKeys    = 64  // names of state that a frame shows
 )
 
+// maxCode bounds an error code.
+const maxCode = 64
+
 // maxQuote bounds the strings of a statement about an answer.
 const maxQuote = 512
 
@@ -26,6 +30,9 @@ var (
 	routings  = []event.Routing{"", event.RoutedToUser, event.RoutedToAgent}
 	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
 )
+
+// code is the form of an error code, which becomes a label as it is.
+var code = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
 // Verify says what is wrong with a decoded batch by itself: a value outside its closed set, a string without a bound, a field
 // that does not belong to its fact.
@@ -75,6 +82,10 @@ func misplaced(e *event.Event) string {
 		return "an error without a class"
 	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded):
 		return "nothing that can fail"
+	case e.Code != "" && e.Error == event.NoFailure:
+		return fmt.Sprintf("code %q of no error", e.Code)
+	case e.Code != "" && !code.MatchString(e.Code):
+		return fmt.Sprintf("code %q has not the form of one", e.Code)
 	case kind(event.KindInputRequested) != slices.Contains(inputs, e.Input):
 		return fmt.Sprintf("input %q", e.Input)
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
@@ -163,6 +174,7 @@ func texts(b *event.Batch, all []text) []text {
 		add("name", e.Name, MaxString)
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
+		add("code", e.Code, maxCode)
 		for _, key := range e.State().Keys {
 			add("key", key, MaxString)
 		}

@@ -3,6 +3,7 @@ package looopy
 import (
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -13,6 +14,7 @@ type call struct {
 	taken              bool          // by the task of an agent
 	paused             bool          // that task waits
 	failure            event.Failure // how it ended
+	code               string
 }
 
 func (t *task) call(id string) *call {
@@ -115,9 +117,9 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 	e.Took = fr.took()
 	switch {
 	case failed(fr.data):
-		e.Error = event.ToolError
+		e.Error, e.Code = event.ToolError, wire.Specific(wire.ErrorCode(fr.data.Get("error")), ended.code)
 	case ended.failure == event.AgentError:
-		e.Error = event.ToolError
+		e.Error, e.Code = event.ToolError, ended.code
 	default:
 		e.Error = ended.failure
 	}

@@ -102,7 +102,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case k != nil:
 		k.state(d, t, fr, b)
 	case fr.kind == kindError:
-		b.Add(event.KindError).Error = event.AgentError
+		e := b.Add(event.KindError)
+		e.Error, e.Code = event.AgentError, fr.errorCode()
 	default:
 		b.Add(event.KindOther)
 	}
@@ -152,14 +153,17 @@ func (d *decoder) taskComplete(t *task, fr frame, b *event.Batch) { d.end(t, fr,
 // end takes the protocol's word that a task is over. Servers of 2025 may say it twice, by a status and by task-complete, in either
 // order: the first counts, and the second can only bring the text of the answer.
 func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) {
-	already := t.ended
+	already, code := t.ended, ""
 	t.ended = true
+	if failure == event.AgentError {
+		code = fr.errorCode()
+	}
 	if !already && t.stage == open {
 		broken := failure
 		if broken == event.AgentError {
 			broken = event.ModelError
 		}
-		t.closeResponse(fr.metadata.Get("finishReason"), broken, b)
+		t.closeResponse(fr.metadata.Get("finishReason"), broken, code, b)
 	}
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
 		b.Partial = !t.isNews(e.Text()) // content-complete has brought it whole
@@ -170,7 +174,7 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 		}
 		return
 	}
-	d.conclude(t, failure)
+	d.conclude(t, failure, code)
 	if failure == event.NoFailure && !t.final {
 		b.Add(event.KindFinal)
 	}
@@ -178,11 +182,12 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 	if t.isRun() {
 		over = event.KindRunEnded
 		if failure != event.NoFailure {
-			b.Add(event.KindError).Error = failure
+			e := b.Add(event.KindError)
+			e.Error, e.Code = failure, code
 		}
 	}
 	e := b.Add(over)
-	e.Error, e.Took = failure, fr.took()
+	e.Error, e.Code, e.Took = failure, code, fr.took()
 }
 
 // seed is that of the hashes by which texts are compared.

@@ -47,9 +47,9 @@ func (t *task) modelName() string {
 }
 
 // closeResponse ends a response. Providers meter it before content-complete (LiteLLM's) or after.
-func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, b *event.Batch) *event.Event {
+func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, code string, b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
-	e.Model, e.FinishReason, e.Usage, e.Error = t.modelName(), dialect.Name(finish.String()), t.usage, failure
+	e.Model, e.FinishReason, e.Usage, e.Error, e.Code = t.modelName(), dialect.Name(finish.String()), t.usage, failure, code
 	t.response = response{stage: metered}
 	return e
 }
@@ -64,7 +64,7 @@ func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
 // design document's events have no reason: there, the end of the task says that the answer has come.
 func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	finish := fr.data.Get("finishReason")
-	if e := t.closeResponse(finish, event.NoFailure, b); e.Usage == (event.Usage{}) {
+	if e := t.closeResponse(finish, event.NoFailure, "", b); e.Usage == (event.Usage{}) {
 		e.Unmetered, t.stage = true, unmetered
 	}
 	t.called = fr.data.Get("toolCalls").Len()

@@ -145,9 +145,9 @@ func (d *decoder) pause(t *task, paused bool) {
 	}
 }
 
-func (d *decoder) conclude(t *task, failure event.Failure) {
+func (d *decoder) conclude(t *task, failure event.Failure, code string) {
 	if c := d.callTo(t); c != nil {
-		c.paused, c.failure = false, failure
+		c.paused, c.failure, c.code = false, failure, code
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -146,6 +147,11 @@ func readUsage(v strictjson.Value) event.Usage {
 		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
 	}
 	return usage
+}
+
+// errorCode returns the code of what failed, or "". The protocol has no field for one, but a reason, and the words of an error.
+func (fr frame) errorCode() string {
+	return wire.Specific(wire.Code(fr.metadata.Get("reason")), wire.ErrorCode(fr.metadata.Get("error")), wire.ErrorCode(fr.data.First("error", "message")))
 }
 
 // took is how long it was that a frame ends, by its own word.

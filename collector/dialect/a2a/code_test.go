@@ -1,0 +1,58 @@
+package a2a
+
+import "testing"
+
+// TestCodes reads the code of an error out of each place in which servers write it.
+func TestCodes(t *testing.T) {
+	with := func(code string) string {
+		if code == "" {
+			return ""
+		}
+		return ` code="` + code + `"`
+	}
+	over := func(code string) string {
+		return "error agent_error" + with(code) + "; run_ended agent_error" + with(code)
+	}
+	rpc := func(failure string) string { return data(`{"jsonrpc":"2.0","id":1,"error":` + failure + `}`) }
+	says := func(code string) string {
+		return statusIs("working", "", `,"metadata":{"adk_author":"a","adk_invocation_id":"i","adk_error_code":"`+code+`"}`)
+	}
+	said := func(code string) string {
+		return `working agent="a"; model_ended model_error` + with(code) + "; error model_error" + with(code) + " from_code"
+	}
+	for _, c := range []struct {
+		failure, code string
+	}{
+		{`{"code":-32603,"message":"secret"}`, "-32603"},
+		{`{"code":-32001,"message":"secret","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND"}]}`, "TASK_NOT_FOUND"},
+		{`{"code":500,"status":"INTERNAL","message":"secret"}`, "INTERNAL"},
+		{`{"code":418,"message":"secret"}`, "418"},
+		{`{"code":7,"message":"secret"}`, ""},
+	} {
+		runDecode(t, []decodeCase{
+			{c.failure, []string{statusIs("working", "", ""), rpc(c.failure)}, []string{"working; other", "error; " + over(c.code)}},
+		})
+	}
+	runDecode(t, []decodeCase{
+		{"over HTTP+JSON", []string{statusIs("working", "", ""), data(`{"error":{"code":503,"status":"UNAVAILABLE","message":"secret"}}`)},
+			[]string{"working; other", "error; " + over("UNAVAILABLE")}},
+		{"after the end", []string{statusIs("completed", "", ""), rpc(`{"code":-32603,"message":"secret"}`)},
+			[]string{"status-update; final; run_ended", `error; error agent_error code="-32603"`}},
+		{"a status", []string{statusIs("failed", text("secret"), "")}, []string{"status-update; " + over("")}},
+		{"a status with a class", []string{statusIs("failed", text("ValueError: secret"), "")}, []string{"status-update; " + over("ValueError")}},
+		{"a status with an error of the model's API, in Go", []string{statusIs("failed", text("agent run failed: Error 429, Message: x, Status: RESOURCE_EXHAUSTED, Details: []"), "")},
+			[]string{"status-update; " + over("RESOURCE_EXHAUSTED")}},
+		{"an answer is no error", []string{statusIs("completed", text("ValueError: hi"), "")}, []string{`status-update; text "ValueError: hi"; final; run_ended`}},
+		{"of an ADK event, and the task fails without one", []string{says("RuntimeError"), statusIs("failed", text("secret"), "")},
+			[]string{said("RuntimeError"), "status-update; " + over("RuntimeError")}},
+		{"of an ADK event, and the server fails", []string{says("RuntimeError"), rpc(`{"code":-32603,"message":"secret"}`)},
+			[]string{said("RuntimeError"), "error; " + over("RuntimeError")}},
+		{"of an ADK event that others follow", []string{says("RuntimeError"), statusIs("working", text("hi"), `,"metadata":{"adk_author":"a","adk_invocation_id":"i"}`), statusIs("failed", "", "")},
+			[]string{said("RuntimeError"), `working agent="a"; text "hi"`, "status-update; " + over("")}},
+		{"of an ADK event, no code", []string{says("the model hung up")}, []string{said("")}},
+		{"of a task that was canceled", []string{says("RuntimeError"), statusIs("canceled", "", "")}, []string{said("RuntimeError"), "status-update; error canceled; run_ended canceled"}},
+		{"of a tool", []string{statusIs("working", `{"kind":"data","data":{"id":"c","name":"f","response":{"error":"x","code":"E_BUSY"}},"metadata":{"adk_type":"function_response"}}`,
+			`,"metadata":{"adk_author":"a","adk_invocation_id":"i"}`)},
+			[]string{`results agent="a"; tool_ended name="f" call="c" tool_error code="E_BUSY" {"error":"x","code":"E_BUSY"}`}},
+	})
+}

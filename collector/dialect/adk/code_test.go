@@ -1,0 +1,66 @@
+package adk
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCodes reads the code of an error out of each place in which servers write it.
+func TestCodes(t *testing.T) {
+	const (
+		quota  = "429 RESOURCE_EXHAUSTED. {'error': {'code': 429}}"
+		advice = `\nOn how to mitigate this issue, please refer to:\n\nhttps://example.org\n\n\n`
+	)
+	event := func(code, message string) string {
+		return by(`"errorCode":` + code + `,"errorMessage":"` + message + `"`)
+	}
+	frame := func(class, message string) string {
+		return `{"error":"` + class + `: ` + message + `","error_details":{"error_type":"` + class + `","error_message":"` + message + `"}}`
+	}
+	model := func(code string) string {
+		if code != "" {
+			code = ` code="` + code + `"`
+		}
+		return "model_ended model_error" + code + "; error model_error" + code + " from_code; final"
+	}
+	runDecode(t, []decodeCase{
+		{"a gRPC status", []string{event(`"UNAVAILABLE"`, "x")}, []string{model("UNAVAILABLE")}},
+		{"an HTTP status", []string{event(`"429"`, "quota exceeded")}, []string{model("429")}},
+		{"an HTTP status as a number", []string{event(`429`, "quota exceeded")}, []string{model("429")}},
+		{"a private class", []string{event(`"_QuotaError"`, "x")}, []string{model("_QuotaError")}},
+		{"a class, and the status in the message", []string{event(`"ClientError"`, quota)}, []string{model("RESOURCE_EXHAUSTED")}},
+		{"words in the place of a code", []string{event(`"the quota is used up"`, "x")}, []string{model("")}},
+		{"words, and a class in the message", []string{event(`"it failed"`, "KeyError: 'x'")}, []string{model("KeyError")}},
+		{"a long code", []string{event(`"`+strings.Repeat("X", 65)+`"`, "x")}, []string{model("")}},
+		{"a code with a line break", []string{event(`"SAFETY\nX"`, "x")}, []string{model("")}},
+		{"a code of no letters", []string{event(`"\u00dcberlauf"`, "x")}, []string{model("")}},
+		{"a status, and its error frame", []string{event(`"RESOURCE_EXHAUSTED"`, advice+quota), frame("_ResourceExhaustedError", advice+quota)},
+			[]string{model("RESOURCE_EXHAUSTED"), `error agent_error code="RESOURCE_EXHAUSTED"`}},
+		{"an error frame whose event has a code of another form", []string{event(`"429"`, "slow down"), frame("RateLimitError", "slow down")},
+			[]string{model("429"), `error agent_error code="429"`}},
+		{"an error frame whose event has no code", []string{event(`"it failed"`, "slow down"), frame("RateLimitError", "slow down")},
+			[]string{model(""), `error agent_error code="RateLimitError"`}},
+		{"an error frame of another error", []string{event(`"429"`, "slow down"), frame("ValueError", "boom")},
+			[]string{model("429"), `error agent_error code="ValueError"`}},
+		{"an error frame of another run", []string{event(`"429"`, "x"), strings.Replace(by(parts(hi)), "e-1", "e-2", 1), frame("ValueError", "x")},
+			[]string{model("429"), `text "hi"; final`, `error agent_error code="ValueError"`}},
+		{"neither has a message", []string{event(`"429"`, ""), frame("ValueError", "")},
+			[]string{model("429"), `error agent_error code="ValueError"`}},
+		{"an error frame of the model's API", []string{`{"error":"` + advice + quota + `"}`},
+			[]string{`model_ended model_error code="RESOURCE_EXHAUSTED"; error agent_error code="RESOURCE_EXHAUSTED"`}},
+		{"an error frame of the model's API, in Go", []string{`{"error":"failed to call model: Error 503, Message: Try later., Status: UNAVAILABLE, Details: []"}`},
+			[]string{`model_ended model_error code="UNAVAILABLE"; error agent_error code="UNAVAILABLE"`}},
+		{"a class in a text", []string{`{"error":"KeyError: 'x'"}`}, []string{`error agent_error code="KeyError"`}},
+		{"a class in a broken frame", []string{`{"error": "KeyError: "x""}`}, []string{`error agent_error code="KeyError"`}},
+		{"a text", []string{`{"error":"unhandled errors in a TaskGroup (1 sub-exception)"}`}, []string{"error agent_error"}},
+		{"an object", []string{`{"error":{"code":503,"status":"UNAVAILABLE","message":"x"}}`}, []string{`error agent_error code="UNAVAILABLE"`}},
+		{"a number", []string{`{"error":503}`}, []string{`error agent_error code="503"`}},
+		{"a call that was to answer", []string{by(stop + "," + parts(call)), frame("KeyError", "x")},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error code="KeyError"; error agent_error code="KeyError"`}},
+		{"a response", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"x","error_code":"E_BUSY"}`, 1)))},
+			[]string{`tool_ended name="look" call="c1" tool_error code="E_BUSY" {"error":"x","error_code":"E_BUSY"}`}},
+		{"a response that is no error", []string{by(parts(strings.Replace(answer, `{}`, `{"code":"E_BUSY"}`, 1)))},
+			[]string{`tool_ended name="look" call="c1" {"code":"E_BUSY"}`}},
+		{"codes of no failure", []string{by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi))}, []string{`model_ended finish="MAX_TOKENS"; text "hi"; final`}},
+	})
+}

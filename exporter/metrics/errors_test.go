@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestErrorCodesAreBounded sends thousands of codes: those beyond the cap are one series, while our own classes, and what did not fail,
+// keep theirs.
+func TestErrorCodesAreBounded(t *testing.T) {
+	const name = "gen_ai_client_operation_duration_seconds"
+	m, reg := newTest(2, 1000)
+	for i := range 5000 {
+		ends(m, coded(fmt.Sprint("E", i), chat("m", event.ModelError)))
+	}
+	ends(m, chat("m", ""), chat("m", event.ModelError), chat("m", event.FailureTimeout))
+	want := []string{
+		`error_type="",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+		`error_type="E0",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+		`error_type="E1",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+		`error_type="_other",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 4998 of 4998`,
+		`error_type="model_error",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+		`error_type="timeout",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
+	}
+	if diff := cmp.Diff(want, series(t, reg, name)); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+	if n := testutil.ToFloat64(m.caps.overflow.WithLabelValues("error")); n != 4998 {
+		t.Errorf("%v codes are counted", n)
+	}
+}
+
+// TestErrorTypesOfManySets has more agents and tools than a metric has series: calls that went well are never counted as errors.
+func TestErrorTypesOfManySets(t *testing.T) {
+	m, reg := newTest(1000, 100)
+	for i := range 500 {
+		ends(m, tool(fmt.Sprint("t", i), ""), coded("NOT_FOUND", tool(fmt.Sprint("t", i), event.ToolError)))
+	}
+	outcomes := map[string]uint64{}
+	for _, s := range gathered(t, reg, "gen_ai_execute_tool_duration_seconds") {
+		for _, l := range s.Label {
+			if l.GetName() == "error_type" {
+				outcomes[l.GetValue()] += s.Histogram.GetSampleCount()
+			}
+		}
+	}
+	if outcomes[""] != 500 || outcomes["NOT_FOUND"]+outcomes["_other"] != 500 || len(outcomes) != 3 {
+		t.Errorf("calls by error: %v", outcomes)
+	}
+}
