@@ -62,10 +62,10 @@ func (a *audience) Expired(string)                                  {}
 func (a *audience) Late(string)                                     {}
 
 // play reads a recording as the answer to its request.
-func play(t *testing.T, run adkshapes.Recording) tracker.Report {
+func play(t *testing.T, run adkshapes.Recording, observers ...tracker.Observer) tracker.Report {
 	t.Helper()
 	told := &audience{}
-	follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 1000, MaxFacts: 100, Idle: time.Hour}, told, told)
+	follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 1000, MaxFacts: 100, Idle: time.Hour}, told, append(observers, told)...)
 	stream := &event.Stream{
 		Source: "agent", Live: true, Answer: true, Opened: time.Unix(0, run.Arrived),
 		Identity: event.Identity{App: run.App, Session: "session"},
