@@ -154,7 +154,9 @@ func ourAccount(r tracker.Report) (a account) {
 }
 
 // isContainer reports whether an agent of the recordings only runs others. The stream does not know of one that no branch names.
-func isContainer(agent string) bool { return strings.HasPrefix(agent, "pipeline_") || agent == "inner_par" }
+func isContainer(agent string) bool {
+	return strings.HasPrefix(agent, "pipeline_") || agent == "inner_par"
+}
 
 func agentAccount(spans []agentSpan) (a account) {
 	for _, s := range spans {
