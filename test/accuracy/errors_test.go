@@ -80,7 +80,7 @@ func TestQuota(t *testing.T) {
 			for _, span := range recorder.Ended() {
 				said := map[string]string{}
 				for _, a := range span.Attributes() {
-					said[string(a.Key)] = a.Value.Emit()
+					said[string(a.Key)] = a.Value.String()
 				}
 				if said["error.type"] != code || span.Status().Description != code || strings.Contains(fmt.Sprint(span.Attributes(), span.Events()), words) {
 					t.Errorf("%s has %q, status %+v", span.Name(), said, span.Status())

@@ -217,20 +217,6 @@ func (f *frame) repeats(r *response) bool {
 		(r.half || f.Parts.Len() == 0 && !f.hasErrorCode())
 }
 
-// owed is how many calls the frame makes that the model is to have the answers of, less the calls that it answers.
-func (f *frame) owed() (n int) {
-	for _, p := range f.parts {
-		switch {
-		case isRequest(string(p.name.Text())):
-		case p.kind == partCall && !f.isLongRunning(p.id):
-			n++
-		case p.kind == partResponse:
-			n--
-		}
-	}
-	return n
-}
-
 // isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
 func (f *frame) isFinal() bool {
 	if f.actions.skips || f.LongRunning.Len() > 0 {
