@@ -44,7 +44,7 @@ const mostHeap = 32 << 20
 var wireLabels = map[string]string{
 	"agent": "agent", "from_agent": "agent", "to_agent": "agent", "gen_ai_agent_name": "agent",
 	"tool": "tool", "gen_ai_tool_name": "tool",
-	"gen_ai_response_model": "model", "gen_ai_workflow_name": "workflow",
+	"gen_ai_response_model": "model", "gen_ai_workflow_name": "workflow", "error_type": "error",
 }
 
 // bounds are what a metric has after all: label sets, what it counts or observes, and how much of that in sets that were let in.
