@@ -12,7 +12,7 @@ import (
 type decoder struct {
 	tasks   *simplelru.LRU[string, *task]
 	last    *task
-	names   map[string]string
+	names   wire.Names
 	places  wire.Places
 	answers []string // of a request that did not name its session, until the stream does
 }
@@ -202,7 +202,7 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 	if failure == event.NoFailure {
 		return
 	}
-	usage := readUsage(m.usage)
+	usage := wire.GeminiUsage(m.usage)
 	r := t.response(b)
 	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return
@@ -274,15 +274,5 @@ func addText(p part, b *event.Batch) {
 	b.AddText(kind, p.text)
 }
 
-// name returns a string of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(v strictjson.Value) string {
-	text := v.Text()
-	if known, ok := d.names[string(text)]; ok {
-		return known
-	}
-	s := dialect.Name(string(text))
-	if len(d.names) < maxNames && len(s) == len(text) {
-		d.names[s] = s
-	}
-	return s
-}
+// name returns a string of the wire, cut.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }
