@@ -225,3 +225,25 @@ func TestWithheldIsObserved(t *testing.T) {
 		agent.Close()
 	})
 }
+
+// TestSmallBlocksGoOutTogether has many small blocks at hand: what is there leaves in few writes, whatever the lines are and
+// however they end, and nothing is looked at again for each block.
+func TestSmallBlocksGoOutTogether(t *testing.T) {
+	const blocks, most = 50_000, 100
+	for _, block := range []string{":\n", ":\n\n", ":\r\n\r\n", ":\r\r", "event: x\n\n", "retry: 1\n", "\n", "data: {\n\n", "id: 1\r\n\r\n"} {
+		src := relay(strings.NewReader(yes+strings.Repeat(block, blocks)+"\n"+yes), false)
+		reads, buffer, last := 0, make([]byte, 32<<10), ""
+		for {
+			n, err := src.Read(buffer)
+			if n > 0 {
+				reads, last = reads+1, string(buffer[max(0, n-len(yes)):n])
+			}
+			if err != nil {
+				break
+			}
+		}
+		if reads > most || last != yes {
+			t.Errorf("%q: %d reads, the last ends with %q", block, reads, last)
+		}
+	}
+}
