@@ -20,8 +20,8 @@ func (p *Proxy) observe(resp *http.Response) error {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
 	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
-	if x != nil && resp.StatusCode == http.StatusSwitchingProtocols {
-		x.span.answered(resp.StatusCode) // which ReverseProxy writes by itself
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return p.upgraded(resp, x)
 	}
 	if x != nil && x.body.over != nil {
 		x.body.over() // where the transport did not read to the end of a body whose length it knows
@@ -209,7 +209,7 @@ func (b *observedBody) finish(clientLeft, broke bool) {
 	}
 	b.ended = true
 	switch {
-	case clientLeft && b.proxy.stopping.Load():
+	case clientLeft && b.proxy.stopped.Err() != nil:
 		b.ending = event.EndShutdown
 	case clientLeft:
 		b.ending = event.EndClientLeft

@@ -140,11 +140,17 @@ func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.Prox
 	return source.NewProxy(settings, c, dialects, tracing, s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
 }
 
-// front serves a proxy, through a handler.
+// front serves a proxy, if there is one, through a handler.
 func front(t *testing.T, p *source.Proxy, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(h)
-	t.Cleanup(func() { server.Close(); p.Wait(); http.DefaultClient.CloseIdleConnections() })
+	t.Cleanup(func() {
+		server.Close()
+		if p != nil {
+			p.Wait()
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
 	return server.URL
 }
 
