@@ -49,6 +49,7 @@ type seen struct {
 	panics     int
 	log        bytes.Buffer
 	consume    func()
+	frame      func(*event.Batch)
 }
 
 func (s *seen) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
@@ -64,6 +65,9 @@ func (s *seen) Consume(b *event.Batch) {
 	if s.consume != nil {
 		s.consume()
 	}
+	if s.frame != nil {
+		s.frame(b)
+	}
 }
 
 func (s *seen) Close(stream *event.Stream, end event.End, _ time.Time) {
@@ -75,10 +79,10 @@ func (s *seen) Up(_ string, up bool) {
 		s.locked(func() { s.down++ })
 	}
 }
-func (s *seen) BrokeOff(string)            { s.locked(func() { s.brokeOff++ }) }
-func (s *seen) Unobserved(_ string, n int) { s.locked(func() { s.unobserved += n }) }
-func (s *seen) Unread(_, reason string)    { s.locked(func() { s.unread = append(s.unread, reason) }) }
-func (s *seen) Panicked(string)            { s.locked(func() { s.panics++ }) }
+func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
+func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
+func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
+func (s *seen) Panicked(string)               { s.locked(func() { s.panics++ }) }
 
 // Write keeps what is logged.
 func (s *seen) Write(line []byte) (int, error) {
