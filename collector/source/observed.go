@@ -44,7 +44,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	body.tap = newTap(p.settings.QueueLimit, p.now)
 	if p.settings.Judge != nil {
-		p.judgeOpen(resp, body, *s, names)
+		p.judgeOpen(resp, body, *s)
 	}
 	p.working.Go(func() { p.follow(s, body, names, encoding) })
 	return nil
@@ -66,16 +66,16 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	return nil
 }
 
-// judgeOpen puts a judge into the path of a stream that need not be an agent's; not where it comes in an encoding that it was not
-// asked for, and no path says that it is one.
-func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream, names []string) {
+// judgeOpen puts a judge into the path of a stream that need not be an agent's, of whatever dialect; not where it comes in an encoding
+// that it was not asked for, and no path says that it is one.
+func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
 	if _, cannot := plain.(unreadable); cannot {
 		return
 	}
 	r := newRelayed(body, p.settings.Judge())
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
-		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true}, names...)
+		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
 	})
 	p.reframed(resp, r)
 }

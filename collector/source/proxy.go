@@ -144,20 +144,28 @@ type route struct {
 	continues bool              // the stream goes on from run to run
 }
 
-// route finds the dialects that a path selects. A path that only the configuration knows answers one run request.
-func (p *Proxy) route(r *http.Request) (found route) {
+// route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
+// configuration names the agent's dialect, a path that only others have is judged as theirs: it passes no more than without that.
+func (p *Proxy) route(r *http.Request) route {
 	asked := strings.ToLower(canonical(r.URL)) // once: a path may have a megabyte
+	own := func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect }
+	if i := slices.IndexFunc(p.dialects, own); i >= 0 {
+		if found := p.routeAmong(p.dialects[i:i+1], r.Method, asked); found.dialects != nil {
+			return found
+		}
+	}
+	return p.routeAmong(p.dialects, r.Method, asked)
+}
+
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method, asked string) (found route) {
 	configured := slices.IndexFunc(p.settings.Paths, func(glob string) bool { return matches(glob, asked) })
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
 	}
-	for _, d := range p.dialects {
-		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
-			continue
-		}
+	for _, d := range dialects {
 		paths := d.Paths()
 		own := slices.IndexFunc(paths, func(at dialect.Path) bool {
-			return (at.Method == "" || at.Method == r.Method) && matches(at.Glob, asked)
+			return (at.Method == "" || at.Method == method) && matches(at.Glob, asked)
 		})
 		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
 			found.dialects = append(found.dialects, d)
