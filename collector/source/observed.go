@@ -29,7 +29,11 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if isBinary(resp.Header) && p.settings.Judge != nil {
 		return ofType(binaryEvents)
 	}
-	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		return nil
+	}
+	if !mayBeStream(resp.Header) {
+		p.replaceCard(resp)
 		return nil
 	}
 	if x != nil {
@@ -82,7 +86,7 @@ func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Strea
 
 func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
 	resp.Body, resp.ContentLength = body, -1
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "ETag"} {
 		resp.Header.Del(name)
 	}
 }

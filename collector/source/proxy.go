@@ -46,6 +46,9 @@ type ProxySettings struct {
 	// more than once. Nil where nobody asks.
 	Named func(session string)
 
+	// Cards has agent cards lead to the proxy. Else they pass as they are.
+	Cards bool
+
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
 }
@@ -64,6 +67,7 @@ type Proxy struct {
 	forward   *httputil.ReverseProxy
 	working   sync.WaitGroup // run requests and observations
 	stopping  atomic.Bool
+	signed    atomic.Bool            // whether a signed agent card was logged
 	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 
@@ -102,6 +106,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
+// requestKey is that of the request itself where agent cards are replaced.
+type requestKey struct{}
+
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/") {
@@ -129,6 +136,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.settings.Named != nil {
 			body.over = func() { p.working.Go(func() { p.name(x) }) }
 		}
+	}
+	if p.settings.Cards {
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
 	}
 	if r.Body != http.NoBody {
 		r.Body = body
