@@ -16,6 +16,12 @@ const (
 	RelayFiltered = "filtered"
 )
 
+// The values of Source.AgentCards.
+const (
+	CardsRewritten = "rewritten"
+	CardsVerbatim  = "verbatim"
+)
+
 // The values of Source.Policy and Stream.Policy.
 const (
 	PolicyClient = "client"
@@ -62,6 +68,7 @@ type Source struct {
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
 	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
+	AgentCards    string   `yaml:"agent_cards"`     // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
 }
 
@@ -247,7 +254,7 @@ func Default() Config {
 }
 
 func defaultSource() Source {
-	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentsAsTools: []string{}}
+	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentCards: CardsRewritten, AgentsAsTools: []string{}}
 }
 
 func defaultTail() Tail { return Tail{MaxSessions: 100, IdleTimeout: 10 * time.Minute} }

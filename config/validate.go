@@ -80,6 +80,7 @@ func (c *checker) sources(sources []Source, none bool) {
 		c.dialect(source.Dialect, key+".dialect")
 		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
+		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
 		switch {
 		case source.Proxy == nil && source.Tail == nil:
