@@ -106,9 +106,10 @@ func (p *port) Wait() {
 	}
 }
 
-// drain lets streams end until the first context is done, then cuts them, and waits for their observation until the second is.
+// drain lets streams and connections that have switched protocols end until the first context is done, then cuts them, and waits
+// for the observation of the streams until the second is.
 func (p *port) drain(polite, ctx context.Context) {
-	if p.server.Shutdown(polite) != nil {
+	if p.server.Shutdown(polite) != nil || !p.finish(polite) {
 		for _, t := range p.turns() {
 			t.proxy.Stop()
 		}
@@ -119,5 +120,23 @@ func (p *port) drain(polite, ctx context.Context) {
 	select {
 	case <-over:
 	case <-ctx.Done():
+	}
+}
+
+// finish waits for every request until the context is done, and reports whether all have ended. Server.Shutdown does not wait for
+// those that have switched protocols.
+func (p *port) finish(ctx context.Context) bool {
+	ended := make(chan struct{})
+	go func() {
+		for _, t := range p.turns() {
+			t.requests.Wait()
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -178,7 +178,7 @@ func TestStopWithOpenStream(t *testing.T) {
 	}
 }
 
-// TestWebSocket passes one, as ADK's /run_live is, and stops while it is open.
+// TestWebSocket passes one through either relay, as ADK's /run_live is. It is no run. A stop lets it end, and then closes it.
 func TestWebSocket(t *testing.T) {
 	agent := newRecordedAgent(t)
 	agent.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -188,32 +188,61 @@ func TestWebSocket(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Type: text/event-stream\r\n\r\n")
 		_, _ = io.Copy(conn, buffered)
 	})
-	for _, path := range []string{"/run_live", "/run_sse"} {
-		car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-		car.grace = time.Second / 2
-		conn, err := net.Dial("tcp", car.proxies[0].listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		_, _ = io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		read := bufio.NewReader(conn)
-		if resp, err := http.ReadResponse(read, nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
-			t.Fatal(resp, err)
-		}
-		for _, said := range []string{"before", "after"} {
-			heard := make([]byte, len(said))
-			if _, err := io.WriteString(conn, said); err != nil {
+	for name, c := range map[string]struct {
+		configured, path string
+		leaves           bool // by itself
+	}{
+		"filtered, cut":           {oneAgent, "/run_sse", false},
+		"verbatim, cut":           {verbatim, "/run_sse", false},
+		"filtered, leaves":        {oneAgent, "/run_live", true},
+		"verbatim, on a run path": {verbatim, "/run_sse", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			car := launch(t, fmt.Sprintf(c.configured, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+			if car.grace = time.Second / 4; c.leaves {
+				car.grace = time.Hour
+			}
+			conn, err := net.Dial("tcp", car.proxies[0].listener.Addr().String())
+			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.ReadFull(read, heard); err != nil || string(heard) != said {
-				t.Errorf("%s %s the stop: %q, %v", path, said, heard, err)
+			defer conn.Close()
+			_, _ = io.WriteString(conn, "GET "+c.path+" HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			read := bufio.NewReader(conn)
+			if resp, err := http.ReadResponse(read, nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+				t.Fatal(resp, err)
 			}
-			car.stop()
-		}
+			said := func(word string) {
+				heard := make([]byte, len(word))
+				_, _ = io.WriteString(conn, word)
+				if _, err := io.ReadFull(read, heard); err != nil || string(heard) != word {
+					t.Errorf("%q, %v", heard, err)
+				}
+			}
+			said("before")
+			go car.stop()
+			if c.leaves {
+				await(t, func(context.Context) error {
+					w := httptest.NewRecorder()
+					car.admin.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/-/ready", nil))
+					if w.Code == http.StatusServiceUnavailable {
+						return nil
+					}
+					return fmt.Errorf("ready while stopping: %d", w.Code)
+				})
+				said("while stopping")
+				conn.Close()
+			} else if rest, _ := io.ReadAll(read); len(rest) > 0 { // a reset is as good as an end
+				t.Errorf("then comes %q", rest)
+			}
+			<-car.drained.Done()
+			if runs := car.recent.Runs(); len(runs) != 0 {
+				t.Errorf("%d runs", len(runs))
+			}
+		})
 	}
 }
 

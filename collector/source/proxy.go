@@ -24,11 +24,11 @@ import (
 
 // Counters are told of what a proxy could not do.
 type Counters interface {
-	Up(source string, up bool)           // whether a request reached the agent
-	BrokeOff(source string)              // an answer of the agent
-	Unobserved(source string, bytes int) // bytes that passed unseen
-	Unread(source, reason string)        // a run request that names nobody
-	Panicked(source string)              // an observation that a fault of ours ended
+	Up(source string, up bool)                   // whether a request reached the agent
+	BrokeOff(source string)                      // an answer of the agent
+	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
+	Unread(source, reason string)                // a run request that names nobody
+	Panicked(source string)                      // an observation that a fault of ours ended
 }
 
 // ProxySettings are one proxy's.
@@ -63,13 +63,15 @@ type Proxy struct {
 	linger    time.Duration
 	forward   *httputil.ReverseProxy
 	working   sync.WaitGroup // run requests and observations
-	stopping  atomic.Bool
+	stopped   context.Context
+	stop      context.CancelFunc
 	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 
 // NewProxy prepares a proxy; Handler serves it.
 func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialect, t Tracing, counters Counters, logger *slog.Logger, now func() time.Time) *Proxy {
 	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now, linger: linger}
+	p.stopped, p.stop = context.WithCancel(context.Background())
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      newUpstream(),
@@ -87,8 +89,8 @@ func (p *Proxy) Wait() { p.working.Wait() }
 // CloseIdle closes the connections to the agent that serve no request.
 func (p *Proxy) CloseIdle() { p.forward.Transport.(*upstream).closeIdle() }
 
-// Stop says that from here on it is no client's doing if a stream breaks off.
-func (p *Proxy) Stop() { p.stopping.Store(true) }
+// Stop closes the connections that have switched protocols. A stream that breaks off after it is not the client's doing.
+func (p *Proxy) Stop() { p.stop() }
 
 // exchange is a request on a run path, from its forwarding to the end of its answer.
 type exchange struct {
@@ -197,6 +199,10 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if answer.request.isBroken() {
 		http.Error(w, "delegraph: the request is malformed or broke off", http.StatusBadRequest)
+		return
+	}
+	if errors.As(err, &notUpgraded{}) {
+		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
 	var unread unjudgeable

@@ -49,6 +49,7 @@ type seen struct {
 	panics     int
 	log        bytes.Buffer
 	consume    func()
+	frame      func(*event.Batch)
 }
 
 func (s *seen) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
@@ -64,6 +65,9 @@ func (s *seen) Consume(b *event.Batch) {
 	if s.consume != nil {
 		s.consume()
 	}
+	if s.frame != nil {
+		s.frame(b)
+	}
 }
 
 func (s *seen) Close(stream *event.Stream, end event.End, _ time.Time) {
@@ -75,10 +79,10 @@ func (s *seen) Up(_ string, up bool) {
 		s.locked(func() { s.down++ })
 	}
 }
-func (s *seen) BrokeOff(string)            { s.locked(func() { s.brokeOff++ }) }
-func (s *seen) Unobserved(_ string, n int) { s.locked(func() { s.unobserved += n }) }
-func (s *seen) Unread(_, reason string)    { s.locked(func() { s.unread = append(s.unread, reason) }) }
-func (s *seen) Panicked(string)            { s.locked(func() { s.panics++ }) }
+func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
+func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
+func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
+func (s *seen) Panicked(string)               { s.locked(func() { s.panics++ }) }
 
 // Write keeps what is logged.
 func (s *seen) Write(line []byte) (int, error) {
@@ -140,11 +144,17 @@ func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.Prox
 	return source.NewProxy(settings, c, dialects, tracing, s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
 }
 
-// front serves a proxy, through a handler.
+// front serves a proxy, if there is one, through a handler.
 func front(t *testing.T, p *source.Proxy, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(h)
-	t.Cleanup(func() { server.Close(); p.Wait(); http.DefaultClient.CloseIdleConnections() })
+	t.Cleanup(func() {
+		server.Close()
+		if p != nil {
+			p.Wait()
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
 	return server.URL
 }
 

@@ -18,6 +18,11 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	forwarded(r)
+	if p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
+		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
+			r.Out.Header.Del(name)
+		}
+	}
 	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
 	if accepted := r.In.Header.Values("Accept-Encoding"); p.settings.Judge != nil && len(accepted) > 0 {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.

@@ -181,7 +181,7 @@ func (p *Proxy) cutOff(client context.Context) string {
 	switch {
 	case client.Err() == nil:
 		return failureBrokenOff
-	case p.stopping.Load():
+	case p.stopped.Err() != nil:
 		return failureShutdown
 	}
 	return failureCanceled

@@ -27,7 +27,8 @@ func (Dialect) Paths() []dialect.Path {
 		{Glob: "/a2a"},
 		{Glob: "/a2a/*"},
 		{Glob: "/message:stream"},
-		{Glob: "/*/message:stream"}, // of 0.3 too: /v1/message:stream
+		{Glob: "/*/message:stream"},          // of 0.3 too: /v1/message:stream
+		{Glob: "/a2a/*/*/v1/message:stream"}, // of Agno: /a2a/agents/{id}, teams and workflows
 		{Glob: "/tasks/*:subscribe", Continues: true},
 		{Glob: "/*/tasks/*:subscribe", Continues: true},
 	}
