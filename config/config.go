@@ -128,6 +128,8 @@ type Limits struct {
 	ObserveQueue   Bytes `yaml:"observe_queue"`   // of one stream, waiting to be observed
 	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
+	SpanQueueSize  Bytes `yaml:"span_queue_size"` // of these spans
+	Memory         Bytes `yaml:"memory"`          // of all queues and buffers together; 0 for a share of the process's memory limit
 }
 
 // Stream is the external stream: what of all sources may be read by whom.
@@ -226,6 +228,7 @@ func Default() Config {
 			ObserveQueue:   16 * mebibyte,
 			LogQueue:       1 * mebibyte,
 			SpanQueue:      8_192,
+			SpanQueueSize:  32 * mebibyte,
 		},
 		Stream: Stream{
 			Listen:         "127.0.0.1:10478",

@@ -197,6 +197,8 @@ var invalid = map[string][]string{
 		`8: limits.observe_queue: 5GiB is out of bounds; give a value from 1B to 4GiB`,
 		`8: limits.log_queue: 2GiB is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 1000001 is out of bounds; give a value from 1 to 1000000`,
+		`8: limits.span_queue_size: 5GiB is out of bounds; give a value from 1KiB to 4GiB`,
+		`8: limits.memory: 1025GiB is out of bounds; give a value from 0B to 1024GiB`,
 	},
 	"two-documents":       {`2: a second document begins here; keep one document in the file`},
 	"unclosed-last-quote": {`6: this is not YAML: found unexpected end of stream; check indentation, quotes and brackets here and just above`},
@@ -270,6 +272,7 @@ var invalid = map[string][]string{
 		`8: limits.observe_queue: 0B is out of bounds; give a value from 1B to 4GiB`,
 		`8: limits.log_queue: 0B is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 0 is out of bounds; give a value from 1 to 1000000`,
+		`8: limits.span_queue_size: 0B is out of bounds; give a value from 1KiB to 4GiB`,
 	},
 }
 
