@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // observe begins the observation of an answer that is a stream.
@@ -58,7 +58,7 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 		return inEncoding(string(u))
 	}
 	judged := *s // the observer's own stays behind
-	r := newRelayed(body, p.settings.Judge())
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now)
 	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: plain, Arrival: p.now, End: body.end, Comments: true}, names...)
 	p.reframed(resp, r)
@@ -73,7 +73,7 @@ func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Strea
 	if _, cannot := plain.(unreadable); cannot {
 		return
 	}
-	r := newRelayed(body, p.settings.Judge())
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
 		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true}, names...)
 	})
@@ -104,7 +104,7 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	if len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+	identity, reason := p.identify(x)
 	s.Identity = identity
 	if reason != "" {
 		p.counters.Unread(p.settings.Name, reason)
@@ -112,9 +112,15 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	return s, names
 }
 
+// identify reads a run request; a dialect that panics finds nothing in it.
+func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
+	defer p.settings.Panics.Recover(recovery.Request, func() { reason = UnreadPanic })
+	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+}
+
 // name tells of the session that a request names.
 func (p *Proxy) name(x *exchange) {
-	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
+	if identity, _ := p.identify(x); identity.Session != "" {
 		p.settings.Named(identity.Session)
 	}
 }
@@ -122,13 +128,13 @@ func (p *Proxy) name(x *exchange) {
 // deliver observes what is decoded for the judge.
 func (p *Proxy) deliver(s *event.Stream, r *relayed) {
 	defer func() {
-		p.survive(recover())
 		lost := 0
 		for b, ok := r.queue.take(); ok; b, ok = r.queue.take() { // what came after the observation ended
 			lost += b.Frame.Size
 		}
 		p.unobserved(lost + r.queue.unobserved())
 	}()
+	defer p.settings.Panics.Recover(recovery.Observation, nil) // the stream itself goes on
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
@@ -136,23 +142,15 @@ func (p *Proxy) deliver(s *event.Stream, r *relayed) {
 func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
 	lost := 0
 	defer func() {
-		p.survive(recover())
 		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
 		rest, _ := io.Copy(io.Discard, body.tap)
 		p.unobserved(lost + int(rest) + body.tap.unobserved())
 	}()
+	defer p.settings.Panics.Recover(recovery.Observation, nil)
 	plain := toTheEnd{decompress(body.tap, encoding), body.tap}
 	err := p.collector.Observe(s, collector.Input{Reader: plain, Arrival: body.tap.arrival, End: body.end}, names...)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		lost = body.tap.given // not in the encoding that the agent says: the client has the bytes, we cannot read them
-	}
-}
-
-// survive has a fault of ours end the observation and nothing else.
-func (p *Proxy) survive(fault any) {
-	if fault != nil {
-		p.counters.Panicked(p.settings.Name)
-		p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
 	}
 }
 

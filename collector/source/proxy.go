@@ -20,6 +20,7 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Counters are told of what a proxy could not do.
@@ -28,7 +29,6 @@ type Counters interface {
 	BrokeOff(source string)              // an answer of the agent
 	Unobserved(source string, bytes int) // bytes that passed unseen
 	Unread(source, reason string)        // a run request that names nobody
-	Panicked(source string)              // an observation that a fault of ours ended
 }
 
 // ProxySettings are one proxy's.
@@ -45,6 +45,8 @@ type ProxySettings struct {
 	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
 	// more than once. Nil where nobody asks.
 	Named func(session string)
+
+	Panics *recovery.Recorder // nil recovers panics without a record
 
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
