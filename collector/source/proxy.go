@@ -20,6 +20,7 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Counters are told of what a proxy could not do.
@@ -28,7 +29,6 @@ type Counters interface {
 	BrokeOff(source string)                      // an answer of the agent
 	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
 	Unread(source, reason string)                // a run request that names nobody
-	Panicked(source string)                      // an observation that a fault of ours ended
 }
 
 // ProxySettings are one proxy's.
@@ -48,6 +48,8 @@ type ProxySettings struct {
 
 	// Cards has agent cards lead to the proxy. Else they pass as they are.
 	Cards bool
+
+	Panics *recovery.Recorder // nil recovers panics without a record
 
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge

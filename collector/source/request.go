@@ -18,6 +18,7 @@ const (
 	UnreadMalformed  = "malformed"
 	UnreadIncomplete = "incomplete" // the answer began before the request was over
 	UnreadSession    = "session"    // its session's id is too long to be one
+	UnreadPanic      = "panic"      // a fault of ours
 )
 
 // requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.

@@ -41,7 +41,7 @@ var table = []section{
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
-		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, panics, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
+		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
 	}},
 	{"The external stream", []metric{
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
@@ -51,7 +51,7 @@ var table = []section{
 		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedTries, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
-		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
+		panics, operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
 	}},
 }
 

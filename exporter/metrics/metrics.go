@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -23,6 +24,7 @@ type Settings struct {
 	Names          conventions.Table
 	Version        string
 	Revision       string
+	Panics         *recovery.Recorder // of delivery; nil recovers panics without a record
 }
 
 // Spans tells how the delivery of spans stands.
@@ -120,6 +122,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reloadTime:        reloadTime.gauge(reg, c),
 	}
 	m.runsEnded.whole = true
+	for _, c := range recovery.Components() {
+		m.panics.with(string(c)) // the first must show as an increase
+	}
 	calls := m.toolCalls.create
 	m.toolCalls.create = func(values ...string) prometheus.Counter {
 		m.toolCallFailures.with(values...) // a failure is a part of the calls, from the first
@@ -141,7 +146,7 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
-		m.frames, m.frameBytes, m.parseErrors, m.panics, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
+		m.frames, m.frameBytes, m.parseErrors, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
 		f.begin(of)
 	}

@@ -10,6 +10,7 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
@@ -42,6 +43,7 @@ type Settings struct {
 	Timeout time.Duration // of one attempt; 0 for that of the exporter alone
 	Backend string        // its host, for the log
 	Logger  *slog.Logger
+	Panics  *recovery.Recorder
 }
 
 // Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
@@ -319,7 +321,10 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	return otlp.Delivered
 }
 
-func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) otlp.Verdict {
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) (v otlp.Verdict) {
+	defer p.settings.Panics.Recover(recovery.Spans, func() {
+		v = otlp.Verdict{Outcome: otlp.Refused, Cause: "a fault of Delegraph's own"} // which another attempt would meet again
+	})
 	if p.settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)
