@@ -1,0 +1,413 @@
+package proof
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// reach bounds the bytes of a line that are read as the value of one label.
+const reach = 1 << 10
+
+// reader collects findings within their limit.
+type reader struct {
+	Findings
+	origin  event.Origin
+	room    int
+	fence   fence
+	listing bool // below a "Sources:" that has the rest of its line empty
+	below   below
+	table   table
+	hits    []hit
+	above   []byte // the last line before that is not blank
+}
+
+// take reports whether there is room for one more finding, and counts it if not.
+func (r *reader) take() bool {
+	if r.room <= 0 {
+		r.Dropped++
+		return false
+	}
+	r.room--
+	return true
+}
+
+// cite keeps a citation for which there is room.
+func (r *reader) cite(c event.Citation) {
+	c.Origin = r.origin
+	r.Citations = append(r.Citations, c)
+}
+
+// read takes what one line states; rest is the text below it. A line that mentions nothing can only belong to one above.
+func (r *reader) read(raw, rest []byte, mentions bool) {
+	if r.listing && r.listed(raw) || r.table.open && r.cells(raw) || r.below.waits && r.value(raw) {
+		return
+	}
+	if !mentions {
+		return
+	}
+	l := newLine(readable(raw))
+	r.hits = appendHits(r.hits[:0], l.lower)
+	if isQuote(raw) {
+		r.hits = r.hits[:0]
+	}
+	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.row(l, rest) || r.opensBelow(l)) {
+		return
+	}
+	r.statements(l, raw, rest)
+}
+
+func isQuote(raw []byte) bool {
+	for _, c := range raw {
+		if c != ' ' && c != '\t' {
+			return c == '>'
+		}
+	}
+	return false
+}
+
+// statements takes the statements of a line, and its sources, which end where a confidence begins.
+func (r *reader) statements(l *line, raw, rest []byte) {
+	var cuts []region
+	for i := 0; i < len(r.hits); i++ {
+		f, ok := l.find(r.hits[i])
+		if !ok {
+			continue
+		}
+		if from, end, ok := r.rate(l, f, r.limit(l, i), rest); ok {
+			cuts = append(cuts, region{start: l.rawAt(f.start), from: from, end: end})
+			for i+1 < len(r.hits) && r.hits[i+1].at < f.from {
+				i++
+			}
+		}
+	}
+	r.sources(l.raw, cuts, headsTable(raw, rest))
+}
+
+// limit returns where the value behind a stem ends at the latest: where another stem begins a label.
+func (r *reader) limit(l *line, i int) int {
+	for _, h := range r.hits[i+1:] {
+		if h.at > r.hits[i].at+reach {
+			break
+		}
+		if start, _, ok := l.leads(h.at); ok && nounAt(l.lower[h.at:]) > 0 {
+			return start
+		}
+	}
+	return len(l.lower)
+}
+
+// rate takes the statements of confidence of one shape. It returns where in the raw line the rationale that names a source begins, -1
+// for none, and where all of it ends.
+func (r *reader) rate(l *line, f found, limit int, rest []byte) (rationale, end int, ok bool) {
+	to := f.to
+	if to < 0 {
+		to = valueEnd(l.lower, f.from, min(limit, f.from+reach), l.enclosed(f.start))
+	}
+	s := l.lower[f.from:max(f.from, to)]
+	all, dash := readStatements(s, f.measure)
+	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
+		return -1, 0, false
+	}
+	for _, st := range all {
+		c := st.confidence(r.origin)
+		c.Scope, c.Topic, c.Overall = bounded(l.text[f.from+st.scope[0]:f.from+st.scope[1]]), bounded(l.topic(f.start)), f.overall
+		r.keep(c)
+	}
+	if dash < 0 {
+		return -1, l.rawAt(to), true
+	}
+	return l.rawAt(f.from + dash), l.rawAt(to), true
+}
+
+// keep takes a confidence if there is room.
+func (r *reader) keep(c event.Confidence) {
+	if r.take() {
+		r.Confidences = append(r.Confidences, c)
+	}
+}
+
+// fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
+// statement about samples is a term of method, and code assigns by an equals sign.
+func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
+	label := l.lower[f.start:f.from]
+	switch {
+	case strings.Contains(label, "sicherheit") && !first.value.Known:
+		return false
+	case strings.Contains(label, "level") || strings.Contains(label, "niveau") || strings.Contains(label, "nivel"):
+		if isStatistical(l.lower) || isStatistical(r.context(rest)) {
+			return false
+		}
+	}
+	return !(strings.HasSuffix(strings.TrimRight(label, " "), "=") && strings.HasPrefix(l.raw, "    "))
+}
+
+// context returns what stands around a line, in lower case: the line above and the next two.
+func (r *reader) context(rest []byte) string {
+	first, rest := cutLine(rest)
+	second, _ := cutLine(rest)
+	var b strings.Builder
+	for _, line := range [][]byte{r.above, first, second} {
+		b.Write(line[:min(len(line), reach)])
+		b.WriteByte('\n')
+	}
+	return strings.ToLower(b.String())
+}
+
+func (st *statement) confidence(origin event.Origin) event.Confidence {
+	return event.Confidence{
+		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
+	}
+}
+
+// enclosed reports whether an offset lies within brackets. Offsets must be asked for in order.
+func (l *line) enclosed(at int) bool {
+	for ; l.seen < at; l.seen++ {
+		switch l.lower[l.seen] {
+		case '(', '[':
+			l.depth++
+		case ')', ']':
+			l.depth = max(0, l.depth-1)
+		}
+	}
+	return l.depth > 0
+}
+
+// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
+func valueEnd(text string, from, end int, enclosed bool) int {
+	depth := 0
+	for i := from; i < end; i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			if depth--; depth < 0 && enclosed {
+				return i
+			}
+		case '|':
+			return i
+		case '<':
+			if i+1 < end && text[i+1] == '/' {
+				return i
+			}
+		}
+	}
+	return runeStart(text, end)
+}
+
+// isAsked reports whether the sentence that goes on at an offset is a question. Offsets must be asked for in order.
+func (l *line) isAsked(at int) bool {
+	if at < l.sentence {
+		return l.asked
+	}
+	l.asked, l.sentence = false, len(l.lower)
+	for i, r := range l.lower[at:] {
+		switch r {
+		case '?', '？':
+			l.asked, l.sentence = true, at+i
+			return true
+		case '。', '！', '|':
+			l.sentence = at + i
+			return false
+		case '.', '!', ';':
+			if rest := l.lower[at+i+1:]; rest == "" || rest[0] == ' ' {
+				l.sentence = at + i
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// below is a label that stands alone in its line: its values follow in the lines below.
+type below struct {
+	waits   bool
+	listed  bool // one value has been read of a list
+	measure measure
+}
+
+// alone is what follows the noun of a label without a value: a heading, or a line of its own.
+var (
+	alone   = regexp.MustCompile(`^` + aspect + `(?:` + scale + `|` + object + `[:：])[ ]*[:：]?[ ]*$`)
+	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?>[ ]*$`)
+)
+
+// opensBelow reports whether a line is a label alone.
+func (r *reader) opensBelow(l *line) bool {
+	at := r.hits[0].at
+	rest := l.lower[at:]
+	if len(rest) > look || strings.Contains(rest, ": ") {
+		return false
+	}
+	if at > 0 && l.lower[at-1] == '<' {
+		r.below = below{waits: element.MatchString(l.lower), measure: measure{of: 100}}
+		return r.below.waits
+	}
+	n := nounAt(rest)
+	groups := alone.FindStringSubmatchIndex(rest[n:])
+	if n == 0 || groups == nil {
+		return false
+	}
+	start, _, ok := l.leads(at)
+	if !ok || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
+		return false
+	}
+	r.below = below{waits: true, measure: measureOf(alone, groups)}
+	return true
+}
+
+// value takes the line below a label that stands alone, and reports whether it belongs to it.
+func (r *reader) value(raw []byte) bool {
+	text := strings.TrimSpace(readable(raw))
+	if strings.Trim(text, "-=") == "" && !r.below.listed { // blank, or the line below a heading
+		return true
+	}
+	item, isItem := listItem(text)
+	if r.below.waits = isItem; !isItem && r.below.listed || isQuote(raw) {
+		r.below.waits = false
+		return false
+	}
+	l := newLine(item)
+	if !isItem {
+		l = newLine(text)
+	}
+	l.lower = strings.TrimRight(l.lower, " ")
+	from := 0
+	if name, _, ok := strings.Cut(l.lower, ":"); ok && isItem && len(name) < look {
+		from = len(name) + 1
+		for from < len(l.lower) && l.lower[from] == ' ' {
+			from++
+		}
+	}
+	all, _ := readStatements(l.lower[from:valueEnd(l.lower, from, min(len(l.lower), from+reach), false)], r.below.measure)
+	if len(all) == 0 || l.isAsked(from) {
+		r.below.waits = isItem && r.below.listed
+		return false
+	}
+	r.below.listed = isItem
+	for _, st := range all {
+		c := st.confidence(r.origin)
+		if c.Scope = bounded(l.text[from+st.scope[0] : from+st.scope[1]]); c.Scope == "" && from > 0 {
+			c.Scope = bounded(strings.TrimRight(l.text[:from], ": "))
+		}
+		c.Overall = strings.EqualFold(c.Scope, "overall")
+		r.keep(c)
+	}
+	return true
+}
+
+// table is one whose header has a column of confidence.
+type table struct {
+	open    bool
+	column  int
+	measure measure
+}
+
+// column is what follows the noun in the name of a column, or of a row, of confidences.
+var column = regexp.MustCompile(`^` + aspect + scale + `$`)
+
+// columnOf reports whether a cell names a column of confidences, and what they are measured on.
+func columnOf(cell string) (m measure, overall, ok bool) {
+	if len(cell) > look {
+		return measure{}, false, false
+	}
+	cell, overall = strings.CutPrefix(cell, "overall ")
+	cell = strings.TrimPrefix(strings.TrimPrefix(cell, "our "), "model ")
+	if cell == "" {
+		return measure{}, false, false
+	}
+	n := nounAt(cell)
+	at := column.FindStringSubmatchIndex(cell[n:])
+	if n == 0 || at == nil {
+		return measure{}, false, false
+	}
+	return measureOf(column, at), overall, true
+}
+
+// opensTable reports whether a line is the header of a table with a column of confidence, or a row of confidences in another.
+func (r *reader) opensTable(l *line, rest []byte) bool {
+	if strings.IndexByte(l.lower, '|') < 0 || !isDelimiter(rest) {
+		return false
+	}
+	cells := cellsOf(l.lower)
+	for i, cell := range cells {
+		if m, _, ok := columnOf(cell); ok && !isPair(cells, i) {
+			r.table = table{open: true, column: i, measure: m}
+			return true
+		}
+	}
+	return false
+}
+
+// row takes a row whose first cell is a label, and whose others are its values.
+func (r *reader) row(l *line, rest []byte) bool {
+	if !isRow([]byte(l.lower)) || isDelimiter(rest) && !isPair(cellsOf(l.lower), 0) {
+		return false
+	}
+	cells := cellsOf(l.lower)
+	m, overall, ok := columnOf(cells[0])
+	if !ok {
+		return false
+	}
+	for _, cell := range cells[1:] {
+		if st, _, ok := readStatement(cell, m); ok {
+			c := st.confidence(r.origin)
+			c.Overall = overall
+			r.keep(c)
+		}
+	}
+	return true
+}
+
+// isPair reports whether the cell at i begins a row of two, whose other cell is its value.
+func isPair(cells []string, i int) bool {
+	if i != 0 || len(cells) != 2 {
+		return false
+	}
+	_, _, ok := readStatement(cells[1], measure{})
+	return ok
+}
+
+func isDelimiter(rest []byte) bool {
+	below, _ := cutLine(rest)
+	return strings.Contains(string(below[:min(len(below), look)]), "--") && strings.Trim(string(below), "|-: \t") == ""
+}
+
+// cellsOf returns the cells of a row without spaces at their ends.
+func cellsOf(row string) []string {
+	row = strings.Trim(row, " ")
+	row = strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|")
+	cells := strings.Split(row, "|")
+	for i := range cells {
+		cells[i] = strings.Trim(cells[i], " ")
+	}
+	return cells
+}
+
+// cells takes a row of a table that has a column of confidence, and reports whether the line is one.
+func (r *reader) cells(raw []byte) bool {
+	l := newLine(readable(raw))
+	if strings.IndexByte(l.lower, '|') < 0 {
+		r.table = table{}
+		return false
+	}
+	cells := cellsOf(l.text)
+	if r.table.column >= len(cells) {
+		return true
+	}
+	st, _, ok := readStatement(lowered(cells[r.table.column]), r.table.measure)
+	if !ok {
+		return true
+	}
+	c := st.confidence(r.origin)
+	for i, cell := range cells {
+		if i != r.table.column && strings.ContainsFunc(cell, func(r rune) bool { return r >= utf8.RuneSelf || inWord(byte(r)) && (r < '0' || r > '9') }) {
+			c.Topic = bounded(cell)
+			break
+		}
+	}
+	r.keep(c)
+	return true
+}

@@ -1,0 +1,495 @@
+package proof
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// figure is how sure an answer is, as one value states it.
+type figure struct {
+	value, low, high event.Ratio
+	label            string // as written, where no number says it all
+	worded           bool
+	bare             bool // a whole number without a unit
+}
+
+// measure is what the figures of a value without a unit are measured on.
+type measure struct {
+	of    float64 // 0 where the label does not say
+	loose bool    // the value begins what is behind a label, so that fewer words behind it make it one of something else
+}
+
+// valueShape is one way to write a value.
+type valueShape struct {
+	name, expression string
+	read             func(groups []string, m measure) (figure, bool)
+	says             string // how the value is read
+	example, counter string // what stands behind "Confidence: "
+	re               *regexp.Regexp
+	first            [256]bool // the bytes that it can begin with
+}
+
+// valueShapes are tried in order. The expressions stand at the beginning of the value; what may not follow it is in ends.
+var valueShapes = compileValues([]valueShape{
+	{
+		name: "score", expression: `(` + number + `) ?(?:/|out of|of|von|sur|de|su|van) ?(5|10|100|1(?:\.0+)?)\b`, read: readScore,
+		says: "the share of the whole, with the score as its label", example: "4 out of 5", counter: "3 of 7 plots",
+	},
+	{
+		name: "stars", expression: `([★⭐✭]{0,10})\x{FE0F}?([☆✩]{0,10})`, read: readStars,
+		says: "the share of the stars that are filled; the stars alone where none is empty", example: "★★★★☆", counter: "☺",
+	},
+	{
+		name: "range", expression: `(?:between |from |zwischen |entre )?(` + number + `)(` + percent + `?)( ?)(?:-|–|—|‑|‒|−|~|～|to\b|and\b|bis\b|à|a\b|até\b|tot\b) ?(` + number + `)(` + percent + `?)`, read: readRange,
+		says: "both ends", example: "85-90%", counter: "0-100%",
+	},
+	{
+		name: "lower bound", expression: `(?:(?:>=|≥|>|at least|more than|over|above|mindestens|über|au moins|plus de|al menos|más de|pelo menos|almeno|minstens) ?` + roughly + `*(` + number + `)(` + percent + `?)|(` + number + `)(` + percent + `?)\+)`, read: readLowest,
+		says: "the lower end of a range", example: "at least 90%", counter: "more than 90 plots",
+	},
+	{
+		name: "upper bound", expression: `(?:<=|≤|<|at most|less than|under|below|up to|höchstens|unter|au plus|moins de|menos de|hasta|meno di|hooguit) ?` + roughly + `*(` + number + `)(` + percent + `?)`, read: readHighest,
+		says: "the upper end of a range", example: "below 40%", counter: "under 40 plots",
+	},
+	{
+		name: "figure", expression: roughly + `*(` + number + `)(` + percent + `?)(?: ?(?:±|\+/-) ?` + number + percent + `?)?`, read: readFigure,
+		says: "the number: a percentage, a ratio with a decimal point or comma, a whole number above 10 as a percentage", example: "0,92", counter: "1,000%",
+	},
+	{
+		name: "level", expression: `(` + level + `)`, read: readWords,
+		says: "the words as they stand, without a number; two levels with \"to\" or a sign between them are one", example: "moderate to high", counter: "high severity",
+	},
+	{
+		name: "first person", expression: verb + `(` + degree + ` ` + sureness + `)`, read: readWords,
+		says: "the words behind the verb as they stand, without a number", example: "I'm fairly confident", counter: "I'm confident",
+	},
+})
+
+func compileValues(shapes []valueShape) []valueShape {
+	for i := range shapes {
+		shapes[i].re = regexp.MustCompile(`^(?:` + shapes[i].expression + `)`)
+		shapes[i].first = firstBytes(shapes[i].re)
+	}
+	return shapes
+}
+
+// readValue reads the value that s, in lower case, begins with, and returns its length.
+func readValue(s string, m measure) (f figure, size int, ok bool) {
+	if s == "" {
+		return figure{}, 0, false
+	}
+	window := s[:runeStart(s, min(len(s), maxValue))]
+	for i := range valueShapes {
+		v := &valueShapes[i]
+		if !v.maybe(window) {
+			continue
+		}
+		at := v.re.FindStringSubmatchIndex(window)
+		if at == nil || at[1] == 0 {
+			continue
+		}
+		f, ok := v.read(groupsOf(window, at), m)
+		if v.name == "level" {
+			if n := v.extent(window, at[1]); ends(s[n:], false) {
+				at[1], f.label = n, window[:n]
+			}
+		}
+		if !ok || !ends(s[at[1]:], m.loose && v.name != "range" && v.name != "score" && !f.worded && !f.bare) {
+			continue
+		}
+		if f.label == "" && (!f.value.Known || v.name == "score") {
+			f.label = strings.TrimSpace(window[:at[1]])
+		}
+		return f, at[1], true
+	}
+	return figure{}, 0, false
+}
+
+// joint is what makes one level of two.
+var joint = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
+
+// extent returns where a level ends that is joined to the one before an offset, or that offset.
+func (v *valueShape) extent(window string, end int) int {
+	if to := joint.FindString(window[end:]); to != "" {
+		if at := v.re.FindStringIndex(window[end+len(to):]); at != nil {
+			return end + len(to) + at[1]
+		}
+	}
+	return end
+}
+
+// maxValue bounds the bytes of one value.
+const maxValue = 96
+
+// maybe reports whether a value of this shape can stand at the beginning of a text; it spares most expressions.
+func (v *valueShape) maybe(window string) bool {
+	if !v.first[window[0]] {
+		return false
+	}
+	if digit := '0' <= window[0] && window[0] <= '9'; digit || window[0] == '.' {
+		switch v.name {
+		case "score", "range":
+			rest := strings.TrimLeft(window, "0123456789.,")
+			return strings.IndexAny(rest[:min(len(rest), 24)], "0123456789") >= 0
+		case "lower bound":
+			return strings.IndexByte(window, '+') >= 0
+		}
+	}
+	return true
+}
+
+// firstBytes returns the bytes that a match of an expression can begin with.
+func firstBytes(re *regexp.Regexp) (set [256]bool) {
+	parsed, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		panic(err) // it has been compiled
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		panic(err)
+	}
+	seen := make([]bool, len(prog.Inst))
+	var walk func(pc uint32)
+	walk = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch in := prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			walk(in.Out)
+			walk(in.Arg)
+		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+			walk(in.Out)
+		case syntax.InstRune, syntax.InstRune1:
+			for i := 0; i < len(in.Rune); i += 2 {
+				for b := utf8.AppendRune(nil, in.Rune[i])[0]; ; b++ {
+					set[b] = true
+					if b >= utf8.AppendRune(nil, in.Rune[min(i+1, len(in.Rune)-1)])[0] {
+						break
+					}
+				}
+			}
+		case syntax.InstFail, syntax.InstMatch:
+		default:
+			for b := range set {
+				set[b] = true
+			}
+		}
+	}
+	walk(uint32(prog.Start))
+	return set
+}
+
+func groupsOf(s string, at []int) []string {
+	groups := make([]string, 0, 6)
+	for i := 2; i < len(at); i += 2 {
+		if at[i] < 0 {
+			groups = append(groups, "")
+		} else {
+			groups = append(groups, s[at[i]:at[i+1]])
+		}
+	}
+	return groups
+}
+
+func readScore(g []string, _ measure) (figure, bool) {
+	points, ok := parseNumber(g[0])
+	whole, _ := parseNumber(g[1])
+	if !ok || points > whole || whole == 1 && !strings.ContainsAny(g[0], ".,") {
+		return figure{}, false
+	}
+	share, _ := strconv.ParseFloat(strconv.FormatFloat(points/whole, 'g', 12, 64), 64)
+	return figure{value: known(share)}, true
+}
+
+func readStars(g []string, _ measure) (figure, bool) {
+	filled, empty := utf8.RuneCountInString(g[0]), utf8.RuneCountInString(g[1])
+	if filled+empty == 0 {
+		return figure{}, false
+	}
+	if empty == 0 {
+		return figure{label: g[0], worded: true}, true
+	}
+	return figure{value: known(float64(filled) / float64(filled+empty)), label: g[0] + g[1]}, filled+empty <= 10
+}
+
+func readRange(g []string, m measure) (figure, bool) {
+	first, second := g[1], g[4]
+	if first != "" && second == "" && g[2] != "" { // "92% - 40 plots"
+		return figure{}, false
+	}
+	unit := first + second
+	low, ok := toRatio(g[0], unit, m)
+	high, also := toRatio(g[3], unit, m)
+	if !ok || !also || low >= high || low == 0 && high == 1 {
+		return figure{}, false
+	}
+	return figure{low: known(low), high: known(high)}, true
+}
+
+func readLowest(g []string, m measure) (figure, bool) {
+	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
+	return figure{low: known(low)}, ok
+}
+
+func readHighest(g []string, m measure) (figure, bool) {
+	high, ok := toRatio(g[0], g[1], m)
+	return figure{high: known(high)}, ok
+}
+
+func readFigure(g []string, m measure) (figure, bool) {
+	value, ok := toRatio(g[0], g[1], m)
+	return figure{value: known(value), bare: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
+}
+
+func readWords(g []string, _ measure) (figure, bool) {
+	return figure{label: g[0], worded: true}, true
+}
+
+func known(value float64) event.Ratio { return event.Ratio{Value: value, Known: true} }
+
+// parseNumber reads digits with a decimal point or comma. A comma before three digits parts thousands.
+func parseNumber(digits string) (float64, bool) {
+	if whole, part, ok := strings.Cut(digits, ","); ok {
+		if len(part) == 3 && whole != "0" {
+			return 0, false
+		}
+		digits = whole + "." + part
+	}
+	if whole, part, _ := strings.Cut(digits, "."); len(whole) > maxWhole || len(part) > maxFraction {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(digits, 64)
+	return value, err == nil
+}
+
+// Bounds of the digits of a number, so that a float64 says what was written.
+const (
+	maxWhole    = 3
+	maxFraction = 12
+)
+
+// toRatio returns a number as a part of 1. A number without a unit is one with a decimal point, or a percentage from 11 to 100: one
+// up to 10 may stand on any scale.
+func toRatio(digits, unit string, m measure) (float64, bool) {
+	value, ok := parseNumber(digits)
+	digits = strings.Replace(digits, ",", ".", 1)
+	switch {
+	case !ok:
+		return 0, false
+	case unit != "" || m.of == 100 && value > 1 || m.of == 0 && value > smallest:
+		value, _ = strconv.ParseFloat(digits+"e-2", 64) // exact, as a division would not be
+	case m.of > 1 && (value > 1 || m.of < 100):
+		value /= m.of
+	case !strings.Contains(digits, "."):
+		return 0, false
+	}
+	return value, value <= 1
+}
+
+// smallest is what a percentage without a sign must exceed.
+const smallest = 10
+
+// follow are the words that may stand behind a value without making it one of something else ("40% burned", "high severity").
+var follow = wordSet(`
+	according across although and as assuming at average based because but by certain certainty confidence confident due for from given
+	however if in is likelihood low medium moderate high very on or overall pending per probability since stars sure that though to when
+	where while with validated then
+	da weil für auf bei aufgrund basierend mit und nur car pour sur selon basée basé et porque para según basado y con pois com baseado e
+	perché per in con omdat voor op want
+`)
+
+// against are the words behind a figure that make it one of something else even where it stands right behind "Confidence:".
+var against = wordSet(`of ci interval intervals credible prediction margin error errors doubt uncertain uncertainty unsure percentile or`)
+
+// limits are the words that make confidence a term of statistics.
+var limits = wordSet(`interval intervals limit limits band bands region bound bounds`)
+
+// ends reports whether a value may end before rest; loose, whether one may that begins what a label states.
+func ends(rest string, loose bool) bool {
+	next, size := utf8.DecodeRuneInString(rest)
+	after, _ := utf8.DecodeRuneInString(rest[size:])
+	switch {
+	case rest == "":
+		return true
+	case unicode.IsLetter(next) || unicode.IsDigit(next):
+		return strings.HasPrefix(rest, "です") || strings.HasPrefix(rest, "입니다")
+	case strings.ContainsRune("-'’‑/", next) && unicode.IsLetter(after), strings.ContainsRune(".,%-–/", next) && unicode.IsDigit(after):
+		return false
+	}
+	word, behind := nextWord(rest)
+	if word == "confidence" {
+		word, _ = nextWord(behind)
+		return !limits[word]
+	}
+	return word == "" || follow[word] || loose && !against[word]
+}
+
+// nextWord returns the word behind the spaces that s begins with, "" if there is none, and what follows it.
+func nextWord(s string) (word, behind string) {
+	s = strings.TrimLeft(s, " ")
+	for i, r := range s {
+		if !unicode.IsLetter(r) {
+			return s[:i], s[i:]
+		}
+		if i > 24 {
+			break
+		}
+	}
+	return s[:min(len(s), 25)], ""
+}
+
+// runeStart returns the largest offset up to at where a rune begins, so that s[:offset] is whole.
+func runeStart(s string, at int) int {
+	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return at
+}
+
+// statement is one confidence as it stands behind a label.
+type statement struct {
+	figure
+	scope [2]int // where what it is about begins and ends
+	rated bool   // both in words and in figures, so that what follows a dash is what the rating rests on
+}
+
+const (
+	opening = " *_`([\"'“”「【~"
+	closing = " *_`)]\"'”」】"
+)
+
+// glue is what may part a level from a figure of the same statement.
+var glue = regexp.MustCompile("^[ *_`()\\[\\],:/=]*(?:[-–—] [ *_`()\\[\\],:/=]*)?")
+
+// readStatement reads a level, a figure or both, in either order, and what they are for. It returns the bytes read.
+func readStatement(s string, m measure) (st statement, size int, ok bool) {
+	at := len(s) - len(strings.TrimLeftFunc(s, func(r rune) bool {
+		return strings.ContainsRune(opening, r) || isSymbol(r)
+	}))
+	f, n, ok := readValue(s[at:], m)
+	if !ok {
+		return statement{}, 0, false
+	}
+	st.figure = f
+	at += n
+	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && ends(rest, true) {
+		at = len(s) - len(rest)
+	}
+	gap := at + len(glue.FindString(s[at:]))
+	if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.worded != f.worded && gap > at {
+		st.merge(other, s[at:gap+n])
+		st.rated, at = true, gap+n
+	}
+	if at = len(s) - len(strings.TrimLeft(s[at:], closing)); at < len(s) && s[at-1] == ' ' {
+		at-- // it belongs to a dash that follows
+	}
+	begin, end := readScope(s[at:])
+	if end > begin {
+		st.scope, at = [2]int{at + begin, at + end}, at+end
+	}
+	return st, at, true
+}
+
+// merge adds a level to a figure or the reverse.
+func (st *statement) merge(other figure, written string) {
+	level := st.figure
+	if other.worded {
+		level = other
+	}
+	if !st.worded {
+		st.worded = true
+	} else {
+		st.value, st.low, st.high = other.value, other.low, other.high
+	}
+	switch label := st.label; {
+	case st.value.Known:
+		st.label = level.label
+	case strings.HasSuffix(strings.TrimRight(written, " "), ")") || strings.Contains(written, "("):
+		st.label = label + written + ")"
+	default:
+		st.label = label + written
+	}
+}
+
+// isSymbol reports the marks and pictures that models put before a value ("🟢 High"), stars excepted.
+func isSymbol(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Mn, unicode.Me) && !strings.ContainsRune("★⭐✭☆✩", r)
+}
+
+var (
+	scopeBegins = regexp.MustCompile(`^ ?(?:for|für|pour|para|per|voor) `)
+	scopeEnds   = regexp.MustCompile(`[,;()\[\]—]|\.(?: |$)| [-–] | (?:and|but|&|und|et|y|e|en) `)
+)
+
+// readScope returns where what a value is for begins and ends: "timber" of "for timber, 90% for trails".
+func readScope(s string) (from, end int) {
+	begin := scopeBegins.FindStringIndex(s[:runeStart(s, min(len(s), 9))])
+	if begin == nil {
+		return 0, 0
+	}
+	from = begin[1]
+	for at := from; ; {
+		found := scopeEnds.FindStringIndex(s[at:])
+		if found == nil {
+			return from, len(s)
+		}
+		sign := s[at+found[0] : at+found[1]]
+		if sign[0] != ' ' || strings.ContainsAny(sign, "-–") {
+			return from, at + found[0]
+		}
+		if _, _, follows := readValue(s[at+found[1]:], measure{}); follows {
+			return from, at + found[0]
+		}
+		at += found[1] - 1
+	}
+}
+
+// separators part a statement from the next.
+var separators = regexp.MustCompile(`[,;(/&–—，；、]| - |\. | (?:and|but|und|et|y|e|en) `)
+
+// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails". The first statement begins the value,
+// or there is none. Of those without a scope only the first counts, for a later percentage is part of what explains it; those with a
+// scope all count. The rationale begins at the offset returned, -1 for none.
+func readStatements(s string, m measure) (all []statement, rationale int) {
+	m.loose = true
+	first, at, ok := readStatement(s, m)
+	if !ok {
+		return nil, -1
+	}
+	all, rationale = append(all, first), -1
+	plain := !first.scoped()
+	m.loose = false
+	for {
+		sep := separators.FindStringIndex(s[at:])
+		if sep == nil {
+			return all, rationale
+		}
+		sign := s[at+sep[0] : at+sep[1]]
+		at += sep[1]
+		if rationale < 0 && first.rated && strings.ContainsAny(sign, "-–—") {
+			rationale = at
+		}
+		next, n, ok := readStatement(s[at:], m)
+		if !ok {
+			continue
+		}
+		if next.scoped() {
+			next.scope[0], next.scope[1] = next.scope[0]+at, next.scope[1]+at
+		}
+		at += n
+		if !plain || next.scoped() {
+			plain = plain || !next.scoped()
+			all = append(all, next)
+		}
+	}
+}
+
+func (st *statement) scoped() bool { return st.scope[1] > 0 }
