@@ -32,7 +32,16 @@ var (
 )
 
 // sources takes the sources of a raw line; cuts are its statements of confidence. A header of a table names columns.
-func (r *reader) sources(raw string, cuts []region, header bool) {
+func (r *reader) sources(l *line, cuts []region, header bool) {
+	raw := l.raw
+	if !strings.Contains(l.lower, "source") && !strings.Contains(l.lower, "reference") && !strings.Contains(l.lower, "regulatory") && !strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
+		for _, c := range cuts {
+			if c.from >= 0 {
+				r.citeText(clipped(raw, c.from, c.end))
+			}
+		}
+		return
+	}
 	lower := lowered(raw)
 	if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
 		r.listing = true

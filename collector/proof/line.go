@@ -17,6 +17,9 @@ type line struct {
 	moved []int32 // where each byte of text stands in raw; nil where they are equal
 	bold  []bold
 
+	room    []byte
+	offsets []int32
+
 	seen, depth int  // brackets that are open at an offset
 	sentence    int  // where the sentence ends that was looked at last
 	asked       bool // it is a question
@@ -34,24 +37,29 @@ var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|
 // closers maps what opens a quotation to what closes it.
 var closers = map[rune]string{'"': `"`, '“': "”", '„': "“", '«': "»", '「': "」", '『': "』", '`': "`"}
 
-// newLine reads a line. Room is memory that is used again.
+// newLine reads a line.
 func newLine(raw string) *line {
+	l := new(line)
+	l.set(raw)
+	return l
+}
+
+// set makes l another line, in the memory of the last.
+func (l *line) set(raw string) {
 	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
 		raw = tags.ReplaceAllString(raw, " ")
 	}
-	l := &line{raw: raw, text: raw}
+	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
 	if strings.ContainsAny(raw, "*_`\"“„«「『") {
 		l.unmark()
 	}
 	l.lower = lowered(l.text)
-	return l
 }
 
 // unmark takes emphasis and what is quoted out of the text.
 func (l *line) unmark() {
-	raw, out := l.raw, make([]byte, 0, len(l.raw))
-	moved := make([]int32, 0, len(raw))
-	unclosed := map[rune]bool{}
+	raw, out, moved := l.raw, l.room, l.offsets
+	unclosed := 0 // quotations that are not closed, as bits
 	closing := -1 // where the bold text that is open ends
 	keep := func(from, to int) {
 		for ; from < to; from++ {
@@ -60,6 +68,11 @@ func (l *line) unmark() {
 	}
 	for i := 0; i < len(raw); {
 		r, size := rune(raw[i]), 1
+		if 'a' <= r && r <= 'z' || r == ' ' {
+			out, moved = append(out, raw[i]), append(moved, int32(i))
+			i++
+			continue
+		}
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(raw[i:])
 		}
@@ -71,9 +84,11 @@ func (l *line) unmark() {
 				}
 				size = 2
 			}
-		case closers[r] != "" && !unclosed[r] && (r != '"' || i == 0 || !inWord(raw[i-1])):
+		case quotes(r) > 0 && unclosed&quotes(r) == 0 && (r != '"' || i == 0 || !inWord(raw[i-1])):
 			inner, _, found := strings.Cut(raw[i+size:], closers[r])
-			unclosed[r] = !found
+			if !found {
+				unclosed |= quotes(r)
+			}
 			if found && mentions([]byte(inner)) {
 				keep(i, i+size)
 				size += len(inner)
@@ -86,7 +101,28 @@ func (l *line) unmark() {
 		}
 		i += size
 	}
-	l.text, l.moved = string(out), moved
+	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
+}
+
+// quotes returns a bit for what opens a quotation, 0 for all else.
+func quotes(r rune) int {
+	switch r {
+	case '"':
+		return 1
+	case '`':
+		return 2
+	case '“':
+		return 4
+	case '„':
+		return 8
+	case '«':
+		return 16
+	case '「':
+		return 32
+	case '『':
+		return 64
+	}
+	return 0
 }
 
 // isEmphasis reports whether a star or an underscore is a mark: not that of a list, not between spaces, not within a name.
@@ -165,13 +201,18 @@ func (l *line) rawAt(at int) int {
 
 // lowered returns s in lower case with all offsets as they are.
 func lowered(s string) string {
+	plain, upper := true, false
+	for i := range len(s) {
+		plain = plain && s[i] < utf8.RuneSelf
+		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
+	}
+	switch {
+	case plain && !upper:
+		return s
+	case plain:
+		return lowerASCII(s)
+	}
 	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		if r < utf8.RuneSelf {
-			return r
-		}
 		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
 			return low
 		}

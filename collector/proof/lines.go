@@ -21,6 +21,9 @@ func tail(text []byte, limit int) (end []byte, cut bool) {
 // cutLine splits a text behind its first line, whatever ends it.
 func cutLine(text []byte) (line, rest []byte) {
 	for i, c := range text {
+		if c > '\r' && c != 0xE2 {
+			continue
+		}
 		switch c {
 		case '\n', '\v', '\f':
 			return text[:i], text[i+1:]
@@ -66,7 +69,9 @@ func (f *fence) hides(line []byte) bool {
 
 // fenceOf returns size 0 for a line that is no fence. Any indent is one: in a list a fence stands deep.
 func fenceOf(line []byte) (mark byte, size int, info []byte) {
-	line = bytes.TrimLeft(line, " \t>")
+	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t' || line[0] == '>') {
+		line = line[1:]
+	}
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return 0, 0, nil
 	}

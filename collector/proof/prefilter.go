@@ -26,7 +26,7 @@ var anchors = [...]*anchor{
 	newAnchor('u', latin...), newAnchor('U', latin...),
 	newAnchor('z', clue{"certez", 5, true}, clue{"zeker", 0, true}),
 	newAnchor('Z', clue{"certez", 5, true}, clue{"zeker", 0, true}),
-	newAnchor('y', clue{"certainty", 8, true}), newAnchor('Y', clue{"certainty", 8, true}),
+	newAnchor('y', clue{"certainty", 8, true}),                        // in capitals it is not looked for
 	newAnchor(0xC3, clue{"sûr", 1, true}, clue{"certain à", 8, true}), // the first byte of û and à
 	newAnchor('^', clue{"[^", 1, false}),
 }

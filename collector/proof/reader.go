@@ -20,6 +20,7 @@ type reader struct {
 	listing bool // below a "Sources:" that has the rest of its line empty
 	below   below
 	table   table
+	line    line
 	hits    []hit
 	above   []byte // the last line before that is not blank
 }
@@ -48,7 +49,8 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	if !mentions {
 		return
 	}
-	l := newLine(readable(raw))
+	l := &r.line
+	l.set(readable(raw))
 	r.hits = appendHits(r.hits[:0], l.lower)
 	if isQuote(raw) {
 		r.hits = r.hits[:0]
@@ -83,7 +85,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 			}
 		}
 	}
-	r.sources(l.raw, cuts, headsTable(raw, rest))
+	r.sources(l, cuts, headsTable(raw, rest))
 }
 
 // limit returns where the value behind a stem ends at the latest: where another stem begins a label.

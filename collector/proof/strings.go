@@ -103,10 +103,9 @@ func unmark(s, mark string) string {
 
 // lowerASCII lowers ASCII letters only, so that offsets stay.
 func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+	out := []byte(s)
+	for i, c := range out {
+		out[i] = lowerByte(c)
+	}
+	return string(out)
 }

@@ -58,8 +58,12 @@ var valueShapes = compileValues([]valueShape{
 		says: "the upper end of a range", example: "below 40%", counter: "under 40 plots",
 	},
 	{
-		name: "figure", expression: roughly + `*(` + number + `)(` + percent + `?)(?: ?(?:±|\+/-) ?` + number + percent + `?)?`, read: readFigure,
+		name: "figure", expression: `(` + number + `)(` + percent + `?)(?: ?(?:±|\+/-) ?` + number + percent + `?)?`, read: readFigure,
 		says: "the number: a percentage, a ratio with a decimal point or comma, a whole number above 10 as a percentage", example: "0,92", counter: "1,000%",
+	},
+	{
+		name: "rough figure", expression: roughly + `+(` + number + `)(` + percent + `?)`, read: readFigure,
+		says: "the number", example: "about 70%", counter: "about 70 plots",
 	},
 	{
 		name: "level", expression: `(` + level + `)`, read: readWords,
@@ -383,13 +387,21 @@ func readStatement(s string, m measure) (st statement, size int, ok bool) {
 	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && ends(rest, true) {
 		at = len(s) - len(rest)
 	}
-	gap := at + len(glue.FindString(s[at:]))
-	if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.worded != f.worded && gap > at {
-		st.merge(other, s[at:gap+n])
-		st.rated, at = true, gap+n
+	gap := at
+	if at < len(s) {
+		gap += len(glue.FindString(s[at:]))
+	}
+	if gap > at {
+		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.worded != f.worded {
+			st.merge(other, s[at:gap+n])
+			st.rated, at = true, gap+n
+		}
 	}
 	if at = len(s) - len(strings.TrimLeft(s[at:], closing)); at < len(s) && s[at-1] == ' ' {
 		at-- // it belongs to a dash that follows
+	}
+	if at == len(s) {
+		return st, at, true
 	}
 	begin, end := readScope(s[at:])
 	if end > begin {
@@ -467,7 +479,7 @@ func readStatements(s string, m measure) (all []statement, rationale int) {
 	all, rationale = append(all, first), -1
 	plain := !first.scoped()
 	m.loose = false
-	for {
+	for at < len(s) {
 		sep := separators.FindStringIndex(s[at:])
 		if sep == nil {
 			return all, rationale
@@ -490,6 +502,7 @@ func readStatements(s string, m measure) (all []statement, rationale int) {
 			all = append(all, next)
 		}
 	}
+	return all, rationale
 }
 
 func (st *statement) scoped() bool { return st.scope[1] > 0 }
