@@ -2,6 +2,7 @@ package proof
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -58,7 +59,7 @@ func (l *line) set(raw string) {
 
 // unmark takes emphasis and what is quoted out of the text.
 func (l *line) unmark() {
-	raw, out, moved := l.raw, l.room, l.offsets
+	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
 	unclosed := 0 // quotations that are not closed, as bits
 	closing := -1 // where the bold text that is open ends
 	keep := func(from, to int) {

@@ -57,8 +57,9 @@ var ideographs = [...][]byte{[]byte("信"), []byte("신"), []byte("把握"), []b
 
 // scanner finds the words without which nothing can be found. Nearly all text has none.
 type scanner struct {
-	text []byte
-	next [len(anchors) + len(ideographs) + 1]int // where each of them stands next, one more than that; 0 if it has not been looked for
+	text  []byte
+	first int                                     // what find has returned last
+	next  [len(anchors) + len(ideographs) + 1]int // where each of them stands next, one more than that; 0 if it has not been looked for
 }
 
 // mentions reports whether there is such a word.
@@ -69,7 +70,7 @@ func mentions(text []byte) bool {
 		}
 	}
 	for _, word := range ideographs {
-		if bytes.Contains(text, word) {
+		if bytes.IndexByte(text, word[0]) >= 0 && bytes.Contains(text, word) {
 			return true
 		}
 	}
@@ -78,6 +79,9 @@ func mentions(text []byte) bool {
 
 // find returns where the first such word from an offset on stands, len(text) if there is none.
 func (s *scanner) find(from int) int {
+	if from > 0 && from <= s.first {
+		return s.first
+	}
 	first := len(s.text)
 	for i := range s.next {
 		if s.next[i] <= from {
@@ -96,6 +100,7 @@ func (s *scanner) find(from int) int {
 		}
 		first = min(first, s.next[i]-1)
 	}
+	s.first = first
 	return first
 }
 

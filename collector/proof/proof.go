@@ -31,10 +31,10 @@ const maxString = 512
 // nothing, nor does what is quoted or asked.
 func Text(text []byte, lim Limits) Findings {
 	text, cut := tail(text, lim.Text)
-	if !mentions(text) {
+	r := reader{room: lim.Findings, origin: event.OriginText, mentioned: scanner{text: text}}
+	if r.mentioned.find(0) == len(text) {
 		return Findings{}
 	}
-	r := reader{room: lim.Findings, origin: event.OriginText}
 	if cut {
 		r.fence = openAtStart(text)
 	}
@@ -51,13 +51,12 @@ func Text(text []byte, lim Limits) Findings {
 func (r *reader) lines(text []byte) {
 	begun, block := false, -1 // whether a line was not blank; where the block that is open begins
 	var line []byte
-	mentioned := scanner{text: text}
 	for rest := text; len(rest) > 0; {
 		from := len(text) - len(rest)
 		line, rest = cutLine(rest)
 		inside := r.fence.size > 0
 		if !r.fence.hides(line) {
-			r.read(line, rest, mentioned.find(from) < len(text)-len(rest))
+			r.read(line, rest, r.mentioned.find(from) < len(text)-len(rest))
 			if len(bytes.TrimSpace(line)) > 0 {
 				begun, r.above = true, line
 			}

@@ -14,15 +14,17 @@ const reach = 1 << 10
 // reader collects findings within their limit.
 type reader struct {
 	Findings
-	origin  event.Origin
-	room    int
-	fence   fence
-	listing bool // below a "Sources:" that has the rest of its line empty
-	below   below
-	table   table
-	line    line
-	hits    []hit
-	above   []byte // the last line before that is not blank
+	origin    event.Origin
+	room      int
+	mentioned scanner
+	fence     fence
+	listing   bool // below a "Sources:" that has the rest of its line empty
+	below     below
+	table     table
+	line      line
+	hits      []hit
+	all       []statement
+	above     []byte // the last line before that is not blank
 }
 
 // take reports whether there is room for one more finding, and counts it if not.
@@ -109,7 +111,8 @@ func (r *reader) rate(l *line, f found, limit int, rest []byte) (rationale, end 
 		to = valueEnd(l.lower, f.from, min(limit, f.from+reach), l.enclosed(f.start))
 	}
 	s := l.lower[f.from:max(f.from, to)]
-	all, dash := readStatements(s, f.measure)
+	all, dash := readStatements(r.all[:0], s, f.measure)
+	r.all = all
 	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
 		return -1, 0, false
 	}
@@ -127,6 +130,9 @@ func (r *reader) rate(l *line, f found, limit int, rest []byte) (rationale, end 
 // keep takes a confidence if there is room.
 func (r *reader) keep(c event.Confidence) {
 	if r.take() {
+		if r.Confidences == nil {
+			r.Confidences = make([]event.Confidence, 0, 4)
+		}
 		r.Confidences = append(r.Confidences, c)
 	}
 }
@@ -283,7 +289,7 @@ func (r *reader) value(raw []byte) bool {
 			from++
 		}
 	}
-	all, _ := readStatements(l.lower[from:valueEnd(l.lower, from, min(len(l.lower), from+reach), false)], r.below.measure)
+	all, _ := readStatements(nil, l.lower[from:valueEnd(l.lower, from, min(len(l.lower), from+reach), false)], r.below.measure)
 	if len(all) == 0 || l.isAsked(from) {
 		r.below.waits = isItem && r.below.listed
 		return false

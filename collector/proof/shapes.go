@@ -11,6 +11,7 @@ import (
 type shape struct {
 	name, expression string
 	stems            string // the words that the mark may stand before, parted by spaces; "" for any
+	labels           bool   // a colon may follow its word
 	own              bool   // what stands before the mark, back to a boundary, must be the answer's own
 	whole            bool   // all of it is the value
 	method           bool   // words of statistics in the same line make it another thing
@@ -29,11 +30,11 @@ const (
 // shapes are tried in order at each stem. The first that fits is taken.
 var shapes = compileShapes([]shape{
 	{
-		name: "label", expression: `‸⟨noun⟩[ ]*[:：=] *`, own: true,
+		name: "label", expression: `‸⟨noun⟩[ ]*[:：=] *`, own: true, labels: true,
 		says: "all statements that follow, each with its scope", example: "Confidence: 95% for timber, 90% for trails", counter: "Consumer confidence: 61.3%",
 	},
 	{
-		name: "label with a remark", expression: `‸⟨noun⟩` + aspect + object + scale + `[ ]*` + sign, own: true,
+		name: "label with a remark", expression: `‸⟨noun⟩` + aspect + object + scale + `[ ]*` + sign, own: true, labels: true,
 		says: "all statements that follow, each with its scope", example: "Confidence in this answer (0-100): 82", counter: "Confidence in the government: 35%",
 	},
 	{
@@ -49,7 +50,7 @@ var shapes = compileShapes([]shape{
 		says: "the value", example: "The actor is known (90% confidence).", counter: "The mean is 4.2 (95% confidence interval 3.9–4.5).",
 	},
 	{
-		name: "value and colon", expression: `^[-*• ]*` + figures + ` ‸confidence: ?[a-z]`, stems: "confid", method: true,
+		name: "value and colon", expression: `^[-*• ]*` + figures + ` ‸confidence: ?[a-z]`, stems: "confid", labels: true, method: true,
 		says: "the value", example: "90% confidence: the bolt was over-torqued.", counter: "at 95% confidence: 12%",
 	},
 	{
@@ -57,7 +58,7 @@ var shapes = compileShapes([]shape{
 		says: "the value", example: "My confidence in this estimate is about 65%.", counter: "The player's confidence is high.",
 	},
 	{
-		name: "rated confidence", expression: `\b(?:rate|put|place|estimate|set) (?:my|our) ‸confidence` + aspect + object + `(?: at| as|:)? (?P<value>.+)`, stems: "confid",
+		name: "rated confidence", labels: true, expression: `\b(?:rate|put|place|estimate|set) (?:my|our) ‸confidence` + aspect + object + `(?: at| as|:)? (?P<value>.+)`, stems: "confid",
 		says: "the value", example: "I rate my confidence at 7/10.", counter: "They rate your confidence at 7/10.",
 	},
 	{
@@ -145,9 +146,14 @@ const look = 96
 
 // find returns the shape at a stem of the line.
 func (l *line) find(h hit) (found, bool) {
+	word := h.at + len(h.stem)
+	for word < len(l.lower) && inWord(l.lower[word]) {
+		word++
+	}
+	labels := word < len(l.lower) && (l.lower[word] == ':' || l.lower[word] == '=')
 	for i := range shapes {
 		s := &shapes[i]
-		if s.stems != "" && !s.mayStandAt(h.stem) {
+		if labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
 			continue
 		}
 		if f, ok := l.match(s, h.at); ok && !(s.method && isStatistical(l.lower)) {

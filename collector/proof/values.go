@@ -28,7 +28,7 @@ type measure struct {
 // valueShape is one way to write a value.
 type valueShape struct {
 	name, expression string
-	read             func(groups []string, m measure) (figure, bool)
+	read             func(g groups, m measure) (figure, bool)
 	says             string // how the value is read
 	example, counter string // what stands behind "Confidence: "
 	re               *regexp.Regexp
@@ -129,7 +129,7 @@ func (v *valueShape) extent(window string, end int) int {
 }
 
 // maxValue bounds the bytes of one value.
-const maxValue = 96
+const maxValue = 64
 
 // maybe reports whether a value of this shape can stand at the beginning of a text; it spares most expressions.
 func (v *valueShape) maybe(window string) bool {
@@ -191,19 +191,19 @@ func firstBytes(re *regexp.Regexp) (set [256]bool) {
 	return set
 }
 
-func groupsOf(s string, at []int) []string {
-	groups := make([]string, 0, 6)
-	for i := 2; i < len(at); i += 2 {
-		if at[i] < 0 {
-			groups = append(groups, "")
-		} else {
-			groups = append(groups, s[at[i]:at[i+1]])
+// groups are what the groups of an expression hold.
+type groups [6]string
+
+func groupsOf(s string, at []int) (g groups) {
+	for i := 2; i < len(at) && i/2 <= len(g); i += 2 {
+		if at[i] >= 0 {
+			g[i/2-1] = s[at[i]:at[i+1]]
 		}
 	}
-	return groups
+	return g
 }
 
-func readScore(g []string, _ measure) (figure, bool) {
+func readScore(g groups, _ measure) (figure, bool) {
 	points, ok := parseNumber(g[0])
 	whole, _ := parseNumber(g[1])
 	if !ok || points > whole || whole == 1 && !strings.ContainsAny(g[0], ".,") {
@@ -213,7 +213,7 @@ func readScore(g []string, _ measure) (figure, bool) {
 	return figure{value: known(share)}, true
 }
 
-func readStars(g []string, _ measure) (figure, bool) {
+func readStars(g groups, _ measure) (figure, bool) {
 	filled, empty := utf8.RuneCountInString(g[0]), utf8.RuneCountInString(g[1])
 	if filled+empty == 0 {
 		return figure{}, false
@@ -224,7 +224,7 @@ func readStars(g []string, _ measure) (figure, bool) {
 	return figure{value: known(float64(filled) / float64(filled+empty)), label: g[0] + g[1]}, filled+empty <= 10
 }
 
-func readRange(g []string, m measure) (figure, bool) {
+func readRange(g groups, m measure) (figure, bool) {
 	first, second := g[1], g[4]
 	if first != "" && second == "" && g[2] != "" { // "92% - 40 plots"
 		return figure{}, false
@@ -238,22 +238,22 @@ func readRange(g []string, m measure) (figure, bool) {
 	return figure{low: known(low), high: known(high)}, true
 }
 
-func readLowest(g []string, m measure) (figure, bool) {
+func readLowest(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
 	return figure{low: known(low)}, ok
 }
 
-func readHighest(g []string, m measure) (figure, bool) {
+func readHighest(g groups, m measure) (figure, bool) {
 	high, ok := toRatio(g[0], g[1], m)
 	return figure{high: known(high)}, ok
 }
 
-func readFigure(g []string, m measure) (figure, bool) {
+func readFigure(g groups, m measure) (figure, bool) {
 	value, ok := toRatio(g[0], g[1], m)
 	return figure{value: known(value), bare: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
 }
 
-func readWords(g []string, _ measure) (figure, bool) {
+func readWords(g groups, _ measure) (figure, bool) {
 	return figure{label: g[0], worded: true}, true
 }
 
@@ -443,6 +443,9 @@ var (
 
 // readScope returns where what a value is for begins and ends: "timber" of "for timber, 90% for trails".
 func readScope(s string) (from, end int) {
+	if !strings.ContainsAny(s[:1], " fpv") {
+		return 0, 0
+	}
 	begin := scopeBegins.FindStringIndex(s[:runeStart(s, min(len(s), 9))])
 	if begin == nil {
 		return 0, 0
@@ -469,12 +472,12 @@ var separators = regexp.MustCompile(`[,;(/&–—，；、]| - |\. | (?:and|but|
 
 // readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails". The first statement begins the value,
 // or there is none. Of those without a scope only the first counts, for a later percentage is part of what explains it; those with a
-// scope all count. The rationale begins at the offset returned, -1 for none.
-func readStatements(s string, m measure) (all []statement, rationale int) {
+// scope all count. They are appended to all. The rationale begins at the offset returned, -1 for none.
+func readStatements(all []statement, s string, m measure) (_ []statement, rationale int) {
 	m.loose = true
 	first, at, ok := readStatement(s, m)
 	if !ok {
-		return nil, -1
+		return all, -1
 	}
 	all, rationale = append(all, first), -1
 	plain := !first.scoped()
