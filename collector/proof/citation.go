@@ -181,7 +181,7 @@ func listItem(text string) (string, bool) {
 func ownLabel(item string) bool {
 	l := newLine(item)
 	for _, h := range appendHits(nil, l.lower) {
-		if _, ok := l.find(h); ok {
+		for range l.candidates(h) {
 			return true
 		}
 	}

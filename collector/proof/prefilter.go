@@ -150,6 +150,9 @@ func findRated(text []byte, from int) int {
 		if folds(text[behind:], "certain") || folds(text[behind:], "sicher") {
 			return i
 		}
+		if bytes.Contains(text[max(0, i-24):i], []byte("certain")) {
+			return i
+		}
 		at := i
 		for at > 0 && at > i-16 && (text[at-1] == ' ' || text[at-1] == '*' || '+' < text[at-1] && text[at-1] < ':') {
 			at--

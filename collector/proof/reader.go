@@ -76,15 +76,16 @@ func isQuote(raw []byte) bool {
 func (r *reader) statements(l *line, raw, rest []byte) {
 	var cuts []region
 	for i := 0; i < len(r.hits); i++ {
-		f, ok := l.find(r.hits[i])
-		if !ok {
-			continue
-		}
-		if from, end, ok := r.rate(l, f, r.limit(l, i), rest); ok {
+		for f := range l.candidates(r.hits[i]) {
+			from, end, ok := r.rate(l, f, r.limit(l, i), rest)
+			if !ok {
+				continue
+			}
 			cuts = append(cuts, region{start: l.rawAt(f.start), from: from, end: end})
-			for i+1 < len(r.hits) && r.hits[i+1].at < f.from {
+			for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
 				i++
 			}
+			break
 		}
 	}
 	r.sources(l, cuts, headsTable(raw, rest))
@@ -138,18 +139,40 @@ func (r *reader) keep(c event.Confidence) {
 }
 
 // fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
-// statement about samples is a term of method, and code assigns by an equals sign.
+// statement about samples is a term of method, and examples, conditions, choices and code state nothing.
 func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	label := l.lower[f.start:f.from]
+	if f.shape.entire && strings.TrimLeft(l.lower[f.from+first.size:], " .!") != "" {
+		return false
+	}
+	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
 	switch {
-	case strings.Contains(label, "sicherheit") && !first.value.Known:
+	case strings.Contains(label, "sicherheit") && !first.value.Known, strings.Contains(label, "statistic"):
 		return false
 	case strings.Contains(label, "level") || strings.Contains(label, "niveau") || strings.Contains(label, "nivel"):
 		if isStatistical(l.lower) || isStatistical(r.context(rest)) {
 			return false
 		}
 	}
-	return !(strings.HasSuffix(strings.TrimRight(label, " "), "=") && strings.HasPrefix(l.raw, "    "))
+	if f.shape.own {
+		if before != "" && illustrative.MatchString(before) || f.from-f.start < 32 && isCode(l, f, first) {
+			return false
+		}
+		return !first.worded || first.value.Known || first.scoped() || !choices.MatchString(l.lower[f.from+first.size:])
+	}
+	if f.shape.method && (conditional.MatchString(before) || reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+look)])) {
+		return false
+	}
+	return true
+}
+
+// isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
+func isCode(l *line, f found, first statement) bool {
+	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
+		return false
+	}
+	rest := strings.TrimLeft(l.lower[f.from+first.size:], " ")
+	return strings.HasPrefix(l.raw, "    ") || rest == ";" || rest != "" && (inWord(rest[0]) || strings.IndexByte("./&", rest[0]) >= 0 && len(rest) > 1)
 }
 
 // context returns what stands around a line, in lower case: the line above and the next two.
@@ -216,7 +239,7 @@ func (l *line) isAsked(at int) bool {
 		case '?', '？':
 			l.asked, l.sentence = true, at+i
 			return true
-		case '。', '！', '|':
+		case '。', '！', '|', '(':
 			l.sentence = at + i
 			return false
 		case '.', '!', ';':

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ type shape struct {
 	stems            string // the words that the mark may stand before, parted by spaces; "" for any
 	labels           bool   // a colon may follow its word
 	own              bool   // what stands before the mark, back to a boundary, must be the answer's own
+	entire           bool   // nothing follows the value
 	whole            bool   // all of it is the value
 	method           bool   // words of statistics in the same line make it another thing
 	says             string // how the value is read
@@ -38,12 +40,20 @@ var shapes = compileShapes([]shape{
 		says: "all statements that follow, each with its scope", example: "Confidence in this answer (0-100): 82", counter: "Confidence in the government: 35%",
 	},
 	{
+		name: "attribute", expression: `<[a-z_]+ (?:[a-z_]+="[^"]*" )*‸confidence=["']`, stems: "confid", labels: true,
+		says: "the content of the attribute", example: `<answer confidence="0.9">`, counter: `<answer min_confidence="0.9">`,
+	},
+	{
 		name: "tag", expression: `<‸confidence(?:[_-](?:score|level|rating))?(?:>| (?:value|score|level)=["'])`, stems: "confid",
 		says: "the content of the element", example: "<confidence>0.92</confidence>", counter: "<confidence-interval>0.95</confidence-interval>",
 	},
 	{
 		name: "in brackets", expression: `[(\[（]‸⟨noun⟩` + aspect + ` (?:of |is )?(?P<value>[^()\[\]]+)[)\]）]`,
-		says: "the value", example: "Sell (confidence ~70%).", counter: "The album (confidence man) sold well.",
+		says: "the value", example: "Sell (confidence high) now.", counter: "The album (confidence man) sold well.",
+	},
+	{
+		name: "label without a sign", expression: `‸⟨noun⟩` + aspect + ` (?:of |at |around )?(?P<value>[^:=|()]+)$`, own: true, entire: true,
+		says: "the value", example: "Confidence 90%", counter: "Confidence 90 of 100 people have",
 	},
 	{
 		name: "value before", expression: `(?:^|[(\[（,;:.!—–|]|- )[ *]*(?P<value>` + roughly + `*` + number + `[^()\[\],;:.|]*|` + words + `)[ -]‸(?:confidence|confident|certain|sure)(?:[)\]）.,;|]| *$)`, stems: "confid certain sure", method: true,
@@ -62,7 +72,7 @@ var shapes = compileShapes([]shape{
 		says: "the value", example: "I rate my confidence at 7/10.", counter: "They rate your confidence at 7/10.",
 	},
 	{
-		name: "has a confidence", expression: `\b(?:this|my|the above) [a-z]+ (?:has|carries|comes with) an? (?:overall )?‸confidence` + aspect + ` of (?P<value>.+)`, stems: "confid", method: true,
+		name: "has a confidence", expression: `(?:\b(?:this|my|the above) [a-z]+ (?:has|carries|comes with)|\b(?:i|we)(?:'d|’d| would)? (?:give|assign)[a-z ']*|(?:^|[.:;!] )with) an? (?:overall )?‸confidence` + aspect + ` of (?P<value>.+)`, stems: "confid", method: true,
 		says: "the value", example: "This answer has a confidence of 92%.", counter: "This detector has a confidence threshold of 80%.",
 	},
 	{
@@ -70,15 +80,19 @@ var shapes = compileShapes([]shape{
 		says: "the value", example: "I'm 90% confident that the bug is in the parser.", counter: "She is 90% sure that she locked the door.",
 	},
 	{
+		name: "I am sure, in brackets", expression: first + ` (?:` + degree + ` )?‸` + sureness + ` ?\((?P<value>[^()]+)\)`, stems: "confid certain sure", method: true,
+		says: "the value", example: "I'm fairly certain (about 80%) that this is right.", counter: "She is certain (80%).",
+	},
+	{
 		name: "I am very sure", expression: verb + degree + ` ‸` + sureness, stems: "confid certain sure", whole: true, method: true,
 		says: "the words as they stand, with the word for sure", example: "I am highly confident in this translation.", counter: "The officials are highly confident in a deal.",
 	},
 	{
-		name: "I have confidence", expression: `\b(?:i|we) (?:have|hold|place) (?:an? )?(?P<value>` + words + `|` + share + `) (?:degree of )?‸confidence(?: (?:in|that)\b|[.,;]|$)`, stems: "confid", method: true,
+		name: "I have confidence", expression: `(?:\b(?:i|we)(?:'d|’d| would)? (?:have|hold|place|estimate|say|put|assign)|\bthere is) (?:an? )?(?P<value>` + words + `|` + share + `) (?:(?:degree|level) of )?‸confidence(?: level)?(?: (?:in|for) (?:this|these|my|our|it|the)\b| that\b|[.,;]|$)`, stems: "confid", method: true,
 		says: "the value", example: "I have high confidence in this conclusion.", counter: "They have high confidence in their supplier.",
 	},
 	{
-		name: "with confidence", expression: `(?:\b(?:i|we) (?:can|could|would|assess|judge|estimate|say|conclude|answer)[a-z ']*|(?:^|[.:;!] ))with (?:about )?(?P<value>` + words + `|` + share + `) ‸(?:confidence|certainty)(?: that\b|[.;]|, (?:i|we)\b| *$)`, stems: "confid certain", method: true,
+		name: "with confidence", expression: `(?:\b(?:i|we) (?:can|could|would|assess|judge|estimate|say|conclude|answer)[a-z ']*|\b(?:this|it)(?: is|'s|’s) [^.;:()]*|(?:^|[.:;!] ))with (?:about )?(?P<value>` + words + `|` + share + `) ‸(?:confidence|certainty)(?: that\b|[.;]|, (?:i|we|this|it)\b| *$)`, stems: "confid certain", method: true,
 		says: "the value", example: "We assess with high confidence that the account was compromised.", counter: "The author states with high confidence that the site was inhabited.",
 	},
 	{
@@ -92,6 +106,10 @@ var shapes = compileShapes([]shape{
 	{
 		name: "French sentence", expression: `\bje suis (?:donc |presque )?‸(?:sûre?|certaine?|confiante?) à ` + figures, stems: "sûr certain confian",
 		says: "the value", example: "Je suis sûr à 90 % que le contrat est valable.", counter: "Elle est sûre à 90 % de sa réponse.",
+	},
+	{
+		name: "Spanish sentence, figure behind", expression: `\bestoy ‸segur[ao] (?:al|en un) ` + figures, stems: "segur",
+		says: "the value", example: "Estoy seguro al 90 %.", counter: "Está segura al 90 %.",
 	},
 	{
 		name: "Spanish sentence", expression: `\bestoy (?:al |en un )?` + figures + ` ‸segur[ao]\b`, stems: "segur",
@@ -110,7 +128,7 @@ var shapes = compileShapes([]shape{
 		says: "the value", example: "Ik ben voor 80% zeker dat de zekering kapot is.", counter: "De getuige was voor 90% zeker.",
 	},
 	{
-		name: "Chinese sentence", expression: `我(?:们)?(?:有|对此有)(?:大约|约)?(?P<value>` + number + ` ?[%％])的?‸(?:把握|信心|确信)`, stems: "把握 信心 确信",
+		name: "Chinese sentence", expression: `我[^，。；]*有(?:大约|约)?(?P<value>` + number + ` ?[%％])的?‸(?:把握|信心|确信)`, stems: "把握 信心 确信",
 		says: "the value", example: "我有90%的把握认为这是正确的。", counter: "他有90%的把握。",
 	},
 	{
@@ -144,23 +162,24 @@ type found struct {
 // look bounds the bytes before and behind a stem in which a shape must lie.
 const look = 96
 
-// find returns the shape at a stem of the line.
-func (l *line) find(h hit) (found, bool) {
-	word := h.at + len(h.stem)
-	for word < len(l.lower) && inWord(l.lower[word]) {
-		word++
-	}
-	labels := word < len(l.lower) && (l.lower[word] == ':' || l.lower[word] == '=')
-	for i := range shapes {
-		s := &shapes[i]
-		if labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
-			continue
+// candidates yields the shapes at a stem of the line, in order.
+func (l *line) candidates(h hit) iter.Seq[found] {
+	return func(yield func(found) bool) {
+		word := h.at + len(h.stem)
+		for word < len(l.lower) && inWord(l.lower[word]) {
+			word++
 		}
-		if f, ok := l.match(s, h.at); ok && !(s.method && isStatistical(l.lower)) {
-			return f, true
+		labels := word < len(l.lower) && (l.lower[word] == ':' || l.lower[word] == '=')
+		for i := range shapes {
+			s := &shapes[i]
+			if labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
+				continue
+			}
+			if f, ok := l.match(s, h.at); ok && !(s.method && isStatistical(l.lower)) && !yield(f) {
+				return
+			}
 		}
 	}
-	return found{}, false
 }
 
 func (s *shape) mayStandAt(stem string) bool {

@@ -17,6 +17,7 @@ type figure struct {
 	label            string // as written, where no number says it all
 	worded           bool
 	bare             bool // a whole number without a unit
+	void             bool // what no value can stand for, such as "0-100%"
 }
 
 // measure is what the figures of a value without a unit are measured on.
@@ -42,7 +43,7 @@ var valueShapes = compileValues([]valueShape{
 		says: "the share of the whole, with the score as its label", example: "4 out of 5", counter: "3 of 7 plots",
 	},
 	{
-		name: "stars", expression: `([★⭐✭]{0,10})\x{FE0F}?([☆✩]{0,10})`, read: readStars,
+		name: "stars", expression: `([★⭐✭●]{0,10})\x{FE0F}?([☆✩○]{0,10})`, read: readStars,
 		says: "the share of the stars that are filled; the stars alone where none is empty", example: "★★★★☆", counter: "☺",
 	},
 	{
@@ -70,7 +71,7 @@ var valueShapes = compileValues([]valueShape{
 		says: "the words as they stand, without a number; two levels with \"to\" or a sign between them are one", example: "moderate to high", counter: "high severity",
 	},
 	{
-		name: "first person", expression: verb + `(` + degree + ` ` + sureness + `)`, read: readWords,
+		name: "first person", expression: `(?:` + verb + `)?(` + degree + ` ` + sureness + `)`, read: readWords,
 		says: "the words behind the verb as they stand, without a number", example: "I'm fairly confident", counter: "I'm confident",
 	},
 })
@@ -99,6 +100,9 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 			continue
 		}
 		f, ok := v.read(groupsOf(window, at), m)
+		if f.void {
+			return figure{}, 0, false
+		}
 		if v.name == "level" {
 			if n := v.extent(window, at[1]); ends(s[n:], false) {
 				at[1], f.label = n, window[:n]
@@ -233,19 +237,19 @@ func readRange(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0], unit, m)
 	high, also := toRatio(g[3], unit, m)
 	if !ok || !also || low >= high || low == 0 && high == 1 {
-		return figure{}, false
+		return figure{void: ok && also && low == 0 && high == 1}, false
 	}
 	return figure{low: known(low), high: known(high)}, true
 }
 
 func readLowest(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
-	return figure{low: known(low)}, ok
+	return figure{low: known(low), bare: g[1]+g[3] == ""}, ok
 }
 
 func readHighest(g groups, m measure) (figure, bool) {
 	high, ok := toRatio(g[0], g[1], m)
-	return figure{high: known(high)}, ok
+	return figure{high: known(high), bare: g[1] == ""}, ok
 }
 
 func readFigure(g groups, m measure) (figure, bool) {
@@ -311,7 +315,8 @@ var follow = wordSet(`
 `)
 
 // against are the words behind a figure that make it one of something else even where it stands right behind "Confidence:".
-var against = wordSet(`of ci interval intervals credible prediction margin error errors doubt uncertain uncertainty unsure percentile or`)
+var against = wordSet(`of ci interval intervals credible prediction margin error errors doubt uncertain uncertainty unsure percentile or ki ic accuracy accurate
+	users respondents people consumers voters points pp complete completed done`)
 
 // limits are the words that make confidence a term of statistics.
 var limits = wordSet(`interval intervals limit limits band bands region bound bounds`)
@@ -325,6 +330,8 @@ func ends(rest string, loose bool) bool {
 		return true
 	case unicode.IsLetter(next) || unicode.IsDigit(next):
 		return strings.HasPrefix(rest, "です") || strings.HasPrefix(rest, "입니다")
+	case strings.ContainsRune("$€£¥°", next), strings.HasPrefix(strings.TrimLeft(rest, " "), "→"):
+		return false
 	case strings.ContainsRune("-'’‑/", next) && unicode.IsLetter(after), strings.ContainsRune(".,%-–/", next) && unicode.IsDigit(after):
 		return false
 	}
@@ -362,11 +369,12 @@ func runeStart(s string, at int) int {
 type statement struct {
 	figure
 	scope [2]int // where what it is about begins and ends
+	size  int    // bytes read
 	rated bool   // both in words and in figures, so that what follows a dash is what the rating rests on
 }
 
 const (
-	opening = " *_`([\"'“”「【~"
+	opening = " *_`([]\"'“”「【~"
 	closing = " *_`)]\"'”」】"
 )
 
@@ -433,7 +441,7 @@ func (st *statement) merge(other figure, written string) {
 
 // isSymbol reports the marks and pictures that models put before a value ("🟢 High"), stars excepted.
 func isSymbol(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk, unicode.Mn, unicode.Me) && !strings.ContainsRune("★⭐✭☆✩", r)
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Mn, unicode.Me) && !strings.ContainsRune("★⭐✭●☆✩○", r)
 }
 
 var (
@@ -479,6 +487,7 @@ func readStatements(all []statement, s string, m measure) (_ []statement, ration
 	if !ok {
 		return all, -1
 	}
+	first.size = at
 	all, rationale = append(all, first), -1
 	plain := !first.scoped()
 	m.loose = false

@@ -1,6 +1,9 @@
 package proof
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The vocabulary of the expressions, in lower case. Each fragment is a regular expression in a group of its own.
 const (
@@ -18,7 +21,7 @@ const (
 	scale = `(?:[ ]?[(（](?:(?P<percent>%|in %|0 ?[-–—] ?100 ?%?)|(?P<ten>[01] ?[-–—] ?10|/ ?10|out of 10)|(?P<five>[01] ?[-–—] ?5|/ ?5|out of 5)|0 ?[-–—] ?1(?:\.0)?|[^()（）]*)[)）])?`
 
 	// sign parts a label from its value.
-	sign = `(?:[ ]?[:：=][ ]*| ?→ ?| [-–—] |[ ]?[–—][ ])`
+	sign = `(?:[ ]?[:：=][ ]*| ?[→≈] ?| ~ ?| [-–—] |[ ]?[–—][ ]|为|是|は|는 |은 )`
 
 	number  = `(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)`
 	percent = `(?: ?(?:%|％|percent\b|per cent\b|prozent\b|pour ?cent\b|por ciento\b|por cento\b|per cento\b|procent\b|퍼센트))`
@@ -38,7 +41,7 @@ const (
 
 	// level is one rank; words stand for what may be one, for readValue to judge.
 	level = degrees + ranks
-	words = `(?:[a-z]+(?:[ /-][a-z]+)*)`
+	words = `(?:[a-z]+(?:[ /-][a-z]+)*?)`
 
 	// sureness is the word for sure of a first person, with the verb and the adverb before it.
 	sureness = `(?:confident|certain|sure)\b`
@@ -50,11 +53,11 @@ const (
 var nouns = []string{
 	"confidence", "certainty",
 	"konfidenzniveau", "konfidenzwert", "konfidenzgrad", "konfidenzscore", "konfidenzstufe", "konfidenz", "zuversicht", "gewissheit",
-	"vertrauensgrad", "vertrauenswert", "vertrauensniveau", "vertrauensscore", "sicherheitsgrad", "sicherheit",
+	"vertrauensgrad", "vertrauenswert", "vertrauensniveau", "vertrauensscore", "vertrauen", "sicherheitsgrad", "sicherheit",
 	"confiance", "certitude", "confianza", "certeza", "confiança", "fiducia", "confidenza", "certezza", "affidabilità", "attendibilità",
 	"betrouwbaarheidsscore", "betrouwbaarheidsniveau", "betrouwbaarheid", "zekerheid", "vertrouwensniveau", "vertrouwensscore", "vertrouwen",
 	"置信度", "信心指数", "信心程度", "信心度", "信心", "可信度", "把握程度", "把握度", "把握", "确信度",
-	"信頼度", "信頼スコア", "確信度", "確度", "自信度", "신뢰도", "신뢰 수준", "신뢰 점수", "확신도", "확신",
+	"信頼度", "信頼スコア", "確信度", "確度", "自信度", "신뢰도", "신뢰 수준", "신뢰 점수", "확신도", "확신 수준", "확신 정도", "확신",
 }
 
 // nounAt returns the length of the noun that s, in lower case, begins with, 0 for none.
@@ -77,18 +80,31 @@ var nounsByByte = func() (table [256][]string) {
 // stems begin the words that shapes are looked for by, in lower case. A stem is found at the start of a word.
 var stems = []string{
 	"confid", "confian", "certain", "certez", "certit", "sure", "sûr", "segur", "sicur", "sicher", "konfidenz", "zuversicht", "gewissheit",
-	"vertrauens", "vertrouwen", "fiducia", "affidabil", "attendibil", "betrouwbaar", "zeker",
+	"vertrauen", "vertrouwen", "fiducia", "affidabil", "attendibil", "betrouwbaar", "zeker",
 	"置信", "信心", "可信", "把握", "确信", "信頼", "確信", "確度", "自信", "신뢰", "확신",
 }
 
 // ownWords may stand before a label without making it another's: "my", "the model's", but not "consumer" or "Dr. Smith's".
 var ownWords = wordSet(`
 	overall aggregate total final combined my our answer model model's prediction classification estimated estimate diagnostic diagnosis
-	assessment analysis forecast response the this level degree score rating of
+	assessment analysis forecast response output match matching detection extraction identification recognition ocr translation inference the this level degree score rating of
 	gesamte gesamt meine niveau indice score degré taux de global globale ma mon confiance
 	nivel grado puntuación mi índice nível grau pontuação minha livello grado di punteggio mia mijn
-	この回答の 本回答の 回答の 全体の 総合 总体 整体 综合 回答 答案 이 답변의 전체 답변
+	この回答の 本回答の 回答の 全体の 総合 总体 整体 综合 回答 答案 이 답변의 답변에 대한 전체 답변 我的 我对此的 对此的
 `)
+
+// illustrative is what stands right before a label that is shown and not stated: an example, a form, another's words.
+var illustrative = regexp.MustCompile(`(?:\bexample|\be\.g\.?|such as|\bformat|\btemplate|\bsaid|\bsays|\bwrote|\breport(?:s|ed)?|\bprevious(?:ly)?|previous answer|` +
+	`\bzum beispiel|\bz\. ?b\.|par exemple|por ejemplo|por exemplo|ad esempio|bijvoorbeeld|例如|例えば)[:,：，]? ?[(\["']?$`)
+
+// conditional is what stands before a sentence that supposes, asks or reports and does not state.
+var conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
+
+// reported is what makes a sentence another's.
+var reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
+
+// choices are levels to choose from.
+var choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 
 // statistics are words of statements about samples and risks, in which confidence is a term of method.
 var statistics = []string{
