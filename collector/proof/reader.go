@@ -77,7 +77,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 	var cuts []region
 	for i := 0; i < len(r.hits); i++ {
 		for f := range l.candidates(r.hits[i]) {
-			from, end, ok := r.rate(l, f, r.limit(l, i), rest)
+			from, end, ok := r.rate(l, f, i, rest)
 			if !ok {
 				continue
 			}
@@ -93,7 +93,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 
 // limit returns where the value behind a stem ends at the latest: where another stem begins a label.
 func (r *reader) limit(l *line, i int) int {
-	for _, h := range r.hits[i+1:] {
+	for _, h := range r.hits[min(i+1, len(r.hits)):] {
 		if h.at > r.hits[i].at+reach {
 			break
 		}
@@ -106,10 +106,10 @@ func (r *reader) limit(l *line, i int) int {
 
 // rate takes the statements of confidence of one shape. It returns where in the raw line the rationale that names a source begins, -1
 // for none, and where all of it ends.
-func (r *reader) rate(l *line, f found, limit int, rest []byte) (rationale, end int, ok bool) {
+func (r *reader) rate(l *line, f found, hit int, rest []byte) (rationale, end int, ok bool) {
 	to := f.to
 	if to < 0 {
-		to = valueEnd(l.lower, f.from, min(limit, f.from+reach), l.enclosed(f.start))
+		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.enclosed(f.start))
 	}
 	s := l.lower[f.from:max(f.from, to)]
 	all, dash := readStatements(r.all[:0], s, f.measure)
@@ -155,7 +155,7 @@ func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 		}
 	}
 	if f.shape.own {
-		if before != "" && illustrative.MatchString(before) || f.from-f.start < 32 && isCode(l, f, first) {
+		if isIllustrated(before) || f.from-f.start < 32 && isCode(l, f, first) {
 			return false
 		}
 		return !first.worded || first.value.Known || first.scoped() || !choices.MatchString(l.lower[f.from+first.size:])

@@ -20,7 +20,8 @@ type shape struct {
 	says             string // how the value is read
 	example, counter string
 
-	noun          bool // the mark stands before a noun, which after follows
+	words         []string // of stems
+	noun          bool     // the mark stands before a noun, which after follows
 	before, after *regexp.Regexp
 }
 
@@ -144,6 +145,7 @@ var shapes = compileShapes([]shape{
 func compileShapes(shapes []shape) []shape {
 	for i := range shapes {
 		s := &shapes[i]
+		s.words = strings.Fields(s.stems)
 		before, after, _ := strings.Cut(s.expression, "‸")
 		after, s.noun = strings.CutPrefix(after, "⟨noun⟩")
 		s.before, s.after = regexp.MustCompile(`(?:`+before+`)$`), regexp.MustCompile(`^(?:`+after+`)`)
@@ -183,7 +185,7 @@ func (l *line) candidates(h hit) iter.Seq[found] {
 }
 
 func (s *shape) mayStandAt(stem string) bool {
-	for _, word := range strings.Fields(s.stems) {
+	for _, word := range s.words {
 		if strings.HasPrefix(stem, word) || strings.HasPrefix(word, stem) {
 			return true
 		}

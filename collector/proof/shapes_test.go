@@ -29,9 +29,10 @@ func TestShapes(t *testing.T) {
 func shapesOf(text string) (names []string) {
 	r := reader{room: roomy.Findings}
 	l := newLine(text)
-	for _, h := range appendHits(nil, l.lower) {
+	r.hits = appendHits(nil, l.lower)
+	for i, h := range r.hits {
 		for f := range l.candidates(h) {
-			if _, _, ok := r.rate(l, f, len(l.lower), nil); ok {
+			if _, _, ok := r.rate(l, f, i, nil); ok {
 				names = append(names, f.shape.name)
 				break
 			}

@@ -93,9 +93,22 @@ var ownWords = wordSet(`
 	この回答の 本回答の 回答の 全体の 総合 总体 整体 综合 回答 答案 이 답변의 답변에 대한 전체 답변 我的 我对此的 对此的
 `)
 
-// illustrative is what stands right before a label that is shown and not stated: an example, a form, another's words.
-var illustrative = regexp.MustCompile(`(?:\bexample|\be\.g\.?|such as|\bformat|\btemplate|\bsaid|\bsays|\bwrote|\breport(?:s|ed)?|\bprevious(?:ly)?|previous answer|` +
-	`\bzum beispiel|\bz\. ?b\.|par exemple|por ejemplo|por exemplo|ad esempio|bijvoorbeeld|例如|例えば)[:,：，]? ?[(\["']?$`)
+// illustrations stand right before a label that is shown and not stated: an example, a form, another's words.
+var illustrations = []string{
+	"example", "e.g.", "e.g", "such as", "format", "template", "said", "says", "wrote", "report", "reports", "reported", "previous", "previously",
+	"zum beispiel", "z. b.", "z.b.", "par exemple", "por ejemplo", "por exemplo", "ad esempio", "bijvoorbeeld", "例如", "例えば",
+}
+
+// isIllustrated reports whether what stands before a label says that it is shown and not stated.
+func isIllustrated(before string) bool {
+	before = strings.TrimRight(before, " :,：，([\"'")
+	for _, word := range illustrations {
+		if strings.HasSuffix(before, word) {
+			return true
+		}
+	}
+	return false
+}
 
 // conditional is what stands before a sentence that supposes, asks or reports and does not state.
 var conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
