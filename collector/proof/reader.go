@@ -261,7 +261,7 @@ type below struct {
 
 // alone is what follows the noun of a label without a value: a heading, or a line of its own.
 var (
-	alone   = regexp.MustCompile(`^` + aspect + `(?:` + scale + `|` + object + `[:：])[ ]*[:：]?[ ]*$`)
+	alone   = regexp.MustCompile(`^` + aspect + `(?:` + scale + `|` + object + `[:：]|` + foreign + `[:：])[ ]*[:：]?[ ]*$`)
 	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?>[ ]*$`)
 )
 

@@ -41,6 +41,10 @@ var shapes = compileShapes([]shape{
 		says: "all statements that follow, each with its scope", example: "Confidence in this answer (0-100): 82", counter: "Confidence in the government: 35%",
 	},
 	{
+		name: "label with a remark, other languages", expression: `‸⟨noun⟩` + foreign + ` ?[:：=] *`, own: true, labels: true,
+		says: "all statements that follow, each with its scope", example: "Konfidenz dieser Antwort: 75 %", counter: "Vertrauen in die Regierung: 35 %",
+	},
+	{
 		name: "attribute", expression: `<[a-z_]+ (?:[a-z_]+="[^"]*" )*‸confidence=["']`, stems: "confid", labels: true,
 		says: "the content of the attribute", example: `<answer confidence="0.9">`, counter: `<answer min_confidence="0.9">`,
 	},
@@ -172,12 +176,17 @@ func (l *line) candidates(h hit) iter.Seq[found] {
 			word++
 		}
 		labels := word < len(l.lower) && (l.lower[word] == ':' || l.lower[word] == '=')
+		start, overall, own := l.leads(h.at)
 		for i := range shapes {
 			s := &shapes[i]
-			if labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
+			if s.own && !own || labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
 				continue
 			}
-			if f, ok := l.match(s, h.at); ok && !(s.method && isStatistical(l.lower)) && !yield(f) {
+			f, ok := l.match(s, h.at)
+			if s.own {
+				f.start, f.overall = start, overall
+			}
+			if ok && !(s.method && isStatistical(l.lower)) && !yield(f) {
 				return
 			}
 		}
@@ -221,9 +230,7 @@ func (l *line) match(s *shape, at int) (found, bool) {
 		f.from, f.to = at+after[2*g], at+after[2*g+1]
 	}
 	if s.own {
-		start, overall, ok := l.leads(mark)
-		f.start, f.overall = start, overall
-		return f, ok && !isOpenSign(l.lower, at+after[1])
+		return f, !isOpenSign(l.lower, at+after[1])
 	}
 	floor := max(0, mark-look)
 	for floor < mark && !utf8.RuneStart(l.lower[floor]) {

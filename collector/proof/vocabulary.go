@@ -13,9 +13,11 @@ const (
 
 	// object is what a confidence is in, where that is the answer at hand.
 	object = `(?: (?:in|of|for|about|regarding|on) (?:(?:this|these|my|our)\b|the (?:above|following|answer|result|response|diagnosis|estimate|` +
-		`assessment|analysis|conclusion|findings?|forecast|recommendation|classification|translation)\b)[^:=|()]*` +
-		`| (?:dieser|der|in diese|in die|dans cette|de cette|en esta|de esta|nesta|desta|in questa|di questa|van dit|in dit) ` +
-		`(?:antwort|aussage|einschätzung|réponse|respuesta|resposta|risposta|antwoord))?`
+		`assessment|analysis|conclusion|findings?|forecast|recommendation|classification|translation)\b)[^:=|()]*)?`
+
+	// foreign is the same in other languages.
+	foreign = ` (?:dieser|der|in diese|in die|dans cette|de cette|en esta|de esta|nesta|desta|in questa|di questa|van dit|in dit) ` +
+		`(?:antwort|aussage|einschätzung|réponse|respuesta|resposta|risposta|antwoord)`
 
 	// scale is the remark that says what a figure is measured on.
 	scale = `(?:[ ]?[(（](?:(?P<percent>%|in %|0 ?[-–—] ?100 ?%?)|(?P<ten>[01] ?[-–—] ?10|/ ?10|out of 10)|(?P<five>[01] ?[-–—] ?5|/ ?5|out of 5)|0 ?[-–—] ?1(?:\.0)?|[^()（）]*)[)）])?`
