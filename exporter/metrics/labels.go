@@ -56,6 +56,7 @@ var closed = map[string][]string{
 	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),
 
 	parseErrors.of("reason"):       words(event.Reasons()),
+	unreadable.of("reason"):        words(event.UnreadableReasons()),
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
 	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown"},
