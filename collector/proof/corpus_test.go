@@ -100,7 +100,29 @@ func measured(t testing.TB, half string, report bool) (s score) {
 	return s
 }
 
-func TestTuning(t *testing.T) {
-	s := measured(t, "tuning", true)
-	t.Logf("%+v recall %.3f precision %.3f", s, s.recall(), s.precision())
+// Least values of a half of the corpus.
+const (
+	leastRecall    = 0.9
+	leastPrecision = 0.98
+)
+
+const (
+	accuracyPage   = "../../docs/accuracy.md"
+	beginsAccuracy = "<!-- This table is written by: go test ./collector/proof -run TestCorpus -update -->\n"
+	endsAccuracy   = "<!-- the end of this table -->\n"
+)
+
+// TestCorpus reads both halves of the corpus. The differences of the half that is held out are not shown: who sees them tunes to them.
+func TestCorpus(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| half | statements | counter-examples | values expected | values read | right | recall | precision |\n|-|-|-|-|-|-|-|-|\n")
+	for _, half := range []string{"tuning", "heldout"} {
+		s := measured(t, half, half == "tuning")
+		fmt.Fprintf(&table, "| `%s` | %d | %d | %d | %d | %d | %.3f | %.3f |\n", half, s.statements, s.counters, s.expected, s.found, s.right, s.recall(), s.precision())
+		if s.recall() < leastRecall || s.precision() < leastPrecision {
+			t.Errorf("%s: recall %.3f, precision %.3f", half, s.recall(), s.precision())
+		}
+	}
+	t.Log("\n" + table.String())
+	rewrite(t, accuracyPage, beginsAccuracy, endsAccuracy, table.String())
 }
