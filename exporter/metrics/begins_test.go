@@ -34,7 +34,7 @@ var table = []section{
 	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
 	{"Agents, tools and models", []metric{
 		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
-		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations,
+		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations, unreadable,
 	}},
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,

@@ -201,6 +201,15 @@ var driven = map[string]struct {
 		},
 		[]string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
+	"delegraph_proof_unreadable_total": {
+		func(m *Metrics) {
+			m.Consume(&event.Batch{
+				Stream:     &event.Stream{Source: "s"},
+				Unreadable: []event.Unreadable{event.UnreadableScale, event.UnreadableType, event.UnreadableScale, event.UnreadableWords},
+			})
+		},
+		[]string{`reason="scale",source="s" 2`, `reason="type",source="s" 1`, `reason="words",source="s" 1`},
+	},
 	"delegraph_run_tool_calls_mismatches_total": {
 		func(m *Metrics) {
 			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {

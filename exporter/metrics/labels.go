@@ -59,6 +59,7 @@ var closed = map[string][]string{
 
 	parseErrors.of("reason"):       words(event.Reasons()),
 	unobservedBytes.of("reason"):   {"queue_full", "panic", "encoding"},
+	unreadable.of("reason"):        words(event.UnreadableReasons()),
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
 	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes"},

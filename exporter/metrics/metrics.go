@@ -42,7 +42,7 @@ type Metrics struct {
 	tokens                                                                        []tokens
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
-	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
+	unratedAnswer, citations, unreadable, inputRequests, inputExpired        *family[prometheus.Counter]
 	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
@@ -91,6 +91,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		transfers:         transfers.counter(reg, c),
 		unratedAnswer:     unratedAnswer.counter(reg, c),
 		citations:         citations.counter(reg, c),
+		unreadable:        unreadable.counter(reg, c),
 		inputRequests:     inputRequests.counter(reg, c),
 		inputExpired:      inputExpired.counter(reg, c),
 		artifacts:         artifacts.counter(reg, c),
@@ -256,6 +257,9 @@ func (m *Metrics) Consume(b *event.Batch) {
 	}
 	for i := range b.Events {
 		m.event(f, source, dialect, b.Events[i].Kind).Inc()
+	}
+	for _, why := range b.Unreadable {
+		m.unreadable.with(source, string(why)).Inc()
 	}
 	if b.Internal {
 		kind := event.KindOther

@@ -17,6 +17,7 @@ var (
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
 	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"source", "agent"}}
+	unreadable    = metric{"delegraph_proof_unreadable_total", "Members of proof layers that could not be read, by why.", []string{"source", "reason"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests of runs for something from outside.", []string{"source", "kind"}}
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream; without those answered by another run.", []string{"source", "kind"}}
