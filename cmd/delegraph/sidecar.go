@@ -116,7 +116,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.sources = exporter.NewSources(s.exporter, time.Now)
 	reading := collectorSettings(c)
 	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
-	s.pipeline = collector.New(collector.Dialects(), reading, s.sources)
+	s.pipeline = collector.New(collector.Dialects(), reading, exporter.NewListeners(s.sources))
 	first, err := s.prepare(c)
 	if err != nil {
 		return nil, errors.Join(err, s.closePorts())

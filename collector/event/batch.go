@@ -28,6 +28,9 @@ type Batch struct {
 	Partial  bool      // its text stands whole in another frame
 	Output   bool      // the frame is the speaker\'s output, for what runs it
 	Events   []Event
+	Said     uint64 // what the frame says, as a hash that is the same on every stream of its run; 0 where no other stream brings the run
+	Recap    bool   // it says how the run stands, to a stream that has heard nothing of it
+	Refusal  bool   // it is an error, perhaps of its stream alone
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal
 

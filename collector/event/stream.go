@@ -19,6 +19,7 @@ const MaxSession = 250
 type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
+	Joins              string   // the id of a run that the request does not ask for, but listens to
 }
 
 // Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is set before the first batch.

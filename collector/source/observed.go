@@ -111,6 +111,9 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	}
 	identity, reason := p.identify(x)
 	s.Identity = identity
+	if identity.Joins != "" {
+		s.Answer, s.Parent = false, event.SpanContext{} // the run is another request's
+	}
 	if reason != "" {
 		p.counters.Unread(p.settings.Name, reason)
 	}

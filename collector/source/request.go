@@ -105,7 +105,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 			id.Session = ""
 			return id, UnreadSession
 		}
-		if id.App != "" || id.User != "" || id.Session != "" {
+		if id.App != "" || id.User != "" || id.Session != "" || id.Joins != "" || len(id.Answers) > 0 {
 			return id, ""
 		}
 	}
@@ -131,7 +131,7 @@ func (b *requestBody) asked(doc *strictjson.Doc, depth int) dialect.Request {
 
 // owned returns a copy of an identity: its texts may be slices of a path or a query of a megabyte.
 func owned(id event.Identity) event.Identity {
-	id.App, id.User, id.Session = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session)
+	id.App, id.User, id.Session, id.Joins = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session), strings.Clone(id.Joins)
 	for i, answer := range id.Answers {
 		id.Answers[i] = strings.Clone(answer)
 	}
