@@ -45,6 +45,7 @@ type Input struct {
 	End      func() event.End // asked at the end of the bytes; nil means that they came to their own end
 	Sure     bool             // until a dialect says Yes, each frame is unrecognised at once, and none is held
 	Comments bool             // comments are told of, as sse.ErrComment
+	Consumed *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
 
 	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
 	Known func(sse.Frame) bool
@@ -107,6 +108,9 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 		b, err := d.Next()
 		if err == nil {
 			c.sink.Consume(b)
+			if in.Consumed != nil {
+				*in.Consumed = d.Offset()
+			}
 			continue
 		}
 		end = d.end

@@ -30,6 +30,7 @@ type Decoding struct {
 	table    *event.Table
 	at       *event.Batch // the last one; nil if there is none or it was detached
 	session  string
+	offset   int64 // of the end of what Next returned last
 
 	claims  []dialect.Dialect // all others, while nothing but a name says whose stream it is
 	own     dialect.Dialect   // that of the name
@@ -46,6 +47,7 @@ type Decoding struct {
 type heldFrame struct {
 	sse.Frame
 	received time.Time
+	offset   int64        // of its end
 	refused  event.Reason // why it cannot be decoded in any dialect, or ""
 }
 
@@ -85,7 +87,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		case d.released > 0:
 			h := d.held[0]
 			d.held[0] = heldFrame{} // the array outlives it
-			d.held, d.released = d.held[1:], d.released-1
+			d.held, d.released, d.offset = d.held[1:], d.released-1, h.offset
 			switch {
 			case h.refused != "":
 				return d.reject(h.Frame, h.received, h.refused), nil
@@ -101,6 +103,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			return nil, d.err
 		}
 		frame, err := d.reader.Next()
+		d.offset = d.reader.Offset()
 		switch {
 		case errors.Is(err, sse.ErrComment):
 			return nil, err
@@ -109,7 +112,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			if !errors.As(err, &tooLarge) {
 				d.settle(err)
 			} else if len(d.held) > 0 {
-				d.hold(heldFrame{sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge})
+				d.hold(heldFrame{sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), d.offset, event.ReasonTooLarge})
 			} else {
 				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.Arrival(), event.ReasonTooLarge), nil
 			}
@@ -124,7 +127,7 @@ func (d *Decoding) Next() (*event.Batch, error) {
 			d.decide(found)
 			return d.decode(frame, d.input.Arrival()), nil
 		default:
-			d.hold(heldFrame{frame, d.input.Arrival(), ""})
+			d.hold(heldFrame{frame, d.input.Arrival(), d.offset, ""})
 		}
 	}
 }
@@ -132,8 +135,8 @@ func (d *Decoding) Next() (*event.Batch, error) {
 // Ready says whether Next returns without waiting for the stream.
 func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d.reader.Ready() }
 
-// Offset is how many bytes of the stream the frames and comments returned so far took.
-func (d *Decoding) Offset() int64 { return d.reader.Offset() }
+// Offset returns where in the stream the frame or comment ends that Next returned last.
+func (d *Decoding) Offset() int64 { return d.offset }
 
 // End is how the stream ended, once Next has said that it did.
 func (d *Decoding) End() event.End { return d.end }

@@ -222,7 +222,7 @@ func (s *transcript) RunEnded(r *tracker.Run) { s.WriteString(outline(r.Report()
 // The counters of the proxy and its filter. Faults are written down.
 func (s *transcript) Up(string, bool)                {}
 func (s *transcript) BrokeOff(string)                { s.WriteString("broke off\n") }
-func (s *transcript) Unobserved(_ string, n int)     { fmt.Fprintf(s, "%d bytes unobserved\n", n) }
+func (s *transcript) Unobserved(_, _ string, n int)  { fmt.Fprintf(s, "%d bytes unobserved\n", n) }
 func (s *transcript) Unread(string, string)          {}
 func (s *transcript) Withheld(string, filter.Reason) {}
 func (s *transcript) IDWithheld(string)              {}

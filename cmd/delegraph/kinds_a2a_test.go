@@ -156,6 +156,7 @@ func a2aKinds() kindTable {
 		{"message while a task is worked on", working, message + `[` + a2aHi + `],"contextId":"s1"`},
 		{"message of another context while a task is worked on", working, message + `[` + a2aHi + `],"contextId":"s2"`},
 		{"message of a task", working, message + `[` + a2aHi + `],"contextId":"s1","taskId":"t1"`},
+		{"message of a task, a thought", working, message + `[` + a2aHush + `],"contextId":"s1","taskId":"t1","metadata":{"agno_content_category":"reasoning"}`},
 		{"message of the user", nil, `message "messageId":"m3","role":"user","parts":[` + a2aHush + `],"contextId":"s1"`},
 
 		{"status-update submitted", nil, a2aUpdate("submitted")},
@@ -203,7 +204,8 @@ func a2aKinds() kindTable {
 		{"an internal kind in metadata", working, a2aUpdate("completed", a2aHi) + `,"metadata":{"kind":"internal:x","x":"CANARY"}`},
 		{"an internal part", working, a2aUpdate("completed", `{"type":"internal:x","text":"CANARY"}`)},
 		{"an update without its members", working, `status-update "taskId":"t1","x":"CANARY"`},
-		{"another event name", working, "event: internal:x\ndata: " + strings.TrimSpace(strings.TrimPrefix(a2aShapes[3].wire(3, a2aUpdate("completed", `{"text":"CANARY"}`)), "data: "))},
+		{"an event name of the server's own", working, "event: TaskStatusUpdateEvent\ndata: " + strings.TrimSpace(strings.TrimPrefix(a2aShapes[3].wire(3, a2aUpdate("completed", a2aHi)), "data: "))},
+		{"an internal event name", working, "event: internal:x\ndata: " + strings.TrimSpace(strings.TrimPrefix(a2aShapes[3].wire(3, a2aUpdate("completed", `{"text":"CANARY"}`)), "data: "))},
 		{"an answer of another protocol", working, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"CANARY"}]}}`},
 		{"a result and an error", working, `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"CANARY","status":{"state":"working"}}},"error":{"code":1,"message":"x"}}`},
 		{"no object", working, `{"task":{"id":"CANARY"`},

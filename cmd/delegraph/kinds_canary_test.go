@@ -188,7 +188,7 @@ var planted = map[string]struct{ between, after []string }{
 		[]string{
 			`data: {"statusUpdate":{"taskId":"CANARY","status":{"state":"TASK_STATE_COMPLETED"},"metadata":{"type":"internal:x"}}}`,
 			`data: {"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"kind":"internal:x","text":"CANARY"}]}}`,
-			"event: tick\ndata: {\"statusUpdate\":{\"taskId\":\"CANARY\",\"status\":{\"state\":\"TASK_STATE_COMPLETED\"}}}",
+			"event: internal-tick\ndata: {\"statusUpdate\":{\"taskId\":\"CANARY\",\"status\":{\"state\":\"TASK_STATE_COMPLETED\"}}}",
 		},
 	},
 	"agui": {

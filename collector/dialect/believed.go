@@ -60,19 +60,3 @@ func TextTime(v strictjson.Value) time.Time {
 	}
 	return Time(t)
 }
-
-// SaysError says whether a tool's response is ADK's convention for an error: a member `error` that says something.
-func SaysError(response strictjson.Value) bool {
-	e := response.Get("error")
-	switch e.Kind() {
-	case strictjson.String:
-		return len(e.Text()) > 0
-	case strictjson.Bool:
-		on, _ := e.Bool()
-		return on
-	case strictjson.Number: // a code: 0 is none
-		n, ok := e.Float()
-		return n != 0 || !ok
-	}
-	return e.Len() > 0
-}

@@ -24,6 +24,12 @@ type Table struct {
 	// under any other name stays in.
 	Events []string
 
+	// Unnamed is set where the JSON alone says what a frame is. Then a frame leaves whatever its SSE event name, without that name.
+	Unnamed bool
+
+	// Kept are the SSE event names that the protocol's own clients act on. A relay keeps them.
+	Kept []string
+
 	// Named is set where the protocol names its frames in the SSE event field: then a frame leaves under the name of its type.
 	Named bool
 

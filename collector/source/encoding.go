@@ -49,11 +49,20 @@ func decompress(r io.Reader, encoding string) io.Reader {
 }
 
 // toTheEnd follows a stream that cannot be decoded, or not any more, to its end, which is that of its run.
-type toTheEnd struct{ decoded, source io.Reader }
+type toTheEnd struct {
+	decoded io.Reader
+	source  *tap
+	any     bool // something was decoded
+	read    int  // bytes of the source that were decoded when no more could be
+}
 
-func (e toTheEnd) Read(p []byte) (int, error) {
+func (e *toTheEnd) Read(p []byte) (int, error) {
 	n, err := e.decoded.Read(p)
+	e.any = e.any || n > 0
 	if err != nil {
+		if e.any {
+			e.read = e.source.given
+		}
 		_, _ = io.Copy(io.Discard, e.source)
 	}
 	return n, err

@@ -42,7 +42,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if p.settings.Judge != nil && x != nil {
 		return p.judge(resp, body, s, names)
 	}
-	body.tap = newTap(p.settings.QueueLimit, p.now)
+	body.tap = newTap(p.settings.QueueLimit, p.now, p.unobserved)
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s, names)
 	}
@@ -59,8 +59,9 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	}
 	judged := *s // the observer's own stays behind
 	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
-	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now)
-	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: plain, Arrival: p.now, End: body.end, Comments: true}, names...)
+	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now, p.unobserved)
+	r.upstream = &counting{Reader: plain}
+	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true}, names...)
 	p.reframed(resp, r)
 	p.working.Go(func() { p.deliver(s, r) })
 	return nil
@@ -127,36 +128,35 @@ func (p *Proxy) name(x *exchange) {
 
 // deliver observes what is decoded for the judge.
 func (p *Proxy) deliver(s *event.Stream, r *relayed) {
-	defer func() {
-		lost := 0
-		for b, ok := r.queue.take(); ok; b, ok = r.queue.take() { // what came after the observation ended
-			lost += b.Frame.Size
-		}
-		p.unobserved(lost + r.queue.unobserved())
-	}()
-	defer p.settings.Panics.Recover(recovery.Observation, nil) // the stream itself goes on
+	// The stream itself goes on after a panic.
+	defer p.settings.Panics.Recover(recovery.Observation, func() { r.queue.abandon(UnobservedPanic, r.queue.taken.bytes) })
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
 // follow reads the copy of a stream to its end.
 func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
-	lost := 0
-	defer func() {
-		// What came after the observation ended is let go of as it comes. A tap gives no error but its end.
-		rest, _ := io.Copy(io.Discard, body.tap)
-		p.unobserved(lost + int(rest) + body.tap.unobserved())
-	}()
-	defer p.settings.Panics.Recover(recovery.Observation, nil)
-	plain := toTheEnd{decompress(body.tap, encoding), body.tap}
-	err := p.collector.Observe(s, collector.Input{Reader: plain, Arrival: body.tap.arrival, End: body.end}, names...)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		lost = body.tap.given // not in the encoding that the agent says: the client has the bytes, we cannot read them
+	tap := body.tap
+	plain := &toTheEnd{decoded: decompress(tap, encoding), source: tap}
+	var consumed int64
+	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed}
+	half := func() int { // bytes of a frame that was not consumed
+		if encoding != "" {
+			return 0 // nobody knows where it began
+		}
+		return tap.given - int(consumed)
+	}
+	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes)) })
+	err := p.collector.Observe(s, in, names...)
+	if _, loses := tap.end(); loses != "" {
+		p.unobserved(loses, half())
+	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		p.unobserved(UnobservedEncoding, tap.given-plain.read) // the client has the bytes, we cannot read them
 	}
 }
 
-func (p *Proxy) unobserved(bytes int) {
+func (p *Proxy) unobserved(reason string, bytes int) {
 	if bytes > 0 {
-		p.counters.Unobserved(p.settings.Name, bytes)
+		p.counters.Unobserved(p.settings.Name, reason, bytes)
 	}
 }
 
@@ -215,13 +215,15 @@ func (b *observedBody) finish(clientLeft, broke bool) {
 		b.ending = event.EndBroken
 	}
 	if b.tap != nil {
-		b.tap.close()
+		b.tap.close(0)
 	}
 }
 
 func (b *observedBody) end() event.End {
-	if b.tap != nil && b.tap.unobserved() > 0 {
-		return event.EndUnobserved
+	if b.tap != nil {
+		if _, loses := b.tap.end(); loses != "" {
+			return event.EndUnobserved
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,10 +25,10 @@ import (
 
 // Counters are told of what a proxy could not do.
 type Counters interface {
-	Up(source string, up bool)           // whether a request reached the agent
-	BrokeOff(source string)              // an answer of the agent
-	Unobserved(source string, bytes int) // bytes that passed unseen
-	Unread(source, reason string)        // a run request that names nobody
+	Up(source string, up bool)                   // whether a request reached the agent
+	BrokeOff(source string)                      // an answer of the agent
+	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
+	Unread(source, reason string)                // a run request that names nobody
 }
 
 // ProxySettings are one proxy's.

@@ -48,6 +48,7 @@ type seen struct {
 	panics     []recovery.Component
 	log        bytes.Buffer
 	consume    func()
+	frame      func(*event.Batch)
 }
 
 func (s *seen) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
@@ -63,6 +64,9 @@ func (s *seen) Consume(b *event.Batch) {
 	if s.consume != nil {
 		s.consume()
 	}
+	if s.frame != nil {
+		s.frame(b)
+	}
 }
 
 func (s *seen) Close(stream *event.Stream, end event.End, _ time.Time) {
@@ -74,9 +78,9 @@ func (s *seen) Up(_ string, up bool) {
 		s.locked(func() { s.down++ })
 	}
 }
-func (s *seen) BrokeOff(string)            { s.locked(func() { s.brokeOff++ }) }
-func (s *seen) Unobserved(_ string, n int) { s.locked(func() { s.unobserved += n }) }
-func (s *seen) Unread(_, reason string)    { s.locked(func() { s.unread = append(s.unread, reason) }) }
+func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
+func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
+func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
 
 // Write keeps what is logged.
 func (s *seen) Write(line []byte) (int, error) {

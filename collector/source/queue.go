@@ -5,31 +5,46 @@ import (
 	"time"
 )
 
-// queue carries what passes on the path to the client to whoever observes it. Putting never blocks: when the observer has fallen
-// behind by the limit, it loses the rest of the stream.
-type queue[E any] struct {
-	limit int // of the costs of what waits
-	now   func() time.Time
+// Why bytes of a stream were not observed; the values of the label `reason`.
+const (
+	UnobservedQueueFull = "queue_full" // observation fell behind by more than the queue of the stream holds
+	UnobservedPanic     = "panic"      // a fault of ours ended the observation
+	UnobservedEncoding  = "encoding"   // a content encoding that cannot be undone
+)
 
-	mu       sync.Mutex
-	ready    sync.Cond
-	waiting  []queued[E]
-	cost     int
-	lost     int // bytes
-	closed   bool
-	overflow bool
-	ended    time.Time // when no more came, or could be kept
-	asleep   bool      // the observer, and nobody has called it
-	called   time.Time // for when it was called last
+// UnobservedReasons lists the reasons.
+func UnobservedReasons() []string {
+	return []string{UnobservedQueueFull, UnobservedPanic, UnobservedEncoding}
+}
+
+// queue carries what passes on the path to the client to the observer. Putting never blocks: when the observer has fallen behind by
+// the limit, it loses the rest of the stream.
+type queue[E any] struct {
+	limit  int // of the costs of what waits
+	now    func() time.Time
+	unseen func(reason string, bytes int) // told of each loss
+
+	mu      sync.Mutex
+	ready   sync.Cond
+	waiting []queued[E]
+	taken   queued[E] // the element last taken
+	cost    int
+	closed  bool
+	rest    int       // bytes of the stream that followed the last element
+	loses   string    // why all that follows is lost, or ""
+	ended   time.Time // when no more came, or could be kept
+	asleep  bool      // the observer, and nobody has called it
+	called  time.Time // for when it was called last
 }
 
 type queued[E any] struct {
 	element E
 	cost    int
+	bytes   int // of the stream
 }
 
-func newQueue[E any](limit int, now func() time.Time) *queue[E] {
-	q := &queue[E]{limit: limit, now: now}
+func newQueue[E any](limit int, now func() time.Time, unseen func(reason string, bytes int)) *queue[E] {
+	q := &queue[E]{limit: limit, now: now, unseen: unseen}
 	q.ready.L = &q.mu
 	return q
 }
@@ -38,15 +53,22 @@ func newQueue[E any](limit int, now func() time.Time) *queue[E] {
 func (q *queue[E]) put(element E, cost, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.overflow:
-		q.lost += bytes
-	case q.cost+cost > q.limit:
-		q.overflow, q.ended = true, q.now()
-		q.lost += bytes
-	default:
-		q.waiting = append(q.waiting, queued[E]{element, cost})
-		q.cost += cost
+	if q.loses == "" && q.cost+cost > q.limit {
+		q.lose(UnobservedQueueFull)
+	}
+	if q.loses != "" {
+		q.unseen(q.loses, bytes)
+		return
+	}
+	q.waiting = append(q.waiting, queued[E]{element, cost, bytes})
+	q.cost += cost
+}
+
+// lose has all that follows be lost. The caller holds the lock.
+func (q *queue[E]) lose(reason string) {
+	q.loses = reason
+	if !q.closed {
+		q.ended = q.now()
 	}
 }
 
@@ -59,7 +81,7 @@ const moment = time.Millisecond
 func (q *queue[E]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	full := q.overflow || q.cost > q.limit/2
+	full := q.loses != "" || q.cost > q.limit/2
 	if !full && (!q.asleep || len(q.waiting) == 0) {
 		return
 	}
@@ -73,16 +95,18 @@ func (q *queue[E]) wake() {
 	}
 }
 
-// close says that nothing follows.
-func (q *queue[E]) close() {
+// close says that nothing follows but the rest, which is in no element.
+func (q *queue[E]) close(rest int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return
 	}
-	q.closed = true
-	if !q.overflow {
+	q.closed, q.rest = true, rest
+	if q.loses == "" {
 		q.ended = q.now()
+	} else {
+		q.unseen(q.loses, rest)
 	}
 	q.ready.Signal()
 }
@@ -91,29 +115,38 @@ func (q *queue[E]) close() {
 func (q *queue[E]) take() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.waiting) == 0 && !q.closed && !q.overflow {
+	for len(q.waiting) == 0 && !q.closed && q.loses == "" {
 		q.asleep = true
 		q.ready.Wait()
 	}
+	q.taken = queued[E]{}
 	if len(q.waiting) == 0 {
 		return element, false
 	}
-	first := q.waiting[0]
+	q.taken = q.waiting[0]
 	q.waiting[0], q.waiting = queued[E]{}, q.waiting[1:]
-	q.cost -= first.cost
-	return first.element, true
+	q.cost -= q.taken.cost
+	return q.taken.element, true
 }
 
-// end is when no more came.
-func (q *queue[E]) end() time.Time {
+// abandon loses the part of the element last taken that was not observed, and all after it.
+func (q *queue[E]) abandon(reason string, unobserved int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.ended
+	for _, e := range q.waiting {
+		unobserved += e.bytes
+	}
+	q.waiting, q.cost = nil, 0
+	if q.loses == "" {
+		unobserved += q.rest
+		q.lose(reason)
+	}
+	q.unseen(reason, unobserved)
 }
 
-// unobserved is how many bytes the observer lost.
-func (q *queue[E]) unobserved() int {
+// end returns when no more came, and why the observer does not get all of it, or "".
+func (q *queue[E]) end() (at time.Time, loses string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.lost
+	return q.ended, q.loses
 }

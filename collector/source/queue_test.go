@@ -12,7 +12,7 @@ import (
 func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		q := newQueue[int](10, time.Now)
+		q := newQueue[int](10, time.Now, unnoticed)
 		var observed []time.Duration // since the beginning
 		go func() {
 			for _, ok := q.take(); ok; _, ok = q.take() {
@@ -34,7 +34,7 @@ func TestBurst(t *testing.T) {
 			synctest.Wait()
 			want = append(want, at.observed)
 		}
-		q.close()
+		q.close(0)
 		synctest.Wait()
 		if !slices.Equal(observed, want) {
 			t.Errorf("observed at %v, want %v", observed, want)

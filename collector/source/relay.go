@@ -37,6 +37,8 @@ type relayed struct {
 	long     bool     // such a block is on its way
 	out      []byte
 	sent     int // bytes of out
+	upstream *counting
+	observed int64 // bytes of upstream that the queue knows of
 	retry    time.Duration
 	how      event.End // set before the queue is closed
 	err      error
@@ -53,6 +55,18 @@ func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collec
 		r.decoding = decode(r.passing)
 	}
 	r.start(body)
+}
+
+// counting counts the bytes that are read.
+type counting struct {
+	io.Reader
+	read int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read += int64(n)
+	return n, err
 }
 
 // Read gives the next bytes for the client, waiting for the agent where there are none.
@@ -107,8 +121,10 @@ func (r *relayed) Close() error {
 
 // observe leaves the frame at hand to the observer.
 func (r *relayed) observe() {
+	at := r.decoding.Offset()
 	b := r.decoding.Detach()
-	r.queue.put(b, b.Cost(), b.Frame.Size)
+	r.queue.put(b, b.Cost(), int(at-r.observed))
+	r.observed = at
 }
 
 // stop ends the stream, for the client and for the observer.
@@ -120,19 +136,26 @@ func (r *relayed) stop(err error) {
 	if r.how = r.decoding.End(); r.how == event.EndOfStream && !errors.Is(err, io.EOF) {
 		r.how = event.EndBroken
 	}
-	r.queue.close()
+	r.queue.close(int(r.upstream.read - r.observed))
 }
 
 // end says how an observed stream ended, and when. It is asked when the queue has no more.
 func (r *relayed) end() (event.End, time.Time) {
-	if r.queue.unobserved() > 0 {
-		return event.EndUnobserved, r.queue.end()
+	at, loses := r.queue.end()
+	if loses != "" {
+		return event.EndUnobserved, at
 	}
-	return r.how, r.queue.end()
+	return r.how, at
 }
 
 // stopOnPanic ends the stream after a panic; else the observer would wait for more for ever.
-func (r *relayed) stopOnPanic() { r.stop(errPanic) }
+func (r *relayed) stopOnPanic() {
+	if r.queue != nil && r.err == nil {
+		r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
+		r.observed = r.upstream.read
+	}
+	r.stop(errPanic)
+}
 
 // errPanic is an end of a stream by a fault of ours, which has been recorded.
 var errPanic = errors.New("the stream could not be filtered")

@@ -32,6 +32,9 @@ func (judge) Append(dst []byte, b *event.Batch) []byte {
 	return dst
 }
 
+// unnoticed is for queues whose losses are no matter.
+func unnoticed(string, int) {}
+
 const relayLimit = 1 << 10
 
 func relay(body io.Reader, open bool) *relayed {
@@ -42,7 +45,8 @@ func relay(body io.Reader, open bool) *relayed {
 			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
 		})
 	} else {
-		r.decoding = c.Decode(s, collector.Input{Reader: body, Arrival: time.Now, Comments: true}, "adk")
+		r.upstream = &counting{Reader: body}
+		r.decoding = c.Decode(s, collector.Input{Reader: r.upstream, Arrival: time.Now, Comments: true}, "adk")
 	}
 	return r
 }
@@ -158,7 +162,7 @@ func TestJudgedIsObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := relay(io.MultiReader(strings.NewReader(c.sent), iotest.ErrReader(c.end)), false)
-			r.queue = newQueue[*event.Batch](1<<20, time.Now)
+			r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
 			if c.read < 0 {
 				_, _ = io.ReadAll(r)
 			} else if c.read > 0 {
@@ -181,9 +185,10 @@ func TestJudgedIsObserved(t *testing.T) {
 // TestCloseSurvives has what is read of a stream after its client left panic: the observer learns that the stream is over.
 func TestCloseSurvives(t *testing.T) {
 	r, frames := newRelayed(io.NopCloser(nil), judge{}, nil), 0
-	r.queue = newQueue[*event.Batch](1<<20, time.Now)
+	r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64}, nil)
-	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(yes + yes + yes), Arrival: func() time.Time {
+	r.upstream = &counting{Reader: strings.NewReader(yes + yes + yes)}
+	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: r.upstream, Arrival: func() time.Time {
 		if frames++; frames > 1 {
 			panic("a fault of ours")
 		}
@@ -211,7 +216,7 @@ func TestWithheldIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, agent := io.Pipe()
 		r := relay(body, false)
-		r.queue = newQueue[*event.Batch](1<<20, time.Now)
+		r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
 		go func() { _, _ = io.ReadAll(r) }()
 		go func() { _, _ = io.WriteString(agent, no) }()
 		observed := make(chan bool, 1)
@@ -224,4 +229,26 @@ func TestWithheldIsObserved(t *testing.T) {
 		}
 		agent.Close()
 	})
+}
+
+// TestSmallBlocksGoOutTogether has many small blocks at hand: what is there leaves in few writes, whatever the lines are and
+// however they end, and nothing is looked at again for each block.
+func TestSmallBlocksGoOutTogether(t *testing.T) {
+	const blocks, most = 50_000, 100
+	for _, block := range []string{":\n", ":\n\n", ":\r\n\r\n", ":\r\r", "event: x\n\n", "retry: 1\n", "\n", "data: {\n\n", "id: 1\r\n\r\n"} {
+		src := relay(strings.NewReader(yes+strings.Repeat(block, blocks)+"\n"+yes), false)
+		reads, buffer, last := 0, make([]byte, 32<<10), ""
+		for {
+			n, err := src.Read(buffer)
+			if n > 0 {
+				reads, last = reads+1, string(buffer[max(0, n-len(yes)):n])
+			}
+			if err != nil {
+				break
+			}
+		}
+		if reads > most || last != yes {
+			t.Errorf("%q: %d reads, the last ends with %q", block, reads, last)
+		}
+	}
 }

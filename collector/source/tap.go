@@ -20,12 +20,17 @@ type chunk struct {
 	at    time.Time
 }
 
-func newTap(limit int, now func() time.Time) *tap { return &tap{queue: newQueue[chunk](limit, now)} }
+func newTap(limit int, now func() time.Time, unseen func(reason string, bytes int)) *tap {
+	return &tap{queue: newQueue[chunk](limit, now, unseen)}
+}
+
+// chunkOverhead is what a chunk takes in memory beside its bytes.
+const chunkOverhead = 96
 
 // copy hands a copy of p to the observer.
 func (t *tap) copy(p []byte) {
 	if len(p) > 0 {
-		t.put(chunk{bytes.Clone(p), t.now()}, len(p), len(p))
+		t.put(chunk{bytes.Clone(p), t.now()}, chunkOverhead+len(p), len(p))
 	}
 }
 
@@ -34,7 +39,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	if len(t.reading.bytes) == 0 {
 		next, ok := t.take()
 		if !ok {
-			t.arrived = t.end()
+			t.arrived, _ = t.end()
 			return 0, io.EOF
 		}
 		t.reading, t.arrived = next, next.at

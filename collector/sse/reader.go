@@ -53,8 +53,7 @@ type Reader struct {
 	hasID         bool
 	oldRetry      time.Duration
 
-	lookFrom, looked int64 // where Ready began, and how far it has looked
-	lookData         bool  // and whether it saw data there
+	ahead lookahead // of Ready
 
 	comments bool  // are reported
 	passed   int64 // bytes up to the end of the last block, or of a comment between blocks
@@ -233,29 +232,8 @@ func (r *Reader) more() error {
 	r.data -= from
 	r.dataEnd -= from
 	r.breaks.shift(from)
+	r.ahead.breaks.shift(from)
 	return r.fill(r.limit)
-}
-
-// Ready says whether Next surely has a frame, or a comment, without reading from its source. It looks at each line once, however
-// often it is asked.
-func (r *Reader) Ready() bool {
-	start := r.base + int64(r.line)
-	if r.lookFrom != start {
-		r.lookFrom, r.looked, r.lookData = start, start, false
-	}
-	for {
-		rest := r.buf[r.looked-r.base : r.end]
-		i := bytes.IndexByte(rest, '\n')
-		if i < 0 {
-			return false
-		}
-		line := bytes.TrimSuffix(rest[:i], []byte("\r"))
-		if len(line) == 0 && r.lookData || r.comments && r.looked == start && len(line) > 0 && line[0] == ':' {
-			return true
-		}
-		r.lookData = r.lookData || string(line) == "data" || bytes.HasPrefix(line, []byte("data:"))
-		r.looked += int64(i + 1)
-	}
 }
 
 func (r *Reader) field(line []byte) {
@@ -364,6 +342,6 @@ func (r *Reader) finish(err error) error {
 		r.truncated = r.size + len(rest)
 	}
 	r.buffer = buffer{err: err}
-	r.breaks = breaks{}
+	r.breaks, r.ahead = breaks{}, lookahead{}
 	return err
 }

@@ -316,7 +316,12 @@ var driven = map[string]struct {
 		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.BrokeOff("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_source_unobserved_bytes_total": {
-		func(m *Metrics) { m.Unobserved("s", 7); m.Unobserved("s", 3) }, []string{`source="s" 10`},
+		func(m *Metrics) {
+			m.Unobserved("s", "panic", 7)
+			m.Unobserved("s", "panic", 3)
+			m.Unobserved("s", "queue_full", 1)
+		},
+		[]string{`reason="panic",source="s" 10`, `reason="queue_full",source="s" 1`},
 	},
 	"delegraph_source_unread_requests_total": {
 		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },

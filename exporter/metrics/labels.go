@@ -58,6 +58,7 @@ var closed = map[string][]string{
 	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),
 
 	parseErrors.of("reason"):       words(event.Reasons()),
+	unobservedBytes.of("reason"):   {"queue_full", "panic", "encoding"},
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
 	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown"},

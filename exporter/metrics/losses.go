@@ -40,8 +40,8 @@ func (m *Metrics) Repeated(source string) { m.repeatedFrames.with(source).Inc() 
 func (m *Metrics) SessionEvicted(source string) { m.sessionsEvicted.with(source).Inc() }
 
 // Unobserved counts bytes that went to the client unseen.
-func (m *Metrics) Unobserved(source string, bytes int) {
-	m.unobservedBytes.with(source).Add(float64(bytes))
+func (m *Metrics) Unobserved(source, reason string, bytes int) {
+	m.unobservedBytes.with(source, reason).Add(float64(bytes))
 }
 
 // Unread counts a run request that named nobody because it could not be read.

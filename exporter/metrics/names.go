@@ -42,7 +42,7 @@ var (
 	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
 	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
-	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, because observation had fallen behind.", []string{"source"}}
+	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, by reason.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
 	panics          = metric{"delegraph_panics_total", "Panics of Delegraph's own code that were recovered, by the part that panicked.", []string{"component"}}
 

@@ -21,6 +21,7 @@ type Outcome int
 const (
 	Delivered   Outcome = iota // though perhaps not all of it
 	Refused                    // for good
+	Malformed                  // for good, perhaps for one span of many
 	TooLarge                   // for good, but its halves may pass
 	Nobody                     // an outage: nobody takes a connection
 	Unreachable                // an outage otherwise, of somebody who may only be slow
@@ -40,6 +41,7 @@ var (
 	partialSuccess  = regexp.MustCompile(by + `OTLP partial success: .* \((-?\d+) (?:spans|metric data points) rejected\)$`)
 	refusedStatus   = regexp.MustCompile(by + `failed to send (?:metrics )?to \S+: (\d{3}) `)
 	retryableStatus = regexp.MustCompile(by + `retry-able request failure`)
+	unencodable     = regexp.MustCompile(by + `failed to marshal request body`)
 	clientLimit     = regexp.MustCompile(by + `request (?:body|message) too large: exceeded \d+ bytes$`)
 )
 
@@ -71,6 +73,8 @@ func Judge(err error) Verdict {
 		return judgeNetwork(network)
 	case retryableStatus.MatchString(text):
 		return Verdict{Outcome: Unreachable, Cause: "HTTP status 429, 502, 503 or 504"}
+	case unencodable.MatchString(text):
+		return Verdict{Outcome: Malformed, Cause: "cannot be encoded"}
 	case clientLimit.MatchString(text):
 		return Verdict{Outcome: TooLarge, Cause: "too large for the exporter"}
 	}
@@ -80,6 +84,8 @@ func Judge(err error) Verdict {
 		return Verdict{Outcome: Obscure, Cause: "an answer that is not understood"}
 	case code[1] == "413":
 		return Verdict{Outcome: TooLarge, Cause: "HTTP status 413"}
+	case code[1] == "400", code[1] == "422":
+		return Verdict{Outcome: Malformed, Cause: "HTTP status " + code[1]}
 	}
 	return Verdict{Outcome: Refused, Cause: "HTTP status " + code[1]}
 }
@@ -95,6 +101,12 @@ func judgeCode(answer *status.Status) Verdict {
 		v.Outcome = Unreachable
 	case codes.DeadlineExceeded:
 		return Verdict{Outcome: Unreachable, Cause: timedOut}
+	case codes.InvalidArgument:
+		v.Outcome = Malformed
+	case codes.Internal:
+		if strings.HasPrefix(answer.Message(), "grpc: error while marshaling: ") { // before anything was sent
+			return Verdict{Outcome: Malformed, Cause: "cannot be encoded"}
+		}
 	case codes.Canceled, codes.Aborted, codes.OutOfRange, codes.DataLoss:
 		v.Outcome = Unreachable
 	case codes.ResourceExhausted:

@@ -88,7 +88,7 @@ func settings(t *testing.T, queue int) Settings {
 // The ways in which a backend fails.
 var (
 	errDown   = &url.Error{Op: "Post", URL: "http://collector/v1/traces", Err: errors.New("connection refused")}
-	errRefuse = status.Error(codes.InvalidArgument, "no")
+	errRefuse = status.Error(codes.PermissionDenied, "no")
 	errBig    = status.Error(codes.ResourceExhausted, "received message larger than max")
 	errOdd    = errors.New("odd")
 )

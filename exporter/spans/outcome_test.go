@@ -94,8 +94,8 @@ func TestJudgeHTTP(t *testing.T) {
 		"200, in part, no reason":   {partly(3, ""), "s", otlp.Delivered, 3, "some of a batch"},
 		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", otlp.Delivered, 0, "some of a batch"},
 		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Obscure, 0, "an answer that is not understood"},
-		"400":                       {says(400, "bad\nspan"), "s", otlp.Refused, 0, "HTTP status 400"},
-		"400, which deceives":       {says(400, deceit), "s", otlp.Refused, 0, "HTTP status 400"},
+		"400":                       {says(400, "bad\nspan"), "s", otlp.Malformed, 0, "HTTP status 400"},
+		"400, which deceives":       {says(400, deceit), "s", otlp.Malformed, 0, "HTTP status 400"},
 		"401":                       {says(401, ""), "s", otlp.Refused, 0, "HTTP status 401"},
 		"404":                       {says(404, ""), "s", otlp.Refused, 0, "HTTP status 404"},
 		"413":                       {says(413, ""), "s", otlp.TooLarge, 0, "HTTP status 413"},
@@ -109,7 +109,7 @@ func TestJudgeHTTP(t *testing.T) {
 		"broken off":                {fails(io.EOF), "s", otlp.Unreachable, 0, "connection broken"},
 		"timeout":                   {fails(context.DeadlineExceeded), "s", otlp.Unreachable, 0, "timeout"},
 		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), otlp.TooLarge, 0, "too large for the exporter"},
-		"not UTF-8":                 {says(200, ""), "\xff", otlp.Obscure, 0, "an answer that is not understood"}, // which the observer never makes
+		"not UTF-8":                 {says(200, ""), "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := httpExporter(t, c.backend)
@@ -150,7 +150,7 @@ func TestJudgeGRPC(t *testing.T) {
 		"OK, in part":               {service{answer: partly(3, "bad")}, "s", otlp.Delivered, 3, "some of a batch"},
 		"canceled":                  {says(codes.Canceled), "s", otlp.Unreachable, 0, "gRPC status Canceled"},
 		"unknown":                   {service{err: errors.New("no")}, "s", otlp.Refused, 0, "gRPC status Unknown"},
-		"invalid argument":          {says(codes.InvalidArgument), "s", otlp.Refused, 0, "gRPC status InvalidArgument"},
+		"invalid argument":          {says(codes.InvalidArgument), "s", otlp.Malformed, 0, "gRPC status InvalidArgument"},
 		"deadline exceeded":         {says(codes.DeadlineExceeded), "s", otlp.Unreachable, 0, "timeout"},
 		"not found":                 {says(codes.NotFound), "s", otlp.Refused, 0, "gRPC status NotFound"},
 		"already exists":            {says(codes.AlreadyExists), "s", otlp.Refused, 0, "gRPC status AlreadyExists"},
@@ -166,7 +166,7 @@ func TestJudgeGRPC(t *testing.T) {
 		"data loss":                 {says(codes.DataLoss), "s", otlp.Unreachable, 0, "gRPC status DataLoss"},
 		"unauthenticated":           {says(codes.Unauthenticated), "s", otlp.Refused, 0, "gRPC status Unauthenticated"},
 		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), otlp.TooLarge, 0, "gRPC status ResourceExhausted"},
-		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", otlp.Refused, 0, "gRPC status Internal"}, // which the observer never makes
+		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := exportGRPC(t, c.backend, c.name)
@@ -289,7 +289,7 @@ func TestPoison(t *testing.T) {
 	for name, c := range map[string]struct {
 		code     int
 		rejected uint64 // with the poison
-	}{"bad request": {400, batchSize}, "too large": {413, 1}} {
+	}{"bad request": {400, 1}, "unauthorized": {401, batchSize}, "too large": {413, 1}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := NewProcessor(httpExporter(t, answering(func(w http.ResponseWriter, r *http.Request) {

@@ -55,6 +55,7 @@ type Processor struct {
 
 	// Of the delivering goroutine alone.
 	size     int       // of the next batch
+	split    split     // of a batch that was refused as malformed
 	guessed  int       // attempts at the oldest batch whose failure said nothing
 	rejected time.Time // when spans last were, which is told once an episode
 
@@ -275,12 +276,21 @@ func (p *Processor) pending() int {
 // deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. What it
 // returns is not delivered where a pause is needed.
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
-	batch := p.oldest()
+	batch := p.next()
 	v := p.attempt(ctx, batch)
 	switch {
 	case v.Outcome == otlp.TooLarge && len(batch) > 1:
 		p.size = len(batch) / 2
 		return otlp.Delivered
+	case v.Outcome == otlp.Malformed:
+		if next := p.split.refused(len(batch)); next > 0 {
+			p.size = next
+			return otlp.Delivered
+		}
+		if len(batch) > 1 {
+			batch = p.oldest(p.split.left)
+		}
+		v.Rejected = len(batch)
 	case v.Outcome == otlp.Obscure && p.guessed+1 < guesses:
 		p.guessed++
 		p.fail(v)
@@ -292,6 +302,9 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 		v.Rejected = len(batch)
 	}
 	p.size, p.guessed = min(2*p.size, p.settings.Batch), 0
+	if p.split.settled(len(batch), v.Outcome) {
+		p.size = p.settings.Batch
+	}
 	v.Rejected = min(v.Rejected, len(batch))
 	p.settle(len(batch), v)
 	return otlp.Delivered
@@ -309,12 +322,22 @@ func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) 
 	return otlp.Judge(p.exporter.ExportSpans(ctx, batch))
 }
 
-// oldest is the next batch. Should the attempt with it fail, an outage may have begun.
-func (p *Processor) oldest() []sdktrace.ReadOnlySpan {
+// next returns the next batch. Should the attempt with it fail, an outage may have begun.
+func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if !p.outage.told {
 		p.outage = outage{began: time.Now(), dropped: p.lost()}
 	}
-	return p.queue[:min(len(p.queue), p.size)]
+	p.mu.Unlock()
+	if p.split.left > 0 { // without spans that nobody has refused yet
+		return p.oldest(min(p.size, p.split.left))
+	}
+	return p.oldest(p.size)
+}
+
+// oldest returns the oldest n spans, or all if there are less.
+func (p *Processor) oldest(n int) []sdktrace.ReadOnlySpan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue[:min(len(p.queue), n)]
 }

@@ -48,7 +48,9 @@ func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) { r.serveHTTP(w, q, r.Export) }
+
+func (r *receiver) serveHTTP(w http.ResponseWriter, q *http.Request, export func(context.Context, *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error)) {
 	body, err := io.ReadAll(q.Body)
 	var request collector.ExportTraceServiceRequest
 	if err == nil {
@@ -58,7 +60,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, _ = r.Export(q.Context(), &request)
+	if _, err := export(q.Context(), &request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
 }
 
 func (r *receiver) heardSince(when time.Time) bool {
@@ -211,8 +215,15 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// serve takes spans at the address until it is stopped, which cuts its connections.
 func (r *receiver) serve(t *testing.T, protocol, address string) (stop func()) {
+	return serve(t, protocol, address, r)
+}
+
+// serve takes spans at the address until it is stopped, which cuts its connections.
+func serve(t *testing.T, protocol, address string, r interface {
+	http.Handler
+	collector.TraceServiceServer
+}) (stop func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {

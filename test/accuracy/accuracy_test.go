@@ -1,9 +1,7 @@
 package accuracy
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,21 +14,9 @@ func TestRecordedRuns(t *testing.T) {
 	wrong, runs := 0, 0
 	for _, run := range adkshapes.Recordings(t) {
 		t.Run(run.Version+" "+run.Name, func(t *testing.T) {
-			mine, theirs := ours(play(t, run), run.Arrived), agents(run)
-			align(run, &mine, &theirs)
-			found := differences(mine, theirs)
-			if len(found) == 0 && timesCount(run) {
-				if late := times(mine, theirs); len(late) > 0 {
-					found[inTimes] = strings.Join(late, "; ")
-				}
-			}
 			runs++
-			if len(found) > 0 {
+			if Check(t, run, reported(play(t, run), run.Arrived), true) {
 				wrong++
-			}
-			checkDifferences(t, run, found)
-			if t.Failed() {
-				t.Logf("%s\n  ours\n%s  the agent's\n%s", mine.status, mine.draw(), theirs.draw())
 			}
 		})
 	}
@@ -49,29 +35,12 @@ func TestLiveRuns(t *testing.T) {
 					}
 					for _, run := range server.Play(t, shape, streaming) {
 						t.Run(run.Name, func(t *testing.T) {
-							mine, theirs := ours(play(t, run), run.Arrived), agents(run)
-							align(run, &mine, &theirs)
-							checkDifferences(t, run, differences(mine, theirs))
+							Check(t, run, reported(play(t, run), run.Arrived), false)
 						})
 					}
 				}
 			}
 		})
-	}
-}
-
-func checkDifferences(t *testing.T, run adkshapes.Recording, found map[string]string) {
-	t.Helper()
-	known := knownDifference(run)
-	for _, field := range slices.Sorted(maps.Keys(found)) {
-		if !slices.Contains(known.fields, field) {
-			t.Errorf("%s: %s", field, found[field])
-		}
-	}
-	for _, field := range known.fields {
-		if _, differs := found[field]; !differs && field != inTimes {
-			t.Errorf("%s do not differ, although the table says so", field)
-		}
 	}
 }
 

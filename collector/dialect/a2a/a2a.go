@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -26,7 +27,8 @@ func (Dialect) Paths() []dialect.Path {
 		{Glob: "/a2a"},
 		{Glob: "/a2a/*"},
 		{Glob: "/message:stream"},
-		{Glob: "/*/message:stream"}, // of 0.3 too: /v1/message:stream
+		{Glob: "/*/message:stream"},          // of 0.3 too: /v1/message:stream
+		{Glob: "/a2a/*/*/v1/message:stream"}, // of Agno: /a2a/agents/{id}, teams and workflows
 		{Glob: "/tasks/*:subscribe", Continues: true},
 		{Glob: "/*/tasks/*:subscribe", Continues: true},
 	}
@@ -45,9 +47,6 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.Yes
 }
 
-// maxAnswers bounds the inputs that a request is believed to answer.
-const maxAnswers = 128
-
 // Identify reads the message that is sent. One that is sent to a task answers it, if it waits, and the calls that it names. Who
 // sends stands only in the credentials.
 func (Dialect) Identify(r dialect.Request) event.Identity {
@@ -56,14 +55,10 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		message = r.Body.Get("message")
 	}
 	id := event.Identity{Session: dialect.Name(message.Get("contextId").String())}
-	if task := message.Get("taskId").String(); task != "" {
-		id.Answers = append(id.Answers, dialect.Name(task))
-	}
+	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
-		if p.kind == partResponse && len(id.Answers) < maxAnswers {
-			if call := p.data.Get("id").String(); call != "" {
-				id.Answers = append(id.Answers, dialect.Name(call))
-			}
+		if p.kind == partResponse {
+			wire.AddAnswer(&id, p.data.Get("id"))
 		}
 	}
 	return id
@@ -72,7 +67,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 // New starts a stream. Most hold one task.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
-	d := &decoder{tasks: tasks, names: make(map[string]string)}
+	d := &decoder{tasks: tasks}
 	if s.Session == "" {
 		d.answers = s.Answers
 	}

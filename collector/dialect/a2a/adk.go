@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"hash/maphash"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -55,10 +54,9 @@ func readRemarks(sources ...strictjson.Value) (m remarks) {
 	return m
 }
 
-// failure is that of a model, with its code. Python puts the finish reason of an empty answer there too, and that of an answer cut at its
-// limit.
+// failure returns that of a model, with its code.
 func (m remarks) failure() (class event.Failure, code string) {
-	if code := m.code; len(code.Text()) == 0 || code.Is("STOP") || code.Is("MAX_TOKENS") {
+	if len(m.code.Text()) == 0 || !wire.IsFailure(m.code) {
 		return event.NoFailure, ""
 	}
 	return event.ModelError, wire.Code(m.code)
@@ -66,7 +64,7 @@ func (m remarks) failure() (class event.Failure, code string) {
 
 // place says whose event it is.
 func (d *decoder) place(m remarks, b *event.Batch) {
-	if m.author.Is("user") {
+	if wire.IsUser(m.author) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
@@ -128,7 +126,7 @@ func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 // respond states what is known of a model's response that an event is. Answers of tools are none, and an event that repeats the
 // last one as the answer has no usage.
 func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Failure, code string, b *event.Batch) {
-	usage := readUsage(m.usage)
+	usage := wire.GeminiUsage(m.usage)
 	if id := d.name(m.event); id != "" && id == r.event && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
 		r.goOn(usage, parts, b)
 		return
@@ -171,9 +169,6 @@ func (d *decoder) addPart(t *task, m remarks, p part, failure event.Failure, b *
 	}
 }
 
-// isRequest says whether a function call is the ADK's own question to the outside and no tool.
-func isRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
-
 // addCall states a call once: the answer of a task that waits repeats it.
 func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
@@ -182,12 +177,12 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	}
 	args := p.data.Get("args")
 	if id != "" && len(t.calls) < maxCalls {
-		t.calls[id] = call{long: p.long, target: d.name(args.First("agent_name", "agentName"))}
+		t.calls[id] = call{long: p.long, target: d.name(wire.TransferTarget(args))}
 	}
-	if isRequest(name) {
+	if wire.IsRequest(name) {
 		t.wait(id)
 		e := b.Add(event.KindInputRequested)
-		e.CallID, e.Input = id, inputKind(name)
+		e.CallID, e.Input = id, wire.RequestInput(name, args)
 		return
 	}
 	if p.long {
@@ -197,19 +192,6 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	e.Name, e.CallID, e.LongRunning = name, id, p.long
 	e.SetPayload(args)
 }
-
-func inputKind(name string) event.InputKind {
-	switch name {
-	case "adk_request_credential":
-		return event.InputCredential
-	case "adk_request_confirmation":
-		return event.InputConfirmation
-	}
-	return event.InputClarification
-}
-
-// transferTool is the function by which an ADK agent hands control over.
-const transferTool = "transfer_to_agent"
 
 func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
@@ -221,14 +203,14 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 		t.calls[id] = c
 	}
 	t.answer(id)
-	if isRequest(name) {
+	if wire.IsRequest(name) {
 		b.Add(event.KindInputAnswered).CallID = id
 		return
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID, e.Settled = name, id, c.long
 	e.SetPayload(p.data.Get("response"))
-	if dialect.SaysError(e.Payload()) {
+	if wire.SaysError(e.Payload()) {
 		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())
 		return
 	}
@@ -236,17 +218,22 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	if target == "" {
 		target = c.target
 	}
-	if name == transferTool && target != "" {
+	if name == wire.TransferTool && target != "" {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id
 	}
 }
 
-// addPauses names the calls that wait for a confirmation before their responses are read: the response of such a call holds an
-// error text that is none.
+// addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of such a call
+// holds an error text that is none.
 func (d *decoder) addPauses(m remarks, b *event.Batch) {
-	for call := range m.actions.First("requestedToolConfirmations", "requested_tool_confirmations").Members() {
-		b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
+	for _, asked := range []strictjson.Value{
+		m.actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
+		m.actions.First("requestedAuthConfigs", "requested_auth_configs"),
+	} {
+		for call := range asked.Members() {
+			b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
+		}
 	}
 }
 
@@ -266,23 +253,6 @@ func hasResponse(parts parts) bool {
 		}
 	}
 	return false
-}
-
-// readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.
-// Go leaves a count of 0 out, so where the total stands, it says what the missing one is.
-func readUsage(v strictjson.Value) event.Usage {
-	get := func(camel, snake string) event.Count { return dialect.Count(v.First(camel, snake)) }
-	thoughts := get("thoughtsTokenCount", "thoughts_token_count")
-	usage := event.Usage{
-		Input:     get("promptTokenCount", "prompt_token_count").Add(get("toolUsePromptTokenCount", "tool_use_prompt_token_count")),
-		Output:    get("candidatesTokenCount", "candidates_token_count").Add(thoughts),
-		CacheRead: get("cachedContentTokenCount", "cached_content_token_count"),
-		Reasoning: thoughts,
-	}
-	if total := get("totalTokenCount", "total_token_count"); !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
-		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
-	}
-	return usage
 }
 
 // less is what one usage counts more than another, nothing where that is less than nothing.

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -99,6 +100,10 @@ func TestEvents(t *testing.T) {
 			`asking agent="a"; input_requested call="c" credential; input_requested call="d" confirmation; input_requested call="e" clarification`,
 			`results agent="a"; input_answered call="c"; input_answered call="d"; input_answered call="e"; input_answered call="c"`,
 		}},
+		{"a question with a schema", []string{statusIs("input-required", strings.Replace(calls("e", "adk_request_input", true), `"agent_name":"x"`, `"response_schema":{}`, 1), by(""))},
+			[]string{`asking agent="a"; input_requested call="e" data`}},
+		{"a call that waits for a credential", []string{statusIs("working", gave("c", "f", `{"error":"sign in"}`), by(`,"adk_actions":{"requestedAuthConfigs":{"c":{}}}`))},
+			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
 		{"a call that waits for a confirmation", []string{statusIs("working", gave("c", "f", `{"error":"confirm"}`), by(`,"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"?"}}}`))},
 			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
 		{"the user's part", []string{bindings["0.3, JSON-RPC"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"user","parts":[`+text("secret")+`,`+gave("c", "f", `{}`)+`]}},"metadata":{"adk_author":"user"}`)},

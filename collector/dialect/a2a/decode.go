@@ -12,7 +12,7 @@ import (
 type decoder struct {
 	tasks   *simplelru.LRU[string, *task]
 	last    *task
-	names   map[string]string
+	names   wire.Names
 	places  wire.Places
 	answers []string // of a request that did not name its session, until the stream does
 }
@@ -202,7 +202,7 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 	if failure == event.NoFailure {
 		return
 	}
-	usage := readUsage(m.usage)
+	usage := wire.GeminiUsage(m.usage)
 	r := t.response(b)
 	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return
@@ -212,7 +212,8 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 }
 
 // readMessage takes an answer without a task, which is all of it; or one that is a task's last word. The protocol has a stream either
-// be one message or be about a task, so that one which names no task among the updates of a task is of that.
+// be one message or be about a task, so that one which names no task among the updates of a task is of that. One that names the task
+// ends nothing: the task says itself when it is over.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
@@ -228,12 +229,25 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	switch {
 	case t.over || fromUser(v):
 		return
+	case known && len(v.Get("taskId").Text()) > 0:
+		d.readPiece(t, v, b)
+		return
 	case !known:
 		b.Add(event.KindRunStarted)
 	}
 	d.place(readRemarks(v.Get("metadata")), b)
 	addTexts(partsOf(v), b)
 	t.finish(event.NoFailure, "", b)
+}
+
+// readPiece takes a message of a task that is worked on, as Agno sends its answers: each with some more of the text, under one id. The
+// end of the task states all of it.
+func (d *decoder) readPiece(t *task, v strictjson.Value, b *event.Batch) {
+	d.place(readRemarks(v.Get("metadata")), b)
+	message, parts := t.open(d.name(v.Get("messageId"))), partsOf(v)
+	message.keep(parts)
+	message.growing = true
+	b.Partial = addTexts(parts, b)
 }
 
 // taskOf is the task that a message is of: the one that it names, else the only one of its context that is worked on.
@@ -274,15 +288,5 @@ func addText(p part, b *event.Batch) {
 	b.AddText(kind, p.text)
 }
 
-// name returns a string of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(v strictjson.Value) string {
-	text := v.Text()
-	if known, ok := d.names[string(text)]; ok {
-		return known
-	}
-	s := dialect.Name(string(text))
-	if len(d.names) < maxNames && len(s) == len(text) {
-		d.names[s] = s
-	}
-	return s
-}
+// name returns a string of the wire, cut.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }

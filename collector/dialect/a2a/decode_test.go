@@ -55,6 +55,11 @@ func nobodys(members string) string {
 	return data(`{"message":{"messageId":"n",` + members + `"role":"ROLE_AGENT","parts":[` + text("hi") + `]}}`)
 }
 
+// messageOf is a message of task t.
+func messageOf(id, members, said string) string {
+	return bindings["0.3, JSON-RPC"]("message", `"messageId":"`+id+`","taskId":"t","contextId":"c","role":"agent","parts":[`+text(said)+`]`+members)
+}
+
 func text(s string) string { return `{"kind":"text","text":"` + s + `"}` }
 
 const (
@@ -163,8 +168,12 @@ func TestTasks(t *testing.T) {
 			[]string{`task; artifact name="n" id="a" other bytes=2 complete; text "hi"; artifact id="f" file bytes=2 complete (bytes "aGk="); final; run_ended`}},
 		{"a question, and work again", []string{statusIs("input-required", text("which?"), `,"final":true`), statusIs("input-required", text("which?"), ""), statusIs("working", "", ""), statusIs("input-required", "", ""), piece("a", text("hi"), last)},
 			[]string{`asking; input_requested call="t" clarification`, `asking; other`, `working; input_answered call="t"`, `asking; input_requested call="t" clarification`, `artifact-update; input_answered call="t"; artifact id="a" other bytes=2 complete; text "hi"`}},
-		{"a message ends its task", []string{taskIs("submitted", ""), data(`{"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":"t","contextId":"c","role":"agent","parts":[` + text("hi") + `]}}`), statusIs("completed", "", "")},
-			[]string{`working; run_started`, `message; text "hi"; final; run_ended`, `status-update; other`}},
+		{"messages of a task are pieces of its answer", []string{taskIs("submitted", ""), messageOf("m", "", "h"), messageOf("m", "", "i"), statusIs("completed", "", "")},
+			[]string{`working; run_started`, `message partial; text "h"`, `message partial; text "i"`, `status-update; text "hi"; final; run_ended`}},
+		{"a message of a task that is over", []string{taskIs("submitted", ""), statusIs("completed", "", ""), messageOf("m", "", "hi")},
+			[]string{`working; run_started`, `status-update; final; run_ended`, `message; other`}},
+		{"a thought of Agno's", []string{taskIs("working", ""), messageOf("m", `,"metadata":{"agno_content_category":"reasoning"}`, "hm"), messageOf("n", `,"metadata":{"agno_content_category":"content"}`, "hi"), statusIs("completed", "", "")},
+			[]string{`working; other`, `aside; thought "hm"`, `message partial; text "hi"`, `status-update; text "hi"; final; run_ended`}},
 		{"a message without a task is of the only one", []string{taskIs("submitted", ""), nobodys(`"contextId":"c",`), statusIs("completed", "", "")},
 			[]string{`working; run_started`, `message; text "hi"; final; run_ended`, `status-update; other`}},
 		{"a message without a context, too", []string{taskIs("submitted", ""), nobodys("")}, []string{`working; run_started`, `message; text "hi"; final; run_ended`}},

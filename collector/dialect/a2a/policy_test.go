@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/a2a"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -302,7 +304,8 @@ func TestStaysIn(t *testing.T) {
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":{"kind":"internal:x"}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"rawEvent":[{"type":"internal:x"}]}}`), "internal"},
 		{"internal:x", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
-		{"update", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "unknown"},
+		{"Internal_Message", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
+		{"TaskStatusUpdateEvent", rpc(`{"kind":"task-moved","taskId":"t"}`), "unknown"},
 		{"", rpc(`{"kind":"task-moved","taskId":"t"}`), "unknown"},
 		{"", `{"kind":"task-moved","taskId":"t"}`, "unknown"},
 		{"", `{"type":"x","statusUpdate":{` + ids + `,"status":{"state":"working"}}}`, "unknown"},
@@ -322,6 +325,42 @@ func TestStaysIn(t *testing.T) {
 		}
 	}
 }
+
+// TestNames relays frames under SSE event names. A frame goes by its JSON; a name reaches the client only where clients act on it.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"", working, ""},
+		{"message", working, ""},
+		{"TaskStatusUpdateEvent", working, ""},
+		{"Error", working, ""},
+		{"error", `{"error":{"code":500,"status":"INTERNAL","message":"secret"}}`, "error"},
+		{"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret"}}`, "error"},
+		{"failed", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret"}}`, ""},
+		{"error", "the agent is down", "error"}, // in whose place we say that the run failed
+	} {
+		for _, s := range []filter.Settings{public, client} {
+			input := collector.Input{Reader: strings.NewReader("event: " + c.name + "\ndata: " + c.data + "\n\n"), Arrival: func() time.Time { return time.Time{} }}
+			decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{Frame: 1 << 20, JSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a")
+			b, err := decoding.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			relayed := filter.NewRelay(s, nobody{}).Append(nil, b)
+			frame, err := sse.NewReader(bytes.NewReader(relayed), 0).Next()
+			if err != nil || string(frame.Event) != c.want || len(frame.Data) == 0 {
+				t.Errorf("%s of %s: %s becomes %q, want the name %q", s.Policy, c.name, c.data, relayed, c.want)
+			}
+		}
+	}
+}
+
+const working = `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{` + ids + `,"status":{"state":"TASK_STATE_WORKING"}}}}`
+
+// nobody is told what a relay kept in.
+type nobody struct{}
+
+func (nobody) Withheld(string, filter.Reason) {}
+func (nobody) IDWithheld(string)              {}
 
 // elsewhere takes out what stands in the place of files.
 var elsewhere = strings.NewReplacer(`"uri":"about:blank"`, "", `"url":"about:blank"`, "")

@@ -16,7 +16,6 @@ const (
 	maxWaiting   = 32
 	maxCalls     = 512
 	maxSpeakers  = 128
-	maxNames     = 1024
 )
 
 // task is what a run is here, or, for a message that no task is made of, the message.

@@ -6,8 +6,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The names by which a thought is known, and by which its mark may stand around it.
-var marks, metadata = []string{"adk_thought", "thought"}, []string{"metadata"}
+// The names by which a thought is known, and by which its mark may stand around it. Agno says of what category a message is: an answer
+// is "content", a thought "reasoning".
+var (
+	marks, metadata = []string{"adk_thought", "thought"}, []string{"metadata"}
+	categories      = []string{"agno_content_category"}
+)
 
 // marksThought says whether metadata has what it is of for a model's thought: whatever is set there and is not false.
 func marksThought(metadata strictjson.Value) bool {
@@ -17,6 +21,9 @@ func marksThought(metadata strictjson.Value) bool {
 
 func markOf(metadata strictjson.Value) (name strictjson.Value, is bool) {
 	for name, value := range metadata.Members() {
+		if generous.Among(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
+			return name, true
+		}
 		on, isBool := value.Bool()
 		if (on || !isBool && value.Kind() > strictjson.Null) && generous.Among(name.Text(), marks) {
 			return name, true

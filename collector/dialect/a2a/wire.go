@@ -285,7 +285,7 @@ func readFile(raw, uri, name, media strictjson.Value) part {
 	p := part{kind: partFile, name: name, media: media}
 	switch {
 	case raw.Kind() == strictjson.String:
-		p.form, p.data, p.bytes = event.PieceBytes, raw, decodedSize(raw)
+		p.form, p.data, p.bytes = event.PieceBytes, raw, event.Count{N: wire.Base64Length(raw.Text()), Known: true}
 	case uri.Kind() == strictjson.String:
 		p.form, p.data = event.PieceURI, uri
 	}
@@ -317,16 +317,3 @@ func is(v strictjson.Value, name string) bool {
 }
 
 func size(n int) event.Count { return event.Count{N: int64(n), Known: true} }
-
-// decodedSize is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
-func decodedSize(v strictjson.Value) event.Count {
-	letters := 0
-	for _, c := range v.Text() {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		digit := c >= '0' && c <= '9'
-		if letter || digit || c == '+' || c == '/' || c == '-' || c == '_' {
-			letters++
-		}
-	}
-	return size(letters * 6 / 8)
-}

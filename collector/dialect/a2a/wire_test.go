@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -107,11 +108,11 @@ func TestIdentify(t *testing.T) {
 		}
 	}
 	var many []string
-	for i := range 2 * maxAnswers {
+	for i := range 2 * wire.MaxAnswers {
 		many = append(many, gave(fmt.Sprint("c", i), "f", `{}`))
 	}
 	body := `{"message":{"taskId":"t","parts":[` + strings.Join(many, ",") + `]}}`
-	if got := (Dialect{}).Identify(dialect.Request{Body: value(t, body)}); len(got.Answers) != maxAnswers {
+	if got := (Dialect{}).Identify(dialect.Request{Body: value(t, body)}); len(got.Answers) != wire.MaxAnswers {
 		t.Errorf("%d answers", len(got.Answers))
 	}
 }

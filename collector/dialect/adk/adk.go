@@ -3,9 +3,9 @@ package adk
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -47,22 +47,15 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		Session: dialect.Name(body.First("sessionId", "session_id").String()),
 	}
 	for part := range body.First("newMessage", "new_message").Get("parts").Elements() {
-		answer := part.First("functionResponse", "function_response").Get("id").String()
-		if answer != "" && len(id.Answers) < maxAnswers {
-			id.Answers = append(id.Answers, dialect.Name(answer))
-		}
+		wire.AddAnswer(&id, part.First("functionResponse", "function_response").Get("id"))
 	}
 	return id
 }
-
-// maxAnswers bounds the inputs that a request is believed to answer.
-const maxAnswers = 128
 
 // New starts a stream. One that answers a run request holds one run, whatever its ids say.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
 		oneRun:    s.Answer,
-		names:     make(map[string]string),
 		responses: make(map[string]*response),
 	}
 }
@@ -87,6 +80,3 @@ func isBrokenError(data []byte) bool { return bytes.HasPrefix(data, brokenError)
 
 // brokenError is what stands before that text.
 var brokenError = []byte(`{"error": "`)
-
-// isRequest says whether a function call is the ADK's own question to the outside and no tool.
-func isRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }

@@ -11,13 +11,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// transferTool is the function by which an ADK agent hands control over.
-const transferTool = "transfer_to_agent"
-
 type decoder struct {
 	oneRun    bool
 	run       string
-	names     map[string]string
+	names     wire.Names
 	parts     []part // of the frame at hand
 	places    wire.Places
 	responses map[string]*response // by the speaker's place: parallel branches interleave
@@ -66,7 +63,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 
 func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	b.Run = d.runID(m.invocation)
-	user := isUser(m.author)
+	user := wire.IsUser(m.author)
 	b.Branch = d.name(m.branch)
 	if !user {
 		b.Agent = d.name(m.author)
@@ -189,7 +186,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		d.addCall(p, fr, b)
 	case partResponse:
 		name, id := d.name(p.name), dialect.Name(p.id.String())
-		if isRequest(name) {
+		if wire.IsRequest(name) {
 			b.Add(event.KindInputAnswered).CallID = id
 			return
 		}
@@ -198,7 +195,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		e.Name, e.CallID, e.Settled = name, id, fr.settles() || b.Output
 		e.Pending = b.Agent != "" && bytes.EqualFold(p.body.Get("status").Text(), []byte("pending"))
 		e.SetPayload(p.body)
-		if dialect.SaysError(p.body) {
+		if wire.SaysError(p.body) {
 			e.Error, e.Code = event.ToolError, wire.ResponseCode(p.body)
 		}
 	case partOther:
@@ -208,9 +205,9 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 
 func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	name, id := d.name(p.name), dialect.Name(p.id.String())
-	if isRequest(name) {
+	if wire.IsRequest(name) {
 		e := b.Add(event.KindInputRequested)
-		e.CallID, e.Input = id, inputKind(name, p.body)
+		e.CallID, e.Input = id, wire.RequestInput(name, p.body)
 		return
 	}
 	e := b.Add(event.KindToolStarted)
@@ -245,11 +242,6 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	}
 }
 
-// isUser knows the human as the most generous of readers would.
-func isUser(v strictjson.Value) bool {
-	return bytes.EqualFold(bytes.TrimSpace(v.Text()), []byte("user"))
-}
-
 // addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
 func addText(p part, fr *frame, b *event.Batch) {
 	switch {
@@ -269,19 +261,6 @@ func addErrorCode(failure event.Failure, code string, b *event.Batch) {
 		e := b.Add(event.KindError)
 		e.Error, e.Code, e.FromCode = failure, code, true
 	}
-}
-
-func inputKind(name string, args strictjson.Value) event.InputKind {
-	switch name {
-	case "adk_request_credential":
-		return event.InputCredential
-	case "adk_request_confirmation":
-		return event.InputConfirmation
-	}
-	if args.First("responseSchema", "response_schema").Exists() {
-		return event.InputData
-	}
-	return event.InputClarification
 }
 
 // addErrorFrame states an error that ends the run or befell it: what had not answered then failed, and an agent that control was handed
@@ -318,21 +297,8 @@ func (d *decoder) response(b *event.Batch) *response {
 	return r
 }
 
-// name returns a name of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(v strictjson.Value) string { return d.text(v, dialect.MaxName) }
+// name returns a string of the wire, cut.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }
 
 // text is name with another bound.
-func (d *decoder) text(v strictjson.Value, most int) string {
-	text := v.Text()
-	if known, ok := d.names[string(text)]; ok && len(known) <= most {
-		return known
-	}
-	if len(text) > most {
-		text = text[:most]
-	}
-	s := strings.ToValidUTF8(string(text), "")
-	if len(d.names) < maxSpeakers && len(s) == len(text) {
-		d.names[s] = s
-	}
-	return s
-}
+func (d *decoder) text(v strictjson.Value, most int) string { return d.names.Cut(v.Text(), most) }

@@ -2,7 +2,6 @@ package adk
 
 import (
 	"hash/maphash"
-	"math"
 	"slices"
 	"time"
 
@@ -112,18 +111,14 @@ func (m members) isEvent() bool {
 func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
-		notPartial: said && !partial, fromUser: isUser(m.content.Get("role")),
+		notPartial: said && !partial, fromUser: wire.IsUser(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: readUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
-// hasErrorCode says whether something failed. Python puts the finish reason of an empty answer there, and that of
-// an answer cut at its limit; neither is a failure.
-func (f *frame) hasErrorCode() bool {
-	code := f.ErrorCode
-	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
-}
+// hasErrorCode reports whether something failed.
+func (f *frame) hasErrorCode() bool { return wire.IsFailure(f.ErrorCode) }
 
 // failure says what an error code is about: a function where the frame speaks for one, and a tool where a call of the agent's waits
 // for its answer, since the model is not asked before. Python says so, by the name of an exception, of a tool that raised,
@@ -181,7 +176,7 @@ func (f *frame) isModelResponse(r *response) bool {
 		if p.kind == partResponse {
 			return false
 		}
-		if p.kind == partCall && isRequest(p.name.String()) {
+		if p.kind == partCall && wire.IsRequest(p.name.String()) {
 			requests++
 		}
 	}
@@ -267,7 +262,7 @@ func longSet(ids strictjson.Value) map[string]bool {
 // transferCall is the id of the call that a transfer answers.
 func (f *frame) transferCall() strictjson.Value {
 	for _, p := range f.parts {
-		if p.kind == partResponse && p.name.Is(transferTool) {
+		if p.kind == partResponse && p.name.Is(wire.TransferTool) {
 			return p.id
 		}
 	}
@@ -281,61 +276,13 @@ func first(v, otherwise strictjson.Value) strictjson.Value {
 	return otherwise
 }
 
-// readUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output.
-// Go leaves a count of 0 out, so where the total stands, it says what the missing ones are.
-func readUsage(v strictjson.Value) event.Usage {
-	var prompt, tools, answer, thoughts, total, cached event.Count
-	for name, n := range v.Members() {
-		switch string(name.Text()) {
-		case "promptTokenCount", "prompt_token_count":
-			prompt = dialect.Count(n)
-		case "toolUsePromptTokenCount", "tool_use_prompt_token_count":
-			tools = dialect.Count(n)
-		case "candidatesTokenCount", "candidates_token_count":
-			answer = dialect.Count(n)
-		case "thoughtsTokenCount", "thoughts_token_count":
-			thoughts = dialect.Count(n)
-		case "totalTokenCount", "total_token_count":
-			total = dialect.Count(n)
-		case "cachedContentTokenCount", "cached_content_token_count":
-			cached = dialect.Count(n)
-		}
-	}
-	usage := event.Usage{
-		Input:     prompt.Add(tools),
-		Output:    answer.Add(thoughts),
-		CacheRead: cached,
-		Reasoning: thoughts,
-	}
-	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
-		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
-	}
-	return usage
-}
-
-// millisecondsFrom divides seconds (Python) from milliseconds (JavaScript, Java): as seconds it is the year 5138, as milliseconds 1973.
-const millisecondsFrom = 1e11
-
 // reportedTime reads the five forms: a float of seconds, an integer of seconds or milliseconds, RFC 3339 text, none at all (Go).
 func reportedTime(v strictjson.Value) time.Time {
-	var t time.Time
 	switch v.Kind() {
 	case strictjson.Number:
-		n, ok := v.Float()
-		if !ok || math.Abs(n) > 1e15 {
-			return time.Time{}
-		}
-		if math.Abs(n) < millisecondsFrom {
-			n *= 1000
-		}
-		// A float of seconds holds microseconds and no more.
-		t = time.UnixMicro(int64(math.Round(n * 1000))).UTC()
+		return wire.NumberTime(v)
 	case strictjson.String:
-		parsed, err := time.Parse(time.RFC3339Nano, v.String())
-		if err != nil {
-			return time.Time{}
-		}
-		t = parsed.UTC()
+		return dialect.TextTime(v)
 	}
-	return dialect.Time(t)
+	return time.Time{}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -74,7 +75,7 @@ func TestDetect(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	const long = dialect.MaxName + 1
-	many := strings.Repeat(`{"functionResponse":{"id":"q"}},`, maxAnswers) + `{"functionResponse":{"id":"late"}}`
+	many := strings.Repeat(`{"functionResponse":{"id":"q"}},`, wire.MaxAnswers) + `{"functionResponse":{"id":"late"}}`
 	for body, want := range map[string]event.Identity{
 		`{"appName":"shop","userId":"u","sessionId":"s","newMessage":{"parts":[{"text":"hi"}]},"streaming":true}`:                                                       {App: "shop", User: "u", Session: "s"},
 		`{"app_name":"shop","user_id":"u","session_id":"s"}`:                                                                                                            {App: "shop", User: "u", Session: "s"},
@@ -86,7 +87,7 @@ func TestIdentify(t *testing.T) {
 		`null`: {},
 		`{"sessionId":"` + strings.Repeat("s", long) + `"}`:                                          {Session: strings.Repeat("s", dialect.MaxName)},
 		`{"newMessage":{"parts":[{"functionResponse":{"id":"` + strings.Repeat("é", long) + `"}}]}}`: {Answers: []string{strings.Repeat("é", dialect.MaxName/2)}},
-		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, maxAnswers)},
+		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, wire.MaxAnswers)},
 	} {
 		if diff := cmp.Diff(want, Dialect{}.Identify(dialect.Request{Body: value(t, body)})); diff != "" {
 			t.Errorf("%.200s: %s", body, diff)
@@ -198,8 +199,8 @@ func TestLimits(t *testing.T) {
 			t.Fatalf("frame %d: agent %q, %+v", i, b.Agent, b.Events)
 		}
 	}
-	if len(d.names) != maxSpeakers || len(d.responses) != maxSpeakers {
-		t.Errorf("keeps %d names and %d responses, want %d", len(d.names), len(d.responses), maxSpeakers)
+	if d.names.Len() != wire.MaxNames || len(d.responses) != maxSpeakers {
+		t.Errorf("keeps %d names and %d responses, want %d", d.names.Len(), len(d.responses), maxSpeakers)
 	}
 	// Beyond the limit a response is still one, by its own frame alone.
 	b := event.Batch{Stream: stream}
@@ -209,15 +210,15 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLongNames makes sure that a name over the limit is cut at a character, and not remembered.
+// TestLongNames makes sure that a name over the limit is cut at a character.
 func TestLongNames(t *testing.T) {
 	stream := &event.Stream{}
 	d := Dialect{}.New(stream).(*decoder)
 	long := strings.Repeat("x", dialect.MaxName-1) + "é"
 	b := event.Batch{Stream: stream}
 	d.Decode(dialect.Frame{JSON: value(t, fmt.Sprintf(`{"invocationId":"e-1","author":%q}`, long))}, &b)
-	if _, kept := d.names[long[:dialect.MaxName-1]]; b.Agent != long[:dialect.MaxName-1] || kept {
-		t.Errorf("agent %q, kept: %t", b.Agent, kept)
+	if b.Agent != long[:dialect.MaxName-1] {
+		t.Errorf("agent %q", b.Agent)
 	}
 }
 

@@ -221,7 +221,7 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	result := b.Embedded(v.Get("result"))
 	failure, code := event.NoFailure, ""
-	if dialect.SaysError(result) {
+	if wire.SaysError(result) {
 		failure, code = event.ToolError, wire.ResponseCode(result)
 	}
 	d.endTool(dialect.Name(v.Get("name").String()), failure, code, b).SetPayload(result)

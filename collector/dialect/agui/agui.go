@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -47,22 +48,14 @@ func isBareError(v strictjson.Value) bool {
 	return v.Len() == 1 && v.Get("error").Kind() == strictjson.String
 }
 
-// maxAnswers bounds the inputs that a request is believed to answer.
-const maxAnswers = 128
-
 // Identify reads a RunAgentInput. It answers interrupts, and with the results at the end of its messages the calls that an earlier
 // run left to its client.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(r.Body.Get("threadId").String())}
-	answer := func(v strictjson.Value) {
-		if s := v.String(); s != "" && len(id.Answers) < maxAnswers {
-			id.Answers = append(id.Answers, dialect.Name(s))
-		}
-	}
 	for entry := range r.Body.Get("resume").Elements() {
-		answer(entry.Get("interruptId"))
+		wire.AddAnswer(&id, entry.Get("interruptId"))
 	}
-	if r.Body.Get("forwardedProps").Get("command").Get("resume").Kind() > strictjson.Null && len(id.Answers) < maxAnswers {
+	if r.Body.Get("forwardedProps").Get("command").Get("resume").Kind() > strictjson.Null && len(id.Answers) < wire.MaxAnswers {
 		id.Answers = append(id.Answers, onInterrupt)
 	}
 	messages := r.Body.Get("messages")
@@ -75,7 +68,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	n := messages.Len() - last
 	for message := range messages.Elements() {
 		if n--; n < 0 {
-			answer(message.Get("toolCallId"))
+			wire.AddAnswer(&id, message.Get("toolCallId"))
 		}
 	}
 	return id
@@ -83,7 +76,5 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 
 // New starts a stream. It may hold several runs, one after the other.
 func (Dialect) New(*event.Stream) dialect.Decoder {
-	d := &decoder{names: make(map[string]string)}
-	d.reset()
-	return d
+	return &decoder{}
 }

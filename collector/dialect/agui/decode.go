@@ -17,7 +17,7 @@ type decoder struct {
 	held         bool // so does the beginning at hand
 	work
 
-	names map[string]string // strings that the stream repeats
+	names wire.Names
 }
 
 // work is what is known of the run at hand.
@@ -56,7 +56,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.unseen(v)
 		return
 	}
-	b.Time = reportedTime(v.Get("timestamp"))
+	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol says milliseconds; some producers send seconds
 	k := kinds[string(named.Text())]
 	if k == nil {
 		d.unseen(v)
@@ -255,18 +255,5 @@ func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("delta"))
 }
 
-// maxNames bounds the strings of a stream that are kept to be used again.
-const maxNames = 1024
-
-// name returns a string of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(v strictjson.Value) string {
-	text := v.Text()
-	if known, ok := d.names[string(text)]; ok {
-		return known
-	}
-	s := dialect.Name(string(text))
-	if len(d.names) < maxNames && len(s) == len(text) {
-		d.names[s] = s
-	}
-	return s
-}
+// name returns a string of the wire, cut.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }

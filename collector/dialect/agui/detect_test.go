@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -65,7 +66,7 @@ func TestDetect(t *testing.T) {
 func TestIdentify(t *testing.T) {
 	tool := func(i int) string { return fmt.Sprintf(`{"role":"tool","toolCallId":"c%d","content":"secret"}`, i) }
 	var many []string
-	for i := range 3 * maxAnswers {
+	for i := range 3 * wire.MaxAnswers {
 		many = append(many, tool(i))
 	}
 	for _, c := range []struct {
@@ -80,7 +81,7 @@ func TestIdentify(t *testing.T) {
 		{"a resumption", `{"threadId":"t","messages":[],"resume":[{"interruptId":"i","status":"resolved","payload":"secret"},{"interruptId":"j","status":"cancelled"},{"status":"resolved"}]}`, "t", 2, "i"},
 		{"a resumption as before", `{"threadId":"t","forwardedProps":{"command":{"resume":"secret"}}}`, "t", 1, onInterrupt},
 		{"none as before", `{"threadId":"t","forwardedProps":{"command":{"resume":null}}}`, "t", 0, ""},
-		{"too many", `{"threadId":"t","messages":[` + strings.Join(many, ",") + `]}`, "t", maxAnswers, "c0"},
+		{"too many", `{"threadId":"t","messages":[` + strings.Join(many, ",") + `]}`, "t", wire.MaxAnswers, "c0"},
 		{"a long name", `{"threadId":"` + strings.Repeat("x", 300) + `"}`, strings.Repeat("x", dialect.MaxName), 0, ""},
 		{"none", `{}`, "", 0, ""},
 		{"no object", `[1]`, "", 0, ""},

@@ -1,11 +1,10 @@
 package agui
 
 import (
-	"math"
 	"strings"
-	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -16,10 +15,7 @@ func readUsage(v strictjson.Value) event.Usage {
 		Input: dialect.Count(v.Get("inputTokens")), Output: dialect.Count(v.Get("outputTokens")),
 		CacheRead: dialect.Count(v.Get("cachedInputTokens")), Reasoning: dialect.Count(v.Get("reasoningTokens")),
 	}
-	if total := dialect.Count(v.Get("totalTokens")); !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
-		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
-	}
-	return usage
+	return wire.WithTotal(usage, dialect.Count(v.Get("totalTokens")))
 }
 
 // readState shows a state's names and size.
@@ -51,19 +47,3 @@ func readPatch(v strictjson.Value) (s event.State) {
 
 // unescape reads a reference token of RFC 6901.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-// millisecondsFrom divides seconds from milliseconds: as seconds it is the year 5138, as milliseconds 1973.
-const millisecondsFrom = 1e11
-
-// reportedTime reads a number of milliseconds, as every SDK writes it. The protocol does not say of what it is a number, and some
-// producers count seconds.
-func reportedTime(v strictjson.Value) time.Time {
-	n, ok := v.Float()
-	if !ok || math.Abs(n) > 1e15 {
-		return time.Time{}
-	}
-	if math.Abs(n) < millisecondsFrom {
-		n *= 1000
-	}
-	return dialect.Time(time.UnixMicro(int64(math.Round(n * 1000))))
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -33,7 +34,7 @@ func TestReportedTime(t *testing.T) {
 		"null":            "",
 	} {
 		got := ""
-		if at := reportedTime(parse(t, sent)); !at.IsZero() {
+		if at := wire.NumberTime(parse(t, sent)); !at.IsZero() {
 			got = at.Format(time.RFC3339Nano)
 		}
 		if got != want {
@@ -137,7 +138,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%d %s", n, what)
 		}
 	}
-	if n := len(d.names); n != maxNames {
+	if n := d.names.Len(); n != wire.MaxNames {
 		t.Errorf("%d names", n)
 	}
 	for _, format := range []string{

@@ -2,6 +2,7 @@ package looopy
 
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -30,14 +31,14 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 		e.Artifact.Bytes = event.Count{N: int64(len(text)), Known: true}
 		piece.Kind = event.PieceText
 	case base64Text:
-		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
+		e.Artifact.Bytes = event.Count{N: wire.Base64Length(text), Known: true}
 		piece.Kind = event.PieceBytes
 		if whole := e.Artifact.Complete && !e.Artifact.Append; !whole && !standsAlone(text) {
 			piece.Kind = event.PieceFragment
 			d.encodings.Add(e.ID, cutText)
 		}
 	case cutText:
-		e.Artifact.Bytes = event.Count{N: decodedLength(text), Known: true}
+		e.Artifact.Bytes = event.Count{N: wire.Base64Length(text), Known: true}
 		piece.Kind = event.PieceFragment
 	default:
 		return
@@ -64,31 +65,11 @@ func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
 	return known
 }
 
-// decodedLength is that of what base64, of any alphabet, with or without padding and line breaks, stands for.
-func decodedLength(text []byte) int64 {
-	digits, _ := base64Digits(text)
-	return digits * 6 / 8
-}
-
 // standsAlone says whether a chunk of base64 can be read without the others. The store of the servers puts chunks together as they
 // are, so that they may have been cut anywhere.
 func standsAlone(chunk []byte) bool {
-	digits, padding := base64Digits(chunk)
+	digits, padding := wire.Base64Digits(chunk)
 	return (digits+padding)%4 == 0
-}
-
-func base64Digits(text []byte) (digits, padding int64) {
-	for _, c := range text {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		digit := c >= '0' && c <= '9'
-		switch {
-		case letter || digit || c == '+' || c == '/' || c == '-' || c == '_':
-			digits++
-		case c == '=':
-			padding++
-		}
-	}
-	return digits, padding
 }
 
 // dataWrite writes the whole of it, each time.

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -16,7 +17,6 @@ const (
 	maxCalls     = 32 // open at once in one task, that agents are found in
 	maxQuestions = 512
 	maxArtifacts = 512
-	maxNames     = 1024
 )
 
 type decoder struct {
@@ -26,7 +26,7 @@ type decoder struct {
 	last      *task
 	asked     *simplelru.LRU[string, question] // by the call that waits
 	encodings *simplelru.LRU[string, encoding] // by artifact
-	names     map[string]string
+	names     wire.Names
 }
 
 func remember[V any](most int) *simplelru.LRU[string, V] {
@@ -201,16 +201,7 @@ func (t *task) isNews(text []byte) bool {
 	return news
 }
 
-// name returns a string of the wire, cut, without allocating for one that the stream has used before.
-func (d *decoder) name(text []byte) string {
-	if known, ok := d.names[string(text)]; ok {
-		return known
-	}
-	s := dialect.Name(string(text))
-	if len(d.names) < maxNames && len(s) == len(text) {
-		d.names[s] = s
-	}
-	return s
-}
+// name returns a text of the wire as a name.
+func (d *decoder) name(text []byte) string { return d.names.Cut(text, dialect.MaxName) }
 
 func (d *decoder) member(fr frame, name string) string { return d.name(fr.data.Get(name).Text()) }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -398,7 +399,7 @@ func TestBounds(t *testing.T) {
 	if !known || root.orphan || !root.begun || len(root.calls) != maxCalls {
 		t.Errorf("the root is not remembered as it should be: %v %+v", known, root)
 	}
-	if d.tasks.Len() != maxTasks || d.asked.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || len(d.names) != maxNames {
-		t.Errorf("%d tasks, %d questions, %d artifacts, %d names", d.tasks.Len(), d.asked.Len(), d.encodings.Len(), len(d.names))
+	if d.tasks.Len() != maxTasks || d.asked.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.names.Len() != wire.MaxNames {
+		t.Errorf("%d tasks, %d questions, %d artifacts, %d names", d.tasks.Len(), d.asked.Len(), d.encodings.Len(), d.names.Len())
 	}
 }

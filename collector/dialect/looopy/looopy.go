@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -54,9 +55,6 @@ func maybe(likely bool) dialect.Match {
 // sessionHeader names the context in requests to the AWS runtime, whose bodies do not.
 const sessionHeader = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 
-// maxAnswers bounds the inputs that a request is believed to answer.
-const maxAnswers = 128
-
 // Identify reads the context, and what a request that resumes a turn brings. Who asks stands only in its token.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(contextOf(r))}
@@ -65,10 +63,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	}
 	for _, list := range []strictjson.Value{r.Body.Get("inputs"), r.Body.Get("credentials")} {
 		for entry := range list.Elements() {
-			answer := entry.First("inputId", "authId", "toolCallId").String()
-			if answer != "" && len(id.Answers) < maxAnswers {
-				id.Answers = append(id.Answers, dialect.Name(answer))
-			}
+			wire.AddAnswer(&id, entry.First("inputId", "authId", "toolCallId"))
 		}
 	}
 	return id
@@ -97,6 +92,5 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		tasks:     remember[*task](maxTasks),
 		asked:     remember[question](maxQuestions),
 		encodings: remember[encoding](maxArtifacts),
-		names:     make(map[string]string),
 	}
 }

@@ -142,11 +142,7 @@ func readUsage(v strictjson.Value) event.Usage {
 	if !usage.CacheRead.Known {
 		usage.CacheRead = dialect.Count(v.Get("cache_read_input_tokens"))
 	}
-	total := dialect.Count(v.Get("total_tokens"))
-	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
-		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
-	}
-	return usage
+	return wire.WithTotal(usage, dialect.Count(v.Get("total_tokens")))
 }
 
 // errorCode returns the code of what failed, or "". The protocol has no field for one, but a reason, and the words of an error.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -88,7 +89,7 @@ func TestIdentify(t *testing.T) {
 			event.Identity{Session: "ctx-1", Answers: []string{"i1", "c1", "a1"}}},
 		"resume without a type":         {"POST", "/invocations", "ctx-1", `{"inputs":[{"inputId":"i1","value":null}]}`, event.Identity{Session: "ctx-1", Answers: []string{"i1"}}},
 		"prompt that says what it is":   {"POST", "/invocations", "ctx-1", `{"type":"prompt","prompt":"hi","inputs":[{"inputId":"i1"}]}`, event.Identity{Session: "ctx-1"}},
-		"too many answers":              {"POST", "/invocations", "ctx-1", many, event.Identity{Session: "ctx-1", Answers: slices.Repeat([]string{"i"}, maxAnswers)}},
+		"too many answers":              {"POST", "/invocations", "ctx-1", many, event.Identity{Session: "ctx-1", Answers: slices.Repeat([]string{"i"}, wire.MaxAnswers)}},
 		"the design document's request": {"POST", "/run", "", `{"contextId":"ctx-2","message":"hi"}`, event.Identity{Session: "ctx-2"}},
 		"context stream":                {"GET", "/events/ctx-3", "", ``, event.Identity{Session: "ctx-3"}},
 		"context stream below api":      {"GET", "/api/contexts/ctx-3/stream", "", ``, event.Identity{Session: "ctx-3"}},

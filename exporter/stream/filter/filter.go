@@ -120,7 +120,7 @@ func isText(b *event.Batch) bool {
 // namedRight says whether the SSE event name is one that the protocol has for this frame.
 func namedRight(b *event.Batch) bool {
 	name := string(b.Frame.Event)
-	if name == "" || b.Table.Named && name == b.Type {
+	if name == "" || b.Table.Unnamed || b.Table.Named && name == b.Type {
 		return true
 	}
 	return slices.Contains(b.Table.Events, name)

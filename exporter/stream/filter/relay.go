@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -37,6 +39,9 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 		if b.Table.Named {
 			frame.Name = b.Table.FailureType
 		}
+	}
+	if slices.Contains(b.Table.Kept, string(b.Frame.Event)) {
+		frame.Name = string(b.Frame.Event)
 	}
 	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data}
 	if len(out.ID) > 0 && !plain(string(out.ID)) {

@@ -1,0 +1,72 @@
+package source_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/source"
+)
+
+// TestEveryByteIsAccountedFor sends streams of frames, comments, blocks without data and a rest, through queues of any size, to an
+// observer that falls behind or fails. What was observed and what is counted as unobserved are together all that was relayed.
+func TestEveryByteIsAccountedFor(t *testing.T) {
+	eachRelay(t, func(t *testing.T, judge func() source.Judge) {
+		random := rand.New(rand.NewPCG(7, 8))
+		for round := range 60 {
+			var wire bytes.Buffer
+			ends := map[string]int{} // of frames in the stream, by id
+			for i := range 1 + random.IntN(300) {
+				switch random.IntN(4) {
+				case 0:
+					wire.WriteString(strings.Repeat(":\n\n", random.IntN(100)))
+				case 1:
+					wire.WriteString(": " + strings.Repeat("c", random.IntN(500)) + "\nevent: x\n\n")
+				case 2:
+					fmt.Fprintf(&wire, "id: no%d\ndata: %s\n\n", i, strings.Repeat("x", random.IntN(2000))) // rejected
+					ends[fmt.Sprint("no", i)] = wire.Len()
+				}
+				id := fmt.Sprint(i)
+				fmt.Fprintf(&wire, "id: %s\n"+frame, id, i)
+				ends[id] = wire.Len()
+			}
+			wire.WriteString([]string{"", ":\n:\n", "data: {", "id: 1\n\n"}[random.IntN(4)])
+			panics, frames, observed := 0, 0, 0
+			if random.IntN(3) == 0 {
+				panics = 1 + random.IntN(100)
+			}
+			hold := make(chan struct{})
+			release := sync.OnceFunc(func() { close(hold) })
+			early := random.IntN(2) == 0
+			if early {
+				release()
+			}
+			s := &seen{frame: func(b *event.Batch) {
+				<-hold
+				if frames++; frames == panics {
+					panic("a fault of ours")
+				}
+				observed = ends[string(b.Frame.ID)]
+			}}
+			address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, wire.String()) }), 1<<(9+random.IntN(12)), judge)
+			body := post(t, address, request).Body
+			if _, err := io.Copy(io.Discard, body); err != nil {
+				t.Fatal(err)
+			}
+			release()
+			wait()
+			if s.ends[0] != event.EndUnobserved {
+				observed = wire.Len() // to its end
+			}
+			if observed+s.unobserved != wire.Len() {
+				t.Errorf("round %d: %d observed and %d unobserved of %d bytes; early %v, %d frames, panics at %d", round, observed, s.unobserved, wire.Len(), early, frames, panics)
+			}
+		}
+	})
+}

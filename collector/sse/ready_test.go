@@ -1,0 +1,85 @@
+package sse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// counted counts the reads of a source.
+type counted struct {
+	src   io.Reader
+	reads int
+}
+
+func (c *counted) Read(p []byte) (int, error) { c.reads++; return c.src.Read(p) }
+
+// TestReady asks before each call of Next whether it will read from its source, and counts whether it did. The byte order mark and
+// frames over the limit are the only results that Ready may miss.
+func TestReady(t *testing.T) {
+	lines := []string{"data: x", "data", "datax: y", ": c", ":", "", "", "id: 1", "event: x", "retry: 5", "data:", "dat"}
+	ends := []string{"\n", "\r", "\r\n"}
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		var wire strings.Builder
+		end := ends[random.IntN(3)]
+		for range random.IntN(40) {
+			if random.IntN(8) == 0 {
+				end = ends[random.IntN(3)]
+			}
+			wire.WriteString(lines[random.IntN(len(lines))] + end)
+		}
+		sizes := []int{1 + random.IntN(60), 1 + random.IntN(9)}
+		src := &counted{src: &splitReader{stream: wire.String(), sizes: sizes}}
+		r := NewReader(src, 0)
+		r.ReportComments(random.IntN(2) == 0)
+		for err := error(nil); err == nil || errors.Is(err, ErrComment); {
+			ready, before := r.Ready(), src.reads
+			if random.IntN(2) == 0 && r.Ready() != ready {
+				t.Fatalf("%q: Ready is no longer %v", wire.String(), ready)
+			}
+			_, err = r.Next()
+			if waited := src.reads > before; ready == waited {
+				t.Fatalf("%q in %v: ready is %v, reads %d, offset %d", wire.String(), sizes, ready, src.reads-before, r.Offset())
+			}
+		}
+	}
+}
+
+// BenchmarkReady asks after each result whether there is another, as a relay does. Each stream runs at two lengths, whose MB/s
+// should be alike; a first large frame makes the buffer as large as it can be.
+func BenchmarkReady(b *testing.B) {
+	for _, shape := range []struct{ name, wire, end string }{
+		{"empty comments", ":\n\n", "data:x\n\n"},
+		{"comment lines", ":\n", "data:x\n\n"},
+		{"comment lines, CRLF", ":\r\n", "data:x\r\n\r\n"},
+		{"empty events", "event:x\n\n", "data:x\n\n"},
+		{"blank lines", "\n", "data:x\n\n"},
+		{"retry lines", "retry:1\n", "data:x\n\n"},
+		{"frames", "data:x\n\n", ""},
+		{"frames, CR", "data:x\r\r", ""},
+		{"frames and comments, CR", ":\r\rdata:x\r\r", ""},
+		{"data lines", "data:x\n", "\n"},
+	} {
+		for _, size := range []int{400_000, 4_000_000} {
+			b.Run(fmt.Sprintf("%s/%d", shape.name, size), func(b *testing.B) {
+				wire := "data:" + strings.Repeat("x", 5_000_000) + "\n\n" + strings.Repeat(shape.wire, size/len(shape.wire)) + shape.end
+				for b.Loop() {
+					b.StopTimer()
+					r := NewReader(strings.NewReader(wire), 0)
+					r.ReportComments(true)
+					_, err := r.Next()
+					b.StartTimer()
+					for err == nil || errors.Is(err, ErrComment) {
+						r.Ready()
+						_, err = r.Next()
+					}
+				}
+				b.SetBytes(int64(size))
+			})
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package spans
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+var errMalformed = status.Error(codes.InvalidArgument, "malformed")
+
+// strict is a receiver that refuses a request for one span of it.
+type strict struct{ *receiver }
+
+func (s strict) Export(ctx context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	if strings.Contains(request.String(), "poison") {
+		return nil, errMalformed
+	}
+	return s.receiver.Export(ctx, request)
+}
+
+func (s strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.serveHTTP(w, r, s.Export)
+}
+
+// TestBadSpansCostNoOther sends spans that a real receiver refuses, and spans that cannot be encoded, among others: all others
+// arrive, over both protocols.
+func TestBadSpansCostNoOther(t *testing.T) {
+	for _, protocol := range []string{"grpc", "http/protobuf"} {
+		for _, bad := range []string{"poison", "not UTF-8: \xff"} {
+			t.Run(fmt.Sprintf("%s/%.6s", protocol, bad), func(t *testing.T) {
+				r := &receiver{spans: map[string]bool{}}
+				address := freeAddress(t)
+				t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+address)
+				exporter, err := NewExporter(t.Context(), os.Getenv)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer serve(t, protocol, address, strict{r})()
+				p := NewProcessor(exporter, settings(t, 10_000))
+				sent := 0
+				for _, at := range []int{0, 1, 100, 511, 512, 700, 701, 1200} {
+					hand(p, sent, at)
+					p.OnEnd(span(bad))
+					sent = at
+				}
+				hand(p, 1200, 1500)
+				shut(t, p, time.Minute)
+				check(t, p, 1500, 0, 0, 8, 0)
+				if len(r.spans) != 1500 {
+					t.Errorf("the receiver has %d spans", len(r.spans))
+				}
+			})
+		}
+	}
+}
+
+// TestAllSpansRefused has a backend that refuses everything as malformed, and later all but one span of each batch: the attempts
+// are bounded, every span is counted, and what is accepted again is delivered.
+func TestAllSpansRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := true
+		b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
+			for _, s := range batch {
+				if all || strings.HasSuffix(s.Name(), "500") {
+					return errMalformed
+				}
+			}
+			return nil
+		}}
+		p := NewProcessor(b, settings(t, 10_000))
+		send := func(from, to int) (attempts int) {
+			before := len(b.tried())
+			hand(p, from, to)
+			time.Sleep(2 * batchDelay)
+			synctest.Wait()
+			return len(b.tried()) - before
+		}
+		if n, most := send(0, 512), splitSpans*perSpan(512)+1; n > most {
+			t.Errorf("%d attempts at a batch, at most %d are allowed", n, most)
+		}
+		if n, most := send(512, 2048), 3*(perSpan(512)+1); n > most {
+			t.Errorf("%d attempts at three more batches, at most %d are allowed", n, most)
+		}
+		check(t, p, 0, 0, 0, 2048, 0)
+		all = false
+		send(2048, 4096)
+		check(t, p, 2046, 0, 0, 2050, 0) // without 2500 and 3500
+		shut(t, p, time.Second)
+	})
+}
