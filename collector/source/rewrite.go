@@ -1,6 +1,7 @@
 package source
 
 import (
+	"net/http"
 	"net/http/httputil"
 	"strings"
 )
@@ -24,12 +25,9 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		}
 	}
 	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if accepted := r.In.Header.Values("Accept-Encoding"); p.settings.Judge != nil && len(accepted) > 0 {
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.Judge != nil && (run != nil || asksForStream(r.In.Header)) {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
 		r.Out.Header.Set("Accept-Encoding", "identity")
-		if run == nil && acceptsGzip(accepted) {
-			r.Out.Header.Set("Accept-Encoding", "gzip")
-		}
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
@@ -37,6 +35,11 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	if run != nil {
 		run.span.propagate(r.Out.Header)
 	}
+}
+
+// asksForStream reports whether a request asks for an event stream, as EventSource does.
+func asksForStream(h http.Header) bool {
+	return strings.Contains(strings.ToLower(strings.Join(h.Values("Accept"), ",")), "event-stream")
 }
 
 // target is the path that the client asked for, byte for byte, below the agent's own.

@@ -243,10 +243,10 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	}
 }
 
-// addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
+// addText takes text for an agent's: what stands in another role than the model's is none, whoever is named as its author.
 func addText(p part, fr *frame, b *event.Batch) {
 	switch {
-	case fr.fromUser:
+	case fr.foreign:
 		if !p.text.Is("") {
 			b.Add(event.KindOther)
 		}

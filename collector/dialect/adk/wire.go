@@ -28,7 +28,7 @@ type frame struct {
 	hasUsage     bool
 	isNode       bool // it speaks for a function, which has no model
 	notPartial   bool // says so; a frame of a run without streaming says neither
-	fromUser     bool // its content is in the role of the user: responses of tools, or the human's own words
+	foreign      bool // its content is in another role than the model's: responses of tools, the human's own words, or instructions
 }
 
 // members are those of an event that anything is read of, found in one pass.
@@ -137,10 +137,15 @@ func (m members) isEvent() bool {
 func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
-		notPartial: said && !partial, fromUser: wire.IsUser(m.content.Get("role")),
+		notPartial: said && !partial, foreign: !isModel(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
 		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
+}
+
+// isModel reports whether a role is the model's, or absent.
+func isModel(role strictjson.Value) bool {
+	return role.Kind() <= strictjson.Null || role.Is("") || role.Is("model") || role.Is("assistant")
 }
 
 // hasErrorCode reports whether something failed.

@@ -187,8 +187,11 @@ func (f *Filter) leaveText(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if rules.Public == nil {
 			return Frame{}, Policy
 		}
-		if rules.Public.Instead != "" {
+		switch {
+		case rules.Public.Instead != "":
 			data = []byte(rules.Public.Instead)
+		case !isOf(rules.Public.Form, data) && !slices.Contains(rules.Public.Values, string(data)):
+			return Frame{}, Empty
 		}
 	default:
 		return Frame{}, Policy
