@@ -50,6 +50,7 @@ func TestLoadGood(t *testing.T) {
 				Dialect:       "adk",
 				Relay:         RelayVerbatim,
 				Policy:        PolicyPublic,
+				Agent:         "fire chief",
 				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
 			},
 			{
