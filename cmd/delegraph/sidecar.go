@@ -135,7 +135,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	if err != nil {
 		return nil, nil, err
 	}
-	settings, err := spans.NewSettings(env, s.config.Limits.SpanQueue, s.logger)
+	settings, err := spans.NewSettings(env, s.config.Limits.SpanQueue, int(s.config.Limits.SpanQueueSize), s.logger)
 	if err != nil {
 		return nil, nil, err
 	}

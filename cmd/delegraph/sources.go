@@ -43,7 +43,7 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Judge: s.judge(configured),
+		Cards: configured.AgentCards != config.CardsVerbatim, Judge: s.judge(configured),
 	}
 	if named {
 		settings.Named = s.openSession

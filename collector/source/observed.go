@@ -29,7 +29,11 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if isBinary(resp.Header) && p.settings.Judge != nil {
 		return ofType(binaryEvents)
 	}
-	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		return nil
+	}
+	if !mayBeStream(resp.Header) {
+		p.replaceCard(resp)
 		return nil
 	}
 	if x != nil {
@@ -44,7 +48,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	body.tap = newTap(p.settings.QueueLimit, p.now, p.unobserved)
 	if p.settings.Judge != nil {
-		p.judgeOpen(resp, body, *s, names)
+		p.judgeOpen(resp, body, *s)
 	}
 	p.working.Go(func() { p.follow(s, body, names, encoding) })
 	return nil
@@ -67,23 +71,23 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	return nil
 }
 
-// judgeOpen puts a judge into the path of a stream that need not be an agent's; not where it comes in an encoding that it was not
-// asked for, and no path says that it is one.
-func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream, names []string) {
+// judgeOpen puts a judge into the path of a stream that need not be an agent's, of whatever dialect; not where it comes in an encoding
+// that it was not asked for, and no path says that it is one.
+func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
 	if _, cannot := plain.(unreadable); cannot {
 		return
 	}
 	r := newRelayed(body, p.settings.Judge())
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
-		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true}, names...)
+		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
 	})
 	p.reframed(resp, r)
 }
 
 func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
 	resp.Body, resp.ContentLength = body, -1
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "ETag"} {
 		resp.Header.Del(name)
 	}
 }

@@ -59,7 +59,7 @@ var closed = map[string][]string{
 	unobservedBytes.of("reason"):   {"queue_full", "panic", "encoding"},
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
-	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown"},
+	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes"},
 	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
 	streamDisconnects.of("reason"): words(stream.Disconnects()),
 	streamRefusals.of("reason"):    words(stream.Refusals()),
