@@ -68,6 +68,7 @@ type Source struct {
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
 	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
+	Agent         string   `yaml:"agent"`           // the name of an agent that its stream does not name; "" for Name
 	AgentCards    string   `yaml:"agent_cards"`     // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
 }

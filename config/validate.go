@@ -84,6 +84,7 @@ func (c *checker) sources(sources []Source, none bool) {
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
+		c.agent(source.Agent, key+".agent")
 		switch {
 		case source.Proxy == nil && source.Tail == nil:
 			c.report.wrong(key+".proxy", "missing", "give a proxy with listen and upstream, or a tail with url")
@@ -142,6 +143,13 @@ func instead(word string, words []string) string {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	return "use one of " + strings.Join(words, ", ")
+}
+
+// agent checks the name of an agent, which may be left out.
+func (c *checker) agent(name, key string) {
+	if len(name) > maxAgentName || strings.ContainsFunc(name, unprintable) {
+		c.report.wrong(key, fmt.Sprintf("%.60q is not the name of an agent", name), fmt.Sprintf("give at most %d bytes of printable text", maxAgentName))
+	}
 }
 
 func (c *checker) agents(agents []string, key string) {

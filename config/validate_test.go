@@ -42,6 +42,10 @@ func TestValidate(t *testing.T) {
 			"sources[0].agents_as_tools: 1001 items are too many; give at most 1000",
 		},
 		{
+			"long name of an agent", agent(func(c *Config) { c.Sources[0].Agent = strings.Repeat("a", 257) }),
+			`sources[0].agent: "` + strings.Repeat("a", 60) + `" is not the name of an agent; give at most 256 bytes of printable text`,
+		},
+		{
 			"long agent", agent(func(c *Config) { c.Sources[0].AgentsAsTools = []string{strings.Repeat("a", 257)} }),
 			`sources[0].agents_as_tools[0]: "` + strings.Repeat("a", 60) + `" is not the name of a tool; give 1 to 256 bytes of printable text`,
 		},

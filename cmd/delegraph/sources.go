@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -39,7 +40,7 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		return nil, fmt.Errorf("source %s: upstream: %w", configured.Name, err)
 	}
 	settings := source.ProxySettings{
-		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
+		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
 		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
@@ -75,7 +76,7 @@ func (s *sidecar) announce(configured config.Source, p *port) {
 func (s *sidecar) newTail(configured config.Source) *subscription {
 	return newSubscription(configured, source.NewTail(source.TailSettings{
 		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
-		Dialect: chosen(configured), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Dialect: chosen(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
 		Panics: s.panics,
 	}, s.pipeline, counters{s.metrics, s.sources}, s.logger, time.Now))
 }

@@ -21,6 +21,7 @@ type Batch struct {
 	Session  string    // the conversation as the wire names it, or ""
 	Agent    string    // who speaks, or ""; never the user
 	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
+	Step     string    // the part of the agent's work that Branch is of, where that is no agent itself; or ""
 	Place    *Place    // of the speaker in the run\'s tree; nil where the protocol has no such thing
 	Within   string    // the id of the tool call in which the agent works, or ""
 	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
@@ -127,7 +128,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // Cost returns the approximate size of the batch in memory, in bytes. An index and events can take many times what the frame does.
 func (b *Batch) Cost() int {
 	n := int(unsafe.Sizeof(*b)) + b.memory.cost() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Within) + len(b.Parent) + len(b.Type)
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.Within) + len(b.Parent) + len(b.Type)
 	for i := range b.Events {
 		n += b.Events[i].cost()
 	}

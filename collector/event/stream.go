@@ -30,6 +30,7 @@ type Stream struct {
 	Live    bool   // frames have a time of receipt
 	Answer  bool   // the stream answers one run request: it holds one run, and its end is the run's end
 	Opened  time.Time
+	Agent   string // the configured name of an agent that the stream does not name, or ""
 	Identity
 	Parent SpanContext // the span under which the run happens
 }

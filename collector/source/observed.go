@@ -95,7 +95,7 @@ func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
 // stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
 // that it may be of.
 func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, Nonce: rand.Text(), Live: true, Opened: p.now()}
+	s := &event.Stream{Source: p.settings.Name, Agent: p.settings.Agent, Nonce: rand.Text(), Live: true, Opened: p.now()}
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}

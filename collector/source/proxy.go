@@ -37,6 +37,7 @@ type ProxySettings struct {
 	Upstream   *url.URL
 	Paths      []string // of agents' streams; nil for those of the dialects
 	Dialect    string   // "" to find out
+	Agent      string   // of streams that do not name theirs
 	BodyLimit  int      // bytes of a run request that are read
 	JSONDepth  int
 	QueueLimit int // bytes of one stream that may wait to be observed

@@ -33,6 +33,7 @@ type TailSettings struct {
 	Session     string                            // the placeholder of a session's name
 	Headers     map[string]func() (string, error) // asked at each connection: secrets change
 	Dialect     string                            // "" to find out
+	Agent       string                            // of streams that do not name theirs
 	MaxSessions int
 	Idle        time.Duration // of a session's stream
 	Panics      *recovery.Recorder
@@ -139,7 +140,7 @@ func (t *Tail) Run(ctx context.Context, session string, heard func()) {
 	}
 	defer s.close()
 	stream := &event.Stream{
-		Source: t.settings.Name, Dialect: t.settings.Dialect, Nonce: rand.Text(), Live: true, Opened: t.now(),
+		Source: t.settings.Name, Dialect: t.settings.Dialect, Agent: t.settings.Agent, Nonce: rand.Text(), Live: true, Opened: t.now(),
 		Identity: event.Identity{Session: session},
 	}
 	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)

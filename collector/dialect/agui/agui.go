@@ -75,6 +75,6 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 }
 
 // New starts a stream. It may hold several runs, one after the other.
-func (Dialect) New(*event.Stream) dialect.Decoder {
-	return &decoder{}
+func (Dialect) New(s *event.Stream) dialect.Decoder {
+	return &decoder{self: s.Agent, configured: s.Agent}
 }

@@ -94,6 +94,7 @@ func inWords(b *event.Batch, cut func(string) string) string {
 	w.mark("orphan", b.Orphan)
 	w.put("session", b.Session)
 	w.put("agent", b.Agent)
+	w.put("step", b.Step)
 	w.put("branch", b.Branch)
 	w.put("place", place(b.Place))
 	w.put("within", b.Within)
