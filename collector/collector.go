@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -20,6 +21,9 @@ type Settings struct {
 
 	// Foreign is told of a stream of another dialect than that which its source, or its path, says; nil where nobody asks.
 	Foreign func(s *event.Stream, found string)
+
+	// Panics records the panics of dialects. Nil recovers them without a record.
+	Panics *recovery.Recorder
 }
 
 // Collector reads streams.

@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -176,7 +177,7 @@ func (d *Decoding) hold(h heldFrame) {
 
 // ask shows a frame to the dialects. One that panics knows nothing of it.
 func (d *Decoding) ask(frame sse.Frame) (found dialect.Dialect) {
-	defer func() { _ = recover() }()
+	defer d.settings.Panics.Recover(recovery.Detector, nil)
 	return d.detector.Ask(d.parse(d.begin(frame, time.Time{})))
 }
 
@@ -239,7 +240,7 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 	if d.foreign || d.claims == nil {
 		return d.foreign
 	}
-	defer func() { _ = recover() }() // a dialect that panics knows nothing of it
+	defer d.settings.Panics.Recover(recovery.Detector, nil) // a dialect that panics knows nothing of it
 	switch d.own.Detect(f) {
 	case dialect.Yes:
 		d.claims = nil
@@ -256,11 +257,9 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 
 // decodeSafely turns a decoder's panic into a frame that could not be decoded: nothing on the wire may end the process.
 func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
-	defer func() {
-		if recover() != nil {
-			b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
-		}
-	}()
+	defer d.settings.Panics.Recover(recovery.Decoder, func() {
+		b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
+	})
 	d.decoder.Decode(f, b)
 	proof.Annotate(b, d.settings.Proof)
 	if b.Overfull() {

@@ -16,6 +16,12 @@ const (
 	RelayFiltered = "filtered"
 )
 
+// The values of Source.AgentCards.
+const (
+	CardsRewritten = "rewritten"
+	CardsVerbatim  = "verbatim"
+)
+
 // The values of Source.Policy and Stream.Policy.
 const (
 	PolicyClient = "client"
@@ -62,6 +68,7 @@ type Source struct {
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
 	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
+	AgentCards    string   `yaml:"agent_cards"`     // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
 }
 
@@ -121,6 +128,8 @@ type Limits struct {
 	ObserveQueue   Bytes `yaml:"observe_queue"`   // of one stream, waiting to be observed
 	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
+	SpanQueueSize  Bytes `yaml:"span_queue_size"` // of these spans
+	Memory         Bytes `yaml:"memory"`          // of all queues and buffers together; 0 for a share of the process's memory limit
 }
 
 // Stream is the external stream: what of all sources may be read by whom.
@@ -219,6 +228,7 @@ func Default() Config {
 			ObserveQueue:   16 * mebibyte,
 			LogQueue:       1 * mebibyte,
 			SpanQueue:      8_192,
+			SpanQueueSize:  32 * mebibyte,
 		},
 		Stream: Stream{
 			Listen:         "127.0.0.1:10478",
@@ -247,7 +257,7 @@ func Default() Config {
 }
 
 func defaultSource() Source {
-	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentsAsTools: []string{}}
+	return Source{Dialect: DialectAuto, Relay: RelayFiltered, Policy: PolicyClient, AgentCards: CardsRewritten, AgentsAsTools: []string{}}
 }
 
 func defaultTail() Tail { return Tail{MaxSessions: 100, IdleTimeout: 10 * time.Minute} }

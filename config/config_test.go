@@ -49,6 +49,7 @@ func TestLoadGood(t *testing.T) {
 				},
 				Dialect:       "adk",
 				Relay:         RelayVerbatim,
+				AgentCards:    CardsVerbatim,
 				Policy:        PolicyPublic,
 				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
 			},
@@ -57,6 +58,7 @@ func TestLoadGood(t *testing.T) {
 				Proxy:         &Proxy{Listen: "[::1]:9090", Upstream: "https://agent.example.org/base/"},
 				Dialect:       DialectAuto,
 				Relay:         RelayFiltered,
+				AgentCards:    CardsRewritten,
 				Policy:        PolicyClient,
 				AgentsAsTools: []string{},
 			},
@@ -65,7 +67,7 @@ func TestLoadGood(t *testing.T) {
 		Traces:  Traces{Content: ContentAll, MaxContent: 10, MaxContentHeld: 11, Profile: ProfileGenAI},
 		Metrics: Metrics{MaxLabelValues: 4, MaxLabelSets: 5},
 		Limits: Limits{
-			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, LogQueue: 4096, SpanQueue: 9,
+			Frame: 1536, JSONDepth: 6, RequestBody: 7, ConfidenceText: 8, ObserveQueue: 1 << 30, LogQueue: 4096, SpanQueue: 9, SpanQueueSize: 1 << 20, Memory: 64 << 20,
 		},
 		Stream: Stream{
 			Listen: ":9443", WebConfigFile: "web.yml", Policy: PolicyClient,
@@ -216,6 +218,8 @@ func TestBounds(t *testing.T) {
 		{"limits.observe_queue", "1B", "4GiB", "0", "4294967297"},
 		{"limits.log_queue", "1KiB", "1GiB", "1023", "1073741825"},
 		{"limits.span_queue", "1", "1000000", "0", "1000001"},
+		{"limits.span_queue_size", "1KiB", "4GiB", "1023", "4294967297"},
+		{"limits.memory", "0B", "1024GiB", "-1", "1025GiB"},
 		{"stream.confidence_floor", "0", "1", "-0.1", "1.1"},
 		{"stream.replay.frames", "1", "10000000", "0", "10000001"},
 		{"stream.replay.bytes", "1KiB", "64GiB", "1023", "68719476737"},

@@ -67,7 +67,7 @@ var invalid = map[string][]string{
 		`7: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`,
 		`8: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`,
 		`9: sources[0].relay: "filtred" is not a value of this key; did you mean "filtered"?`,
-		`10: sources[0].colour: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agents_as_tools`,
+		`10: sources[0].colour: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent_cards, agents_as_tools`,
 		`11: sources[1].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
 		`11: sources[1].proxy.listen: missing; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
 		`11: sources[1].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`,
@@ -107,6 +107,7 @@ var invalid = map[string][]string{
 	"paths-empty":         {`6: sources[0].proxy.paths: the list is empty; give a path, or leave the key out for those of the dialects`},
 	"proxy-missing":       {`2: sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url`},
 	"proxy-null":          {`3: sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url`},
+	"agent-cards":         {`6: sources[0].agent_cards: "raw" is not a value of this key; use one of rewritten, verbatim`},
 	"relay":               {`6: sources[0].relay: "raw" is not a value of this key; use one of filtered, verbatim`},
 	"root-text":           {`1: expected a map, found text; write its keys indented below, or {key: value}`},
 	"size-fraction":       {`6: limits.frame: "0.3KiB" is not a whole number of bytes; write a number with the unit B, KiB, MiB or GiB`},
@@ -196,6 +197,8 @@ var invalid = map[string][]string{
 		`8: limits.observe_queue: 5GiB is out of bounds; give a value from 1B to 4GiB`,
 		`8: limits.log_queue: 2GiB is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 1000001 is out of bounds; give a value from 1 to 1000000`,
+		`8: limits.span_queue_size: 5GiB is out of bounds; give a value from 1KiB to 4GiB`,
+		`8: limits.memory: 1025GiB is out of bounds; give a value from 0B to 1024GiB`,
 	},
 	"two-documents":       {`2: a second document begins here; keep one document in the file`},
 	"unclosed-last-quote": {`6: this is not YAML: found unexpected end of stream; check indentation, quotes and brackets here and just above`},
@@ -231,7 +234,7 @@ var invalid = map[string][]string{
 	},
 	"unknown-source-kind": {
 		`2: sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url`,
-		`3: sources[0].webhook: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agents_as_tools`,
+		`3: sources[0].webhook: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent_cards, agents_as_tools`,
 	},
 	"unquoted-glob":      {`6: aliases are not supported; write the value out, or put it in quotes`},
 	"upstream-empty":     {`5: sources[0].proxy.upstream: the value is empty; give the agent's URL, such as "http://127.0.0.1:8000"`},
@@ -269,6 +272,7 @@ var invalid = map[string][]string{
 		`8: limits.observe_queue: 0B is out of bounds; give a value from 1B to 4GiB`,
 		`8: limits.log_queue: 0B is out of bounds; give a value from 1KiB to 1GiB`,
 		`8: limits.span_queue: 0 is out of bounds; give a value from 1 to 1000000`,
+		`8: limits.span_queue_size: 0B is out of bounds; give a value from 1KiB to 4GiB`,
 	},
 }
 

@@ -21,7 +21,7 @@ var takenOver = []string{
 
 var refused = []string{
 	"runs.max_open", "runs.max_ended", "runs.max_ended_size", "metrics.max_label_values", "metrics.max_label_sets",
-	"limits.frame", "limits.json_depth", "limits.request_body", "limits.confidence_text", "limits.observe_queue", "limits.log_queue", "limits.span_queue",
+	"limits.frame", "limits.json_depth", "limits.request_body", "limits.confidence_text", "limits.observe_queue", "limits.log_queue", "limits.span_queue", "limits.span_queue_size", "limits.memory",
 	"stream.listen", "stream.web_config_file", "stream.authentication.bearer_tokens_file", "stream.authentication.client_certificates",
 	"stream.authentication.anonymous", "stream.allowed_origins", "stream.replay.frames", "stream.replay.bytes", "stream.replay.age",
 	"stream.store", "stream.jetstream.urls", "stream.jetstream.credentials_file", "stream.jetstream.nkey_file",

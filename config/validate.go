@@ -48,6 +48,8 @@ func check(c Config, known Known, report *report) {
 	between(report, "limits.observe_queue", c.Limits.ObserveQueue, 1, 4*gibibyte)
 	between(report, "limits.log_queue", c.Limits.LogQueue, kibibyte, gibibyte)
 	between(report, "limits.span_queue", c.Limits.SpanQueue, 1, 1_000_000)
+	between(report, "limits.span_queue_size", c.Limits.SpanQueueSize, kibibyte, 4*gibibyte)
+	between(report, "limits.memory", c.Limits.Memory, 0, 1024*gibibyte)
 	checker.stream(c.Stream)
 	checker.traceURL(c.Web.TraceURL, "web.trace_url")
 }
@@ -80,6 +82,7 @@ func (c *checker) sources(sources []Source, none bool) {
 		c.dialect(source.Dialect, key+".dialect")
 		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
+		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
 		switch {
 		case source.Proxy == nil && source.Tail == nil:

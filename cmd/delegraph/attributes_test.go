@@ -55,6 +55,8 @@ var unrecorded = map[string]string{
 	"delegraph.reasoning.steps":     "no capture states a reasoning chain",
 	"delegraph.citation.uri":        "no capture states a source with an address",
 	"gen_ai.evaluation.score.label": "no capture states a confidence in words",
+	"delegraph.confidence.low":      "no capture states a range",
+	"delegraph.confidence.high":     "no capture states a range",
 }
 
 // attributeKinds are OTLP/JSON's words for types.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/stream"
@@ -29,6 +30,7 @@ type external struct {
 	origins   []string
 	policy    string
 	webConfig string
+	panics    *recovery.Recorder
 	logger    *slog.Logger
 }
 
@@ -39,17 +41,17 @@ const leaving = 2 * time.Second
 const recheck = 5 * time.Second
 
 // newExternal opens the external stream's port; nil where the configuration wants none, and nobody else's either.
-func newExternal(whole config.Config, publish bool, m *metrics.Metrics, logger *slog.Logger) (e *external, err error) {
+func newExternal(whole config.Config, publish bool, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
 	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
 	}
 	logger = logger.With("server", "stream")
 	counters := m.Stream()
-	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, logger: logger}
+	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, panics: panics, logger: logger}
 	if c.Store == config.StoreJetStream {
 		counted := m.Store(counters)
-		if e.store, err = jetstream.Open(storeSettings(c, publish, counted, logger)); err != nil {
+		if e.store, err = jetstream.Open(storeSettings(c, publish, counted, panics, logger)); err != nil {
 			return nil, fmt.Errorf("%w; see stream.jetstream", err)
 		}
 		counted.Observe(e.store)
@@ -67,7 +69,7 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 	c := whole.Stream
 	if c.Listen == "" {
 		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
-		e.publisher = stream.NewPublisher(filterSettings(c), e.store.Publish, counters.Kept)
+		e.publisher = stream.NewPublisher(e.filterSettings(c), e.store.Publish, counters.Kept)
 		return nil
 	}
 	who := accessSettings(c, e.logger)
@@ -82,7 +84,9 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 		e.logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
 	served := hubSettings(c, gate, counters)
-	served.Decoder = decoderOf(collectorSettings(whole))
+	decoding := collectorSettings(whole)
+	decoding.Panics = e.panics
+	served.Decoder = decoderOf(decoding)
 	if e.store != nil {
 		served.Store = e.store
 	}
@@ -95,12 +99,12 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
 	e.hub, e.gate = hub, gate
-	e.publisher = stream.NewPublisher(filterSettings(c), hub.Publish, counters.Kept)
+	e.publisher = stream.NewPublisher(e.filterSettings(c), hub.Publish, counters.Kept)
 	return nil
 }
 
 // storeSettings say where the stream is kept, and what may be held of it here.
-func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, logger *slog.Logger) jetstream.Settings {
+func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	return jetstream.Settings{
 		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
@@ -112,7 +116,7 @@ func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, l
 		},
 		Queue: int(j.Queue), Feeds: j.MaxFeeds, Held: int(j.AllFeeds),
 		Ring:     replay.Settings{Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
-		Observer: counters, Logger: logger,
+		Observer: counters, Logger: logger, Panics: panics,
 	}
 }
 
@@ -141,6 +145,13 @@ func hubSettings(c config.Stream, gate *access.Gate, counters stream.Observer) s
 		Subscribers: c.MaxSubscribers, SubscribersPerToken: c.MaxPerToken,
 		Heartbeat: c.Heartbeat, WriteDeadline: c.WriteTimeout, Life: c.MaxLife, Recheck: recheck,
 	}
+}
+
+// filterSettings say what the stream lets out, and who is told of panics.
+func (e *external) filterSettings(c config.Stream) filter.Settings {
+	s := filterSettings(c)
+	s.Panics = e.panics
+	return s
 }
 
 func filterSettings(c config.Stream) filter.Settings {
@@ -183,7 +194,7 @@ func (e *external) configure(c config.Stream) error {
 			return err
 		}
 	}
-	e.publisher.Configure(filterSettings(c))
+	e.publisher.Configure(e.filterSettings(c))
 	return nil
 }
 
@@ -209,7 +220,7 @@ func (e *external) serve(ctx context.Context) error {
 	mux.Handle("/", e.hub.Handler())
 	mux.Handle("/tickets", stream.CORS(e.origins, tickets))
 	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
-	return access.Serve(ctx, e.listener, mux, e.webConfig, access.Shutdown{
+	return access.Serve(ctx, e.listener, e.panics.Handler(recovery.Stream, mux), e.webConfig, access.Shutdown{
 		Grace: leaving,
 		Drain: func(ctx context.Context) {
 			if err := e.hub.Drain(ctx, leaving/2); err != nil {

@@ -42,7 +42,7 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Judge: s.judge(configured),
+		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
 	}
 	if named {
 		settings.Named = s.openSession
@@ -55,7 +55,7 @@ func (s *sidecar) judge(configured config.Source) func() source.Judge {
 	if configured.Relay == config.RelayVerbatim {
 		return nil
 	}
-	settings := filter.Settings{Policy: event.Policy(configured.Policy)}
+	settings := filter.Settings{Policy: event.Policy(configured.Policy), Panics: s.panics}
 	if configured.Policy == config.PolicyClient {
 		settings.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
 	}
@@ -76,6 +76,7 @@ func (s *sidecar) newTail(configured config.Source) *subscription {
 	return newSubscription(configured, source.NewTail(source.TailSettings{
 		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
 		Dialect: chosen(configured), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Panics: s.panics,
 	}, s.pipeline, counters{s.metrics, s.sources}, s.logger, time.Now))
 }
 

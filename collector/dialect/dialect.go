@@ -47,6 +47,16 @@ type Dialect interface {
 	New(*event.Stream) Decoder
 }
 
+// Carder is a Dialect whose agents tell clients their URLs in a document, the agent card.
+type Carder interface {
+	// IsCard reports whether the answer to a request may be such a document.
+	IsCard(Request) bool
+
+	// ReplaceURLs returns the document with the URLs replaced at which the agent is reached, or nil if none is. Signed says that some
+	// would be, and that the document may not be changed.
+	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
+}
+
 // Decoder turns the frames of one stream, in order, into events. It is used by one goroutine.
 type Decoder interface {
 	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame

@@ -35,6 +35,9 @@ type Batch struct {
 	Table *Table           // the dialect's; nil while the dialect is not known
 	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
 
+	Statements Statements   // what the frame itself states of its answer, beside its events
+	Unreadable []Unreadable // members of proof layers that could not be read
+
 	beyond *Event // takes those that are too many; nil while none is
 	memory memory
 }

@@ -62,8 +62,19 @@ type Type struct {
 	// Inner are members that are for no reader outside: where they stand, in any spelling, the client gets the frame without them.
 	Inner []string
 
+	// Messages is set where the frame holds a list of messages: the client gets the frame without those that are for no reader outside.
+	Messages *Messages
+
 	// Text is set where the frame's data is text and no JSON. Then of Public only Fact counts, and Instead, which is text too.
 	Text bool
+}
+
+// Messages describes a list of messages in a frame. A message leaves only if its role can be read and is not an inner one, and nothing in
+// it calls it internal.
+type Messages struct {
+	Member string   // the frame's member that is the list
+	Role   string   // the member of each message that says who speaks
+	Inner  []string // roles whose messages are for models only
 }
 
 // Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a string, number, boolean or null.

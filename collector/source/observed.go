@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // observe begins the observation of an answer that is a stream.
@@ -29,7 +29,11 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if isBinary(resp.Header) && p.settings.Judge != nil {
 		return ofType(binaryEvents)
 	}
-	if !mayBeStream(resp.Header) || resp.Body == nil || resp.Body == http.NoBody {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		return nil
+	}
+	if !mayBeStream(resp.Header) {
+		p.replaceCard(resp)
 		return nil
 	}
 	if x != nil {
@@ -44,7 +48,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	body.tap = newTap(p.settings.QueueLimit, p.now, p.unobserved)
 	if p.settings.Judge != nil {
-		p.judgeOpen(resp, body, *s, names)
+		p.judgeOpen(resp, body, *s)
 	}
 	p.working.Go(func() { p.follow(s, body, names, encoding) })
 	return nil
@@ -58,7 +62,7 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 		return inEncoding(string(u))
 	}
 	judged := *s // the observer's own stays behind
-	r := newRelayed(body, p.settings.Judge())
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now, p.unobserved)
 	r.upstream = &counting{Reader: plain}
 	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true}, names...)
@@ -67,23 +71,23 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	return nil
 }
 
-// judgeOpen puts a judge into the path of a stream that need not be an agent's; not where it comes in an encoding that it was not
-// asked for, and no path says that it is one.
-func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream, names []string) {
+// judgeOpen puts a judge into the path of a stream that need not be an agent's, of whatever dialect; not where it comes in an encoding
+// that it was not asked for, and no path says that it is one.
+func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
 	if _, cannot := plain.(unreadable); cannot {
 		return
 	}
-	r := newRelayed(body, p.settings.Judge())
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
-		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true}, names...)
+		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
 	})
 	p.reframed(resp, r)
 }
 
 func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
 	resp.Body, resp.ContentLength = body, -1
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Digest", "ETag"} {
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "ETag"} {
 		resp.Header.Del(name)
 	}
 }
@@ -105,7 +109,7 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	if len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+	identity, reason := p.identify(x)
 	s.Identity = identity
 	if reason != "" {
 		p.counters.Unread(p.settings.Name, reason)
@@ -113,20 +117,22 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	return s, names
 }
 
+// identify reads a run request; a dialect that panics finds nothing in it.
+func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
+	defer p.settings.Panics.Recover(recovery.Request, func() { reason = UnreadPanic })
+	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+}
+
 // name tells of the session that a request names.
 func (p *Proxy) name(x *exchange) {
-	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
+	if identity, _ := p.identify(x); identity.Session != "" {
 		p.settings.Named(identity.Session)
 	}
 }
 
-// deliver observes what is decoded for the judge.
+// deliver observes what is decoded for the judge. After a panic the stream itself goes on.
 func (p *Proxy) deliver(s *event.Stream, r *relayed) {
-	defer func() {
-		if p.survive(recover()) {
-			r.queue.abandon(UnobservedPanic, r.queue.taken.bytes)
-		}
-	}()
+	defer p.settings.Panics.Recover(recovery.Observation, func() { r.queue.abandon(UnobservedPanic, r.queue.taken.bytes) })
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
@@ -142,27 +148,13 @@ func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, enco
 		}
 		return tap.given - int(consumed)
 	}
-	defer func() {
-		if p.survive(recover()) {
-			tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes))
-		}
-	}()
+	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes)) })
 	err := p.collector.Observe(s, in, names...)
 	if _, loses := tap.end(); loses != "" {
 		p.unobserved(loses, half())
 	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		p.unobserved(UnobservedEncoding, tap.given-plain.read) // the client has the bytes, we cannot read them
 	}
-}
-
-// survive has a fault of ours end the observation and nothing else. It reports whether there was one.
-func (p *Proxy) survive(fault any) bool {
-	if fault == nil {
-		return false
-	}
-	p.counters.Panicked(p.settings.Name)
-	p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
-	return true
 }
 
 func (p *Proxy) unobserved(reason string, bytes int) {

@@ -20,6 +20,7 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Counters are told of what a proxy could not do.
@@ -28,7 +29,6 @@ type Counters interface {
 	BrokeOff(source string)                      // an answer of the agent
 	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
 	Unread(source, reason string)                // a run request that names nobody
-	Panicked(source string)                      // an observation that a fault of ours ended
 }
 
 // ProxySettings are one proxy's.
@@ -45,6 +45,11 @@ type ProxySettings struct {
 	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
 	// more than once. Nil where nobody asks.
 	Named func(session string)
+
+	// Cards has agent cards lead to the proxy. Else they pass as they are.
+	Cards bool
+
+	Panics *recovery.Recorder // nil recovers panics without a record
 
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
@@ -65,6 +70,7 @@ type Proxy struct {
 	working   sync.WaitGroup // run requests and observations
 	stopped   context.Context
 	stop      context.CancelFunc
+	signed    atomic.Bool            // whether a signed agent card was logged
 	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 
@@ -104,6 +110,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
+// requestKey is that of the request itself where agent cards are replaced.
+type requestKey struct{}
+
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/") {
@@ -132,6 +141,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			body.over = func() { p.working.Go(func() { p.name(x) }) }
 		}
 	}
+	if p.settings.Cards {
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
+	}
 	if r.Body != http.NoBody {
 		r.Body = body
 	}
@@ -146,20 +158,28 @@ type route struct {
 	continues bool              // the stream goes on from run to run
 }
 
-// route finds the dialects that a path selects. A path that only the configuration knows answers one run request.
-func (p *Proxy) route(r *http.Request) (found route) {
+// route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
+// configuration names the agent's dialect, a path that only others have is judged as theirs: it passes no more than without that.
+func (p *Proxy) route(r *http.Request) route {
 	asked := strings.ToLower(canonical(r.URL)) // once: a path may have a megabyte
+	own := func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect }
+	if i := slices.IndexFunc(p.dialects, own); i >= 0 {
+		if found := p.routeAmong(p.dialects[i:i+1], r.Method, asked); found.dialects != nil {
+			return found
+		}
+	}
+	return p.routeAmong(p.dialects, r.Method, asked)
+}
+
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method, asked string) (found route) {
 	configured := slices.IndexFunc(p.settings.Paths, func(glob string) bool { return matches(glob, asked) })
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
 	}
-	for _, d := range p.dialects {
-		if p.settings.Dialect != "" && p.settings.Dialect != d.Name() {
-			continue
-		}
+	for _, d := range dialects {
 		paths := d.Paths()
 		own := slices.IndexFunc(paths, func(at dialect.Path) bool {
-			return (at.Method == "" || at.Method == r.Method) && matches(at.Glob, asked)
+			return (at.Method == "" || at.Method == method) && matches(at.Glob, asked)
 		})
 		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
 			found.dialects = append(found.dialects, d)

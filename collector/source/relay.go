@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -29,6 +29,7 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
+	panics   *recovery.Recorder
 	queue    *queue[*event.Batch] // of what the client has; nil where a copy is observed
 	passing  *passing             // nil where the stream is not open, or is no longer
 	start    func(body io.Reader)
@@ -43,7 +44,9 @@ type relayed struct {
 	err      error
 }
 
-func newRelayed(source io.Closer, j Judge) *relayed { return &relayed{source: source, judge: j} }
+func newRelayed(source io.Closer, j Judge, panics *recovery.Recorder) *relayed {
+	return &relayed{source: source, judge: j, panics: panics}
+}
 
 // open reads a stream that need not be an agent's from body, which is in no encoding.
 func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collector.Decoding) {
@@ -103,7 +106,7 @@ func (r *relayed) Close() error {
 	if r.queue == nil || r.err != nil {
 		return err
 	}
-	defer r.endOnPanic()
+	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	r.decoding.Cut()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
@@ -145,20 +148,21 @@ func (r *relayed) end() (event.End, time.Time) {
 	return r.how, at
 }
 
-// endOnPanic turns a panic into the end of the stream; else the observer would wait for more for ever. It must be deferred.
-func (r *relayed) endOnPanic() {
-	if fault := recover(); fault != nil {
-		if r.queue != nil && r.err == nil {
-			r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
-			r.observed = r.upstream.read
-		}
-		r.stop(fmt.Errorf("judging a stream failed: %v", fault))
+// stopOnPanic ends the stream after a panic; else the observer would wait for more for ever.
+func (r *relayed) stopOnPanic() {
+	if r.queue != nil && r.err == nil {
+		r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
+		r.observed = r.upstream.read
 	}
+	r.stop(errPanic)
 }
+
+// errPanic is an end of a stream by a fault of ours, which has been recorded.
+var errPanic = errors.New("the stream could not be filtered")
 
 // step takes one frame, comment or end from the agent.
 func (r *relayed) step() {
-	defer r.endOnPanic()
+	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	b, err := r.decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.passing != nil:

@@ -39,7 +39,7 @@ const relayLimit = 1 << 10
 
 func relay(body io.Reader, open bool) *relayed {
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, nil)
-	r, s := newRelayed(io.NopCloser(nil), judge{}), &event.Stream{Source: "test"}
+	r, s := newRelayed(io.NopCloser(nil), judge{}, nil), &event.Stream{Source: "test"}
 	if open {
 		r.open(body, relayLimit, func(in io.Reader) *collector.Decoding {
 			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
@@ -184,7 +184,7 @@ func TestJudgedIsObserved(t *testing.T) {
 
 // TestCloseSurvives has what is read of a stream after its client left panic: the observer learns that the stream is over.
 func TestCloseSurvives(t *testing.T) {
-	r, frames := newRelayed(io.NopCloser(nil), judge{}), 0
+	r, frames := newRelayed(io.NopCloser(nil), judge{}, nil), 0
 	r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64}, nil)
 	r.upstream = &counting{Reader: strings.NewReader(yes + yes + yes)}

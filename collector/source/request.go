@@ -18,6 +18,7 @@ const (
 	UnreadMalformed  = "malformed"
 	UnreadIncomplete = "incomplete" // the answer began before the request was over
 	UnreadSession    = "session"    // its session's id is too long to be one
+	UnreadPanic      = "panic"      // a fault of ours
 )
 
 // requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
@@ -97,9 +98,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	if len(b.copy) > 0 && doc.Parse(b.copy, depth) != nil {
 		return event.Identity{}, UnreadMalformed
 	}
-	request := dialect.Request{
-		Method: b.request.Method, Path: canonical(b.request.URL), Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
-	}
+	request := b.describe(&doc)
 	for _, d := range dialects {
 		id := owned(d.Identify(request))
 		if len(id.Session) > event.MaxSession {
@@ -111,6 +110,23 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		}
 	}
 	return event.Identity{}, ""
+}
+
+// describe returns the request with a body that was read.
+func (b *requestBody) describe(doc *strictjson.Doc) dialect.Request {
+	return dialect.Request{
+		Method: b.request.Method, Path: canonical(b.request.URL), Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
+	}
+}
+
+// asked returns the request, with as much of its body as can be read by now.
+func (b *requestBody) asked(doc *strictjson.Doc, depth int) dialect.Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.copy) == 0 || doc.Parse(b.copy, depth) != nil {
+		*doc = strictjson.Doc{}
+	}
+	return b.describe(doc)
 }
 
 // owned returns a copy of an identity: its texts may be slices of a path or a query of a megabyte.

@@ -31,6 +31,9 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header.Set("Accept-Encoding", "gzip")
 		}
 	}
+	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
+		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
+	}
 	if run != nil {
 		run.span.propagate(r.Out.Header)
 	}

@@ -34,14 +34,14 @@ var table = []section{
 	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
 	{"Agents, tools and models", []metric{
 		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
-		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations,
+		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations, unreadable,
 	}},
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
-		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, panics, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
+		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
 	}},
 	{"The external stream", []metric{
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
@@ -51,7 +51,7 @@ var table = []section{
 		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedTries, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
-		operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
+		panics, operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
 	}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -200,6 +201,15 @@ var driven = map[string]struct {
 		},
 		[]string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
+	"delegraph_proof_unreadable_total": {
+		func(m *Metrics) {
+			m.Consume(&event.Batch{
+				Stream:     &event.Stream{Source: "s"},
+				Unreadable: []event.Unreadable{event.UnreadableScale, event.UnreadableType, event.UnreadableScale, event.UnreadableWords},
+			})
+		},
+		[]string{`reason="scale",source="s" 2`, `reason="type",source="s" 1`, `reason="words",source="s" 1`},
+	},
 	"delegraph_run_tool_calls_mismatches_total": {
 		func(m *Metrics) {
 			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {
@@ -326,8 +336,22 @@ var driven = map[string]struct {
 		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },
 		[]string{`reason="malformed",source="s" 1`, `reason="too_large",source="s" 2`},
 	},
-	"delegraph_observation_panics_total": {
-		func(m *Metrics) { m.Panicked("s") }, []string{`source="s" 1`},
+	"delegraph_panics_total": {
+		func(m *Metrics) { m.Panicked(recovery.Decoder) }, []string{
+			`component="admin" 0`,
+			`component="decoder" 1`,
+			`component="detector" 0`,
+			`component="filter" 0`,
+			`component="metrics" 0`,
+			`component="observation" 0`,
+			`component="proxy" 0`,
+			`component="relay" 0`,
+			`component="request" 0`,
+			`component="spans" 0`,
+			`component="stream" 0`,
+			`component="tail" 0`,
+			`component="tracker" 0`,
+		},
 	},
 	"delegraph_relay_frames_withheld_total": {
 		func(m *Metrics) {

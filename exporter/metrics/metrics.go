@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -23,6 +24,7 @@ type Settings struct {
 	Names          conventions.Table
 	Version        string
 	Revision       string
+	Panics         *recovery.Recorder // of delivery; nil recovers panics without a record
 }
 
 // Spans tells how the delivery of spans stands.
@@ -40,7 +42,7 @@ type Metrics struct {
 	tokens                                                                        []tokens
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
-	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
+	unratedAnswer, citations, unreadable, inputRequests, inputExpired        *family[prometheus.Counter]
 	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
@@ -89,6 +91,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		transfers:         transfers.counter(reg, c),
 		unratedAnswer:     unratedAnswer.counter(reg, c),
 		citations:         citations.counter(reg, c),
+		unreadable:        unreadable.counter(reg, c),
 		inputRequests:     inputRequests.counter(reg, c),
 		inputExpired:      inputExpired.counter(reg, c),
 		artifacts:         artifacts.counter(reg, c),
@@ -120,6 +123,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reloadTime:        reloadTime.gauge(reg, c),
 	}
 	m.runsEnded.whole = true
+	for _, c := range recovery.Components() {
+		m.panics.with(string(c)) // the first must show as an increase
+	}
 	calls := m.toolCalls.create
 	m.toolCalls.create = func(values ...string) prometheus.Counter {
 		m.toolCallFailures.with(values...) // a failure is a part of the calls, from the first
@@ -141,7 +147,7 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
-		m.frames, m.frameBytes, m.parseErrors, m.panics, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
+		m.frames, m.frameBytes, m.parseErrors, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
 		f.begin(of)
 	}
@@ -251,6 +257,9 @@ func (m *Metrics) Consume(b *event.Batch) {
 	}
 	for i := range b.Events {
 		m.event(f, source, dialect, b.Events[i].Kind).Inc()
+	}
+	for _, why := range b.Unreadable {
+		m.unreadable.with(source, string(why)).Inc()
 	}
 	if b.Internal {
 		kind := event.KindOther

@@ -17,6 +17,7 @@ var (
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
 	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"source", "agent"}}
+	unreadable    = metric{"delegraph_proof_unreadable_total", "Members of proof layers that could not be read, by why.", []string{"source", "reason"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests of runs for something from outside.", []string{"source", "kind"}}
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream; without those answered by another run.", []string{"source", "kind"}}
@@ -44,7 +45,7 @@ var (
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, by reason.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
-	panics          = metric{"delegraph_observation_panics_total", "Streams whose observation ended by a fault of Delegraph's own; the streams themselves went on.", []string{"source"}}
+	panics          = metric{"delegraph_panics_total", "Panics of Delegraph's own code that were recovered, by the part that panicked.", []string{"component"}}
 
 	relayWithheld    = metric{"delegraph_relay_frames_withheld_total", "Frames that a filtered relay kept from the agent's client, by why.", []string{"source", "reason"}}
 	relayIDsWithheld = metric{"delegraph_relay_ids_withheld_total", "Frames relayed without their id, which was not fit to be sent back.", []string{"source"}}

@@ -119,7 +119,9 @@ var sections = []struct {
 	{"Events", "An operation has at most 128 events; more are in OTLP's `dropped_events_count`. `delegraph.citation` and `gen_ai.evaluation.result` are on the operation whose answer states them, `delegraph.input` is on the run's span.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
 		{names.EvaluationScore, attribute.FLOAT64, onResults, "if the answer states a number, from 0 to 1", "0.92"},
-		{names.EvaluationLabel, attribute.STRING, onResults, "if the answer states a word", "high"},
+		{names.EvaluationLabel, attribute.STRING, onResults, "if the answer states a word, a range or a score, as written", "high"},
+		{confidenceLow, attribute.FLOAT64, onResults, "if the answer states a range, or at least how much", "0.85"},
+		{confidenceHigh, attribute.FLOAT64, onResults, "if the answer states a range, or at most how much", "0.9"},
 		{names.EvaluationExplanation, attribute.STRING, onResults, "always: where the answer states it", "structured, overall"},
 		{citationSource, attribute.STRING, onCitations, "always", "36 CFR 220.6"},
 		{citationReference, attribute.STRING, onCitations, "if the answer states one", "2022-09-15"},

@@ -78,7 +78,7 @@ const (
 // settings are the defaults with a queue of so many spans, and nobody to read the log.
 func settings(t *testing.T, queue int) Settings {
 	t.Helper()
-	s, err := NewSettings(of(), queue, slog.New(slog.DiscardHandler))
+	s, err := NewSettings(of(), queue, 1<<30, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func check(t *testing.T, p *Processor, exported uint64, queued int, dropped ...u
 	if s.Exported != exported || s.Queued != queued {
 		t.Errorf("%d exported and %d queued; want %d and %d", s.Exported, s.Queued, exported, queued)
 	}
-	for i, reason := range DropReasons() {
+	for i, reason := range DropReasons()[:len(dropped)] {
 		if s.Dropped[reason] != dropped[i] {
 			t.Errorf("%d dropped as %s; want %d", s.Dropped[reason], reason, dropped[i])
 		}

@@ -44,7 +44,7 @@ const (
 
 // NewSettings reads OTEL_BSP_*. The queue's size is the configured one where they say nothing of it: the environment outweighs the
 // file, as it does for all of the delivery.
-func NewSettings(env Environment, queue int, logger *slog.Logger) (s Settings, err error) {
+func NewSettings(env Environment, queue, size int, logger *slog.Logger) (s Settings, err error) {
 	read := func(name, unit string, otherwise, least, most int) (n int) {
 		if err == nil {
 			n, err = otlp.Environment(env).Number(name, unit, otherwise, least, most)
@@ -55,7 +55,7 @@ func NewSettings(env Environment, queue int, logger *slog.Logger) (s Settings, e
 	s.Batch = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.Queue), 1, s.Queue)
 	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, longestTime)) * time.Millisecond
 	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, longestTime)) * time.Millisecond
-	s.Backend, s.Logger = env.backend(), logger
+	s.Size, s.Backend, s.Logger = size, env.backend(), logger
 	return s, err
 }
 

@@ -91,7 +91,7 @@ func TestExporterEnvironment(t *testing.T) {
 // TestSettings has the variables of the batch span processor, which outweigh what is configured.
 func TestSettings(t *testing.T) {
 	const number = " is not supported: use a whole number of "
-	defaults := Settings{Queue: 8192, Batch: 512, Delay: time.Second, Timeout: 30 * time.Second, Backend: "localhost:4317"}
+	defaults := Settings{Queue: 8192, Size: 1 << 20, Batch: 512, Delay: time.Second, Timeout: 30 * time.Second, Backend: "localhost:4317"}
 	with := func(change func(*Settings)) Settings {
 		s := defaults
 		change(&s)
@@ -119,7 +119,7 @@ func TestSettings(t *testing.T) {
 		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "-1"}, Settings{}, "OTEL_BSP_SCHEDULE_DELAY=-1" + number + "milliseconds, from 0 to 3600000"},
 		{[]string{"OTEL_BSP_EXPORT_TIMEOUT", "1e3"}, Settings{}, "OTEL_BSP_EXPORT_TIMEOUT=1e3" + number + "milliseconds, from 0 to 3600000"},
 	} {
-		got, err := NewSettings(of(c.env...), 8192, nil)
+		got, err := NewSettings(of(c.env...), 8192, 1<<20, nil)
 		switch {
 		case c.err == "" && (err != nil || got != c.want):
 			t.Errorf("%v: %+v, %v; want %+v", c.env, got, err, c.want)

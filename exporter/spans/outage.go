@@ -66,10 +66,7 @@ func (p *Processor) settle(n int, v otlp.Verdict) {
 		return
 	}
 	over := p.outage.settle(n, len(p.queue))
-	clear(p.queue[:n]) // let the spans go before the queue's array does
-	if p.queue = p.queue[n:]; len(p.queue) == 0 {
-		p.queue = nil
-	}
+	p.remove(n)
 	p.cause = ""
 	p.exported += uint64(n - v.Rejected)
 	p.dropped[DroppedRejected] += uint64(v.Rejected)

@@ -10,18 +10,22 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
 // Why a span was dropped; the values of the label `reason`.
 const (
-	DroppedQueueFull = "queue_full" // the newest go, since the older ones complete the traces already begun
-	DroppedRejected  = "rejected"   // the backend refused them for good
-	DroppedShutdown  = "shutdown"   // the backend did not take them before we were gone
+	DroppedQueueFull  = "queue_full"  // the newest go, since the older ones complete the traces already begun
+	DroppedQueueBytes = "queue_bytes" // likewise, by their size
+	DroppedRejected   = "rejected"    // the backend refused them for good
+	DroppedShutdown   = "shutdown"    // the backend did not take them before we were gone
 )
 
 // DropReasons lists the reasons.
-func DropReasons() []string { return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown} }
+func DropReasons() []string {
+	return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown, DroppedQueueBytes}
+}
 
 const (
 	shortestPause = time.Second / 4 // between attempts; while there is a grace period to be kept, every one
@@ -33,11 +37,13 @@ const (
 // Settings say how spans are delivered; NewSettings reads them.
 type Settings struct {
 	Queue   int           // spans that wait at most
+	Size    int           // of these spans in memory, in bytes
 	Batch   int           // spans of one attempt at most
 	Delay   time.Duration // how long a span waits for company, and the first pause after a failure
 	Timeout time.Duration // of one attempt; 0 for that of the exporter alone
 	Backend string        // its host, for the log
 	Logger  *slog.Logger
+	Panics  *recovery.Recorder
 }
 
 // Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
@@ -52,13 +58,15 @@ type Processor struct {
 	halt     context.CancelFunc // ends the attempt on its way
 
 	// Of the delivering goroutine alone.
-	size     int       // of the next batch
+	batch    int       // spans of the next attempt at most
 	split    split     // of a batch that was refused as malformed
 	guessed  int       // attempts at the oldest batch whose failure said nothing
 	rejected time.Time // when spans last were, which is told once an episode
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
+	sizes    []int // of the spans in the queue
+	size     int   // of all of them
 	stopped  bool
 	ended    bool   // the stop is over: what an attempt still brings counts no more
 	cause    string // of the last failure
@@ -71,7 +79,7 @@ type Processor struct {
 func NewProcessor(exporter sdktrace.SpanExporter, settings Settings) *Processor {
 	ctx, halt := context.WithCancel(context.Background())
 	p := &Processor{
-		exporter: exporter, settings: settings, halt: halt, size: settings.Batch,
+		exporter: exporter, settings: settings, halt: halt, batch: settings.Batch,
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		dropped: map[string]uint64{},
 	}
@@ -105,14 +113,18 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 	if !span.SpanContext().IsSampled() {
 		return
 	}
+	size := sizeOf(span)
 	p.mu.Lock()
 	switch {
 	case p.stopped:
 		p.dropped[DroppedShutdown]++
 	case len(p.queue) >= p.settings.Queue:
 		p.dropped[DroppedQueueFull]++
+	case p.size+size > p.settings.Size:
+		p.dropped[DroppedQueueBytes]++
 	default:
-		p.queue = append(p.queue, span)
+		p.queue, p.sizes = append(p.queue, span), append(p.sizes, size)
+		p.size += size
 	}
 	whole := len(p.queue) >= p.settings.Batch
 	p.mu.Unlock()
@@ -172,7 +184,8 @@ func (p *Processor) end() (err error) {
 		err = fmt.Errorf("%d spans were not delivered to %s: %s", n, p.settings.Backend, cause)
 		p.dropped[DroppedShutdown] += uint64(n)
 	}
-	p.ended, p.queue = true, nil
+	p.ended = true
+	p.queue, p.sizes, p.size = nil, nil, 0 // not cleared: an attempt may still read it
 	return err
 }
 
@@ -278,11 +291,11 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	v := p.attempt(ctx, batch)
 	switch {
 	case v.Outcome == otlp.TooLarge && len(batch) > 1:
-		p.size = len(batch) / 2
+		p.batch = len(batch) / 2
 		return otlp.Delivered
 	case v.Outcome == otlp.Malformed:
 		if next := p.split.refused(len(batch)); next > 0 {
-			p.size = next
+			p.batch = next
 			return otlp.Delivered
 		}
 		if len(batch) > 1 {
@@ -299,16 +312,19 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	case v.Outcome != otlp.Delivered:
 		v.Rejected = len(batch)
 	}
-	p.size, p.guessed = min(2*p.size, p.settings.Batch), 0
+	p.batch, p.guessed = min(2*p.batch, p.settings.Batch), 0
 	if p.split.settled(len(batch), v.Outcome) {
-		p.size = p.settings.Batch
+		p.batch = p.settings.Batch
 	}
 	v.Rejected = min(v.Rejected, len(batch))
 	p.settle(len(batch), v)
 	return otlp.Delivered
 }
 
-func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) otlp.Verdict {
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) (v otlp.Verdict) {
+	defer p.settings.Panics.Recover(recovery.Spans, func() {
+		v = otlp.Verdict{Outcome: otlp.Refused, Cause: "a fault of Delegraph's own"} // which another attempt would meet again
+	})
 	if p.settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)
@@ -325,9 +341,9 @@ func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	}
 	p.mu.Unlock()
 	if p.split.left > 0 { // without spans that nobody has refused yet
-		return p.oldest(min(p.size, p.split.left))
+		return p.oldest(min(p.batch, p.split.left))
 	}
-	return p.oldest(p.size)
+	return p.oldest(p.batch)
 }
 
 // oldest returns the oldest n spans, or all if there are less.

@@ -57,7 +57,7 @@ func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
 	}
 	root.Branch, root.parent, root.spoke = e.ID, parent, true
 	parent.openBelow++
-	r.number(root, r.agents[speaker{root.Name, e.ID}])
+	r.number(root)
 	put(&r.agents, speaker{root.Name, e.ID}, root)
 	put(&r.places, e.ID, root)
 }
@@ -102,8 +102,9 @@ func (r *openRun) takeOperations(child *openRun) {
 func (r *openRun) rename(op *Operation) {
 	key := speaker{op.Name, op.Branch}
 	switch {
-	case op.Kind.Invokes() && r.agents[key] != nil && r.agents[key] != op:
-		op.repeat = uint32(op.ordinal)
+	case op.Kind.Invokes() && r.agents[key] == op: // numbered before
+	case op.Kind.Invokes():
+		r.number(op)
 		put(&r.agents, key, op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
 		op.repeat = uint32(op.ordinal)

@@ -29,7 +29,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		op = r.arriving[b.Agent]
 		r.arrive(op, b.Branch)
 	default:
-		op = r.beginAgent(b, op)
+		op = r.beginAgent(b)
 	}
 	if op == nil {
 		return nil
@@ -56,8 +56,8 @@ func (r *openRun) nameBy(b *event.Batch) {
 // isOwn reports whether a frame's author may be the run itself: one with a branch of its own works for it.
 func isOwn(b *event.Batch) bool { return b.Branch == "" }
 
-// beginAgent begins an author's operation; last is an earlier one of the same name and place, which has ended.
-func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
+// beginAgent begins an author's operation.
+func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	above := r.above(b).firstOpen()
 	op := r.begin(InvokeAgent, b.Agent, above)
 	if op == nil {
@@ -65,7 +65,7 @@ func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
 	}
 	op.node = &node{lane: b.Branch, cause: above.causeOf(b.Branch)}
 	op.Agent, op.Branch, op.begun = b.Agent, b.Branch, states(b, event.KindAgentStarted)
-	r.number(op, last)
+	r.number(op)
 	put(&r.agents, speaker{b.Agent, b.Branch}, op)
 	if b.Branch != "" {
 		put(&r.places, b.Branch, op)
@@ -73,13 +73,26 @@ func (r *openRun) beginAgent(b *event.Batch, last *Operation) *Operation {
 	return op
 }
 
-// number tells an operation from the last one of the same name, which may have been forgotten.
-func (r *openRun) number(op, last *Operation) {
+// number tells an operation from the run's others of one name and branch, unless its id is already known to observers.
+func (r *openRun) number(op *Operation) {
+	key := speaker{op.Name, op.Branch}
 	switch {
-	case last != nil && last != op:
-		op.repeat = last.repeat + 1
+	case op.ID != SpanID{}:
 	case r.forgot:
 		op.repeat = uint32(op.ordinal) // no less than how often the name was used
+	default:
+		op.repeat = r.invoked[key]
+		put(&r.invoked, key, op.repeat+1)
+	}
+}
+
+// numberCall tells a call from the last one of its id, which may have been forgotten.
+func (r *openRun) numberCall(op *Operation) {
+	switch last := r.calls[op.CallID]; {
+	case last != nil:
+		op.repeat = last.repeat + 1
+	case r.forgot:
+		op.repeat = uint32(op.ordinal)
 	}
 }
 
@@ -130,7 +143,7 @@ func (r *openRun) arrive(op *Operation, branch string) {
 		r.owe(branch, op)
 	}
 	op.Branch = branch
-	r.number(op, r.agents[speaker{op.Name, branch}])
+	r.number(op)
 	put(&r.agents, speaker{op.Name, branch}, op)
 }
 

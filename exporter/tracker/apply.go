@@ -90,7 +90,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if e.CallID == "" {
 		return op
 	}
-	r.number(op, r.calls[e.CallID])
+	r.numberCall(op)
 	r.keepCall(op)
 	return op
 }
@@ -234,7 +234,7 @@ func (r *openRun) target(name string, b *event.Batch, from *Operation) *Operatio
 	op.Agent, op.Branch = name, branch
 	op.node = &node{lane: branch, cause: r.now, handed: true}
 	put(&r.arriving, name, op)
-	r.number(op, last)
+	r.number(op)
 	put(&r.agents, key, op)
 	return op
 }

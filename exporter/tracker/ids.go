@@ -57,12 +57,18 @@ func spanID(key string, parts ...string) (id SpanID) {
 	return id
 }
 
-// identify gives an operation its id: an agent is named by itself and its branch, a call by its id and how often that was
-// used, anything else by its ordinal.
+// identify returns an operation's id. The first need fixes it: by then, what the operation runs may have been told of.
 func (r *openRun) identify(op *Operation) SpanID {
+	op.ID = r.idOf(op)
+	return op.ID
+}
+
+// idOf returns the id that an operation has or would have: an agent is named by itself and its branch, a call by its id and how often
+// that was used, anything else by its ordinal.
+func (r *openRun) idOf(op *Operation) SpanID {
 	switch {
-	case op == r.Root && op.ID != (SpanID{}):
-		return op.ID // most others' parent
+	case op.ID != SpanID{}:
+		return op.ID
 	case op == r.Root && r.raised:
 		return spanID(r.key, "workflow")
 	case op == r.Root, op.course != nil && op.first:

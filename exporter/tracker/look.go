@@ -46,8 +46,8 @@ func (o Open) Copy() *Run {
 			whole.Root = c
 		}
 		if op.open {
-			if c.ID = r.identify(op); op.parent != nil {
-				c.Parent = r.identify(op.parent)
+			if c.ID = r.idOf(op); op.parent != nil {
+				c.Parent = r.idOf(op.parent)
 			}
 			c.Ended, c.Status, c.Timing = Moment{}, Unfinished, Unknown
 		}

@@ -42,6 +42,7 @@ type openRun struct {
 	raised    bool                      // something ran beside it
 	over      bool                      // by the protocol's word
 	forgot    bool                      // ended operations, and so how often call ids were used
+	invoked   map[speaker]uint32        // how often a name was used, until operations were forgotten
 
 	kept                 int              // operations that ended and are still in the report
 	lastFinal, lastError int              // ordinals of frames

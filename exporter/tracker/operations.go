@@ -53,7 +53,7 @@ func (r *openRun) makeRoom() bool {
 			return false
 		}
 		excess--
-		r.forgot = true
+		r.forgot, r.invoked = true, nil
 		r.forget(op)
 		return true
 	})
@@ -131,13 +131,13 @@ func (r *openRun) name() {
 		r.Trace = traceID(r.key)
 	}
 	r.Sampled = r.tracker.settings.Sample == nil || r.tracker.settings.Sample(&r.Run)
-	r.Root.ID = r.identify(r.Root)
+	r.identify(r.Root)
 }
 
 // seal gives an operation its ids and the worth of its times, and stretches its agent to hold it.
 func (r *openRun) seal(op *Operation) {
 	r.name()
-	op.ID = r.identify(op)
+	r.identify(op)
 	if above := op.parent; above != nil {
 		if op.Parent = r.identify(above); above.node != nil {
 			above.node.works = true

@@ -22,7 +22,11 @@ import (
 //   - what is kept is within its limit;
 //   - and the same again makes the same.
 func TestAnyStream(t *testing.T) {
-	seeds := []uint64{5590} // frames come by the name of an agent whose run has ended
+	seeds := []uint64{
+		4732, // an agent begins to speak in another branch after a tool of it has been told of
+		4803, // an agent takes the name of one that moved to another branch
+		5590, // frames come by the name of an agent whose run has ended
+	}
 	for seed := range uint64(200) {
 		seeds = append(seeds, seed)
 	}

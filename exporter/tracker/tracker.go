@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Observer is told what happened. It is called under the tracker's lock: it must not block, and must not call the tracker.
@@ -49,7 +50,8 @@ type Settings struct {
 	MaxContent     int           // bytes of content kept of an operation; 0 for none
 	MaxContentHeld int           // bytes of content held for all open operations
 	AgentsAsTools  func(source, tool string) bool
-	Sample         func(*Run) bool // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
+	Sample         func(*Run) bool    // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
+	Panics         *recovery.Recorder // for the tracker's callers; the tracker itself recovers nothing
 }
 
 // Tracker follows the runs of all streams.

@@ -207,9 +207,8 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 
 // countInvocation tells an invocation from the run's others of one name and lane.
 func (r *openRun) countInvocation(op *Operation) {
-	same := speaker{op.Name, op.Branch}
-	r.number(op, r.agents[same])
-	put(&r.agents, same, op)
+	r.number(op)
+	put(&r.agents, speaker{op.Name, op.Branch}, op)
 }
 
 func kindOf(n *event.Node) OperationKind {

@@ -76,6 +76,7 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	}
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
+	b.Statements = m.statements()
 	if b.Agent == d.handedTo {
 		d.handedTo = ""
 	}

@@ -35,6 +35,7 @@ type frame struct {
 type members struct {
 	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
 	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
+	layer, custom, grounding, citations                                  strictjson.Value
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -93,6 +94,22 @@ func readMembers(v strictjson.Value) (m members) {
 			m.message = value
 		case "error_message":
 			m.message = first(m.message, value)
+		case "proofLayer":
+			m.layer = value
+		case "proof_layer":
+			m.layer = first(m.layer, value)
+		case "customMetadata":
+			m.custom = value
+		case "custom_metadata":
+			m.custom = first(m.custom, value)
+		case "groundingMetadata":
+			m.grounding = value
+		case "grounding_metadata":
+			m.grounding = first(m.grounding, value)
+		case "citationMetadata":
+			m.citations = value
+		case "citation_metadata":
+			m.citations = first(m.citations, value)
 		case "errorDetails":
 			m.details = value
 		case "error_details":
@@ -100,6 +117,15 @@ func readMembers(v strictjson.Value) (m members) {
 		}
 	}
 	return m
+}
+
+// statements returns what the event states of its answer beside its content.
+func (m members) statements() event.Statements {
+	layer := m.layer
+	if !layer.Exists() {
+		layer = m.custom.First("proofLayer", "proof_layer")
+	}
+	return event.Statements{Layer: layer, Grounding: m.grounding, Citations: m.citations}
 }
 
 // isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.

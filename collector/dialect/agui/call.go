@@ -3,6 +3,7 @@ package agui
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -74,12 +75,45 @@ func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
 // toolResult ends a call, in the name of the agent that made it. That a tool failed no producer says in a way of the protocol's.
 func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("toolCallId"))
+	if d.answered[id] {
+		return
+	}
 	ended := d.calls.end(id)
 	if ended.by != (agent{}) {
 		ended.by.put(b)
 	}
+	addResult(id, ended.tool, v, b)
+}
+
+// resultIn ends a call whose result is a message of a snapshot: some integrations send it nowhere else. Only an open call ends, so that a
+// result which was sent before, or which a later snapshot repeats, counts once. A frame speaks for one agent, so that it ends the calls of
+// one.
+func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
+	open := d.calls.named(d.name(message.Get("toolCallId")))
+	if open == nil || !message.Get("role").Is("tool") {
+		return
+	}
+	if len(b.Events) > 0 && open.by != (agent{b.Agent, b.Branch, b.Within, b.Parent}) {
+		return
+	}
+	ended := d.calls.end(open.id)
+	if d.answered == nil {
+		d.answered = make(map[string]bool)
+	}
+	if len(d.answered) < maxOpen {
+		d.answered[ended.id] = true
+	}
+	ended.by.put(b)
+	e := addResult(ended.id, ended.tool, message, b)
+	if wire.SaysError(message) {
+		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
+	}
+}
+
+func addResult(id, tool string, v strictjson.Value, b *event.Batch) *event.Event {
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name = id, ended.tool
+	e.CallID, e.Name = id, tool
 	e.SetPayload(b.Embedded(v.Get("content")))
 	e.Settled = true // the wire shows no response of a model that could be owed
+	return e
 }

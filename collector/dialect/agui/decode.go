@@ -26,9 +26,11 @@ type work struct {
 	steps    steps
 	messages messages
 	calls    calls
-	nested   []string // runs within the run that are open, by their ids
-	asked    bool     // by an event from before the protocol had interrupts
+	answered map[string]bool // calls whose results a snapshot held, by their ids
+	nested   []string        // runs within the run that are open, by their ids
+	asked    bool            // by an event from before the protocol had interrupts
 	guard    guard
+	inner    map[string]bool // messages of the last snapshot that stay in, by their ids
 }
 
 func (d *decoder) reset() {

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -196,4 +197,46 @@ func TestText(t *testing.T) {
 			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s"; other`, "MESSAGES_SNAPSHOT; other", `stray text withheld agent="subagent" branch="s"; other`}},
 		{"in chunks, until an error", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RUN_ERROR", `"message":"x"`)}, []string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RUN_ERROR; error agent_error; run_ended agent_error"}},
 	})
+}
+
+// TestResultsInSnapshots ends a call with the result that a conversation holds, once.
+func TestResultsInSnapshots(t *testing.T) {
+	call := ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`)
+	began := `TOOL_CALL_START; tool_started name="f" call="c"`
+	snapshot := func(messages string) string { return ev("MESSAGES_SNAPSHOT", `"messages":[`+messages+`]`) }
+	result := `{"id":"m","role":"tool","toolCallId":"c","content":"[1]"}`
+	runDecode(t, []decodeCase{
+		{"a result beside a prompt", []string{call, snapshot(`{"id":"s","role":"system","content":"x"},` + result), snapshot(result)},
+			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
+		{"a failure", []string{call, snapshot(`{"role":"tool","toolCallId":"c","content":"x","error":"ValueError: x"}`)},
+			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" tool_error code="ValueError" settled "x"`}},
+		{"said again by an event", []string{call, snapshot(result), ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`)},
+			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "TOOL_CALL_RESULT; other"}},
+		{"said before by an event", []string{call, ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`), snapshot(result)},
+			[]string{began, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
+		{"of a call that another run made", []string{snapshot(result)}, []string{"MESSAGES_SNAPSHOT; other"}},
+		{"that is no tool's", []string{call, snapshot(`{"role":"user","toolCallId":"c","content":"x"}`)}, []string{began, "MESSAGES_SNAPSHOT; other"}},
+		{"that stays in", []string{call, snapshot(`{"role":"tool","toolCallId":"c","content":"x","kind":"internal:x"}`)}, []string{began, "MESSAGES_SNAPSHOT; other"}},
+		{"of two agents, of which a frame has one", []string{call, ev("TOOL_CALL_START", `"toolCallId":"d"`, `"toolCallName":"g"`, `"subagentRunId":"s"`), snapshot(result + `,{"role":"tool","toolCallId":"d","content":"2"}`), snapshot(`{"role":"tool","toolCallId":"d","content":"2"}`)},
+			[]string{began, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="g" call="d"`, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, `MESSAGES_SNAPSHOT agent="subagent" branch="s"; tool_ended name="g" call="d" settled 2`}},
+	})
+}
+
+// TestSnapshotsKeepIn holds back what goes on with a message of the last snapshot that stays in.
+func TestSnapshotsKeepIn(t *testing.T) {
+	prompt := ev("MESSAGES_SNAPSHOT", `"messages":[{"id":"s","role":"system","content":"x"}]`)
+	piece := ev("TEXT_MESSAGE_CHUNK", `"messageId":"s"`, `"delta":"y"`)
+	runDecode(t, []decodeCase{
+		{"a piece", []string{prompt, piece}, []string{"MESSAGES_SNAPSHOT; other", `TEXT_MESSAGE_CHUNK partial internal; text "y"`}},
+		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxHeld+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
+		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxHeld, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
+	})
+}
+
+func many(n int, format string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(all, ",")
 }

@@ -90,7 +90,7 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	if w.id != "" && k.of != aStep {
 		w.owner = "" // an id is enough
 	}
-	held := owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || d.within(k, v, owner)
+	held := owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || k.of == aMessage && d.inner[w.id] || d.within(k, v, owner)
 	switch {
 	case k.of == nothing, w.id == "" && k.of == aMessage: // of messages in chunks the decoder knows which goes on
 	case k.begins || k.chunk && w.id != "":

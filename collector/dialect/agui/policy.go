@@ -69,7 +69,7 @@ var table = event.Table{
 		// To the public the configured keys are all of the state: those that a snapshot does not have are gone.
 		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Else: "{}", Needed: true}})},
 		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Needed: true}})},
-		typeMessagesSnapshot: {Client: true}, // the whole conversation, with what is meant for models
+		typeMessagesSnapshot: {Client: true, Messages: &conversationRule}, // the whole conversation
 		typeActivitySnapshot: {Client: true, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &scalar,
 		})},
@@ -86,6 +86,9 @@ var table = event.Table{
 
 // Table is what may leave a stream of the Agent-User Interaction protocol.
 func (Dialect) Table() *event.Table { return &table }
+
+// conversationRule keeps in what is meant for models. Roles are read as generously as those of messages that come in pieces.
+var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing}
 
 type rules = map[string]*event.Rule
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -42,6 +43,8 @@ type Settings struct {
 	Thoughts  event.Verbosity
 	Floor     float64  // a thought leaves only if it states a confidence of at least this; 0: any thought
 	StateKeys []string // of session state, which may leave under the policy public
+
+	Panics *recovery.Recorder // nil recovers panics without a record
 }
 
 // Frame is what leaves of a batch. Data is borrowed from the batch or from the filter, until its next Apply.
@@ -75,11 +78,7 @@ func New(s Settings) *Filter {
 
 // Apply judges one frame: what leaves of it, or the reason why nothing does.
 func (f *Filter) Apply(b *event.Batch) (frame Frame, why Reason) {
-	defer func() {
-		if recover() != nil {
-			frame, why = Frame{}, Panic
-		}
-	}()
+	defer f.settings.Panics.Recover(recovery.Filter, func() { frame, why = Frame{}, Panic })
 	if why := f.admit(b); why != Passed {
 		return Frame{}, why
 	}
@@ -145,6 +144,9 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if len(rules.Inner) > 0 {
 			return Frame{Data: f.encoder.without(b.JSON, rules.Inner), Kinds: kinds(b)}, Passed
 		}
+		if rules.Messages != nil {
+			return f.leaveMessages(b, rules.Messages)
+		}
 		return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
 	case event.PolicyPublic:
 		if rules.Public == nil {
@@ -154,6 +156,20 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		return f.encoder.encode(b, rules.Public)
 	}
 	return Frame{}, Policy
+}
+
+// leaveMessages lets a list of messages out as it came, but for those messages that are for no reader outside.
+func (f *Filter) leaveMessages(b *event.Batch, m *event.Messages) (Frame, Reason) {
+	list, ok := generous.Messages(m, b.JSON)
+	if !ok {
+		return Frame{}, Internal
+	}
+	for message := range list.Elements() {
+		if generous.IsInner(b.Table, m, message) {
+			return Frame{Data: f.encoder.withoutInner(b.JSON, b.Table, m), Kinds: kinds(b)}, Passed
+		}
+	}
+	return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
 }
 
 // leaveText lets text out as it came, or what is to stand in its place.

@@ -160,6 +160,12 @@ func (c *content) judge(e *event.Event) {
 		if e.Confidence.Known {
 			c.Sure.Value = &e.Confidence.Value
 		}
+		if e.Confidence.Low.Known {
+			c.Sure.Low = &e.Confidence.Low.Value
+		}
+		if e.Confidence.High.Known {
+			c.Sure.High = &e.Confidence.High.Value
+		}
 	case event.KindCitation:
 		c.By = e.Name
 		c.Cited = &citation{e.Citation.Source, e.Citation.Reference, e.Citation.URI, e.Citation.Origin}

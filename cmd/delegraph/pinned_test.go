@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector"
+)
+
+// canaries are frames that call themselves internal, each of one dialect, or of none, on the wire.
+var canaries = []string{
+	`data: {"kind":"internal:x","x":"CANARY"}`,
+	"event: internal:x\ndata: {\"x\":\"CANARY\"}",
+	`data: {"kind":"internal:x","author":"CANARY","invocationId":"e-1","content":{"parts":[{"text":"x"}]}}`,
+	"event: internal:x\ndata: " + strings.Replace(adkFrame, "hello", "CANARY", 1),
+	`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"internal:x","x":"CANARY"}}`,
+	`data: {"statusUpdate":{"taskId":"CANARY","status":{"state":"TASK_STATE_WORKING"},"metadata":{"type":"internal:x"}}}`,
+	`data: {"kind":"internal:thought-process","contextId":"c","taskId":"t","timestamp":"2026-01-01T00:00:00Z","content":"CANARY"}`,
+	"event: internal:tool-start\ndata: {\"kind\":\"internal:tool-start\",\"contextId\":\"c\",\"taskId\":\"CANARY\"}",
+	`data: {"v":2,"type":"internal:x","message_id":"CANARY","chat_id":"c"}`,
+	`data: {"type":"internal:STEP_STARTED","stepName":"CANARY"}`,
+	`data: {"type":"CUSTOM","name":"CANARY","value":1,"rawEvent":{"type":"internal:x"}}`,
+}
+
+// TestPinnedDialectIsNoWeaker sends frames that call themselves internal on the paths of every dialect, and on one of none, through
+// sources that say which dialect their agent has. What does not pass where nothing is said does not pass there either.
+func TestPinnedDialectIsNoWeaker(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(sent)
+	}))
+	t.Cleanup(agent.Close)
+	sources := append([]string{"auto"}, dialectNames()...)
+	configured := "sources:\n"
+	for _, name := range sources {
+		configured += fmt.Sprintf("  - {name: %[1]s, dialect: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[2]q}}\n", name, agent.URL)
+	}
+	car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	passes := func(i int, path, stream string) bool {
+		resp, err := http.Post("http://"+car.proxies[i].listener.Addr().String()+path, "text/plain", strings.NewReader(stream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		got, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(got), "CANARY")
+	}
+	paths := []string{"/news"}
+	for _, d := range collector.Dialects() {
+		for _, at := range d.Paths() {
+			paths = append(paths, strings.ReplaceAll(at.Glob, "*", "x"))
+		}
+	}
+	for _, path := range paths {
+		for _, canary := range canaries {
+			stream := canary + "\n\n"
+			if passes(0, path, stream) {
+				if path != "/news" {
+					t.Errorf("auto, %s: %q passes", path, canary)
+				}
+				continue
+			}
+			for i, name := range sources[1:] {
+				if passes(i+1, path, stream) {
+					t.Errorf("%s, %s: %q passes", name, path, canary)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package a2a
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// The ways to an agent card: paths, of 0.2 too, and methods of JSON-RPC. Any of the paths may stand below others.
+var (
+	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard"}
+	cardMethods = []string{"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", "agent/authenticatedExtendedCard"}
+)
+
+// IsCard reports whether the answer to a request may be an agent card.
+func (Dialect) IsCard(r dialect.Request) bool {
+	path := strings.ToLower(r.Path)
+	return r.Method == "GET" && slices.ContainsFunc(cardPaths, func(end string) bool { return strings.HasSuffix(path, end) }) ||
+		slices.ContainsFunc(cardMethods, r.Body.Get("method").Is)
+}
+
+// ReplaceURLs returns an agent card, or the answer of JSON-RPC that holds one, with the URLs of the agent's interfaces replaced. It returns
+// nil if nothing is replaced. A signed card is never changed: its signature would no longer be valid.
+func (Dialect) ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool) {
+	w := cardWriter{replace: replace}
+	if result := card.Get("result"); result.Kind() == strictjson.Object {
+		signed = result.Get("signatures").Len() > 0
+		w.object(card, func(name string, v strictjson.Value) bool { return name == "result" && w.card(v) })
+	} else {
+		signed = card.Get("signatures").Len() > 0
+		w.card(card)
+	}
+	if !w.changed {
+		return nil, false
+	}
+	if signed {
+		return nil, true
+	}
+	return w.out, false
+}
+
+// cardWriter writes a card as it is, but for its URLs.
+type cardWriter struct {
+	replace func(string) string
+	out     []byte
+	changed bool
+}
+
+func (w *cardWriter) card(v strictjson.Value) bool {
+	return w.object(v, func(name string, v strictjson.Value) bool {
+		switch name {
+		case "url":
+			return w.url(v)
+		case "additionalInterfaces", "supportedInterfaces":
+			return w.interfaces(v)
+		}
+		return false
+	})
+}
+
+func (w *cardWriter) interfaces(v strictjson.Value) bool {
+	if v.Kind() != strictjson.Array {
+		return false
+	}
+	w.out = append(w.out, '[')
+	first := true
+	for element := range v.Elements() {
+		w.separate(&first)
+		if !w.object(element, func(name string, v strictjson.Value) bool { return name == "url" && w.url(v) }) {
+			w.out = append(w.out, element.Raw()...)
+		}
+	}
+	w.out = append(w.out, ']')
+	return true
+}
+
+// object writes an object, of which member may write values. It reports whether v is one.
+func (w *cardWriter) object(v strictjson.Value, member func(name string, v strictjson.Value) bool) bool {
+	if v.Kind() != strictjson.Object {
+		return false
+	}
+	w.out = append(w.out, '{')
+	first := true
+	for name, value := range v.Members() {
+		w.separate(&first)
+		w.out = append(append(w.out, name.Raw()...), ':')
+		if !member(name.String(), value) {
+			w.out = append(w.out, value.Raw()...)
+		}
+	}
+	w.out = append(w.out, '}')
+	return true
+}
+
+func (w *cardWriter) separate(first *bool) {
+	if !*first {
+		w.out = append(w.out, ',')
+	}
+	*first = false
+}
+
+func (w *cardWriter) url(v strictjson.Value) bool {
+	before := v.String()
+	after := w.replace(before)
+	if v.Kind() != strictjson.String || after == before {
+		return false
+	}
+	w.out, _ = jsontext.AppendQuote(w.out, after) // url.Parse has refused what is not UTF-8, or escaped it
+	w.changed = true
+	return true
+}

@@ -1,0 +1,69 @@
+package a2a
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func TestIsCard(t *testing.T) {
+	for _, c := range []struct {
+		method, path, body string
+		want               bool
+	}{
+		{"GET", "/.well-known/agent-card.json", "", true},
+		{"GET", "/.well-known/agent.json", "", true},
+		{"GET", "/a2a/weather/.well-known/agent-card.json", "", true},
+		{"GET", "/v1/card", "", true},
+		{"GET", "/extendedAgentCard", "", true},
+		{"GET", "/acme/extendedAgentCard", "", true},
+		{"POST", "/", `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, true},
+		{"POST", "/a2a/x", `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, true},
+		{"POST", "/", `{"jsonrpc":"2.0","id":1,"method":"message/send"}`, false},
+		{"POST", "/v1/card", "", false},
+		{"GET", "/cards/v1", "", false},
+		{"GET", "/agent.json", "", false},
+	} {
+		var doc strictjson.Doc
+		if c.body != "" && doc.Parse([]byte(c.body), 8) != nil {
+			t.Fatal(c.body)
+		}
+		if got := (Dialect{}).IsCard(dialect.Request{Method: c.method, Path: c.path, Body: doc.Root(), Header: http.Header{}}); got != c.want {
+			t.Errorf("%s %s %s: %t", c.method, c.path, c.body, got)
+		}
+	}
+}
+
+func TestReplaceURLs(t *testing.T) {
+	for _, c := range []struct {
+		name, card, want string
+		signed           bool
+	}{
+		{"0.3", `{"name":"a", "url":"old/x","additionalInterfaces":[{"transport":"GRPC","url":"grpc"},{"url":"old/y"}]}`,
+			`{"name":"a","url":"new/x","additionalInterfaces":[{"transport":"GRPC","url":"grpc"},{"url":"new/y"}]}`, false},
+		{"1.0", `{"supportedInterfaces":[{"url":"old/","protocolBinding":"JSONRPC"}],"provider":{"url":"old/z"},"documentationUrl":"old/d"}`,
+			`{"supportedInterfaces":[{"url":"new/","protocolBinding":"JSONRPC"}],"provider":{"url":"old/z"},"documentationUrl":"old/d"}`, false},
+		{"over JSON-RPC", `{"jsonrpc":"2.0","id":7,"result":{"url":"old"}}`, `{"jsonrpc":"2.0","id":7,"result":{"url":"new"}}`, false},
+		{"written otherwise", `{"url":"\u006fld","version":1e2}`, `{"url":"new","version":1e2}`, false},
+		{"without signatures", `{"signatures":[],"url":"old"}`, `{"signatures":[],"url":"new"}`, false},
+		{"null", `{"signatures":null,"additionalInterfaces":null,"url":"old"}`, `{"signatures":null,"additionalInterfaces":null,"url":"new"}`, false},
+		{"signed", `{"url":"old","signatures":[{"protected":"x","signature":"y"}]}`, "", true},
+		{"signed, over JSON-RPC", `{"result":{"url":"old","signatures":[{}]}}`, "", true},
+		{"signed, and right", `{"url":"other","signatures":[{}]}`, "", false},
+		{"nothing to replace", `{"url":"other"}`, "", false},
+		{"of other types", `{"url":1,"additionalInterfaces":{"url":"old"},"supportedInterfaces":["old",null]}`, "", false},
+		{"no object", `["old"]`, "", false},
+	} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(c.card), 8); err != nil {
+			t.Fatal(err)
+		}
+		got, signed := Dialect{}.ReplaceURLs(doc.Root(), func(s string) string { return strings.Replace(s, "old", "new", 1) })
+		if string(got) != c.want || signed != c.signed {
+			t.Errorf("%s: %s, %t", c.name, got, signed)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package source_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/source"
+)
+
+// TestCards asks for agent cards through a proxy. Only URLs of the agent itself lead to the proxy then.
+func TestCards(t *testing.T) {
+	const well = "/.well-known/agent-card.json"
+	long := `"x":"` + strings.Repeat("x", 1<<20) + `"`
+	for _, c := range []struct {
+		name, path, header, card, want string // PORT is the agent's; "" is the card as it is
+		keep                           bool   // cards pass as they are
+	}{
+		{"its own", well, "", `{"url":"http://127.0.0.1:PORT/base/a2a?x=1#y"}`, `{"url":"http://front.test:81/a2a?x=1#y"}`, false},
+		{"another name of it", well, "", `{"url":"http://localhost:PORT/base/"}`, `{"url":"http://front.test:81/"}`, false},
+		{"any address", well, "", `{"url":"http://0.0.0.0:PORT/base"}`, `{"url":"http://front.test:81"}`, false},
+		{"any address of IPv6", well, "", `{"url":"http://[::]:PORT/base/%2fx%20"}`, `{"url":"http://front.test:81/%2fx%20"}`, false},
+		{"behind a proxy with TLS", well, "X-Forwarded-Proto: https", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"https://front.test:81/a"}`, false},
+		{"behind a proxy with another name", well, "X-Forwarded-Host: shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://shop.test/a"}`, false},
+		{"behind a proxy that names no host", well, "X-Forwarded-Host: shop.test/evil", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"behind a proxy that names a user", well, "X-Forwarded-Host: evil@shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"an extended one", "/v1/card", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://front.test:81/a"}`, false},
+		{"another path", "/cards", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"not below the upstream", well, "", `{"url":"http://127.0.0.1:PORT/other"}`, "", false},
+		{"beside the upstream", well, "", `{"url":"http://127.0.0.1:PORT/basement"}`, "", false},
+		{"another port", well, "", `{"url":"http://127.0.0.1:1/base/a"}`, "", false},
+		{"another host", well, "", `{"url":"http://agent.test:PORT/base/a"}`, "", false},
+		{"a host that begins alike", well, "", `{"url":"http://127.0.0.1.evil.test:PORT/base/a"}`, "", false},
+		{"a user", well, "", `{"url":"http://u:p@127.0.0.1:PORT/base/a"}`, "", false},
+		{"another scheme", well, "", `{"url":"grpc://127.0.0.1:PORT/base/a"}`, "", false},
+		{"no URL", well, "", `{"url":"127.0.0.1:PORT"}`, "", false},
+		{"signed", well, "", `{"url":"http://127.0.0.1:PORT/base/a","signatures":[{}]}`, "", false},
+		{"no JSON", well, "", `<html>`, "", false},
+		{"a member twice", well, "", `{"url":"http://127.0.0.1:PORT/base/a","url":""}`, "", false},
+		{"too large", well, "", `{"url":"http://127.0.0.1:PORT/base/a",` + long + `}`, "", false},
+		{"switched off", well, "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", true},
+	} {
+		for _, encoding := range []string{"", "gzip"} {
+			t.Run(c.name+" "+encoding, func(t *testing.T) {
+				var card []byte
+				agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set("ETag", `"1"`)
+					if encoding == "gzip" {
+						w.Header().Set("Content-Encoding", "gzip")
+						z := gzip.NewWriter(w)
+						defer z.Close()
+						_, _ = z.Write(card)
+						return
+					}
+					_, _ = w.Write(card)
+				}))
+				defer agent.Close()
+				at, _ := url.Parse(agent.URL)
+				card = []byte(strings.ReplaceAll(c.card, "PORT", at.Port()))
+				at.Path = "/base"
+				p := newProxy(t, &seen{}, at.String(), source.ProxySettings{Cards: !c.keep, BodyLimit: 1 << 10, JSONDepth: 8, QueueLimit: 1 << 10, FrameLimit: 1 << 10})
+				r := httptest.NewRequest(http.MethodGet, c.path, nil)
+				r.Host = "front.test:81"
+				if name, value, ok := strings.Cut(c.header, ": "); ok {
+					r.Header.Set(name, value)
+				}
+				w := httptest.NewRecorder()
+				p.ServeHTTP(w, r)
+				got, changed := w.Body.Bytes(), c.want != ""
+				if w.Header().Get("Content-Encoding") == "gzip" {
+					if changed {
+						t.Error("it says that it is compressed")
+					}
+					z, err := gzip.NewReader(bytes.NewReader(got))
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, _ = io.ReadAll(z)
+				}
+				want := c.want
+				if !changed {
+					want = string(card)
+				}
+				if string(got) != want || w.Code != http.StatusOK || changed == (w.Header().Get("ETag") != "") || changed == (w.Header().Get("Vary") == "") {
+					t.Errorf("%d %.200s with %v, want %.200s", w.Code, got, w.Header(), want)
+				}
+			})
+		}
+	}
+}

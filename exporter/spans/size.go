@@ -1,0 +1,53 @@
+package spans
+
+import (
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// What parts of a span take in memory beside their texts, about.
+const (
+	spanSize      = 1024
+	attributeSize = 64
+	eventSize     = 96
+)
+
+// sizeOf returns the approximate size of a span in memory, in bytes. Keys of attributes are constants.
+func sizeOf(span sdktrace.ReadOnlySpan) int {
+	n := spanSize + len(span.Name()) + len(span.Status().Description) + span.SpanContext().TraceState().Len()*attributeSize
+	n += sizeOfAll(span.Attributes())
+	for _, e := range span.Events() {
+		n += eventSize + len(e.Name) + sizeOfAll(e.Attributes)
+	}
+	for _, l := range span.Links() {
+		n += eventSize + sizeOfAll(l.Attributes)
+	}
+	return n
+}
+
+func sizeOfAll(attributes []attribute.KeyValue) int {
+	n := len(attributes) * attributeSize
+	for _, a := range attributes {
+		switch a.Value.Type() {
+		case attribute.STRING:
+			n += len(a.Value.AsString())
+		case attribute.STRINGSLICE:
+			for _, s := range a.Value.AsStringSlice() {
+				n += 16 + len(s)
+			}
+		}
+	}
+	return n
+}
+
+// remove takes the oldest n spans out of the queue. The caller holds the lock.
+func (p *Processor) remove(n int) {
+	for _, size := range p.sizes[:n] {
+		p.size -= size
+	}
+	clear(p.queue[:n]) // let the spans go before the queue's array does
+	p.queue, p.sizes = p.queue[n:], p.sizes[n:]
+	if len(p.queue) == 0 {
+		p.queue, p.sizes = nil, nil
+	}
+}

@@ -1,0 +1,57 @@
+package spans
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// TestQueueBytes has the backend away while large spans end: what waits takes no more memory than it may, the rest is counted, and
+// what waits is delivered when the backend is back.
+func TestQueueBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit, large, count = 8 << 20, 100 << 10, 300
+		back := make(chan struct{})
+		b := &backend{answer: func(context.Context, int, []sdktrace.ReadOnlySpan) error { <-back; return nil }}
+		s := settings(t, 10_000)
+		s.Size = limit
+		p := NewProcessor(b, s)
+		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(p)).Tracer("")
+		end := func() {
+			text := strings.Repeat("x", large/4)
+			_, span := tracer.Start(t.Context(), "s", trace.WithAttributes(attribute.String("a", text), attribute.StringSlice("b", []string{strings.Clone(text)})))
+			span.AddEvent(strings.Clone(text), trace.WithAttributes(attribute.String("c", strings.Clone(text))))
+			span.End()
+		}
+		before := heap()
+		for range count {
+			end()
+		}
+		if taken := int(heap() - before); taken < limit/2 || taken > limit+limit/4 {
+			t.Errorf("what waits takes %d bytes, %d are allowed", taken, limit)
+		}
+		close(back)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		kept := uint64(limit / (large + spanSize + 500))
+		check(t, p, kept, 0, 0, 0, 0, count-kept)
+		end() // there is room again
+		shut(t, p, time.Second)
+		check(t, p, kept+1, 0, 0, 0, 0, count-kept)
+	})
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what a pool let go with the first
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
