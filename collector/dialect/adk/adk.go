@@ -64,6 +64,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		oneRun:    s.Answer,
 		names:     make(map[string]string),
 		responses: make(map[string]*response),
+		branches:  make(map[string]string),
 	}
 }
 
