@@ -89,13 +89,12 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 // number tells an operation from the run's others of one name and branch, unless its id is already known to observers.
 func (r *openRun) number(op *Operation) {
 	key := speaker{op.Name, op.Branch}
-	switch {
-	case op.ID != SpanID{}:
-	case r.forgot:
-		op.repeat = uint32(op.ordinal) // no less than how often the name was used
-	default:
-		op.repeat = r.invoked[key]
-		put(&r.invoked, key, op.repeat+1)
+	number := r.invoked[key]
+	if put(&r.invoked, key, number+1); r.forgot {
+		number = uint32(op.ordinal) // no less than how often the name was used
+	}
+	if op.ID == (SpanID{}) {
+		op.repeat = number
 	}
 }
 

@@ -100,6 +100,9 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 	switch arriving := r.arriving[n.Name]; {
 	case arriving != nil && arriving.open:
 		op = r.arriveAt(arriving, key, n)
+	case speaks && r.backTo(op, n) != nil:
+		op = r.backTo(op, n)
+		put(&r.nodes, key, op)
 	case op == nil || !op.open:
 		op = r.beginNode(key, n)
 	case speaks && r.isNext(op, n, b):
@@ -118,6 +121,20 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 		op.identifyKind(n, b)
 	}
 	return op
+}
+
+// backTo returns the invocation of a speaker that control came back to, or nil: the last one, if what it is part of had its turn again
+// since, is over, and one that this is part of goes on.
+func (r *openRun) backTo(last *Operation, n *event.Node) *Operation {
+	if last == nil || n.Kind != event.NodeLoose || r.speaking == nil || !last.isBelow(r.speaking) {
+		return nil
+	}
+	for up := r.speaking; up != nil; up = up.parent {
+		if up.node != nil && up.open && up.Kind == InvokeAgent && up.Name == n.Name && up.node.lane == n.Lane {
+			return up
+		}
+	}
+	return nil
 }
 
 // identifyKind corrects what a node was taken for before it spoke.

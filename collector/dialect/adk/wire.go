@@ -20,6 +20,7 @@ type frame struct {
 	FinishReason strictjson.Value
 	ErrorCode    strictjson.Value
 	message      strictjson.Value // of the error
+	errorType    strictjson.Value // its class
 	LongRunning  strictjson.Value
 	Usage        event.Usage
 	actions      actions
@@ -36,6 +37,7 @@ type members struct {
 	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
 	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
 	layer, custom, grounding, citations                                  strictjson.Value
+	output, nodeError, errorType                                         strictjson.Value // JavaScript's only
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -110,6 +112,12 @@ func readMembers(v strictjson.Value) (m members) {
 			m.citations = value
 		case "citation_metadata":
 			m.citations = first(m.citations, value)
+		case "output":
+			m.output = value
+		case "isNodeError":
+			m.nodeError = value
+		case "errorType":
+			m.errorType = value
 		case "errorDetails":
 			m.details = value
 		case "error_details":
@@ -139,8 +147,17 @@ func readFrame(m members) frame {
 	return frame{
 		notPartial: said && !partial, foreign: !isModel(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, errorType: m.errorType, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
+}
+
+// isFunction reports whether an event is of a function of a JavaScript workflow: it raised, or it has an output that no model gave.
+func (m members) isFunction() bool {
+	if raised, _ := m.nodeError.Bool(); raised {
+		return true
+	}
+	said, _ := m.node.Get("messageAsOutput").Bool()
+	return m.output.Exists() && !said && !m.usage.Exists() && !m.finish.Exists()
 }
 
 // isModel reports whether a role is the model's, or absent.
@@ -168,7 +185,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 
 // code returns the frame's error code. Its message may have a more specific one: that of the model's API where the code is a class.
 func (f *frame) code() string {
-	return wire.Specific(wire.Code(f.ErrorCode), wire.TextCode(f.message.Text()))
+	return wire.Specific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.message.Text()))
 }
 
 // errorEvent is what is remembered of an event with an error code.
@@ -227,12 +244,23 @@ func (f *frame) writesCode() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.code })
 }
 
-// continues reports whether a frame without content ends a response that another frame began: JavaScript, when it streams, gives the
-// finish reason and the tokens of a call to an empty frame of their own, with the same prompt.
+// continues reports whether a frame is of a response that another frame began: JavaScript, when it streams, writes a frame for each kind
+// of part, without a finish reason but for the last, and gives that of a call to an empty frame. All have the same prompt.
 func (f *frame) continues(r *response) bool {
+	return (r.streamed || f.notPartial) && f.goesOn(r) && f.Usage.Output.N > r.last.Output.N
+}
+
+// isSection reports whether a frame has parts of a response that goes on: no calls and no finish reason.
+func (f *frame) isSection() bool {
+	called := slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall })
+	return len(f.parts) > 0 && !called && !f.FinishReason.Exists()
+}
+
+// goesOn reports whether the tokens of a frame, which may be partial, are those of a response without a finish reason, or more.
+func (f *frame) goesOn(r *response) bool {
 	prompt, answer := f.Usage.Input, f.Usage.Output
-	return !r.open && (r.streamed || f.notPartial) && r.half && f.hasUsage && f.Parts.Len() == 0 && !f.hasErrorCode() &&
-		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N > r.last.Output.N
+	return !r.open && r.half && f.hasUsage && !f.hasErrorCode() &&
+		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N >= r.last.Output.N
 }
 
 // repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,

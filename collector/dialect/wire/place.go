@@ -15,11 +15,13 @@ type Places struct{ known map[Speaker]*event.Place }
 // Speaker is what an event of the ADK says of the place of its author.
 type Speaker struct {
 	Author  string
-	Path    string // nodeInfo.path of ADK 2: `name@run/name@run`
+	Path    string // nodeInfo.path of ADK 2: `name@run/name@run` of Python, `name.name` of JavaScript
 	Branch  string // `container.child` for a child that runs beside others, `name@run` or `name@call` for a node with a branch of its own
 	Scope   string // isolationScope: of a task, the id of the call that set it
 	HasPath bool   // tells an empty path, which events have below a root that is no node, from none
 	Runs    bool   // the author says which agent it runs next (actions.agentState)
+
+	Function bool // the author is no agent: in Python a function's author is its workflow, in JavaScript the function itself
 }
 
 // maxPlaces bounds what a stream can make Places remember; more places are made anew for each frame.
@@ -50,7 +52,7 @@ func (p *Places) Of(key Speaker) *event.Place {
 }
 
 func newPlace(key Speaker) *event.Place {
-	path := split(key.Path, "/")
+	path := splitPath(key.Path)
 	w := walk{segments: split(key.Branch, ".")}
 	w.pathNodes(path, key.Scope)
 	root := event.RootUnknown
@@ -63,7 +65,9 @@ func newPlace(key Speaker) *event.Place {
 	end := len(w.nodes) - 1
 	switch {
 	case end >= 0 && w.nodes[end].Name == key.Author: // ADK leaves the branch of a parallel agent on what follows that
-		w.nodes[end].Kind = event.NodeSpeaker
+		if w.nodes[end].Kind = event.NodeSpeaker; key.Function {
+			w.nodes[end].Kind = event.NodeFunction
+		}
 	case end > 0 && slices.ContainsFunc(w.nodes[:end], func(n event.Node) bool { return n.Name == key.Author }):
 		w.nodes[end].Kind = event.NodeFunction // which has its workflow's name as its author
 	default:
@@ -85,6 +89,14 @@ func whole(s string, by byte) string {
 		return s
 	}
 	return s[:max(strings.LastIndexByte(s[:MaxText], by), 0)]
+}
+
+// splitPath parts a path of either form. The first segment of Python's has a run, that of JavaScript's has none.
+func splitPath(path string) []string {
+	if first, _, _ := strings.Cut(path, "."); strings.Contains(first, "@") || strings.Contains(path, "/") {
+		return split(path, "/")
+	}
+	return split(path, ".")
 }
 
 func split(s, by string) []string {
@@ -110,14 +122,14 @@ func (w *walk) enter(n int) {
 }
 
 // pathNodes adds the nodes that the path names. A segment `name@id` of the branch belongs to the innermost node of that name, and says
-// by which call it was invoked, if id is none of the path's numbers.
+// by which call it was invoked, if id is none of the path's numbers. JavaScript's paths have none.
 func (w *walk) pathNodes(path []string, scope string) {
 	owner := make([]int, len(path)) // the segment of the branch, from 1
 	next := len(w.segments)
 	for i := len(path) - 1; i >= 0; i-- {
 		name, run := cutRun(path[i])
 		for at := next; at > 0; at-- {
-			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || isCall(id)) {
+			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || run == "" || isCall(id)) {
 				owner[i], next = at, at-1
 				break
 			}
