@@ -19,7 +19,8 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	forwarded(r)
-	if p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
+	granted, _ := r.In.Context().Value(reachKey{}).(reach)
+	if granted != reachAll || p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
 		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
 			r.Out.Header.Del(name)
 		}
@@ -28,6 +29,10 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.Judge != nil && (run != nil || asksForStream(r.In.Header)) {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
 		r.Out.Header.Set("Accept-Encoding", "identity")
+	}
+	if run != nil && p.settings.Judge != nil {
+		r.Out.Header.Del("Range") // a part of a stream can read as what the whole is not
+		r.Out.Header.Del("If-Range")
 	}
 	if run != nil {
 		run.span.propagate(r.Out.Header)
