@@ -96,6 +96,7 @@ func (c *checker) sources(sources []Source, none bool) {
 			listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
 			c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
 			c.paths(source.Proxy.Paths, key+".proxy.paths")
+			c.publicPaths(source, key+".proxy.public_paths")
 		}
 	}
 }
@@ -188,6 +189,13 @@ func (c *checker) paths(globs []string, key string) {
 		case err != nil || len(glob) > maxPath || strings.ContainsFunc(glob, unprintable):
 			c.report.wrong(key, fmt.Sprintf("%.60q is not a glob", glob), `use *, ? and [a-z]; put \ before one that stands for itself`)
 		}
+	}
+}
+
+func (c *checker) publicPaths(source Source, key string) {
+	c.paths(source.Proxy.PublicPaths, key)
+	if source.Proxy.PublicPaths != nil && (source.Policy != PolicyPublic || source.Relay == RelayVerbatim) {
+		c.report.wrong(key, "it is for the policy public of a filtered relay only", "use policy: public, or leave it out: every path is let out")
 	}
 }
 

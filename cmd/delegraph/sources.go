@@ -44,6 +44,8 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
 		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
+		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
+		PublicPaths: configured.Proxy.PublicPaths,
 	}
 	if named {
 		settings.Named = s.openSession

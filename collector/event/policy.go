@@ -41,7 +41,14 @@ type Table struct {
 
 	// Failure takes the place of a frame that says in a form nobody can read that the run failed, so that a client learns of it.
 	Failure string
+
+	// Oversize takes the place of a frame over the limit of size for the protocol's own client, which would wait for it in vain. It
+	// is of the type FailureType, as Failure is.
+	Oversize string
 }
+
+// Withheld is what Table.Oversize says.
+const Withheld = "an event over the size limit was withheld"
 
 // Verbosity is how much of a model's thoughts may leave.
 type Verbosity uint8

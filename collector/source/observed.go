@@ -19,6 +19,9 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if p.missed.Load() != nil && p.missed.Swap(nil) != nil {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
 	}
+	if err := p.restrict(resp); err != nil {
+		return err
+	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return p.upgraded(resp, x)

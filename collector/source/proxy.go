@@ -52,6 +52,10 @@ type ProxySettings struct {
 
 	Panics *recovery.Recorder // nil recovers panics without a record
 
+	// Public refuses what is neither an event stream of a run path nor on one of the PublicPaths, which are globs of path.Match.
+	Public      bool
+	PublicPaths []string
+
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
 }
@@ -127,7 +131,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
 	r, done := p.lingering(r)
 	defer done()
-	if route := p.route(r); route.dialects != nil {
+	route := p.route(r)
+	granted := p.reach(r, route)
+	if granted == reachNothing {
+		http.Error(w, "delegraph: "+notPublic{}.Error(), http.StatusForbidden)
+		return
+	}
+	answer.restricted = granted != reachAll
+	r = r.WithContext(context.WithValue(r.Context(), reachKey{}, granted))
+	if route.dialects != nil {
 		p.working.Add(1)
 		defer p.working.Done()
 		answer.span = p.startSpan(r, route.pattern)
@@ -226,11 +238,19 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
+	if errors.As(err, &notPublic{}) {
+		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
+		return
+	}
 	var unread unjudgeable
 	if errors.As(err, &unread) {
 		answer.fail(failureWithheld)
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
-		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
+		sentence := "delegraph: " + err.Error()
+		if answer.restricted {
+			sentence = "delegraph: the agent's stream cannot be filtered" // the error names what the agent said
+		}
+		http.Error(w, sentence, http.StatusBadGateway)
 		return
 	}
 	p.counters.Up(p.settings.Name, false)

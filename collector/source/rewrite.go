@@ -19,7 +19,8 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	forwarded(r)
-	if p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
+	granted, _ := r.In.Context().Value(reachKey{}).(reach)
+	if granted != reachAll || p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
 		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
 			r.Out.Header.Del(name)
 		}
@@ -31,6 +32,10 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
+	}
+	if run != nil && p.settings.Judge != nil {
+		r.Out.Header.Del("Range") // a part of a stream can read as what the whole is not
+		r.Out.Header.Del("If-Range")
 	}
 	if run != nil {
 		run.span.propagate(r.Out.Header)

@@ -16,6 +16,7 @@ var table = event.Table{
 	Envelopes: []string{"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:response"},
 	Events:    []string{"message", "error"}, // Go names its error frames
 	Failure:   `{"error":"the run failed"}`,
+	Oversize:  `{"error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent},
 		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},

@@ -24,6 +24,7 @@ var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Named:          true,
 	Failure:        "the run failed",
+	Oversize:       event.Withheld,
 	FailureType:    typeError,
 	Types: map[string]event.Type{
 		// The data of these is text, whatever it looks like. Whoever knows a session's id may end or resume it.

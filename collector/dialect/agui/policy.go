@@ -21,6 +21,7 @@ var table = event.Table{
 	Envelopes:      []string{"event", "rawEvent"},
 	Events:         []string{"error"}, // the ADK middleware names its errors
 	Failure:        failure,
+	Oversize:       `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:  {Client: true, Public: publicRun},
 		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},

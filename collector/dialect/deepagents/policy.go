@@ -28,6 +28,7 @@ var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Events:         []string{"message"}, // a browser's onmessage hears no others
 	Failure:        `{"v":2,"type":"error","error":"the run failed"}`,
+	Oversize:       `{"v":2,"type":"error","error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeStart: public(event.KindOther, members{"message_id": &scalar, "chat_id": &scalar, "status": &runStatus}),
 		typeThinking: {Client: true, Public: &event.Rule{Thought: []string{"text"}, Members: with(members{

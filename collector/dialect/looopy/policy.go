@@ -7,6 +7,8 @@ var table = event.Table{
 	Discriminators: []string{"kind", "type"},
 	Deep:           true,
 	Named:          true,
+	FailureType:    "task-status",
+	Oversize:       `{"kind":"task-status","contextId":"unknown","taskId":"unknown","status":"failed","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		// How a task goes. Its words are those of errors too, and of what it waits for.
 		kindTaskCreated: {Client: true, Public: public(rules{
