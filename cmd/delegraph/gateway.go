@@ -38,7 +38,7 @@ func newGateway(c config.Config, logger *slog.Logger) (*gateway, error) {
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, metricsSettings(c, vocabulary(environment)))
 	var err error
-	if g.external, err = newExternal(c, false, g.metrics, logger); err != nil {
+	if g.external, err = newExternal(c, false, nil, g.metrics, logger); err != nil {
 		return nil, err
 	}
 	g.metrics.Reloaded(true, time.Now())

@@ -37,6 +37,7 @@ type sidecar struct {
 	logger   *slog.Logger
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
+	memory   *memory
 	delivery *metrics.Delivery // of the metrics, to whom does not scrape
 	exporter *exporter.Exporter
 	recent   *exporter.Recent
@@ -82,6 +83,8 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	names := vocabulary(env)
 	s.metrics = metrics.New(s.registry, metricsSettings(c, names))
+	s.memory = newMemory(c)
+	s.metrics.ObserveMemory(s.memory.Budget)
 	observers := append([]tracker.Observer{s.recent}, last...)
 	sample, provider, err := s.traces(ctx, env, names)
 	if err != nil {
@@ -97,14 +100,14 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), metricsSettings(c, names), s.registry, describe, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, true, s.metrics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.memory.replay, s.metrics, logger); err != nil {
 		return nil, err
 	}
 	var publisher *stream.Publisher
 	if s.external != nil {
 		publisher = s.external.publisher
 	}
-	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
+	s.exporter = exporter.New(s.metrics, s.trackerSettings(c), publisher, observers...)
 	s.recent.Follow(s.exporter)
 	s.sources = exporter.NewSources(s.exporter, time.Now)
 	reading := collectorSettings(c)
@@ -147,6 +150,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	if err != nil {
 		return nil, nil, err
 	}
+	settings.Memory = s.memory.spans
 	processor := spans.NewProcessor(delivery, settings)
 	provider := spans.NewProvider(sampler, processor, described)
 	s.metrics.ObserveSpans(func() (uint64, int, map[string]uint64) {

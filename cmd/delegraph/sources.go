@@ -42,7 +42,7 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Judge: s.judge(configured),
+		Judge: s.judge(configured), Memory: s.memory.observe, Relays: s.memory.relay,
 	}
 	if named {
 		settings.Named = s.openSession
@@ -108,6 +108,7 @@ func (s *sidecar) agents(c config.Config) map[string][]string {
 // trackerSettings say how runs are followed.
 func (s *sidecar) trackerSettings(c config.Config) tracker.Settings {
 	settings, agents := trackerSettings(c, s.sample), s.agentsAsTools
+	settings.Memory = s.memory.content
 	settings.AgentsAsTools = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
 	return settings
 }
