@@ -138,6 +138,9 @@ func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d
 // Offset returns where in the stream the frame or comment ends that Next returned last.
 func (d *Decoding) Offset() int64 { return d.offset }
 
+// Held returns the bytes of memory that are held to read the stream, without the last batch.
+func (d *Decoding) Held() int { return d.reader.Held() }
+
 // End is how the stream ended, once Next has said that it did.
 func (d *Decoding) End() event.End { return d.end }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
@@ -41,7 +42,7 @@ const leaving = 2 * time.Second
 const recheck = 5 * time.Second
 
 // newExternal opens the external stream's port; nil where the configuration wants none, and nobody else's either.
-func newExternal(whole config.Config, publish bool, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
+func newExternal(whole config.Config, publish bool, memory *budget.Account, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
 	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
@@ -51,7 +52,7 @@ func newExternal(whole config.Config, publish bool, m *metrics.Metrics, panics *
 	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, panics: panics, logger: logger}
 	if c.Store == config.StoreJetStream {
 		counted := m.Store(counters)
-		if e.store, err = jetstream.Open(storeSettings(c, publish, counted, panics, logger)); err != nil {
+		if e.store, err = jetstream.Open(storeSettings(c, publish, memory, counted, panics, logger)); err != nil {
 			return nil, fmt.Errorf("%w; see stream.jetstream", err)
 		}
 		counted.Observe(e.store)
@@ -61,11 +62,11 @@ func newExternal(whole config.Config, publish bool, m *metrics.Metrics, panics *
 			}
 		}()
 	}
-	return e, e.open(whole, counters)
+	return e, e.open(whole, memory, counters)
 }
 
 // open opens the port, if there is to be one.
-func (e *external) open(whole config.Config, counters *metrics.Stream) error {
+func (e *external) open(whole config.Config, memory *budget.Account, counters *metrics.Stream) error {
 	c := whole.Stream
 	if c.Listen == "" {
 		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
@@ -83,7 +84,7 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 	if warning := gate.Warning(); warning != nil {
 		e.logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
-	served := hubSettings(c, gate, counters)
+	served := hubSettings(c, memory, gate, counters)
 	decoding := collectorSettings(whole)
 	decoding.Panics = e.panics
 	served.Decoder = decoderOf(decoding)
@@ -104,7 +105,7 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 }
 
 // storeSettings say where the stream is kept, and what may be held of it here.
-func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
+func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	return jetstream.Settings{
 		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
@@ -115,7 +116,7 @@ func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, p
 			Message: int32(j.MaxMessage), Duplicates: j.Duplicates,
 		},
 		Queue: int(j.Queue), Feeds: j.MaxFeeds, Held: int(j.AllFeeds),
-		Ring:     replay.Settings{Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
+		Ring:     replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
 		Observer: counters, Logger: logger, Panics: panics,
 	}
 }
@@ -134,9 +135,9 @@ func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 	}
 }
 
-func hubSettings(c config.Stream, gate *access.Gate, counters stream.Observer) stream.Settings {
+func hubSettings(c config.Stream, memory *budget.Account, gate *access.Gate, counters stream.Observer) stream.Settings {
 	return stream.Settings{
-		Replay: replay.Settings{Frames: c.Replay.Frames, Bytes: int(c.Replay.Bytes), Age: c.Replay.Age},
+		Replay: replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(c.Replay.Bytes), Age: c.Replay.Age},
 		Authorize: func(r *http.Request) (stream.Grant, error) {
 			grant, err := gate.Authorize(r)
 			return stream.Grant{Token: grant.Token, Sessions: grant.Sessions, Recheck: grant.Valid}, err

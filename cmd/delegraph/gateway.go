@@ -41,7 +41,7 @@ func newGateway(c config.Config, logger *slog.Logger) (*gateway, error) {
 	g.metrics = metrics.New(g.registry, metricsSettings(c, vocabulary(environment)))
 	g.panics = recovery.New(logger, g.metrics.Panicked)
 	var err error
-	if g.external, err = newExternal(c, false, g.metrics, g.panics, logger); err != nil {
+	if g.external, err = newExternal(c, false, nil, g.metrics, g.panics, logger); err != nil {
 		return nil, err
 	}
 	g.metrics.Reloaded(true, time.Now())

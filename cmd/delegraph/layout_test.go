@@ -49,6 +49,11 @@ var rules = []rule{
 		why: "the configuration is a leaf: everybody may read it because it reads nobody",
 	},
 	{
+		packages: []string{"./budget"},
+		never:    []string{"./...", thirdParties},
+		why:      "every queue takes its memory from the budget, so that whatever it imported they would too",
+	},
+	{
 		packages: []string{"./collector/event"},
 		never:    []string{"./...", thirdParties}, but: []string{"./collector/sse", "./collector/strictjson"},
 		why: "the vocabulary travels everywhere, so that whatever it imported would too",

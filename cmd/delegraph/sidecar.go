@@ -39,6 +39,7 @@ type sidecar struct {
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
 	panics   *recovery.Recorder
+	memory   *memory
 	delivery *metrics.Delivery // of the metrics, to whom does not scrape
 	exporter *exporter.Exporter
 	recent   *exporter.Recent
@@ -85,6 +86,8 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	names := vocabulary(env)
 	s.metrics = metrics.New(s.registry, metricsSettings(c, names))
 	s.panics = recovery.New(logger, s.metrics.Panicked)
+	s.memory = newMemory(c)
+	s.metrics.ObserveMemory(s.memory.Budget)
 	observers := append([]tracker.Observer{exporter.Guard(s.panics, recovery.Admin, s.recent)}, last...)
 	sample, provider, err := s.traces(ctx, env, names)
 	if err != nil {
@@ -102,14 +105,14 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), delivered, s.registry, describe, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, true, s.metrics, s.panics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.memory.replay, s.metrics, s.panics, logger); err != nil {
 		return nil, err
 	}
 	var publisher *stream.Publisher
 	if s.external != nil {
 		publisher = s.external.publisher
 	}
-	followed := trackerSettings(c, sample)
+	followed := s.trackerSettings(c)
 	followed.Panics = s.panics
 	s.exporter = exporter.New(s.metrics, followed, publisher, observers...)
 	s.recent.Follow(s.exporter)
@@ -154,7 +157,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	if err != nil {
 		return nil, nil, err
 	}
-	settings.Panics = s.panics
+	settings.Panics, settings.Memory = s.panics, s.memory.spans
 	processor := spans.NewProcessor(delivery, settings)
 	provider := spans.NewProvider(sampler, processor, described)
 	s.metrics.ObserveSpans(func() (uint64, int, map[string]uint64) {

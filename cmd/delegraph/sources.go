@@ -44,6 +44,7 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
 		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
+		Memory: s.memory.observe, Relays: s.memory.relay,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
 		PublicPaths: configured.Proxy.PublicPaths,
 	}
@@ -112,6 +113,7 @@ func (s *sidecar) agents(c config.Config) map[string][]string {
 // trackerSettings say how runs are followed.
 func (s *sidecar) trackerSettings(c config.Config) tracker.Settings {
 	settings, agents := trackerSettings(c, s.sample), s.agentsAsTools
+	settings.Memory = s.memory.content
 	settings.AgentsAsTools = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
 	return settings
 }

@@ -49,7 +49,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if p.settings.Judge != nil && x != nil {
 		return p.judge(resp, body, s, names)
 	}
-	body.tap = newTap(p.settings.QueueLimit, p.now, p.unobserved)
+	body.tap = newTap(p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s)
 	}
@@ -66,8 +66,8 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	}
 	judged := *s // the observer's own stays behind
 	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
-	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now, p.unobserved)
-	r.upstream = &counting{Reader: plain}
+	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
+	r.upstream, r.memory = &counting{Reader: plain}, p.settings.Relays
 	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true}, names...)
 	p.reframed(resp, r)
 	p.working.Go(func() { p.deliver(s, r) })
@@ -82,6 +82,7 @@ func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Strea
 		return
 	}
 	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
+	r.memory = p.settings.Relays
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
 		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
 	})

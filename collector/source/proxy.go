@@ -17,6 +17,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -42,6 +43,10 @@ type ProxySettings struct {
 	JSONDepth  int
 	QueueLimit int // bytes of one stream that may wait to be observed
 	FrameLimit int // bytes of a block of a stream that may be an agent's
+
+	// Memory is what waits to be observed is taken from, and Relays what frames on their way take; nil for no bound on all streams
+	// together.
+	Memory, Relays *budget.Account
 
 	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
 	// more than once. Nil where nobody asks.

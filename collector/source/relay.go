@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
@@ -38,7 +39,9 @@ type relayed struct {
 	out      []byte
 	sent     int // bytes of out
 	upstream *counting
-	observed int64 // bytes of upstream that the queue knows of
+	observed int64           // bytes of upstream that the queue knows of
+	memory   *budget.Account // which holds what a large frame needs on its way
+	held     int             // of it
 	retry    time.Duration
 	how      event.End // set before the queue is closed
 	err      error
@@ -92,9 +95,25 @@ func (r *relayed) Read(p []byte) (int, error) {
 			r.step()
 		}
 	}
+	r.hold()
 	n := copy(p, r.out[r.sent:])
 	r.sent += n
 	return n, nil
+}
+
+// hold has the budget know of large frames: they are never refused, but telemetry is, and replay shrinks, to make room.
+func (r *relayed) hold() {
+	held := cap(r.out) + r.decoding.Held()
+	if r.passing != nil {
+		held += cap(r.passing.kept)
+	}
+	if held < maxRelayBuffer {
+		held = 0
+	}
+	if held != r.held {
+		r.memory.Hold(held - r.held)
+		r.held = held
+	}
 }
 
 // maxRelayBuffer is the size up to which the buffer of one frame is kept for the next.
@@ -103,6 +122,8 @@ const maxRelayBuffer = 64 << 10
 // Close closes the agent's answer. What was read of it and did not come to be judged is observed all the same.
 func (r *relayed) Close() error {
 	err := r.source.Close()
+	r.memory.Release(r.held)
+	r.held = 0
 	if r.queue == nil || r.err != nil {
 		return err
 	}

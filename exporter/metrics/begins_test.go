@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/access"
@@ -51,7 +52,7 @@ var table = []section{
 		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeConnected, storeFeeds, storeFeedTries, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
-		panics, operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, reloadSuccessful, reloadTime, buildInfo,
+		panics, operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, memoryBudget, memoryUsed, memoryShed, reloadSuccessful, reloadTime, buildInfo,
 	}},
 }
 
@@ -61,6 +62,15 @@ const (
 	withSource = "with its source"
 	withFirst  = "with the first"
 )
+
+// newBudget returns a budget with the accounts of a sidecar.
+func newBudget() *budget.Budget {
+	b := budget.New(0)
+	for _, name := range buffers {
+		b.Account(name, 1, 1)
+	}
+	return b
+}
 
 // idleStore has nothing to do, and reaches nobody.
 type idleStore struct{}
@@ -73,6 +83,7 @@ func (idleStore) Connected() bool { return false }
 func atRest(m *Metrics) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
 	m.ObserveLog(func() uint64 { return 0 })
+	m.ObserveMemory(newBudget())
 	s := m.Stream()
 	s.Observe(func() replay.Stats { return replay.Stats{} }, func() access.Counts { return access.Counts{} })
 	m.Store(s).Observe(&idleStore{})
@@ -332,7 +343,7 @@ func declared(t *testing.T, folder string, wanted func(*ast.ValueSpec) bool) []s
 
 // mostSeries is what six small sources may cost a Prometheus, in lines of a scrape, and mostZero is how many of them may be 0.
 const (
-	mostSeries = 1400
+	mostSeries = 1420
 	mostZero   = 290
 )
 

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
@@ -387,6 +388,9 @@ var driven = map[string]struct {
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},
 	},
+	"delegraph_memory_budget_bytes": {observeMemory, []string{" 1000"}},
+	"delegraph_memory_used_bytes":   {observeMemory, []string{`buffer="content" 0`, `buffer="replay" 7`}},
+	"delegraph_memory_shed_total":   {observeMemory, []string{`buffer="content" 1`, `buffer="replay" 0`}},
 	"delegraph_config_last_reload_successful": {
 		func(m *Metrics) { m.Reloaded(true, start); m.Reloaded(false, start.Add(time.Hour)) }, []string{" 0"},
 	},
@@ -431,6 +435,13 @@ func frameOfEachSort(m *Metrics) {
 	for _, b := range []*event.Batch{batch(), shape, unknown, truncated} {
 		m.Consume(b)
 	}
+}
+
+func observeMemory(m *Metrics) {
+	b := budget.New(1000)
+	b.Account("replay", 1, 1).Hold(7)
+	b.Account("content", 0.5, 1).Reserve(501)
+	m.ObserveMemory(b)
 }
 
 func observeSpans(m *Metrics) {

@@ -58,11 +58,13 @@ var closed = map[string][]string{
 	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),
 
 	parseErrors.of("reason"):       words(event.Reasons()),
-	unobservedBytes.of("reason"):   {"queue_full", "panic", "encoding"},
+	memoryUsed.of("buffer"):        buffers,
+	memoryShed.of("buffer"):        buffers,
+	unobservedBytes.of("reason"):   {"queue_full", "memory", "panic", "encoding"},
 	unreadable.of("reason"):        words(event.UnreadableReasons()),
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
-	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes"},
+	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes", "memory"},
 	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
 	streamDisconnects.of("reason"): words(stream.Disconnects()),
 	streamRefusals.of("reason"):    words(stream.Refusals()),
@@ -71,6 +73,7 @@ var closed = map[string][]string{
 }
 
 var (
+	buffers    = []string{"observe_queues", "span_queue", "content", "replay", "relays", "log_and_ended_runs"}
 	inputKinds = words([]event.InputKind{
 		event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool,
 	})

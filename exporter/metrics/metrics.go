@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
@@ -180,6 +181,23 @@ func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
 			_, _, dropped := stats()
 			return float64(dropped[reason])
 		}))
+	}
+}
+
+// ObserveMemory adds the budget of the process.
+func (m *Metrics) ObserveMemory(b *budget.Budget) {
+	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryBudget.name, Help: memoryBudget.help}, func() float64 {
+		return float64(b.Limit())
+	}))
+	for i, use := range b.Uses() {
+		labels := prometheus.Labels{"buffer": use.Name}
+		m.reg.MustRegister(
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryUsed.name, Help: memoryUsed.help, ConstLabels: labels}, func() float64 {
+				return float64(b.Uses()[i].Bytes)
+			}),
+			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: memoryShed.name, Help: memoryShed.help, ConstLabels: labels}, func() float64 {
+				return float64(b.Uses()[i].Shed)
+			}))
 	}
 }
 

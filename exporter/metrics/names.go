@@ -80,6 +80,9 @@ var (
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}
 
+	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Bytes that all queues and buffers may take together.", nil}
+	memoryUsed       = metric{"delegraph_memory_used_bytes", "Bytes that queues and buffers have taken of the budget.", []string{"buffer"}}
+	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory to a queue or had a buffer drop something.", []string{"buffer"}}
 	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines that were not written: nobody reads what is written, or there is no room for it.", nil}
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was taken over when it was last loaded.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last taken over.", nil}
