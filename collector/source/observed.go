@@ -50,7 +50,7 @@ func (p *Proxy) observe(resp *http.Response) error {
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s)
 	}
-	p.working.Go(func() { p.follow(s, body, names, encoding) })
+	p.working.Go(func() { p.follow(s, body, x == nil, names, encoding) })
 	return nil
 }
 
@@ -134,12 +134,12 @@ func (p *Proxy) deliver(s *event.Stream, r *relayed) {
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
-// follow reads the copy of a stream to its end.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
+// follow reads the copy of a stream to its end. An open one need not be an agent's.
+func (p *Proxy) follow(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
 	tap := body.tap
 	plain := &toTheEnd{decoded: decompress(tap, encoding), source: tap}
 	var consumed int64
-	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed}
+	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed, Sure: open}
 	half := func() int { // bytes of a frame that was not consumed
 		if encoding != "" {
 			return 0 // nobody knows where it began
