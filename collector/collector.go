@@ -40,11 +40,12 @@ func New(dialects []dialect.Dialect, settings Settings, sink event.Sink) *Collec
 // Input is a stream's bytes and, where it is live, the time at which those last read were received.
 type Input struct {
 	io.Reader
-	Arrival  func() time.Time // of no use where the source has no clock
-	End      func() event.End // asked at the end of the bytes; nil means that they came to their own end
-	Sure     bool             // the stream need not be an agent's: until a dialect says Yes, each frame is unrecognised at once, and none is held
-	Comments bool             // comments are told of, as sse.ErrComment
-	Consumed *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
+	Arrival   func() time.Time // of no use where the source has no clock
+	End       func() event.End // asked at the end of the bytes; nil means that they came to their own end
+	Sure      bool             // the stream need not be an agent's: until a dialect says Yes, each frame is unrecognised at once, and none is held
+	Comments  bool             // comments are told of, as sse.ErrComment
+	Suggested bool             // only a path says whose stream it is: what surely is another dialect's is that dialect's
+	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
 
 	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
 	Known func(sse.Frame) bool

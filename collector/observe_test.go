@@ -337,3 +337,15 @@ func TestDeltaCosts(t *testing.T) {
 		t.Logf("a delta allocates %.2f times", each)
 	}
 }
+
+// TestSuggestion has a path say whose stream it is, and the stream say otherwise: it is the dialect's that is sure of it.
+func TestSuggestion(t *testing.T) {
+	r := &recorder{}
+	in := collector.Input{Reader: strings.NewReader(stream(none, yesX, yesY)), Suggested: true}
+	if err := collector.New([]dialect.Dialect{fake("x"), fake("y")}, limits, r).Observe(&event.Stream{}, in, "y"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"y none", "x yes", "x yes", "closed 0"}, r.told); diff != "" {
+		t.Error(diff)
+	}
+}

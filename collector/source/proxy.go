@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector"
@@ -103,7 +104,7 @@ type exchange struct {
 	opened time.Time
 	body   *requestBody
 	length int64
-	span   *serverSpan
+	span   *serverSpan // nil on a path that is no agent's
 	parent event.SpanContext
 }
 
@@ -140,6 +141,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			body.over = func() { p.working.Go(func() { p.name(x) }) }
 		}
 	}
+	if x := exchangeOf(r); x == nil && mayAskForRun(r) {
+		body.limit = p.settings.BodyLimit
+		x = &exchange{
+			route:  route{dialects: p.dialects, continues: r.Method != http.MethodPost, open: true},
+			opened: p.now(), body: body, length: r.ContentLength, parent: p.callerOf(r),
+		}
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	}
 	if p.settings.Cards {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
 	}
@@ -150,11 +159,29 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.whole = true
 }
 
+// exchangeOf returns what is known of a request, or nil where it asks for no stream.
+func exchangeOf(r *http.Request) *exchange {
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// mayAskForRun reports whether a request on any path may ask for an agent's stream, which only the stream itself can tell.
+func mayAskForRun(r *http.Request) bool {
+	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
+	return posts || strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/event-stream")
+}
+
+// callerOf returns the span of the caller, which a request that has no span of its own belongs to.
+func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
+	return spanContext(trace.SpanContextFromContext(p.tracing.Propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header))))
+}
+
 // route is what a request's path says of its answer.
 type route struct {
 	dialects  []dialect.Dialect // whose streams it may be; nil where it is no path of agents' streams
 	pattern   string            // that the path matches: a glob of the configuration, else of the first dialect
 	continues bool              // the stream goes on from run to run
+	open      bool              // it need not be an agent's stream, and passes unless a dialect is sure of it
 }
 
 // route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
@@ -181,6 +208,7 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method, asked string) (fo
 			return (at.Method == "" || at.Method == method) && matches(at.Glob, asked)
 		})
 		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
+			found.open = configured < 0 && p.settings.Dialect == "" && paths[own].Shared && (found.open || found.dialects == nil)
 			found.dialects = append(found.dialects, d)
 			found.continues = found.continues || own >= 0 && paths[own].Continues
 			if found.pattern == "" {

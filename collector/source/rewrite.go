@@ -27,14 +27,14 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	if accepted := r.In.Header.Values("Accept-Encoding"); p.settings.Judge != nil && len(accepted) > 0 {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
 		r.Out.Header.Set("Accept-Encoding", "identity")
-		if run == nil && acceptsGzip(accepted) {
+		if (run == nil || run.span == nil) && acceptsGzip(accepted) {
 			r.Out.Header.Set("Accept-Encoding", "gzip")
 		}
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
 	}
-	if run != nil {
+	if run != nil && run.span != nil {
 		run.span.propagate(r.Out.Header)
 	}
 }
