@@ -122,7 +122,9 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		case d.input.Sure:
 			found := d.ask(frame)
 			if found == nil {
-				return d.reject(frame, d.input.Arrival(), event.ReasonUnrecognised), nil
+				b := d.at // with the frame's JSON, in which a relay looks for what calls itself internal
+				b.Received, b.Rejected = d.input.Arrival(), event.ReasonUnrecognised
+				return b, nil
 			}
 			d.decide(found)
 			return d.decode(frame, d.input.Arrival()), nil
@@ -222,8 +224,9 @@ func (d *Decoding) parse(b *event.Batch) dialect.Frame {
 func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	b := d.begin(frame, received)
 	f := d.parse(b)
-	b.Table = d.table
-	if d.isForeign(f) {
+	foreign := d.isForeign(f)
+	b.Table, b.Dialect = d.table, d.stream.Dialect
+	if foreign {
 		b.Rejected = event.ReasonForeign
 		return b
 	}
@@ -249,6 +252,11 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 		d.claims = nil
 	case dialect.No:
 		if other := dialect.NewDetector(d.claims).Ask(f); other != nil {
+			if d.input.Suggested {
+				d.claims = nil
+				d.decide(other)
+				return false
+			}
 			d.foreign = true
 			if d.settings.Foreign != nil {
 				d.settings.Foreign(d.stream, other.Name())

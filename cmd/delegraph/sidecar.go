@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
@@ -119,6 +120,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.sources = exporter.NewSources(s.exporter, time.Now)
 	reading := collectorSettings(c)
 	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
+	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
 	s.pipeline = collector.New(collector.Dialects(), reading, exporter.NewListeners(s.sources))
 	first, err := s.prepare(c)
 	if err != nil {

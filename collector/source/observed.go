@@ -39,21 +39,21 @@ func (p *Proxy) observe(resp *http.Response) error {
 		p.replaceCard(resp)
 		return nil
 	}
-	if x != nil {
+	if x != nil && x.span != nil {
 		x.span.respond(resp.Header)
 	}
 	s, names := p.stream(x)
 	encoding := contentEncoding(resp.Header)
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, gone: resp.Request.Context()}
 	resp.Body = body
-	if p.settings.Judge != nil && x != nil {
+	if open := x == nil || x.open; p.settings.Judge != nil && !open {
 		return p.judge(resp, body, s, names)
 	}
 	body.tap = newTap(p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s)
 	}
-	p.working.Go(func() { p.follow(s, body, names, encoding) })
+	p.working.Go(func() { p.follow(s, body, x == nil || x.open, names, encoding) })
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
 	r.upstream, r.memory = &counting{Reader: plain}, p.settings.Relays
-	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true}, names...)
+	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true, Suggested: p.settings.Dialect == ""}, names...)
 	p.reframed(resp, r)
 	p.working.Go(func() { p.deliver(s, r) })
 	return nil
@@ -110,7 +110,9 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	for _, d := range x.dialects {
 		names = append(names, d.Name())
 	}
-	if len(names) == 1 {
+	if x.open {
+		names = []string{p.settings.Dialect}
+	} else if len(names) == 1 {
 		s.Dialect = names[0]
 	}
 	identity, reason := p.identify(x)
@@ -118,7 +120,7 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	if identity.Joins != "" {
 		s.Answer, s.Parent = false, event.SpanContext{} // the run is another request's
 	}
-	if reason != "" {
+	if reason != "" && x.span != nil {
 		p.counters.Unread(p.settings.Name, reason)
 	}
 	return s, names
@@ -143,12 +145,12 @@ func (p *Proxy) deliver(s *event.Stream, r *relayed) {
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
-// follow reads the copy of a stream to its end.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
+// follow reads the copy of a stream to its end. An open one need not be an agent's.
+func (p *Proxy) follow(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
 	tap := body.tap
 	plain := &toTheEnd{decoded: decompress(tap, encoding), source: tap}
 	var consumed int64
-	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed}
+	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed, Sure: open, Suggested: p.settings.Dialect == ""}
 	half := func() int { // bytes of a frame that was not consumed
 		if encoding != "" {
 			return 0 // nobody knows where it began

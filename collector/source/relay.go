@@ -11,6 +11,7 @@ import (
 	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -192,11 +193,26 @@ func (r *relayed) step() {
 		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
 	case err != nil:
 		r.finish(err)
+	case r.passing != nil && b.Table == nil && callsItselfInternal(b):
+		r.passing.upTo(r.decoding.Offset())
 	case r.passing != nil && b.Table == nil:
 		r.pass()
 	default:
 		r.relay(b)
 	}
+}
+
+// anyTable has the names by which protocols tell their frames apart, and those of the frames within them.
+var anyTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
+
+// callsItselfInternal reports whether a frame of a stream that is no dialect's so far, or never will be, says that it is internal. Data
+// that is an object only to lenient readers is searched for the word.
+func callsItselfInternal(b *event.Batch) bool {
+	if generous.Internal(b.Frame.Event) || generous.NamesInternal(&anyTable, b.JSON) {
+		return true
+	}
+	data := bytes.TrimSpace(b.Frame.Data)
+	return !b.JSON.Exists() && bytes.HasPrefix(data, []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
 }
 
 func (r *relayed) pass() { r.out = append(r.out, r.passing.upTo(r.decoding.Offset())...) }

@@ -26,18 +26,18 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		}
 	}
 	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.Judge != nil && (run != nil || asksForStream(r.In.Header)) {
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.Judge != nil && (run != nil && run.span != nil || asksForStream(r.In.Header)) {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
 		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
 	}
-	if run != nil && p.settings.Judge != nil {
+	if run != nil && run.span != nil && p.settings.Judge != nil {
 		r.Out.Header.Del("Range") // a part of a stream can read as what the whole is not
 		r.Out.Header.Del("If-Range")
 	}
-	if run != nil {
+	if run != nil && run.span != nil {
 		run.span.propagate(r.Out.Header)
 	}
 }

@@ -42,7 +42,7 @@ var table = []section{
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
-		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted,
+		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted, unrecognized,
 	}},
 	{"The external stream", []metric{
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,

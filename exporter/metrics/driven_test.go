@@ -322,6 +322,9 @@ var driven = map[string]struct {
 			m.Gone("never there")
 		}, []string{`source="gone" 0`, `source="s" 1`},
 	},
+	"delegraph_unrecognized_streams_total": {
+		func(m *Metrics) { m.Unrecognized("s"); m.Unrecognized("s") }, []string{`source="s" 2`},
+	},
 	"delegraph_source_upstream_errors_total": {
 		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.BrokeOff("s") }, []string{`source="s" 2`},
 	},

@@ -39,6 +39,9 @@ func (m *Metrics) Repeated(source string) { m.repeatedFrames.with(source).Inc() 
 // SessionEvicted counts a session's stream that made room for another's.
 func (m *Metrics) SessionEvicted(source string) { m.sessionsEvicted.with(source).Inc() }
 
+// Unrecognized counts a stream of no dialect that passed.
+func (m *Metrics) Unrecognized(source string) { m.unrecognized.with(source).Inc() }
+
 // Unobserved counts bytes that went to the client unseen.
 func (m *Metrics) Unobserved(source, reason string, bytes int) {
 	m.unobservedBytes.with(source, reason).Add(float64(bytes))

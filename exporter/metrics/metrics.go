@@ -42,14 +42,14 @@ type Metrics struct {
 	calls                                                                         calls
 	tokens                                                                        []tokens
 
-	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
-	unratedAnswer, citations, unreadable, inputRequests, inputExpired        *family[prometheus.Counter]
-	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
-	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
-	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
-	relayWithheld, relayIDsWithheld                                          *family[prometheus.Counter]
-	artifactGaps, artifactAgain, planItems                                   *family[prometheus.Counter]
-	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted             *family[prometheus.Counter]
+	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers             *family[prometheus.Counter]
+	unratedAnswer, citations, unreadable, inputRequests, inputExpired          *family[prometheus.Counter]
+	artifacts, artifactBytes, frames, frameBytes, events, internal             *family[prometheus.Counter]
+	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
+	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
+	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
+	artifactGaps, artifactAgain, planItems                                     *family[prometheus.Counter]
+	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
 	runsOpen, sourceUp, clockOffset *family[prometheus.Gauge]
 
@@ -117,6 +117,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reconnects:        reconnects.counter(reg, c),
 		repeatedFrames:    repeatedFrames.counter(reg, c),
 		sessionsEvicted:   sessionsEvicted.counter(reg, c),
+		unrecognized:      unrecognized.counter(reg, c),
 		clockOffset:       clockOffset.gauge(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
 		sourceUp:          sourceUp.gauge(reg, c),

@@ -42,6 +42,7 @@ var (
 	reconnects      = metric{"delegraph_source_reconnects_total", "Attempts of a tail to get its stream back.", []string{"source"}}
 	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
 	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
+	unrecognized    = metric{"delegraph_unrecognized_streams_total", "Streams on paths that are no agent's, which no dialect recognized. They pass as they came.", []string{"source"}}
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, by reason.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}

@@ -26,7 +26,7 @@ func (Dialect) Name() string { return "a2a" }
 // not ask for a run; JSON-RPC has one path for both.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
-		{Method: http.MethodPost, Glob: "/"},
+		{Method: http.MethodPost, Glob: "/", Shared: true},
 		{Glob: "/a2a"},
 		{Glob: "/a2a/*"},
 		{Glob: "/message:stream"},
