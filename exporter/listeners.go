@@ -15,6 +15,7 @@ import (
 const (
 	maxShared = 1000 // runs
 	maxHeard  = 1000 // frames of each
+	maxOver   = 64   // runs that are over
 )
 
 // Listeners is an event.Sink before another, which hears each run and each frame once, however many streams bring them. The next sink
@@ -24,6 +25,7 @@ type Listeners struct {
 
 	mu      sync.Mutex
 	runs    *simplelru.LRU[sharedKey, *sharedRun]
+	over    *simplelru.LRU[sharedKey, *sharedRun] // a stream of theirs may have come and not have been heard yet
 	streams map[*event.Stream]*listener
 }
 
@@ -38,6 +40,7 @@ type sharedRun struct {
 	listeners []*listener // the one that has listened longest first
 	heard     []heardFrame
 	forgotten int       // frames before those
+	over      time.Time // zero while a stream is open
 	ended     time.Time // when the agent last ended one of the streams, if nothing new came since
 }
 
@@ -52,12 +55,14 @@ type listener struct {
 	run    *sharedRun
 	at     int  // the number of the first of the run's frames that it has yet to bring
 	opened bool // whether the next sink has heard of the stream
+	since  time.Time
 }
 
 // NewListeners passes everything on to the next sink.
 func NewListeners(next event.Sink) *Listeners {
 	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxShared, nil) // the only error is a size below one
-	return &Listeners{next: next, runs: runs, streams: map[*event.Stream]*listener{}}
+	over, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOver, nil)
+	return &Listeners{next: next, runs: runs, over: over, streams: map[*event.Stream]*listener{}}
 }
 
 // Open begins a stream. One that answers a message to a run that goes on brings that run, and begins none.
@@ -84,7 +89,10 @@ func (s *Listeners) Consume(b *event.Batch) {
 	l := s.listener(b)
 	switch {
 	case l != nil && b.Said != 0 && b.Run == l.run.key.run:
-		l.run.consume(l, b, s.next)
+		if !l.run.consume(l, b, s.next) {
+			l = s.begin(b)
+			l.run.consume(l, b, s.next)
+		}
 	case l != nil && !l.opened, b.Run == "" && b.Stream.Joins != "" && b.Rejected == "":
 		// What the agent says to this listener alone, such as that it may not listen, is nothing of the run.
 	default:
@@ -102,16 +110,29 @@ func (s *Listeners) listener(b *event.Batch) *listener {
 	}
 	key := sharedKey{b.Stream.Source, b.Run}
 	run, known := s.runs.Get(key)
+	past, _ := s.over.Get(key)
 	switch {
-	case !known:
+	case known && b.Stream.Answer:
+		return nil // its request did not say that the run goes on, so that another has begun
+	case known:
+	case past != nil && b.Stream.Joins != "" && b.Stream.Opened.Before(past.over):
+		run = past
+	default:
 		run = &sharedRun{key: key, stream: b.Stream}
 		s.runs.Add(key, run)
-	case b.Stream.Answer:
-		return nil // its request did not say that the run goes on, so that another has begun
 	}
 	l = run.join(b.Stream, true)
 	s.streams[b.Stream] = l
 	return l
+}
+
+// begin returns the listener of a stream that brings news of a run that was over: it is another run.
+func (s *Listeners) begin(b *event.Batch) *listener {
+	s.mu.Lock()
+	delete(s.streams, b.Stream)
+	s.over.Remove(sharedKey{b.Stream.Source, b.Run})
+	s.mu.Unlock()
+	return s.listener(b)
 }
 
 // join adds a stream. It brings no frame that came before it was asked for.
@@ -122,17 +143,22 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	if first < 0 {
 		first = len(r.heard)
 	}
-	l := &listener{run: r, at: r.forgotten + first, opened: opened}
+	l := &listener{run: r, at: r.forgotten + first, opened: opened, since: stream.Opened}
 	r.listeners = append(r.listeners, l)
 	return l
 }
 
 // consume passes on what no other stream has brought. Others have heard what a snapshot repeats, and the first of them hears of errors.
-func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) {
+// It reports false if the frame is new and the run is over.
+func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.Recap && len(r.listeners) > 1 || b.Refusal && l != r.listeners[0] || r.isKnown(l, b.Said) {
-		return
+	alone := len(r.listeners) == 1 && r.over.IsZero()
+	if b.Recap && !alone || b.Refusal && l != r.listeners[0] || r.isKnown(l, b) {
+		return true
+	}
+	if !r.over.IsZero() {
+		return false
 	}
 	behind := l.at < r.forgotten+len(r.heard)
 	r.heard = append(r.heard, heardFrame{b.Said, l, b.Received})
@@ -146,12 +172,14 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) {
 	r.ended = time.Time{}
 	b.Stream = r.stream
 	next.Consume(b)
+	return true
 }
 
-// isKnown reports whether another stream has brought a frame that this one brings only now.
-func (r *sharedRun) isKnown(l *listener, said uint64) bool {
+// isKnown reports whether another stream has brought a frame that this one brings only now. None has if the frame came before the other was
+// asked for.
+func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 	for i := max(l.at-r.forgotten, 0); i < len(r.heard); i++ {
-		if r.heard[i].said == said && r.heard[i].by != l {
+		if f := r.heard[i]; f.said == b.Said && f.by != l && !b.Received.Before(f.by.since) {
 			l.at = r.forgotten + i + 1
 			return true
 		}
@@ -173,9 +201,13 @@ func (s *Listeners) Close(stream *event.Stream, end event.End, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
-	over := len(r.listeners) == 0
-	if known, ok := s.runs.Peek(r.key); over && ok && known == r {
-		s.runs.Remove(r.key)
+	last := len(r.listeners) == 0 && r.over.IsZero()
+	if last {
+		r.over = at
+		if known, _ := s.runs.Peek(r.key); known == r {
+			s.runs.Remove(r.key)
+			s.over.Add(r.key, r)
+		}
 	}
 	s.mu.Unlock()
 	if l.opened && stream != r.stream {
@@ -184,11 +216,11 @@ func (s *Listeners) Close(stream *event.Stream, end event.End, at time.Time) {
 	if end == event.EndOfStream {
 		r.ended = at
 	}
-	if !over {
-		return
+	switch {
+	case !last:
+	case r.ended.IsZero():
+		s.next.Close(r.stream, end, at)
+	default:
+		s.next.Close(r.stream, event.EndOfStream, r.ended)
 	}
-	if !r.ended.IsZero() {
-		end, at = event.EndOfStream, r.ended
-	}
-	s.next.Close(r.stream, end, at)
 }

@@ -20,14 +20,15 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 }
 
 // TestListeners has several streams bring one run, step by step, a second each. "+a" opens the answer to a request, "+a?" a stream that
-// listens to the run, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x?" a frame
-// that names no run; a frame says what it is called. "-a" is a stream that the agent ends, "-a." one whose client leaves.
+// listens to the run, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
+// that came before all others, "a:x?" one that names no run; a frame says what it is called. "-a" is a stream that the agent ends, "-a." one whose client leaves.
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
 		{"one", "+a a:x a:x a:y -a", "+a a:x a:x a:y -a,0@5 "},
 		{"a second hears the rest", "+a a:x +b? b:s^ a:y b:y a:z b:z -b -a", "+a a:x +b a:y a:z -b,0@9 -a,0@10 "},
 		{"the second hears it first", "+a a:x +b? b:s^ b:y b:z a:y a:z -a -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
 		{"the first falls behind", "+a +b? a:v b:s^ b:y a:x a:y b:z a:z -a -b", "+a +b a:v a:y a:x a:z -b,0@11 -a,0@11 "},
+		{"the first is heard late", "+a +b? a:v b:s^ b:x b:x a:x< a:x a:x -a -b", "+a +b a:v a:x a:x a:x -b,0@11 -a,0@11 "},
 		{"the first leaves", "+a a:x +b? a:y b:y -a. b:z -b", "+a a:x +b a:y a:z -b,0@8 -a,0@8 "},
 		{"the first leaves, then the second", "+a a:x +b? b:y -a. b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
 		{"the second leaves after the end", "+a a:x +b? b:y a:y -a -b.", "+a a:x +b a:y -b,1@7 -a,0@6 "},
@@ -37,6 +38,9 @@ func TestListeners(t *testing.T) {
 		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
 		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
 		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
+		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -a,0@6 -b,0@10 "},
+		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y -a,0@5 b:z b:u -b,0@10 "},
+		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c -a,0@5 b:y b:z -c,0@12 -b,0@13 "},
 		{"the second is refused", "+a a:x +b? b:e? a:y -b -a", "+a a:x +b a:y -b,0@6 -a,0@7 "},
 		{"the second's own error", "+a a:x +b? b:s^ b:e! -b a:y -a", "+a a:x +b -b,0@6 a:y -a,0@8 "},
 		{"an error that both hear", "+a a:x +b? b:s^ b:e! a:e! -b -a", "+a a:x +b a:e -b,0@7 -a,0@8 "},
@@ -70,6 +74,9 @@ func TestListeners(t *testing.T) {
 				s.Close(streams[step[1:2]], end, now)
 			default:
 				b := &event.Batch{Stream: streams[step[:1]], Type: step[2:3], Run: "t", Said: uint64(step[2]), Received: now}
+				if strings.HasSuffix(step, "<") {
+					b.Received = time.Unix(0, 0)
+				}
 				b.Recap, b.Refusal = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
 				if strings.HasSuffix(step, "?") {
 					b.Run, b.Said = "", 0

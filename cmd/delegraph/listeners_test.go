@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -23,7 +25,9 @@ func TestSecondListener(t *testing.T) {
 	begin := []string{snapshot("TASK_STATE_SUBMITTED"), update("statusUpdate", `"status":{"state":"TASK_STATE_WORKING"}`), piece}
 	rest := []string{piece, piece, update("statusUpdate", `"status":{"state":"TASK_STATE_COMPLETED"}`)}
 	const listeners = 2
-	middle, joined := make(chan struct{}), make(chan struct{}, listeners)
+	middle := make(chan struct{})
+	var joined sync.WaitGroup
+	joined.Add(listeners)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -39,14 +43,13 @@ func TestSecondListener(t *testing.T) {
 		if strings.Contains(string(asked), "SendStreamingMessage") {
 			send(begin)
 			close(middle)
-			for range listeners {
-				<-joined
-			}
+			joined.Wait()
 			send(rest)
 			return
 		}
 		send([]string{snapshot("TASK_STATE_WORKING")})
-		joined <- struct{}{}
+		joined.Done()
+		joined.Wait()
 		send(rest)
 	}))
 	t.Cleanup(agent.Close)
@@ -76,6 +79,12 @@ func TestSecondListener(t *testing.T) {
 	}
 	go listen("POST", "/", `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}}`)
 	<-middle
+	await(t, func(context.Context) error {
+		if n := car.external.hub.Replay().Frames; n != len(begin) {
+			return fmt.Errorf("%d frames are published", n)
+		}
+		return nil
+	})
 	go listen("POST", "/", `{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`)
 	go listen("GET", "/tasks/t1:subscribe", "")
 	got := 0
