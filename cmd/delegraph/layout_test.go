@@ -40,7 +40,7 @@ var rules = []rule{
 	},
 	{
 		packages: []string{"./exporter/..."},
-		never:    []string{"./collector/..."}, but: []string{"./collector/event", "./collector/generous", "./collector/recovery", "./collector/sse", "./collector/strictjson"},
+		never:    []string{"./collector/..."}, but: []string{"./collector/budget", "./collector/event", "./collector/generous", "./collector/recovery", "./collector/sse", "./collector/strictjson"},
 		why: "what goes out knows the vocabulary, the framing, and the strict and the generous reading, never a dialect or a source",
 	},
 	{
@@ -49,19 +49,14 @@ var rules = []rule{
 		why: "the configuration is a leaf: everybody may read it because it reads nobody",
 	},
 	{
-		packages: []string{"./budget"},
-		never:    []string{"./...", thirdParties},
-		why:      "every queue takes its memory from the budget, so that whatever it imported they would too",
-	},
-	{
 		packages: []string{"./collector/event"},
 		never:    []string{"./...", thirdParties}, but: []string{"./collector/sse", "./collector/strictjson"},
 		why: "the vocabulary travels everywhere, so that whatever it imported would too",
 	},
 	{
-		packages: []string{"./collector/recovery", "./collector/sse", "./collector/strictjson"},
+		packages: []string{"./collector/budget", "./collector/recovery", "./collector/sse", "./collector/strictjson"},
 		never:    []string{"./...", thirdParties},
-		why:      "the readers of hostile bytes, and what catches their faults, can be judged without reading anything else",
+		why:      "the readers of hostile bytes, and what bounds them and catches their faults, can be judged without reading anything else",
 	},
 	{
 		packages: []string{"./..."}, except: []string{"./cmd/..."},

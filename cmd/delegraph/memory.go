@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/config"
 )
 

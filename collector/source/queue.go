@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // Why bytes of a stream were not observed; the values of the label `reason`.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // TestBurst has frames come faster than an observer is to be woken: the first is observed at once, those after it together, within

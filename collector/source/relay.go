@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/delegraph/delegraph/budget"
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/recovery"

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // tap carries a copy of a stream's bytes aside.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 )

@@ -113,6 +113,8 @@ func sources() []panel {
 			ask(ofEach.eachFromFirst("reason", "delegraph_source_unread_requests_total"), "{{reason}}")).sized(6, 8),
 		stacked("Sessions no longer listened to", "Streams of sessions that a tail closed to make room for another session's, by source.", "short",
 			ask(ofEach.eachFromFirst("source", "delegraph_source_sessions_evicted_total"), "{{source}}")).sized(6, 8),
+		stacked("Unrecognized streams", "Event streams of no known protocol on paths that need not be an agent's, by source. They are passed on and are no parse errors.", "short",
+			ask(ofEach.eachFromFirst("source", "delegraph_unrecognized_streams_total"), "{{source}}")).sized(6, 8),
 		lines("Open runs", "Runs that have begun and not ended, by source.", "short", ask(ofEach.latest("source", "delegraph_runs_open"), "{{source}}")).sized(6, 8),
 		stacked("Runs and operations let go of", "Runs, operations and facts ended for idleness (expired), or let go of because a limit was reached (evicted).", "short",
 			ask(ofDelegraph.eachFromFirst("", "delegraph_operations_expired_total"), "expired"),
@@ -174,6 +176,11 @@ func delivery() []panel {
 func process() []panel {
 	return []panel{
 		lines("Memory", "Resident memory, by instance.", "bytes", ask(ofDelegraph.latest("instance", "process_resident_memory_bytes"), "{{instance}}")).sized(8, 8),
+		lines("Queues and buffers", "Bytes that queues and buffers hold, by buffer, and the budget that they share.", "bytes",
+			ask(ofDelegraph.latest("buffer", "delegraph_memory_used_bytes"), "{{buffer}}"),
+			ask(ofDelegraph.latest("", "delegraph_memory_budget_bytes"), "budget")).sized(8, 8),
+		stacked("Shed for lack of memory", "Times that the memory budget refused a queue or made a buffer drop something, by buffer.", "short",
+			ask(ofDelegraph.each("buffer", "delegraph_memory_shed_total"), "{{buffer}}")).sized(8, 8),
 		lines("Heap", "Memory of live and not yet collected objects, by instance.", "bytes", ask(ofDelegraph.latest("instance", "go_memstats_heap_alloc_bytes"), "{{instance}}")).sized(8, 8),
 		lines("CPU", "Share of one processor, by instance.", "percentunit", ask(ofDelegraph.rate("instance", "process_cpu_seconds_total"), "{{instance}}")).sized(8, 8),
 		lines("Faults of its own", "Panics of Delegraph's own code that were recovered, by the part that panicked.", "short",

@@ -12,7 +12,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // TestQueueBytes has the backend away while large spans end: what waits takes no more memory than it may, the rest is counted, and

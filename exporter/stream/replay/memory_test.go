@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/delegraph/delegraph/budget"
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // TestRingKeepsToTheMemory has a ring share a budget: it takes what it holds, shrinks when others take more, keeps its newest frames
