@@ -180,7 +180,7 @@ func process() []panel {
 			ask(ofDelegraph.latest("buffer", "delegraph_memory_used_bytes"), "{{buffer}}"),
 			ask(ofDelegraph.latest("", "delegraph_memory_budget_bytes"), "budget")).sized(8, 8),
 		stacked("Shed for lack of memory", "Times that the memory budget refused a queue or made a buffer drop something, by buffer.", "short",
-			ask(ofDelegraph.each("buffer", "delegraph_memory_shed_total"), "{{buffer}}")).sized(8, 8),
+			ask(ofDelegraph.eachFromFirst("buffer", "delegraph_memory_shed_total"), "{{buffer}}")).sized(8, 8),
 		lines("Heap", "Memory of live and not yet collected objects, by instance.", "bytes", ask(ofDelegraph.latest("instance", "go_memstats_heap_alloc_bytes"), "{{instance}}")).sized(8, 8),
 		lines("CPU", "Share of one processor, by instance.", "percentunit", ask(ofDelegraph.rate("instance", "process_cpu_seconds_total"), "{{instance}}")).sized(8, 8),
 		lines("Faults of its own", "Panics of Delegraph's own code that were recovered, by the part that panicked.", "short",
