@@ -11,23 +11,6 @@ import (
 var knownFaults = func() map[string]string {
 	faults := map[string]string{}
 	for reason, streams := range map[string]string{
-		"4": `
-			agno/native-plain agno/native-tool agno/native-model-error agno/native-delegation langgraph-dev/values
-			langgraph-dev/all-modes langgraph-dev/tool langgraph-dev/subagent langgraph-dev/tool-error langgraph-dev/model-error
-			langgraph-dev/asking langgraph-dev/answered langserve/stream langserve/stream-events langserve/stream-log
-			langserve/stream-error langserve/stream-events-error litellm/chat-plain litellm/chat-tool litellm/chat-breaks
-			litellm/messages-plain litellm/responses-plain litellm/responses-tool litellm/responses-short-path openai-agents/plain
-			openai-agents/tool openai-agents/handoff openai-agents/model-error openai-agents/responses-named
-			openai-agents/responses-model-error pydantic-ai/vercel-plain pydantic-ai/vercel-tool pydantic-ai/vercel-tool-error
-			pydantic-ai/vercel-model-error vercel/plain vercel/reasoning vercel/tool vercel/tool-error vercel/model-error
-			vercel/chat-path`,
-		"5": `
-			a2a-02/listened-to a2a-02/no-such-task a2a-03/listened-to a2a-03/no-such-task a2a-1/listened-to a2a-js/listened-to`,
-		"6": `
-			openai-agents/root-plain openai-agents/root-handoff strands/plain strands/tool strands/tool-error strands/model-error
-			strands/canceled`,
-		"8": `
-			adk-agui/transfer agno/agui-delegation langgraph-agui/subagent strands/handoff`,
 	} {
 		for name := range strings.FieldsSeq(streams) {
 			faults[name] = reason
