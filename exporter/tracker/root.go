@@ -79,10 +79,7 @@ func (r *openRun) raiseRoot() {
 // dissolve takes out what the places of a run's agents name and what was not invoked in this run. A run that goes on where an earlier one
 // handed control over names the agents above its own; unlike a workflow, they get no output.
 func (r *openRun) dissolve() {
-	goesOn := r.tracker.handed.Contains(conversation{r.Source, r.Session})
-	if len(r.Transfers) > 0 && r.Session != "" {
-		r.tracker.handed.Add(conversation{r.Source, r.Session}, struct{}{})
-	}
+	goesOn := r.goesOn()
 	for _, op := range r.Operations[1:] {
 		agent := op.open && op.Kind == InvokeWorkflow && op.node.silent && (op.node.chats || goesOn)
 		if agent && op.failed == 0 && !op.node.outputs && !op.node.works {
