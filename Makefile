@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz faults soak bench bench-peers scale lint update ci
+.PHONY: help build run test race fuzz faults soak bench bench-peers scale recordings clients lint update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
@@ -40,6 +40,15 @@ scale: ## what 10,000 agents and a million readers would need, from the figures 
 bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/performance.md; PEERS=-long measures ten million events too
 	-.ci/install/peers
 	go -C .ci/bench-peers run . -doc $(CURDIR)/docs/performance.md $(PEERS)
+
+recordings: ## record the real servers of test/agents/servers again, or those in SERVERS
+	.ci/install/servers $(SERVERS)
+	python3 test/agents/servers/record.py "$${DELEGRAPH_SERVERS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/servers}" $(SERVERS)
+
+clients: ## have the real clients ask real servers directly and through a proxy
+	.ci/install/servers a2a-1 a2a-js agno llama-index
+	.ci/install/agui
+	go test ./cmd/delegraph -run '^TestServersClients$$' -v
 
 lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or golangci-lint where there is one
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }

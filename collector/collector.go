@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -20,6 +21,12 @@ type Settings struct {
 
 	// Foreign is told of a stream of another dialect than that which its source, or its path, says; nil where nobody asks.
 	Foreign func(s *event.Stream, found string)
+
+	// Unrecognized is told of a stream that need not be an agent's and is not of any dialect, once it has ended; nil where nobody asks.
+	Unrecognized func(s *event.Stream)
+
+	// Panics records the panics of dialects. Nil recovers them without a record.
+	Panics *recovery.Recorder
 }
 
 // Collector reads streams.
@@ -37,11 +44,12 @@ func New(dialects []dialect.Dialect, settings Settings, sink event.Sink) *Collec
 // Input is a stream's bytes and, where it is live, the time at which those last read were received.
 type Input struct {
 	io.Reader
-	Arrival  func() time.Time // of no use where the source has no clock
-	End      func() event.End // asked at the end of the bytes; nil means that they came to their own end
-	Sure     bool             // until a dialect says Yes, each frame is unrecognised at once, and none is held
-	Comments bool             // comments are told of, as sse.ErrComment
-	Consumed *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
+	Arrival   func() time.Time // of no use where the source has no clock
+	End       func() event.End // asked at the end of the bytes; nil means that they came to their own end
+	Sure      bool             // the stream need not be an agent's: until a dialect says Yes, each frame is unrecognised at once, and none is held
+	Comments  bool             // comments are told of, as sse.ErrComment
+	Suggested bool             // only a path says whose stream it is: what surely is another dialect's is that dialect's
+	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
 
 	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
 	Known func(sse.Frame) bool
@@ -99,11 +107,19 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 	d := c.Decode(s, in, names...)
 	c.sink.Open(s)
 	end := event.EndUnobserved // unless we get to the end
-	defer func() { c.sink.Close(s, end, in.Arrival()) }()
+	foreign := false           // frames came that are of no dialect
+	defer func() {
+		if foreign && c.settings.Unrecognized != nil {
+			c.settings.Unrecognized(s)
+		}
+		c.sink.Close(s, end, in.Arrival())
+	}()
 	for {
 		b, err := d.Next()
 		if err == nil {
-			c.sink.Consume(b)
+			if foreign = d.decoder == nil && in.Sure; !foreign {
+				c.sink.Consume(b)
+			}
 			if in.Consumed != nil {
 				*in.Consumed = d.Offset()
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -121,7 +122,9 @@ func (d *Decoding) Next() (*event.Batch, error) {
 		case d.input.Sure:
 			found := d.ask(frame)
 			if found == nil {
-				return d.reject(frame, d.input.Arrival(), event.ReasonUnrecognised), nil
+				b := d.at // with the frame's JSON, in which a relay looks for what calls itself internal
+				b.Received, b.Rejected = d.input.Arrival(), event.ReasonUnrecognised
+				return b, nil
 			}
 			d.decide(found)
 			return d.decode(frame, d.input.Arrival()), nil
@@ -136,6 +139,9 @@ func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d
 
 // Offset returns where in the stream the frame or comment ends that Next returned last.
 func (d *Decoding) Offset() int64 { return d.offset }
+
+// Held returns the bytes of memory that are held to read the stream, without the last batch.
+func (d *Decoding) Held() int { return d.reader.Held() }
 
 // End is how the stream ended, once Next has said that it did.
 func (d *Decoding) End() event.End { return d.end }
@@ -176,7 +182,7 @@ func (d *Decoding) hold(h heldFrame) {
 
 // ask shows a frame to the dialects. One that panics knows nothing of it.
 func (d *Decoding) ask(frame sse.Frame) (found dialect.Dialect) {
-	defer func() { _ = recover() }()
+	defer d.settings.Panics.Recover(recovery.Detector, nil)
 	return d.detector.Ask(d.parse(d.begin(frame, time.Time{})))
 }
 
@@ -218,8 +224,9 @@ func (d *Decoding) parse(b *event.Batch) dialect.Frame {
 func (d *Decoding) decode(frame sse.Frame, received time.Time) *event.Batch {
 	b := d.begin(frame, received)
 	f := d.parse(b)
-	b.Table = d.table
-	if d.isForeign(f) {
+	foreign := d.isForeign(f)
+	b.Table, b.Dialect = d.table, d.stream.Dialect
+	if foreign {
 		b.Rejected = event.ReasonForeign
 		return b
 	}
@@ -239,12 +246,17 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 	if d.foreign || d.claims == nil {
 		return d.foreign
 	}
-	defer func() { _ = recover() }() // a dialect that panics knows nothing of it
+	defer d.settings.Panics.Recover(recovery.Detector, nil) // a dialect that panics knows nothing of it
 	switch d.own.Detect(f) {
 	case dialect.Yes:
 		d.claims = nil
 	case dialect.No:
 		if other := dialect.NewDetector(d.claims).Ask(f); other != nil {
+			if d.input.Suggested {
+				d.claims = nil
+				d.decide(other)
+				return false
+			}
 			d.foreign = true
 			if d.settings.Foreign != nil {
 				d.settings.Foreign(d.stream, other.Name())
@@ -256,11 +268,9 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 
 // decodeSafely turns a decoder's panic into a frame that could not be decoded: nothing on the wire may end the process.
 func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
-	defer func() {
-		if recover() != nil {
-			b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
-		}
-	}()
+	defer d.settings.Panics.Recover(recovery.Decoder, func() {
+		b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
+	})
 	d.decoder.Decode(f, b)
 	proof.Annotate(b, d.settings.Proof)
 	if b.Overfull() {

@@ -44,7 +44,10 @@ func (c *Collector) Deliver(s *event.Stream, next func() *event.Batch, end func(
 	defer func() { c.sink.Close(s, how, at) }()
 	for b := next(); b != nil; b = next() {
 		at = b.Received
-		s.Dialect, b.Stream = b.Dialect, s // the decoding side has a stream of its own, which goes on meanwhile
+		if s.Dialect != b.Dialect {
+			s.Dialect = b.Dialect // once: other streams of the same run may read it from then on
+		}
+		b.Stream = s // the decoding side has a stream of its own, which goes on meanwhile
 		c.sink.Consume(b)
 		recycle(b)
 	}

@@ -141,12 +141,16 @@ func TestDialectIsFound(t *testing.T) {
 		{"named, and it may be another's", []string{"y"}, false, []string{maybeX, both}, []string{"y maybe", "y both", "closed 0"}},
 		{"one of two", []string{"y", "x"}, false, []string{none, yesX}, []string{"x none", "x yes", "closed 0"}},
 		{"nobody's name", []string{"", "z"}, false, []string{yesX}, []string{"x yes", "closed 0"}},
-		{"sure", nil, true, []string{maybeX, none, yesX, none}, []string{"unrecognised: 0 events", "unrecognised: 0 events", "x yes", "x none", "closed 0"}},
+		{"on a path that is no agent's", nil, true, []string{maybeX, none, yesX, none}, []string{"x yes", "x none", "closed 0"}},
+		{"never, on a path that is no agent's", nil, true, []string{maybeX, none, `{`}, []string{"nobody's", "closed 0"}},
+		{"nothing at all, on a path that is no agent's", nil, true, nil, []string{"closed 0"}},
 		{"nothing at all", nil, false, nil, []string{"closed 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{}
-			pipeline := collector.New([]dialect.Dialect{fake("x"), fake("y")}, limits, r)
+			settings := limits
+			settings.Unrecognized = func(*event.Stream) { r.told = append(r.told, "nobody's") }
+			pipeline := collector.New([]dialect.Dialect{fake("x"), fake("y")}, settings, r)
 			read := ""
 			if c.frames != nil {
 				read = stream(c.frames...)
@@ -331,5 +335,17 @@ func TestDeltaCosts(t *testing.T) {
 		t.Errorf("a delta allocates %.2f times", each)
 	} else {
 		t.Logf("a delta allocates %.2f times", each)
+	}
+}
+
+// TestSuggestion has a path say whose stream it is, and the stream say otherwise: it is the dialect's that is sure of it.
+func TestSuggestion(t *testing.T) {
+	r := &recorder{}
+	in := collector.Input{Reader: strings.NewReader(stream(none, yesX, yesY)), Suggested: true}
+	if err := collector.New([]dialect.Dialect{fake("x"), fake("y")}, limits, r).Observe(&event.Stream{}, in, "y"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"y none", "x yes", "x yes", "closed 0"}, r.told); diff != "" {
+		t.Error(diff)
 	}
 }

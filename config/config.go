@@ -68,6 +68,7 @@ type Source struct {
 	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
 	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
+	Agent         string   `yaml:"agent"`           // the name of an agent that its stream does not name; "" for Name
 	AgentCards    string   `yaml:"agent_cards"`     // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
 }
@@ -77,6 +78,10 @@ type Proxy struct {
 	Listen   string   `yaml:"listen"`          // host:port; an empty host is every address, port 0 any free port
 	Upstream string   `yaml:"upstream"`        // an http or https URL: host, and optionally port and path
 	Paths    []string `yaml:"paths,omitempty"` // path.Match globs of the agent's streams; nil for the dialects' own
+
+	// PublicPaths are path.Match globs of paths whose answers are let out as they are by PolicyPublic, which lets out only event
+	// streams of runs elsewhere.
+	PublicPaths []string `yaml:"public_paths,omitempty"`
 }
 
 // Tail reads the stream of an agent that takes a second subscriber.

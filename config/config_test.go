@@ -51,6 +51,7 @@ func TestLoadGood(t *testing.T) {
 				Relay:         RelayVerbatim,
 				AgentCards:    CardsVerbatim,
 				Policy:        PolicyPublic,
+				Agent:         "fire chief",
 				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
 			},
 			{

@@ -67,7 +67,7 @@ var invalid = map[string][]string{
 		`7: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`,
 		`8: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`,
 		`9: sources[0].relay: "filtred" is not a value of this key; did you mean "filtered"?`,
-		`10: sources[0].colour: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent_cards, agents_as_tools`,
+		`10: sources[0].colour: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent, agent_cards, agents_as_tools`,
 		`11: sources[1].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`,
 		`11: sources[1].proxy.listen: missing; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
 		`11: sources[1].proxy.upstream: this is not an http or https URL; give the agent's URL, such as "http://127.0.0.1:8000"`,
@@ -234,7 +234,7 @@ var invalid = map[string][]string{
 	},
 	"unknown-source-kind": {
 		`2: sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url`,
-		`3: sources[0].webhook: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent_cards, agents_as_tools`,
+		`3: sources[0].webhook: unknown key; the keys here are name, proxy, tail, dialect, relay, policy, agent, agent_cards, agents_as_tools`,
 	},
 	"unquoted-glob":      {`6: aliases are not supported; write the value out, or put it in quotes`},
 	"upstream-empty":     {`5: sources[0].proxy.upstream: the value is empty; give the agent's URL, such as "http://127.0.0.1:8000"`},

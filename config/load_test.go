@@ -50,7 +50,7 @@ func TestErrorHasEveryPart(t *testing.T) {
 		t.Fatalf("%v holds no *Error", err)
 	}
 	want := &Error{
-		File: "delegraph.yml", Line: 22, Key: "limit", Problem: "unknown key",
+		File: "delegraph.yml", Line: 23, Key: "limit", Problem: "unknown key",
 		Remedy: "the keys here are sources, runs, traces, metrics, limits, stream, web",
 	}
 	if diff := cmp.Diff(want, mistake); diff != "" {

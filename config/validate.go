@@ -84,6 +84,7 @@ func (c *checker) sources(sources []Source, none bool) {
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
 		c.agents(source.AgentsAsTools, key+".agents_as_tools")
+		c.agent(source.Agent, key+".agent")
 		switch {
 		case source.Proxy == nil && source.Tail == nil:
 			c.report.wrong(key+".proxy", "missing", "give a proxy with listen and upstream, or a tail with url")
@@ -95,6 +96,7 @@ func (c *checker) sources(sources []Source, none bool) {
 			listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
 			c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
 			c.paths(source.Proxy.Paths, key+".proxy.paths")
+			c.publicPaths(source, key+".proxy.public_paths")
 		}
 	}
 }
@@ -144,6 +146,13 @@ func instead(word string, words []string) string {
 	return "use one of " + strings.Join(words, ", ")
 }
 
+// agent checks the name of an agent, which may be left out.
+func (c *checker) agent(name, key string) {
+	if len(name) > maxAgentName || strings.ContainsFunc(name, unprintable) {
+		c.report.wrong(key, fmt.Sprintf("%.60q is not the name of an agent", name), fmt.Sprintf("give at most %d bytes of printable text", maxAgentName))
+	}
+}
+
 func (c *checker) agents(agents []string, key string) {
 	if !c.within(key, len(agents), maxAgents) {
 		return
@@ -180,6 +189,13 @@ func (c *checker) paths(globs []string, key string) {
 		case err != nil || len(glob) > maxPath || strings.ContainsFunc(glob, unprintable):
 			c.report.wrong(key, fmt.Sprintf("%.60q is not a glob", glob), `use *, ? and [a-z]; put \ before one that stands for itself`)
 		}
+	}
+}
+
+func (c *checker) publicPaths(source Source, key string) {
+	c.paths(source.Proxy.PublicPaths, key)
+	if source.Proxy.PublicPaths != nil && (source.Policy != PolicyPublic || source.Relay == RelayVerbatim) {
+		c.report.wrong(key, "it is for the policy public of a filtered relay only", "use policy: public, or leave it out: every path is let out")
 	}
 }
 

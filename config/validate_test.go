@@ -38,8 +38,21 @@ func TestValidate(t *testing.T) {
 			`sources[0].proxy.paths[0]: "/` + strings.Repeat("a", 59) + `" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`,
 		},
 		{
+			"public paths for clients", proxy(func(p *Proxy) { p.PublicPaths = []string{"/list-apps"} }),
+			"sources[0].proxy.public_paths: it is for the policy public of a filtered relay only; use policy: public, or leave it out: every path is let out",
+		},
+		{
+			"public paths", agent(func(c *Config) {
+				c.Sources[0].Policy, c.Sources[0].Proxy.PublicPaths = PolicyPublic, []string{"/apps/*"}
+			}), "",
+		},
+		{
 			"many agents", agent(func(c *Config) { c.Sources[0].AgentsAsTools = slices.Repeat([]string{"a"}, 1001) }),
 			"sources[0].agents_as_tools: 1001 items are too many; give at most 1000",
+		},
+		{
+			"long name of an agent", agent(func(c *Config) { c.Sources[0].Agent = strings.Repeat("a", 257) }),
+			`sources[0].agent: "` + strings.Repeat("a", 60) + `" is not the name of an agent; give at most 256 bytes of printable text`,
 		},
 		{
 			"long agent", agent(func(c *Config) { c.Sources[0].AgentsAsTools = []string{strings.Repeat("a", 257)} }),

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 )
@@ -27,6 +28,9 @@ func existing(t *testing.T) map[string][]string {
 	m := metrics.New(all, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
 	m.ObserveLog(nil)
+	memory := budget.New(1)
+	memory.Account("a buffer", 1, 1)
+	m.ObserveMemory(memory)
 	s := m.Stream()
 	s.Observe(nil, nil)
 	m.Store(s).Observe(nil)

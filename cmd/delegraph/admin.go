@@ -27,7 +27,7 @@ func (s *sidecar) admin(reload func() error, profile bool) http.Handler {
 			return nil
 		},
 		Reload: reload, Runs: s.recent, Sources: s.sources, OTLP: writeRun, TraceURL: s.config.Web.TraceURL,
-		Version: version(), Logger: s.logger, PProf: profile,
+		Version: version(), Logger: s.logger, Panics: s.panics, PProf: profile,
 	})
 }
 

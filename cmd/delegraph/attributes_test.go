@@ -53,8 +53,9 @@ var unrecorded = map[string]string{
 	"gen_ai.tool.call.result":       "a replay records no content",
 	"delegraph.statements.dropped":  "no capture states so much",
 	"delegraph.reasoning.steps":     "no capture states a reasoning chain",
-	"delegraph.citation.uri":        "no capture states a source with an address",
 	"gen_ai.evaluation.score.label": "no capture states a confidence in words",
+	"delegraph.confidence.low":      "no capture states a range",
+	"delegraph.confidence.high":     "no capture states a range",
 }
 
 // attributeKinds are OTLP/JSON's words for types.

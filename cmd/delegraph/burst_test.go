@@ -21,6 +21,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/config"
@@ -131,7 +132,8 @@ func (s *transcript) observe(t *testing.T, dialect string, send func(io.Writer))
 	proxy := source.NewProxy(source.ProxySettings{
 		Name: "burst", Upstream: upstream, Paths: []string{"/stream"}, Dialect: dialect, JSONDepth: configured.Limits.JSONDepth,
 		QueueLimit: int(configured.Limits.ObserveQueue), FrameLimit: int(configured.Limits.Frame),
-		Judge: func() source.Judge { return filter.NewRelay(filter.Settings{Policy: event.PolicyClient}, s) },
+		Panics: recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) { s.WriteString("panic\n") }),
+		Judge:  func() source.Judge { return filter.NewRelay(filter.Settings{Policy: event.PolicyClient}, s) },
 	}, collector.New(collector.Dialects(), collectorSettings(configured), s), collector.Dialects(),
 		source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
 		s, slog.New(slog.DiscardHandler), time.Now)
@@ -222,6 +224,5 @@ func (s *transcript) Up(string, bool)                {}
 func (s *transcript) BrokeOff(string)                { s.WriteString("broke off\n") }
 func (s *transcript) Unobserved(_, _ string, n int)  { fmt.Fprintf(s, "%d bytes unobserved\n", n) }
 func (s *transcript) Unread(string, string)          {}
-func (s *transcript) Panicked(string)                { s.WriteString("panic\n") }
 func (s *transcript) Withheld(string, filter.Reason) {}
 func (s *transcript) IDWithheld(string)              {}

@@ -90,7 +90,7 @@ func (s *sidecar) prepareProxy(next *change, configured config.Source) error {
 	var p *port
 	if i >= 0 {
 		p = s.proxies[i]
-	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.logger); err != nil {
+	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.panics, s.logger); err != nil {
 		return fmt.Errorf("source %s: %w", configured.Name, err)
 	} else {
 		next.opened = append(next.opened, p)
@@ -108,7 +108,7 @@ func (s *sidecar) prepareProxy(next *change, configured config.Source) error {
 func (s *sidecar) prepareTail(next *change, configured config.Source) {
 	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
 		was := t.configured
-		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect
+		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect && was.Agent == configured.Agent
 	})
 	if i < 0 {
 		t := s.newTail(configured)
@@ -208,7 +208,7 @@ func (s *sidecar) leave(p *port) {
 	s.leaving = append(s.leaving, p)
 	s.logger.Info("no longer listening", "name", p.name, "address", p.listener.Addr().String())
 	go func() {
-		if p.server.Shutdown(s.drained) != nil {
+		if p.server.Shutdown(s.drained) != nil || !p.finish(s.drained) {
 			return
 		}
 		p.Wait()

@@ -139,7 +139,7 @@ var stories = []string{
 	"fire-briefing-12 adk completed: coordinator permit_agent; request_permit transfer_to_agent; 1 inputs; to permit_agent",
 	"fire-briefing-8 adk interrupted: coordinator; close_trails?; 1 inputs",
 	"fire-weather-4 looopy completed: - weather-bot; agent__weather-bot__invoke append_file_chunk append_file_chunk create_data_artifact create_file_artifact get_weather; 2 internal; wrote outlook.md; wrote values",
-	"parcels-7 agui completed: - burn_analyst imagery map trail_assessor; delegate delegate mtbs",
+	"parcels-7 agui completed: burn_analyst imagery parcels trail_assessor; delegate delegate mtbs",
 	"tender-analysis-2 deepagents completed: main; ; resumes tender-analysis-2-1",
 	"tender-analysis-2 deepagents interrupted: main; request_human_input? search_tender_corpus; 1 inputs",
 	"tender-analysis-9 deepagents completed: analyst analyst analyst main; search_tender_corpus search_tender_corpus search_tender_corpus task task task",

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/stream"
@@ -29,6 +31,7 @@ type external struct {
 	origins   []string
 	policy    string
 	webConfig string
+	panics    *recovery.Recorder
 	logger    *slog.Logger
 }
 
@@ -39,17 +42,17 @@ const leaving = 2 * time.Second
 const recheck = 5 * time.Second
 
 // newExternal opens the external stream's port; nil where the configuration wants none, and nobody else's either.
-func newExternal(whole config.Config, publish bool, m *metrics.Metrics, logger *slog.Logger) (e *external, err error) {
+func newExternal(whole config.Config, publish bool, memory *budget.Account, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
 	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
 	}
 	logger = logger.With("server", "stream")
 	counters := m.Stream()
-	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, logger: logger}
+	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, panics: panics, logger: logger}
 	if c.Store == config.StoreJetStream {
 		counted := m.Store(counters)
-		if e.store, err = jetstream.Open(storeSettings(c, publish, counted, logger)); err != nil {
+		if e.store, err = jetstream.Open(storeSettings(c, publish, memory, counted, panics, logger)); err != nil {
 			return nil, fmt.Errorf("%w; see stream.jetstream", err)
 		}
 		counted.Observe(e.store)
@@ -59,15 +62,15 @@ func newExternal(whole config.Config, publish bool, m *metrics.Metrics, logger *
 			}
 		}()
 	}
-	return e, e.open(whole, counters)
+	return e, e.open(whole, memory, counters)
 }
 
 // open opens the port, if there is to be one.
-func (e *external) open(whole config.Config, counters *metrics.Stream) error {
+func (e *external) open(whole config.Config, memory *budget.Account, counters *metrics.Stream) error {
 	c := whole.Stream
 	if c.Listen == "" {
 		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
-		e.publisher = stream.NewPublisher(filterSettings(c), e.store.Publish, counters.Kept)
+		e.publisher = stream.NewPublisher(e.filterSettings(c), e.store.Publish, counters.Kept)
 		return nil
 	}
 	who := accessSettings(c, e.logger)
@@ -81,8 +84,10 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 	if warning := gate.Warning(); warning != nil {
 		e.logger.Warn("the tokens file is not as it should be", "err", warning)
 	}
-	served := hubSettings(c, gate, counters)
-	served.Decoder = decoderOf(collectorSettings(whole))
+	served := hubSettings(c, memory, gate, counters)
+	decoding := collectorSettings(whole)
+	decoding.Panics = e.panics
+	served.Decoder = decoderOf(decoding)
 	if e.store != nil {
 		served.Store = e.store
 	}
@@ -95,12 +100,12 @@ func (e *external) open(whole config.Config, counters *metrics.Stream) error {
 		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
 	e.hub, e.gate = hub, gate
-	e.publisher = stream.NewPublisher(filterSettings(c), hub.Publish, counters.Kept)
+	e.publisher = stream.NewPublisher(e.filterSettings(c), hub.Publish, counters.Kept)
 	return nil
 }
 
 // storeSettings say where the stream is kept, and what may be held of it here.
-func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, logger *slog.Logger) jetstream.Settings {
+func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	return jetstream.Settings{
 		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
@@ -111,8 +116,8 @@ func storeSettings(c config.Stream, publish bool, counters jetstream.Observer, l
 			Message: int32(j.MaxMessage), Duplicates: j.Duplicates,
 		},
 		Queue: int(j.Queue), Feeds: j.MaxFeeds, Held: int(j.AllFeeds),
-		Ring:     replay.Settings{Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
-		Observer: counters, Logger: logger,
+		Ring:     replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
+		Observer: counters, Logger: logger, Panics: panics,
 	}
 }
 
@@ -130,9 +135,9 @@ func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 	}
 }
 
-func hubSettings(c config.Stream, gate *access.Gate, counters stream.Observer) stream.Settings {
+func hubSettings(c config.Stream, memory *budget.Account, gate *access.Gate, counters stream.Observer) stream.Settings {
 	return stream.Settings{
-		Replay: replay.Settings{Frames: c.Replay.Frames, Bytes: int(c.Replay.Bytes), Age: c.Replay.Age},
+		Replay: replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(c.Replay.Bytes), Age: c.Replay.Age},
 		Authorize: func(r *http.Request) (stream.Grant, error) {
 			grant, err := gate.Authorize(r)
 			return stream.Grant{Token: grant.Token, Sessions: grant.Sessions, Recheck: grant.Valid}, err
@@ -141,6 +146,13 @@ func hubSettings(c config.Stream, gate *access.Gate, counters stream.Observer) s
 		Subscribers: c.MaxSubscribers, SubscribersPerToken: c.MaxPerToken,
 		Heartbeat: c.Heartbeat, WriteDeadline: c.WriteTimeout, Life: c.MaxLife, Recheck: recheck,
 	}
+}
+
+// filterSettings say what the stream lets out, and who is told of panics.
+func (e *external) filterSettings(c config.Stream) filter.Settings {
+	s := filterSettings(c)
+	s.Panics = e.panics
+	return s
 }
 
 func filterSettings(c config.Stream) filter.Settings {
@@ -183,7 +195,7 @@ func (e *external) configure(c config.Stream) error {
 			return err
 		}
 	}
-	e.publisher.Configure(filterSettings(c))
+	e.publisher.Configure(e.filterSettings(c))
 	return nil
 }
 
@@ -209,7 +221,7 @@ func (e *external) serve(ctx context.Context) error {
 	mux.Handle("/", e.hub.Handler())
 	mux.Handle("/tickets", stream.CORS(e.origins, tickets))
 	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
-	return access.Serve(ctx, e.listener, mux, e.webConfig, access.Shutdown{
+	return access.Serve(ctx, e.listener, e.panics.Handler(recovery.Stream, mux), e.webConfig, access.Shutdown{
 		Grace: leaving,
 		Drain: func(ctx context.Context) {
 			if err := e.hub.Drain(ctx, leaving/2); err != nil {

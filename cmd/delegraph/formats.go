@@ -7,6 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 )
@@ -53,11 +54,9 @@ func (d *frameDecoder) Decode(frame sse.Frame) *event.Batch {
 
 // decodeSafely turns a decoder's panic into a frame that could not be decoded.
 func (d *frameDecoder) decodeSafely(f dialect.Frame) {
-	defer func() {
-		if recover() != nil {
-			d.batch.Events, d.batch.Rejected = d.batch.Events[:0], event.ReasonPanic
-		}
-	}()
+	defer d.settings.Panics.Recover(recovery.Decoder, func() {
+		d.batch.Events, d.batch.Rejected = d.batch.Events[:0], event.ReasonPanic
+	})
 	d.decoder.Decode(f, &d.batch)
 	proof.Annotate(&d.batch, d.settings.Proof)
 }

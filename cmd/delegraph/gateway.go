@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
@@ -25,6 +26,7 @@ type gateway struct {
 	logger   *slog.Logger
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
+	panics   *recovery.Recorder
 	external *external
 	stopping atomic.Bool
 }
@@ -37,8 +39,9 @@ func newGateway(c config.Config, logger *slog.Logger) (*gateway, error) {
 	g := &gateway{config: c, logger: logger, registry: prometheus.NewRegistry()}
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, metricsSettings(c, vocabulary(environment)))
+	g.panics = recovery.New(logger, g.metrics.Panicked)
 	var err error
-	if g.external, err = newExternal(c, false, g.metrics, logger); err != nil {
+	if g.external, err = newExternal(c, false, nil, g.metrics, g.panics, logger); err != nil {
 		return nil, err
 	}
 	g.metrics.Reloaded(true, time.Now())
@@ -97,6 +100,6 @@ func (g *gateway) admin(reload func() error, profile bool) http.Handler {
 			return g.external.store.Ready()
 		},
 		Reload: reload, Runs: exporter.NewRecent(1, 1),
-		Version: version(), Logger: g.logger, PProf: profile,
+		Version: version(), Logger: g.logger, Panics: g.panics, PProf: profile,
 	})
 }

@@ -204,7 +204,7 @@ var planted = map[string]struct{ between, after []string }{
 			`data: {"type":"TEXT_MESSAGE_END","messageId":"sys","x":"CANARY"}`,
 			`data: {"type":"TEXT_MESSAGE_CHUNK","messageId":"dev","role":"developer","delta":"CANARY"}`,
 			`data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"stray","delta":"CANARY"}`,
-			`data: {"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"system","content":"CANARY"}]}`,
+			`data: {"type":"MESSAGES_SNAPSHOT","messages":"CANARY"}`,
 			`data: {"type":"CUSTOM","kind":"internal:x","name":"CANARY"}`,
 			`data: {"type":"CUSTOM","name":"CANARY","rawEvent":{"type":"internal:x"}}`,
 		},

@@ -40,7 +40,7 @@ var rules = []rule{
 	},
 	{
 		packages: []string{"./exporter/..."},
-		never:    []string{"./collector/..."}, but: []string{"./collector/event", "./collector/generous", "./collector/sse", "./collector/strictjson"},
+		never:    []string{"./collector/..."}, but: []string{"./collector/budget", "./collector/event", "./collector/generous", "./collector/recovery", "./collector/sse", "./collector/strictjson"},
 		why: "what goes out knows the vocabulary, the framing, and the strict and the generous reading, never a dialect or a source",
 	},
 	{
@@ -54,9 +54,9 @@ var rules = []rule{
 		why: "the vocabulary travels everywhere, so that whatever it imported would too",
 	},
 	{
-		packages: []string{"./collector/sse", "./collector/strictjson"},
+		packages: []string{"./collector/budget", "./collector/recovery", "./collector/sse", "./collector/strictjson"},
 		never:    []string{"./...", thirdParties},
-		why:      "the readers of hostile bytes can be judged without reading anything else",
+		why:      "the readers of hostile bytes, and what bounds them and catches their faults, can be judged without reading anything else",
 	},
 	{
 		packages: []string{"./..."}, except: []string{"./cmd/..."},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 )
 
@@ -33,7 +34,7 @@ type turn struct {
 	requests sync.WaitGroup
 }
 
-func openPort(name, listen string, logger *slog.Logger) (*port, error) {
+func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logger) (*port, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func openPort(name, listen string, logger *slog.Logger) (*port, error) {
 	p := &port{name: name, listen: listen, listener: listener, earlier: map[*turn]struct{}{}}
 	// No write timeout: an answer lasts as long as its agent speaks.
 	p.server = &http.Server{
-		Handler: p, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		Handler: panics.Handler(recovery.Proxy, p), ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
 	}
 	return p, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
@@ -37,6 +39,7 @@ type replayCommand struct {
 	files   []string
 	out     io.Writer
 	stderr  io.Writer
+	panics  *recovery.Recorder              // of the pipeline that prepare made
 	now     func() time.Time                // of the progress bar
 	wait    func(ctx context.Context) error // at the end of a file that is followed
 }
@@ -66,7 +69,7 @@ func (r *replayCommand) run(ctx context.Context) error {
 	if r.follow {
 		return r.followOne(ctx, c, sink, p)
 	}
-	pipeline := collector.New(collector.Dialects(), collectorSettings(c), sink)
+	pipeline := collector.New(collector.Dialects(), r.reading(c), sink)
 	var failures []error
 	for _, name := range r.files {
 		capture := r.capture(name)
@@ -81,6 +84,13 @@ func (r *replayCommand) run(ctx context.Context) error {
 		failures = append(failures, p.account(capture, before, err), p.endFile(ctx))
 	}
 	return errors.Join(append(failures, p.end())...)
+}
+
+// reading returns the settings by which streams are read, once all is prepared.
+func (r *replayCommand) reading(c config.Config) collector.Settings {
+	s := collectorSettings(c)
+	s.Panics = r.panics
+	return s
 }
 
 // prepare makes what the format prints of, and the pipeline's end that it is fed by.
@@ -110,7 +120,10 @@ func (r *replayCommand) prepare(ctx context.Context, c config.Config, out *bufio
 		}
 	}
 	m := metrics.New(p.registry, metricsSettings(c, vocabulary(environment)))
-	return p, &counted{Exporter: exporter.New(m, trackerSettings(c, nil), publisher, observers...), sum: p.sum}, nil
+	r.panics = recovery.New(slog.New(slog.NewTextHandler(r.stderr, nil)), m.Panicked)
+	followed := trackerSettings(c, nil)
+	followed.Panics = r.panics
+	return p, &counted{Exporter: exporter.New(m, followed, publisher, observers...), sum: p.sum}, nil
 }
 
 // capture is that of an argument, of which kingpin makes an empty word where it is a dash.

@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter"
@@ -37,6 +39,8 @@ type sidecar struct {
 	logger   *slog.Logger
 	registry *prometheus.Registry
 	metrics  *metrics.Metrics
+	panics   *recovery.Recorder
+	memory   *memory
 	delivery *metrics.Delivery // of the metrics, to whom does not scrape
 	exporter *exporter.Exporter
 	recent   *exporter.Recent
@@ -82,34 +86,42 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	names := vocabulary(env)
 	s.metrics = metrics.New(s.registry, metricsSettings(c, names))
-	observers := append([]tracker.Observer{s.recent}, last...)
+	s.panics = recovery.New(logger, s.metrics.Panicked)
+	s.memory = newMemory(c)
+	s.metrics.ObserveMemory(s.memory.Budget)
+	observers := append([]tracker.Observer{exporter.Guard(s.panics, recovery.Admin, s.recent)}, last...)
 	sample, provider, err := s.traces(ctx, env, names)
 	if err != nil {
 		return nil, err
 	}
 	if sample != nil {
 		// Spans first: a run's other observers see whether it is sampled.
-		observers = append([]tracker.Observer{spans.NewObserver(provider, names, version())}, observers...)
+		observers = append([]tracker.Observer{exporter.Guard(s.panics, recovery.Spans, spans.NewObserver(provider, names, version()))}, observers...)
 	} else {
 		sample = func(*tracker.Run) bool { return false }
 	}
 	s.sample = sample
-	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), metricsSettings(c, names), s.registry, describe, logger); err != nil {
+	delivered := metricsSettings(c, names)
+	delivered.Panics = s.panics
+	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), delivered, s.registry, describe, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, true, s.metrics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.memory.replay, s.metrics, s.panics, logger); err != nil {
 		return nil, err
 	}
 	var publisher *stream.Publisher
 	if s.external != nil {
 		publisher = s.external.publisher
 	}
-	s.exporter = exporter.New(s.metrics, trackerSettings(c, sample), publisher, observers...)
+	followed := s.trackerSettings(c)
+	followed.Panics = s.panics
+	s.exporter = exporter.New(s.metrics, followed, publisher, observers...)
 	s.recent.Follow(s.exporter)
 	s.sources = exporter.NewSources(s.exporter, time.Now)
 	reading := collectorSettings(c)
-	reading.Foreign = warnForeign(logger)
-	s.pipeline = collector.New(collector.Dialects(), reading, s.sources)
+	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
+	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
+	s.pipeline = collector.New(collector.Dialects(), reading, exporter.NewListeners(s.sources))
 	first, err := s.prepare(c)
 	if err != nil {
 		return nil, errors.Join(err, s.closePorts())
@@ -147,6 +159,7 @@ func (s *sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	if err != nil {
 		return nil, nil, err
 	}
+	settings.Panics, settings.Memory = s.panics, s.memory.spans
 	processor := spans.NewProcessor(delivery, settings)
 	provider := spans.NewProvider(sampler, processor, described)
 	s.metrics.ObserveSpans(func() (uint64, int, map[string]uint64) {

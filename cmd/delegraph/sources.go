@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -39,10 +40,13 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		return nil, fmt.Errorf("source %s: upstream: %w", configured.Name, err)
 	}
 	settings := source.ProxySettings{
-		Name: configured.Name, Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
+		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Cards: configured.AgentCards != config.CardsVerbatim, Judge: s.judge(configured),
+		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
+		Memory: s.memory.observe, Relays: s.memory.relay,
+		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
+		PublicPaths: configured.Proxy.PublicPaths,
 	}
 	if named {
 		settings.Named = s.openSession
@@ -55,7 +59,7 @@ func (s *sidecar) judge(configured config.Source) func() source.Judge {
 	if configured.Relay == config.RelayVerbatim {
 		return nil
 	}
-	settings := filter.Settings{Policy: event.Policy(configured.Policy)}
+	settings := filter.Settings{Policy: event.Policy(configured.Policy), Panics: s.panics}
 	if configured.Policy == config.PolicyClient {
 		settings.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
 	}
@@ -75,7 +79,8 @@ func (s *sidecar) announce(configured config.Source, p *port) {
 func (s *sidecar) newTail(configured config.Source) *subscription {
 	return newSubscription(configured, source.NewTail(source.TailSettings{
 		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
-		Dialect: chosen(configured), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Dialect: chosen(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Panics: s.panics,
 	}, s.pipeline, counters{s.metrics, s.sources}, s.logger, time.Now))
 }
 
@@ -108,6 +113,7 @@ func (s *sidecar) agents(c config.Config) map[string][]string {
 // trackerSettings say how runs are followed.
 func (s *sidecar) trackerSettings(c config.Config) tracker.Settings {
 	settings, agents := trackerSettings(c, s.sample), s.agentsAsTools
+	settings.Memory = s.memory.content
 	settings.AgentsAsTools = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
 	return settings
 }

@@ -68,6 +68,7 @@ type Decoder interface {
 type Path struct {
 	Method    string // the only one by which streams are asked for there, "" for any
 	Glob      string // path.Match
+	Shared    bool   // others serve their streams there too: one that is no dialect's passes
 	Continues bool   // the stream goes on from run to run; else it answers one run request, and its end is the run's end
 }
 

@@ -21,6 +21,7 @@ type Batch struct {
 	Session  string    // the conversation as the wire names it, or ""
 	Agent    string    // who speaks, or ""; never the user
 	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
+	Step     string    // the part of the agent's work that Branch is of, where that is no agent itself; or ""
 	Place    *Place    // of the speaker in the run\'s tree; nil where the protocol has no such thing
 	Within   string    // the id of the tool call in which the agent works, or ""
 	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
@@ -28,12 +29,18 @@ type Batch struct {
 	Partial  bool      // its text stands whole in another frame
 	Output   bool      // the frame is the speaker\'s output, for what runs it
 	Events   []Event
+	Said     uint64 // what the frame says, as a hash that is the same on every stream of its run; 0 where no other stream brings the run
+	Recap    bool   // it says how the run stands, to a stream that has heard nothing of it
+	Refusal  bool   // it is an error, perhaps of its stream alone
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal
 
 	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
 	Table *Table           // the dialect's; nil while the dialect is not known
 	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
+
+	Statements Statements   // what the frame itself states of its answer, beside its events
+	Unreadable []Unreadable // members of proof layers that could not be read
 
 	beyond *Event // takes those that are too many; nil while none is
 	memory memory
@@ -121,7 +128,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // Cost returns the approximate size of the batch in memory, in bytes. An index and events can take many times what the frame does.
 func (b *Batch) Cost() int {
 	n := int(unsafe.Sizeof(*b)) + b.memory.cost() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Within) + len(b.Parent) + len(b.Type)
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.Within) + len(b.Parent) + len(b.Type)
 	for i := range b.Events {
 		n += b.Events[i].cost()
 	}

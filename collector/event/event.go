@@ -176,7 +176,7 @@ type Event struct {
 	Pending      bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
 	Settled      bool   // KindToolEnded: the agent's turn may end here, no model response is owed
 	Resumes      bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
-	Unmetered    bool   // KindModelEnded: a frame with the response's Usage may follow
+	Unmetered    bool   // KindModelEnded, KindUsage: a frame with more of the response's Usage may follow
 	Took         Duration
 	ToolCalls    Count     // KindRunEnded: how many there were, as the protocol counts them
 	Expires      Duration  // KindInputRequested: how long an answer is waited for

@@ -41,7 +41,14 @@ type Table struct {
 
 	// Failure takes the place of a frame that says in a form nobody can read that the run failed, so that a client learns of it.
 	Failure string
+
+	// Oversize takes the place of a frame over the limit of size for the protocol's own client, which would wait for it in vain. It
+	// is of the type FailureType, as Failure is.
+	Oversize string
 }
+
+// Withheld is what Table.Oversize says.
+const Withheld = "an event over the size limit was withheld"
 
 // Verbosity is how much of a model's thoughts may leave.
 type Verbosity uint8
@@ -77,11 +84,26 @@ type Messages struct {
 	Inner  []string // roles whose messages are for models only
 }
 
-// Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a string, number, boolean or null.
+// Form is which strings a rule lets out. Numbers, booleans and null are of every form.
+type Form uint8
+
+// The forms.
+const (
+	FormName  Form = iota // a name or an id: at most 256 bytes, without control characters
+	FormText              // any string: text that is meant to leave
+	FormTime              // a date and time of RFC 3339
+	FormPlain             // none but those of Rule.Values
+)
+
+// MaxName is the size of the longest string of FormName, in bytes.
+const MaxName = 256
+
+// Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a name, number, boolean or null.
 type Rule struct {
 	Members map[string]*Rule // of an object, by exact name; nothing else of it leaves
 	Each    *Rule            // of every element of an array
 	Names   *Rule            // of every member of an object whose names are data; a scalar beside one leaves only as an integer
+	Form    Form             // which strings leave; of Names, of the names too
 	Instead string           // JSON that takes the value's place, whatever it is
 	Values  []string         // strings that leave as they are all the same, and then state no fact
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought

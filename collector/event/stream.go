@@ -19,6 +19,7 @@ const MaxSession = 250
 type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
+	Joins              string   // the id of a run that the request does not ask for, but listens to
 }
 
 // Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is set before the first batch.
@@ -29,6 +30,7 @@ type Stream struct {
 	Live    bool   // frames have a time of receipt
 	Answer  bool   // the stream answers one run request: it holds one run, and its end is the run's end
 	Opened  time.Time
+	Agent   string // the configured name of an agent that the stream does not name, or ""
 	Identity
 	Parent SpanContext // the span under which the run happens
 }

@@ -1,24 +1,89 @@
 package proof
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Annotate adds to a batch what its answers say of their own worth: the responses of tools and the whole texts of agents.
-// Thoughts are no answers, and a delta can cut a statement in two.
+// Annotate adds to a batch what its answers say of their own worth: the responses of tools, the whole texts of agents, and what the frame
+// states beside them. Thoughts are no answers, and a delta can cut a statement in two.
 func Annotate(b *event.Batch, lim Limits) {
+	var own Findings
+	if !b.Partial && b.Agent != "" && b.Statements != (event.Statements{}) {
+		own = ofFrame(b.Statements, lim)
+		own.addTo(b, b.Agent, "")
+	}
 	for i := range len(b.Events) {
 		switch e := b.Events[i]; {
 		case e.Kind == event.KindToolEnded:
-			found, structured := Structured(e.Payload(), lim)
-			if result := resultOf(e.Payload()); !structured && mentions(result.Raw()) {
-				found = Text(result.Text(), lim)
-			}
+			found := ofResponse(e.Payload(), lim)
 			found.addTo(b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:
 			found := Text(e.Text(), lim)
+			found.yieldTo(own)
 			found.addTo(b, b.Agent, "")
 		}
+	}
+}
+
+// yieldTo drops what a structured statement of the same answer has said already. An empty one says nothing.
+func (f *Findings) yieldTo(structured Findings) {
+	if len(structured.Confidences) > 0 {
+		f.Confidences = nil
+	}
+	if len(structured.Citations) > 0 {
+		f.Citations = nil
+	}
+	if structured.HasSteps {
+		f.HasSteps = false
+	}
+}
+
+// ofResponse reads a tool's response: its proof layer, and in its texts what that does not state.
+func ofResponse(response strictjson.Value, lim Limits) Findings {
+	found, _ := Structured(response, lim)
+	if len(found.Confidences) > 0 && len(found.Citations) > 0 {
+		return found
+	}
+	said := found
+	for body := range bodies(response) {
+		if body.Kind() != strictjson.String || !mentions(body.Raw()) {
+			continue
+		}
+		lim.Findings = max(0, lim.Findings-len(found.Confidences)-len(found.Citations))
+		in := Text(body.Text(), lim)
+		in.yieldTo(said)
+		found.Confidences, found.Citations = append(found.Confidences, in.Confidences...), append(found.Citations, in.Citations...)
+		found.Unreadable, found.Dropped = append(found.Unreadable, in.Unreadable...), found.Dropped+in.Dropped
+		if in.HasSteps {
+			found.Steps, found.HasSteps = in.Steps, true
+		}
+	}
+	return found
+}
+
+// ofFrame reads what a frame states beside its events.
+func ofFrame(s event.Statements, lim Limits) Findings {
+	r := reader{room: lim.Findings, origin: event.OriginStructured}
+	if s.Layer.Kind() == strictjson.Object {
+		r.layer(s.Layer)
+	}
+	for chunk := range s.Grounding.First("groundingChunks", "grounding_chunks").Elements() {
+		r.link(chunk.First("web", "retrievedContext", "retrieved_context", "maps"))
+	}
+	for source := range s.Citations.First("citations", "citationSources", "citation_sources").Elements() {
+		r.link(source)
+	}
+	return r.Findings
+}
+
+// link takes a source with a title and an address, once.
+func (r *reader) link(v strictjson.Value) {
+	c := event.Citation{Source: field(v.Get("title")), URI: uri(v.Get("uri")), Origin: r.origin}
+	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) && r.take() {
+		r.Citations = append(r.Citations, c)
 	}
 }
 
@@ -38,4 +103,5 @@ func (f *Findings) addTo(b *event.Batch, who, call string) {
 		e := b.Add(event.KindReasoning)
 		e.Name, e.CallID, e.Steps = who, call, f.Steps
 	}
+	b.Unreadable = append(b.Unreadable, f.Unreadable...)
 }

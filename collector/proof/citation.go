@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,75 +9,218 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// region is where a citation stands in a line: from its first byte to the next label, or less.
-type region struct {
-	from     int // -1 for none
-	split    bool
-	enclosed bool
+// region is what a statement of confidence takes of a raw line: its label begins at start. The rationale that names a source begins at
+// from, -1 for none.
+type region struct{ start, from, end int }
+
+// sourceLabel is "**Source:**" with its marks; its value begins at end.
+type sourceLabel struct {
+	start, end int
+	enclosed   bool // within brackets, which end its value
 }
 
-// close takes the citation of a region that ends at most at end.
-func (r *reader) close(l *line, open region, end int) {
-	if open.from < 0 {
+var (
+	sourceWords = regexp.MustCompile(`^(?:source(?:\(s\)|s)?|references|regulatory basis)[ *_]*([:：|])[*_]*`)
+	// sourceHeading is a heading above a list of sources.
+	sourceHeading = regexp.MustCompile(`^[ >]*(#+ *|\*+|_+)?(?:[0-9]{1,2}[.)] *)?[*_]*(?:key |data |main |primary )?` +
+		`(?:sources?(?:\(s\))?(?: (?:(?:&|and) (?:references|citations)|cited|used|consulted))?|references(?: (?:&|and) (?:sources|links))?)` +
+		`[ *_]*([:：])?[ *_]*$`)
+	// footnote defines a footnote.
+	footnote = regexp.MustCompile(`^ {0,3}\[\^[^\]\s]{1,32}\]:[ ]*`)
+	link     = regexp.MustCompile(`^\[([^\[\]]{1,300})\]\((?:<)?([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*)>?(?: "[^"]*")?\)$`)
+	joints   = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
+)
+
+// sources takes the sources of a raw line; cuts are its statements of confidence. A header of a table names columns.
+func (r *reader) sources(l *line, cuts []region, header bool) {
+	raw := l.raw
+	if !strings.Contains(l.lower, "source") && !strings.Contains(l.lower, "reference") && !strings.Contains(l.lower, "regulatory") && !strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
+		for _, c := range cuts {
+			if c.from >= 0 {
+				r.citeText(clipped(raw, c.from, c.end))
+			}
+		}
 		return
 	}
-	end = l.valueEnd(open.from, max(open.from, end), open.enclosed)
-	value := l.text[open.from:end]
-	if end < len(l.text) { // what led to the next label
-		value = strings.TrimRight(value, " ([-–—,;·•")
-	}
-	if open.split && end == len(l.text) && strings.Trim(value, " *_") == "" {
+	lower := lowered(raw)
+	if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
 		r.listing = true
 		return
 	}
-	if !open.split {
-		r.citeText(value)
+	if mark := footnote.FindString(raw); mark != "" {
+		r.citeAll(raw[len(mark):])
 		return
 	}
-	for _, fragment := range fragments(value) {
-		r.citeText(fragment)
+	labels := sourceLabels(raw, lower, header)
+	next := func(from int) int {
+		end := len(raw)
+		if len(labels) > 0 {
+			end = min(end, labels[0].start)
+		}
+		if len(cuts) > 0 && cuts[0].start >= from {
+			end = min(end, cuts[0].start)
+		}
+		return end
 	}
+	for len(labels)+len(cuts) > 0 {
+		if len(labels) == 0 || len(cuts) > 0 && cuts[0].start < labels[0].start {
+			c := cuts[0]
+			cuts = cuts[1:]
+			if c.from >= 0 {
+				r.citeText(clipped(raw, c.from, min(c.end, max(c.from, next(c.from)))))
+			}
+			continue
+		}
+		at := labels[0]
+		labels = labels[1:]
+		if value := clipped(raw, at.end, valueEnd(raw, at.end, max(at.end, next(at.end)), at.enclosed)); !isDirection(value) {
+			for _, fragment := range fragments(value) {
+				r.citeAll(fragment)
+			}
+		}
+	}
+}
+
+// clipped returns raw[from:end] without what leads to a next label.
+func clipped(raw string, from, end int) string {
+	if end < len(raw) {
+		return strings.TrimRight(raw[from:end], " ([-–—,;·•")
+	}
+	return raw[from:]
+}
+
+// isDirection reports whether a value names what something is made of, as "English → German" does, and no source.
+func isDirection(value string) bool {
+	return (strings.Contains(value, "→") || strings.Contains(value, "->") || strings.Contains(value, "=>")) && address(value) == ""
+}
+
+// sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
+func sourceLabels(raw, lower string, header bool) (all []sourceLabel) {
+	ticks, depth, word, scheme, lastTick, next := 0, 0, 0, -1, strings.LastIndexByte(raw, '`'), 0
+	for i := 0; i < len(lower); i++ {
+		switch lower[i] {
+		case '`':
+			ticks++
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth = max(0, depth-1)
+		case ' ':
+			word = i + 1
+		case ':':
+			if strings.HasPrefix(lower[i:], "://") {
+				scheme = i
+			}
+		case 's', 'r':
+			if i < next || i > 0 && lower[i-1] != '_' && inWord(lower[i-1]) {
+				continue
+			}
+			m := sourceWords.FindStringSubmatchIndex(lower[i:min(len(lower), i+look)])
+			if m == nil || scheme >= word || ticks%2 == 1 && lastTick > i {
+				continue
+			}
+			marks := len(strings.TrimRight(raw[next:i], "*_")) + next
+			if i-marks < 2 && !leads(raw[:i]) || lower[i+m[2]] == '|' && (header || !isPairRow(raw, i)) {
+				continue
+			}
+			end := i + m[1]
+			if marks == i {
+				end = i + m[3]
+			}
+			all = append(all, sourceLabel{start: marks, end: end, enclosed: depth > 0})
+			next = end
+		}
+	}
+	return all
+}
+
+// isPairRow reports whether the line is a row of two cells, of which the first holds only the label at start. In a row of more the
+// label may name a column or a row of several values.
+func isPairRow(raw string, start int) bool {
+	row := strings.TrimRight(raw, " ")
+	return strings.Trim(raw[:start], " >*_") == "|" && strings.Count(strings.TrimSuffix(row, "|"), "|") == 2
+}
+
+// leads reports whether what stands before a label leaves it at the start of its line: marks of quotes, lists, headings and cells.
+func leads(before string) bool {
+	const marks, maxIndent = " >#*_+-•·–—|([", 128
+	if len(before) > maxIndent {
+		return false
+	}
+	before = strings.TrimLeft(before, marks)
+	if number := strings.TrimLeft(before, "0123456789"); number != before && number != "" && strings.ContainsRune(".)", rune(number[0])) {
+		before = strings.TrimLeft(number[1:], marks)
+	}
+	return before == ""
 }
 
 // listed takes a line below "Sources:" and reports whether it belongs to the list there.
 func (r *reader) listed(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
-	if text == "" {
+	if strings.Trim(text, "-=") == "" {
 		return true
 	}
 	item, ok := listItem(text)
 	r.listing = ok && !ownLabel(item)
 	if r.listing {
-		r.citeText(item)
+		r.citeAll(item)
 	}
 	return r.listing
 }
 
+// itemMark is "- ", "1. ", "[1] " or "[^1]: " at the start of an item of a list.
+var itemMark = regexp.MustCompile(`^(?:[-*+•] |[0-9]{1,3}[.)] |\[\^?[0-9a-z]{1,8}\]:? )`)
+
 // listItem returns the text of "- MTBS" or "1. MTBS".
 func listItem(text string) (string, bool) {
-	number := strings.TrimLeft(text, "0123456789")
-	if number != text && len(number) > 0 && strings.ContainsRune(".)", rune(number[0])) {
-		text = "-" + number[1:]
-	}
-	for _, mark := range []string{"- ", "* ", "+ ", "• "} {
-		if item, ok := strings.CutPrefix(text, mark); ok {
-			return item, true
-		}
-	}
-	return "", false
+	mark := itemMark.FindString(text)
+	return text[len(mark):], mark != ""
 }
 
 // ownLabel reports whether a list item is a statement rather than a source.
 func ownLabel(item string) bool {
-	_, ok := newLine(item).label()
-	return ok
+	l := newLine(item)
+	for _, h := range appendHits(nil, l.lower) {
+		for range l.candidates(h) {
+			return true
+		}
+	}
+	return len(sourceLabels(item, l.lower, false)) > 0
 }
 
-// citeText takes a source as it stands, with the date and the address in it.
-func (r *reader) citeText(text string) {
-	if isNamed(text) && r.take() {
-		r.cite(event.Citation{Source: bounded(text), Reference: isoDate(text), URI: address(text)})
+// citeAll takes the sources of a text: each of its links, if it has several, else itself.
+func (r *reader) citeAll(text string) {
+	var parts []string
+	for rest := text; ; {
+		from, end := addressIn(rest)
+		if from < 0 {
+			break
+		}
+		for end < len(rest) && strings.IndexByte(">)]", rest[end]) >= 0 {
+			end++
+		}
+		parts = append(parts, rest[:end])
+		rest = rest[end:]
 	}
+	if len(parts) < 2 {
+		r.citeText(text)
+		return
+	}
+	for _, part := range parts {
+		r.citeText(part[len(joints.FindString(part)):])
+	}
+}
+
+// citeText takes a source as it stands, with the date and the address in it; of a link, its text.
+func (r *reader) citeText(text string) {
+	if !isNamed(text) || !r.take() {
+		return
+	}
+	c := event.Citation{Source: bounded(text), Reference: isoDate(text), URI: address(text)}
+	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
+		c.Source = bounded(m[1])
+	}
+	r.cite(c)
 }
 
 // fragments splits "plot data, PNW models, Regional market analysis 2025", and leaves one source whole: a fragment that has a colon ("MTBS, Imagery date: 2022-09-15"), continues in lower case or has no letters ("USGS, 2022") belongs to what stands before it.
@@ -158,21 +302,28 @@ func isDate(text string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// address returns the first web address, or "".
+// address returns the first web address, or "" if there is none or it is too long to keep.
 func address(text string) string {
-	lower := lowerASCII(text)
-	from := strings.Index(lower, "https://")
-	if plain := strings.Index(lower, "http://"); plain >= 0 && (from < 0 || plain < from) {
-		from = plain
-	}
+	from, end := addressIn(text)
 	if from < 0 {
 		return ""
 	}
-	uri := text[from:]
+	return whole(text[from:end])
+}
+
+var scheme = regexp.MustCompile(`(?i)https?://`)
+
+// addressIn returns where the first web address begins and ends, -1 for none.
+func addressIn(text string) (from, end int) {
+	at := scheme.FindStringIndex(text)
+	if at == nil {
+		return -1, -1
+	}
+	uri := text[at[0]:]
 	if end := strings.IndexAny(uri, " <>\"`|\\^{}"); end >= 0 {
 		uri = uri[:end]
 	}
-	return whole(balanced(uri))
+	return at[0], at[0] + len(balanced(uri))
 }
 
 // balanced cuts a URL where a bracket closes that was opened before it, and the marks that end a sentence.

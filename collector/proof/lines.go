@@ -21,6 +21,9 @@ func tail(text []byte, limit int) (end []byte, cut bool) {
 // cutLine splits a text behind its first line, whatever ends it.
 func cutLine(text []byte) (line, rest []byte) {
 	for i, c := range text {
+		if c > '\r' && c != 0xE2 {
+			continue
+		}
 		switch c {
 		case '\n', '\v', '\f':
 			return text[:i], text[i+1:]
@@ -35,66 +38,11 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-// clues are what every label holds, and the escape that may hide its letters in a string as it was sent. They are looked for by a
-// letter that is rare in prose, so that a search has few places to look at.
-var clues = [...]struct {
-	letter byte
-	words  []clue
-}{
-	{'f', []clue{{"confidence", 3}}},
-	{'u', []clue{{"source", 2}, {"regulatory", 3}, {`\u`, 1}}},
-}
-
-// clue is a word, and the place in it of the letter by which it is looked for.
-type clue struct {
-	word string
-	at   int
-}
-
-// mentions reports whether there is a word without which nothing can be found. Nearly all text stops here.
-func mentions(text []byte) bool {
-	for _, c := range clues {
-		if holds(text, c.letter, c.words) || holds(text, c.letter&^0x20, c.words) {
-			return true
-		}
-	}
-	return false
-}
-
-// holds reports whether text holds one of the words, in whatever case, with the letter at its place.
-func holds(text []byte, letter byte, words []clue) bool {
-	for i := 0; i < len(text); i++ {
-		next := bytes.IndexByte(text[i:], letter)
-		if next < 0 {
-			return false
-		}
-		i += next
-		for _, w := range words {
-			if i >= w.at && folds(text[i-w.at:], w.word) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// folds reports whether text begins with word, which is lower case, in whatever case.
-func folds(text []byte, word string) bool {
-	if len(text) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if c := text[i]; c != word[i] && c|0x20 != word[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // fence follows the fenced code blocks of CommonMark 4.5 through the lines of a text.
 type fence struct {
 	mark  byte // of the open block
 	size  int  // 0 outside code
+	data  bool // the open block is said to be JSON, or not said to be anything
 	prose bool // within ```markdown, which models put around a whole answer
 }
 
@@ -114,13 +62,16 @@ func (f *fence) hides(line []byte) bool {
 		f.prose = true
 	default:
 		f.mark, f.size = mark, size
+		f.data = len(info) == 0 || bytes.EqualFold(info, []byte("json"))
 	}
 	return true
 }
 
 // fenceOf returns size 0 for a line that is no fence. Any indent is one: in a list a fence stands deep.
 func fenceOf(line []byte) (mark byte, size int, info []byte) {
-	line = bytes.TrimLeft(line, " \t>")
+	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t' || line[0] == '>') {
+		line = line[1:]
+	}
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return 0, 0, nil
 	}

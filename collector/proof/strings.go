@@ -46,6 +46,9 @@ func invisible(r rune) bool {
 // bounded returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes. It is a copy: a finding
 // must not keep the line that it was read in.
 func bounded(s string) string {
+	if s == "" {
+		return ""
+	}
 	s = unmarked(cut(strings.Trim(s, " "), 2*maxString)) // unmarked is slow on what is made of marks
 	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
 }
@@ -103,10 +106,9 @@ func unmark(s, mark string) string {
 
 // lowerASCII lowers ASCII letters only, so that offsets stay.
 func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+	out := []byte(s)
+	for i, c := range out {
+		out[i] = lowerByte(c)
+	}
+	return string(out)
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -11,36 +12,54 @@ import (
 // maxDepth bounds the nesting of JSON that stands in a string.
 const maxDepth = 128
 
-// Structured reads the proof layer of a tool's response or an event's metadata: its own member proof_layer (or proofLayer, which wins), that of its member result, or that of JSON that stands in result, or is the response, as a string of at most Limits.Text bytes. It reports whether there is one. What has another type than it should is left out.
+// Structured reads the proof layers of a tool's response: its own member proof_layer (or proofLayer, which wins), or that of what it
+// holds as result, structuredContent, output, text or content[].text, as an object or as a string of JSON of at most Limits.Text bytes.
+// It reports whether there is one.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
+	r := reader{room: lim.Findings, origin: event.OriginStructured}
 	if layer := layerOf(response); layer.Exists() {
-		return readLayer(layer, lim), true
+		r.layer(layer)
+		return r.Findings, true
 	}
-	result := resultOf(response)
-	if layer := layerOf(result); layer.Exists() {
-		return readLayer(layer, lim), true
+	for body := range bodies(response) {
+		if layer := layerOf(body); layer.Exists() {
+			r.layer(layer)
+			return r.Findings, true
+		}
+		var inner strictjson.Doc
+		if text := jsonText(body, lim.Text); text == nil || inner.Parse(text, maxDepth) != nil {
+			continue
+		}
+		if layer := layerOf(inner.Root()); layer.Exists() {
+			r.layer(layer)
+			return r.Findings, true
+		}
 	}
-	text := jsonText(result, lim.Text)
-	if text == nil {
-		return Findings{}, false
-	}
-	var inner strictjson.Doc
-	if inner.Parse(text, maxDepth) != nil {
-		return Findings{}, false
-	}
-	layer := layerOf(inner.Root())
-	if !layer.Exists() {
-		return Findings{}, false
-	}
-	return readLayer(layer, lim), true
+	return Findings{}, false
 }
 
-// resultOf is what a tool's response says: its member result, or the response itself where it is a string.
-func resultOf(response strictjson.Value) strictjson.Value {
-	if response.Kind() == strictjson.String {
-		return response
+// bodies yields what a tool's response says: itself, if it is a string, else its members that hold the answer.
+func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		if response.Kind() == strictjson.String {
+			yield(response)
+			return
+		}
+		for _, name := range [...]string{"result", "structuredContent", "output", "text"} {
+			if body := response.Get(name); body.Kind() > strictjson.Null && !yield(body) {
+				return
+			}
+		}
+		n := 0
+		for part := range response.Get("content").Elements() {
+			if n++; n > maxElements {
+				return
+			}
+			if text := part.Get("text"); text.Kind() == strictjson.String && !yield(text) {
+				return
+			}
+		}
 	}
-	return response.Get("result")
 }
 
 func layerOf(v strictjson.Value) strictjson.Value {
@@ -70,24 +89,38 @@ func jsonText(v strictjson.Value, limit int) []byte {
 	return text
 }
 
-func readLayer(layer strictjson.Value, lim Limits) Findings {
-	r := reader{room: lim.Findings, origin: event.OriginStructured}
-	if value, ok := layer.Get("confidence").Float(); ok && value >= 0 && value <= 1 && r.take() {
-		r.Confidences = append(r.Confidences, event.Confidence{Value: value, Known: true, Origin: r.origin})
+// layer takes what a proof layer states.
+func (r *reader) layer(layer strictjson.Value) {
+	refuse := func(why event.Unreadable) {
+		if len(r.Unreadable) < maxElements {
+			r.Unreadable = append(r.Unreadable, why)
+		}
 	}
-	for item := range layer.Get("citations").Elements() {
-		c := event.Citation{Source: field(item), Reference: field(item.Get("reference")), URI: uri(item.Get("uri"))}
+	for _, c := range readConfidence(layer.Get("confidence"), refuse) {
+		c.Origin = event.OriginStructured
+		r.keep(c)
+	}
+	list := layer.Get("citations")
+	if k := list.Kind(); k > strictjson.Null && k != strictjson.Array {
+		refuse(event.UnreadableType)
+	}
+	for item := range list.Elements() {
+		c := event.Citation{Source: field(item), Reference: field(item.Get("reference")), URI: uri(item.Get("uri")), Origin: event.OriginStructured}
 		if item.Kind() == strictjson.Object {
 			c.Source = field(item.Get("source"))
 		}
-		if c != (event.Citation{}) && r.take() {
-			r.cite(c)
+		if c.Source+c.Reference+c.URI == "" {
+			refuse(event.UnreadableType)
+		} else if r.take() {
+			r.Citations = append(r.Citations, c)
 		}
 	}
-	if chain := member(layer, strictjson.Array, "reasoningChain", "reasoning_chain"); chain.Exists() {
+	chain := member(layer, strictjson.Array, "reasoningChain", "reasoning_chain")
+	if chain.Exists() {
 		r.Steps, r.HasSteps = chain.Len(), true
+	} else if layer.First("reasoningChain", "reasoning_chain").Kind() > strictjson.Null {
+		refuse(event.UnreadableType)
 	}
-	return r.Findings
 }
 
 // field returns a string without the spaces at its ends, cut at maxString bytes.

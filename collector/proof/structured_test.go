@@ -76,30 +76,56 @@ func TestNoProofLayer(t *testing.T) {
 	}
 }
 
-// TestLayerOfOtherTypes: what is not as it should be is absent, and what is beside it stays.
+// TestLayerOfOtherTypes shows that what cannot be read is absent and reported, and what is beside it stays.
 func TestLayerOfOtherTypes(t *testing.T) {
+	stated := func(all ...event.Confidence) Findings {
+		for i := range all {
+			all[i].Origin = event.OriginStructured
+		}
+		return Findings{Confidences: all}
+	}
+	unread := func(why ...event.Unreadable) Findings { return Findings{Unreadable: why} }
+	const scale, kind, words = event.UnreadableScale, event.UnreadableType, event.UnreadableWords
 	for member, want := range map[string]Findings{
-		`"confidence": 0`:                                     {Confidences: confidences{{Known: true, Origin: event.OriginStructured}}},
-		`"confidence": 1`:                                     {Confidences: confidences{{Value: 1, Known: true, Origin: event.OriginStructured}}},
-		`"confidence": 92`:                                    {},
-		`"confidence": -0.1`:                                  {},
-		`"confidence": 1.0000001`:                             {},
-		`"confidence": 1e999`:                                 {},
-		`"confidence": "0.92"`:                                {},
-		`"confidence": "NaN"`:                                 {},
+		`"confidence": 0`:                              stated(ratio(0)),
+		`"confidence": 1`:                              stated(ratio(1)),
+		`"confidence": 92`:                             stated(ratio(0.92)),
+		`"confidence": 92.5`:                           stated(ratio(0.925)),
+		`"confidence": "92%"`:                          stated(ratio(0.92)),
+		`"confidence": "0.92"`:                         stated(ratio(0.92)),
+		`"confidence": "1"`:                            stated(ratio(1)),
+		`"confidence": "High"`:                         stated(worded("high")),
+		`"confidence": "High (90%)"`:                   stated(labelled(0.9, "high")),
+		`"confidence": "85-90%"`:                       stated(between(0.85, 0.9, "85-90%")),
+		`"confidence": {"score": 0.92}`:                stated(ratio(0.92)),
+		`"confidence": {"value": 90, "level": "High"}`: stated(labelled(0.9, "high")),
+		`"confidence": {"timber": 0.95, "trails": "90%", "overall": "high", "soil": null}`: stated(
+			scoped(0.95, "timber"), scoped(0.9, "trails"), func() event.Confidence { c := worded("high"); c.Overall = true; return c }()),
+		`"confidence": {"timber": {"score": 0.95}, "trails": 7}`: {
+			Confidences: stated(scoped(0.95, "timber")).Confidences, Unreadable: unread(scale).Unreadable,
+		},
 		`"confidence": null`:                                  {},
-		`"confidence": [0.92]`:                                {},
-		`"confidence": {"score": 0.92}`:                       {},
-		`"citations": "MTBS"`:                                 {},
-		`"citations": {"source": "MTBS"}`:                     {},
-		`"citations": [1, null, {}, [], ""]`:                  {},
+		`"confidence": 7`:                                     unread(scale),
+		`"confidence": 180`:                                   unread(scale),
+		`"confidence": -0.1`:                                  unread(scale),
+		`"confidence": 1.0000001`:                             unread(scale),
+		`"confidence": 1e999`:                                 unread(scale),
+		`"confidence": "7"`:                                   unread(scale),
+		`"confidence": "NaN"`:                                 unread(words),
+		`"confidence": "as good as it gets"`:                  unread(words),
+		`"confidence": [0.92]`:                                unread(kind),
+		`"confidence": true`:                                  unread(kind),
+		`"confidence": {"timber": {"a": {}}}`:                 unread(kind),
+		`"citations": "MTBS"`:                                 unread(kind),
+		`"citations": {"source": "MTBS"}`:                     unread(kind),
+		`"citations": [1, null, {}]`:                          unread(kind, kind, kind),
 		`"citations": [{"source": 1, "reference": " p. 4 "}]`: {Citations: citations{{Reference: "p. 4", Origin: event.OriginStructured}}},
 		`"citations": ["\u0000*_a\u202e\n"]`:                  {Citations: citations{{Source: "*_a", Origin: event.OriginStructured}}},
 		`"reasoning_chain": []`:                               {HasSteps: true},
 		`"reasoning_chain": [1, "b"], "reasoningChain": 3`:    {Steps: 2, HasSteps: true},
 		`"reasoning_chain": [1], "reasoningChain": [1, 2]`:    {Steps: 2, HasSteps: true},
-		`"reasoning_chain": "three"`:                          {},
-		`"reasoning_chain": 3`:                                {},
+		`"reasoning_chain": "three"`:                          unread(kind),
+		`"reasoning_chain": 3`:                                unread(kind),
 	} {
 		got, ok := structured(t, `{"proof_layer": {`+member+`}}`, roomy)
 		if !ok || !reflect.DeepEqual(got, want) {

@@ -36,9 +36,26 @@ func worded(label string) event.Confidence {
 	return event.Confidence{Label: label, Origin: event.OriginText}
 }
 
+// between is a range, whose label is as written.
+func between(low, high float64, label string) event.Confidence {
+	c := worded(label)
+	if low > 0 {
+		c.Low = event.Ratio{Value: low, Known: true}
+	}
+	if high > 0 {
+		c.High = event.Ratio{Value: high, Known: true}
+	}
+	return c
+}
+
 func overall(value float64) event.Confidence {
 	c := ratio(value)
 	c.Overall = true
+	return c
+}
+
+func inScope(scope string, c event.Confidence) event.Confidence {
+	c.Scope = scope
 	return c
 }
 
@@ -198,7 +215,7 @@ func TestConfidence(t *testing.T) {
 		"**Confidence:**\u00a092\u202f%":              {ratio(0.92)},
 		"\ufeff**Confidence:**\u200b 92%":             {ratio(0.92)},
 		"CONFIDENCE: 92 percent":                      {ratio(0.92)},
-		"> - **Confidence:** 92%":                     {ratio(0.92)},
+		"- **Confidence:** 92%":                       {ratio(0.92)},
 		"## Confidence = 0.92":                        {ratio(0.92)},
 		"**Confidence:** `92%`":                       {ratio(0.92)},
 		"**Confidence:** 🟢 High (92%)":                {labelled(0.92, "high")},
@@ -238,21 +255,21 @@ func TestConfidence(t *testing.T) {
 		"Confidence: 95% for timber – all (x)":        {scoped(0.95, "timber")},
 		"Confidence: 95% for timber.":                 {scoped(0.95, "timber")},
 		"Confidence: \xff92%":                         {ratio(0.92)},
-		"Confidence: 0%, then Confidence: 100%":       {ratio(0), ratio(1)},
-		// Figures that are no single ratio are words.
-		"Confidence: 85-90%":                  {worded("85-90%")},
-		"Confidence: 85%-90":                  {worded("85%-90")},
-		"Confidence: (85-90%) for timber":     {{Label: "85-90%", Scope: "timber", Origin: event.OriginText}},
+		"Confidence: 0%, (Confidence: 100%)":          {ratio(0), ratio(1)},
+		// Ranges have two ends and no value; scores are shares.
+		"Confidence: 85-90%":                  {between(0.85, 0.9, "85-90%")},
+		"Confidence: 85%-90":                  {between(0.85, 0.9, "85%-90")},
+		"Confidence: (85-90%) for timber":     {inScope("timber", between(0.85, 0.9, "85-90%"))},
 		"Confidence: 85% - 90% burned":        {ratio(0.85)},
 		"Confidence: 92% - 40 plots":          {ratio(0.92)},
-		"Confidence: 85% – 90% for timber":    {{Label: "85% – 90%", Scope: "timber", Origin: event.OriginText}},
-		"Confidence: between 0.85 and 0.9":    {worded("between 0.85 and 0.9")},
-		"Confidence: High (85-90%) - field":   {worded("high (85-90%)")},
-		"Confidence: > 90%":                   {worded("> 90%")},
-		"Confidence: At least 90%":            {worded("at least 90%")},
-		"Confidence: 90%+":                    {worded("90%+")},
-		"Confidence: 9/10":                    {worded("9/10")},
-		"Confidence: 8.5 out of 10":           {worded("8.5 out of 10")},
+		"Confidence: 85% – 90% for timber":    {inScope("timber", between(0.85, 0.9, "85% – 90%"))},
+		"Confidence: between 0.85 and 0.9":    {between(0.85, 0.9, "between 0.85 and 0.9")},
+		"Confidence: High (85-90%) - field":   {between(0.85, 0.9, "high (85-90%)")},
+		"Confidence: > 90%":                   {between(0.9, 0, "> 90%")},
+		"Confidence: At least 90%":            {between(0.9, 0, "at least 90%")},
+		"Confidence: 90%+":                    {between(0.9, 0, "90%+")},
+		"Confidence: 9/10":                    {labelled(0.9, "9/10")},
+		"Confidence: 8.5 out of 10":           {labelled(0.85, "8.5 out of 10")},
 		"Confidence: Medium-High":             {worded("medium-high")},
 		"Confidence: moderate to high":        {worded("moderate to high")},
 		"Confidence: 92% - 40% of it visited": {ratio(0.92)},
@@ -265,21 +282,21 @@ func TestConfidence(t *testing.T) {
 
 func TestNoConfidence(t *testing.T) {
 	for _, text := range []string{
-		"### 5. Confidence & Source", "Confidence", "Confidence:", "Confidence:\n92%", "Confidence: N/A", "Confidence: not assessed",
+		"### 5. Confidence & Source", "Confidence", "Confidence:", "Confidence:\nand 92%", "Confidence: N/A", "Confidence: not assessed",
 		"Confidence: 101%", "Confidence: 100.1%", "Confidence: 1000%", "Confidence: -5%", "Confidence: High5%", "Confidence: 92%25", "Confidence: 95th percentile",
-		"Confidence: 92,5%", "Confidence: 1,000%", "Confidence: 1.2.3", "Confidence: 0,92", "Confidence: 1.5", "Confidence: 0.9x", "Confidence: 1e-1",
-		"Confidence: 92", "Confidence: 1", "Confidence: 1 of 3 plots", "Confidence: 1/2 acre", "Confidence: NaN", "Confidence: ９２%",
+		"Confidence: 1,000%", "Confidence: 1.2.3", "Confidence: 1.5", "Confidence: 0.9x", "Confidence: 1e-1",
+		"Confidence: 10", "Confidence: 1", "Confidence: 92 plots", "Confidence: 1 of 3 plots", "Confidence: 1/2 acre", "Confidence: NaN", "Confidence: ９２%",
 		"Confidence: 85-101%", "Confidence: 101-105%", "Confidence: 0050%", "Confidence: 0.1234567890123", "Confidence: 0.92,5", "Confidence: 0.92.5",
-		"Confidence: 0.5/5 stars", "Confidence: 0.5 out of 5 stars", "Confidence: 0.9 of 3 acres", "totalconfidence: 92%",
+		"Confidence: 0.5/5 acres", "Confidence: 6/5", "Confidence: 0.9 of 3 acres", "totalconfidence: 92%",
 		"Confidence: 95% confidence intervals", "Confidence: 95% confidence limit", "Confidence: 95% confidence limits", "Confidence: 95% confidence band", "Confidence: 95% confidence region",
 		"confidence interval: 95% CI", "95% confidence interval: 3%", "Confidence: 95% CI", "Confidence: 95% confidence interval", "at 95% confidence: 12%",
 		"high confidence that 40% burned", "no confidence", "No confidence: 40%", "Low confidence: 12% of pixels", "low-confidence: 12%",
 		"Confidence: Based on a 40% sample", "Confidence: N/A (only 40% surveyed)", "Confidence: unknown, 40% burned", "Confidence: 40% of area",
 		"Confidence: High severity", "Confidence: highly variable", "Confidence: low-lying areas", "overconfidence: 92%", "self_confidence: 0.92", "confidences: 92%",
-		"https://x.org/?a=(Confidence:92%)", "https://x.org/a-Confidence:92%", "https://x.org/_Confidence: 92%", `{"confidence": 0.92}`, "a.confidence = 0.92",
+		"https://x.org/?a=(Confidence:92%)", "https://x.org/a-Confidence:92%", "https://x.org/_Confidence: 92%", `{"min_confidence": 0.92}`, "a.confidence = 0.92",
 		"```\nConfidence: 92%\n```", "~~~ go\n// Confidence: 92%\n~~~", "````\n```\nConfidence: 92%\n```\n````", "```python\nConfidence: 92%", "> ```\n> Confidence: 92%\n> ```",
 		"Write `**Confidence:** 92%` there", "`Use Confidence: 92%`", `const m = result.match(/\*\*Confidence:\*\*\s*(\d+)%/);`, "confidence == 0.92", "confidence >= 0.92",
-		"| Metric | Timber | Trails |\n|---|---|---|\n| Confidence | 95% | 90% |", "| Area | Confidence |\n|---|---|\n| Timber | 95% |",
+		"**Consumer** confidence: 61%", "> Confidence: 92%",
 	} {
 		if got := Text([]byte(text), roomy); got.Confidences != nil {
 			t.Errorf("%q gave %+v", text, got.Confidences)

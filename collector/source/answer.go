@@ -24,6 +24,8 @@ type answerWriter struct {
 	client  context.Context // done when the client has left
 	span    *serverSpan     // nil where the request has none
 	whole   bool            // the answer has come to its end
+
+	restricted bool // to what the policy public lets out
 }
 
 // fail records why the request failed.
@@ -39,6 +41,9 @@ func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriteHeader passes informational answers as they are. It closes the connection after an answer that began before its request
 // was over: the server would read the rest of the request by itself and then panic at the next one, golang/go#68560.
 func (w *answerWriter) WriteHeader(status int) {
+	if w.restricted && status < http.StatusOK && status != http.StatusSwitchingProtocols {
+		return // its headers are the agent's
+	}
 	if w.span != nil {
 		w.span.answered(status)
 	}

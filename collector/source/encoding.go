@@ -20,22 +20,6 @@ func contentEncoding(h http.Header) string {
 	return strings.Join(named, ", ")
 }
 
-// acceptsGzip reads a client's Accept-Encoding: RFC 9110, 12.5.3.
-func acceptsGzip(values []string) (accepted bool) {
-	for coding := range strings.SplitSeq(strings.ToLower(strings.Join(values, ",")), ",") {
-		name, parameters, _ := strings.Cut(coding, ";")
-		_, weight, weighted := strings.Cut(parameters, "q=")
-		wanted := !weighted || strings.Trim(weight, "0. \t") != ""
-		switch strings.TrimSpace(name) {
-		case "gzip", "x-gzip":
-			return wanted
-		case "*":
-			accepted = wanted
-		}
-	}
-	return accepted
-}
-
 // decompress reads the copy of a stream that the agent compressed; the client's own bytes stay as they are. The header is
 // read at the first byte, since a stream may begin long after its answer did.
 func decompress(r io.Reader, encoding string) io.Reader {

@@ -33,7 +33,7 @@ func FuzzOpenStream(f *testing.F) {
 		case 3:
 			body = iotest.DataErrReader(body)
 		}
-		r := newRelayed(io.NopCloser(nil), judge{})
+		r := newRelayed(io.NopCloser(nil), judge{}, nil)
 		r.open(body, relayLimit, func(in io.Reader) *collector.Decoding {
 			return nobody.Decode(&event.Stream{}, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
 		})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // observe begins the observation of an answer that is a stream.
@@ -18,6 +18,9 @@ func (p *Proxy) observe(resp *http.Response) error {
 	p.counters.Up(p.settings.Name, true)
 	if p.missed.Load() != nil && p.missed.Swap(nil) != nil {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
+	}
+	if err := p.restrict(resp); err != nil {
+		return err
 	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
@@ -36,21 +39,21 @@ func (p *Proxy) observe(resp *http.Response) error {
 		p.replaceCard(resp)
 		return nil
 	}
-	if x != nil {
+	if x != nil && x.span != nil {
 		x.span.respond(resp.Header)
 	}
 	s, names := p.stream(x)
 	encoding := contentEncoding(resp.Header)
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, gone: resp.Request.Context()}
 	resp.Body = body
-	if p.settings.Judge != nil && x != nil {
+	if open := x == nil || x.open; p.settings.Judge != nil && !open {
 		return p.judge(resp, body, s, names)
 	}
-	body.tap = newTap(p.settings.QueueLimit, p.now, p.unobserved)
+	body.tap = newTap(p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s)
 	}
-	p.working.Go(func() { p.follow(s, body, names, encoding) })
+	p.working.Go(func() { p.follow(s, body, x == nil || x.open, names, encoding) })
 	return nil
 }
 
@@ -62,10 +65,10 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 		return inEncoding(string(u))
 	}
 	judged := *s // the observer's own stays behind
-	r := newRelayed(body, p.settings.Judge())
-	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.now, p.unobserved)
-	r.upstream = &counting{Reader: plain}
-	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true}, names...)
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
+	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
+	r.upstream, r.memory = &counting{Reader: plain}, p.settings.Relays
+	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true, Suggested: p.settings.Dialect == ""}, names...)
 	p.reframed(resp, r)
 	p.working.Go(func() { p.deliver(s, r) })
 	return nil
@@ -78,7 +81,8 @@ func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Strea
 	if _, cannot := plain.(unreadable); cannot {
 		return
 	}
-	r := newRelayed(body, p.settings.Judge())
+	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
+	r.memory = p.settings.Relays
 	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
 		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
 	})
@@ -95,7 +99,7 @@ func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
 // stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
 // that it may be of.
 func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, Nonce: rand.Text(), Live: true, Opened: p.now()}
+	s := &event.Stream{Source: p.settings.Name, Agent: p.settings.Agent, Nonce: rand.Text(), Live: true, Opened: p.now()}
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}
@@ -106,67 +110,60 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	for _, d := range x.dialects {
 		names = append(names, d.Name())
 	}
-	if len(names) == 1 {
+	if x.open {
+		names = []string{p.settings.Dialect}
+	} else if len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	identity, reason := x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+	identity, reason := p.identify(x)
 	s.Identity = identity
-	if reason != "" {
+	if identity.Joins != "" {
+		s.Answer, s.Parent = false, event.SpanContext{} // the run is another request's
+	}
+	if reason != "" && x.span != nil {
 		p.counters.Unread(p.settings.Name, reason)
 	}
 	return s, names
 }
 
+// identify reads a run request; a dialect that panics finds nothing in it.
+func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
+	defer p.settings.Panics.Recover(recovery.Request, func() { reason = UnreadPanic })
+	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+}
+
 // name tells of the session that a request names.
 func (p *Proxy) name(x *exchange) {
-	if identity, _ := x.body.identify(x.dialects, x.length, p.settings.JSONDepth); identity.Session != "" {
+	if identity, _ := p.identify(x); identity.Session != "" {
 		p.settings.Named(identity.Session)
 	}
 }
 
-// deliver observes what is decoded for the judge.
+// deliver observes what is decoded for the judge. After a panic the stream itself goes on.
 func (p *Proxy) deliver(s *event.Stream, r *relayed) {
-	defer func() {
-		if p.survive(recover()) {
-			r.queue.abandon(UnobservedPanic, r.queue.taken.bytes)
-		}
-	}()
+	defer p.settings.Panics.Recover(recovery.Observation, func() { r.queue.abandon(UnobservedPanic, r.queue.taken.bytes) })
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
 }
 
-// follow reads the copy of a stream to its end.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, names []string, encoding string) {
+// follow reads the copy of a stream to its end. An open one need not be an agent's.
+func (p *Proxy) follow(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
 	tap := body.tap
 	plain := &toTheEnd{decoded: decompress(tap, encoding), source: tap}
 	var consumed int64
-	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed}
+	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed, Sure: open, Suggested: p.settings.Dialect == ""}
 	half := func() int { // bytes of a frame that was not consumed
 		if encoding != "" {
 			return 0 // nobody knows where it began
 		}
 		return tap.given - int(consumed)
 	}
-	defer func() {
-		if p.survive(recover()) {
-			tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes))
-		}
-	}()
+	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes)) })
 	err := p.collector.Observe(s, in, names...)
 	if _, loses := tap.end(); loses != "" {
 		p.unobserved(loses, half())
 	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		p.unobserved(UnobservedEncoding, tap.given-plain.read) // the client has the bytes, we cannot read them
 	}
-}
-
-// survive has a fault of ours end the observation and nothing else. It reports whether there was one.
-func (p *Proxy) survive(fault any) bool {
-	if fault == nil {
-		return false
-	}
-	p.counters.Panicked(p.settings.Name)
-	p.logger.Error("observation of a stream failed; the stream itself goes on", "name", p.settings.Name, "fault", fmt.Sprint(fault))
-	return true
 }
 
 func (p *Proxy) unobserved(reason string, bytes int) {

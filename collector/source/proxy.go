@@ -15,11 +15,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Counters are told of what a proxy could not do.
@@ -28,7 +31,6 @@ type Counters interface {
 	BrokeOff(source string)                      // an answer of the agent
 	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
 	Unread(source, reason string)                // a run request that names nobody
-	Panicked(source string)                      // an observation that a fault of ours ended
 }
 
 // ProxySettings are one proxy's.
@@ -37,10 +39,15 @@ type ProxySettings struct {
 	Upstream   *url.URL
 	Paths      []string // of agents' streams; nil for those of the dialects
 	Dialect    string   // "" to find out
+	Agent      string   // of streams that do not name theirs
 	BodyLimit  int      // bytes of a run request that are read
 	JSONDepth  int
 	QueueLimit int // bytes of one stream that may wait to be observed
 	FrameLimit int // bytes of a block of a stream that may be an agent's
+
+	// Memory is what waits to be observed is taken from, and Relays what frames on their way take; nil for no bound on all streams
+	// together.
+	Memory, Relays *budget.Account
 
 	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
 	// more than once. Nil where nobody asks.
@@ -48,6 +55,12 @@ type ProxySettings struct {
 
 	// Cards has agent cards lead to the proxy. Else they pass as they are.
 	Cards bool
+
+	Panics *recovery.Recorder // nil recovers panics without a record
+
+	// Public refuses what is neither an event stream of a run path nor on one of the PublicPaths, which are globs of path.Match.
+	Public      bool
+	PublicPaths []string
 
 	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
 	Judge func() Judge
@@ -102,7 +115,7 @@ type exchange struct {
 	opened time.Time
 	body   *requestBody
 	length int64
-	span   *serverSpan
+	span   *serverSpan // nil on a path that is no agent's
 	parent event.SpanContext
 }
 
@@ -124,20 +137,24 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
 	r, done := p.lingering(r)
 	defer done()
-	if route := p.route(r); route.dialects != nil {
+	found := p.route(r)
+	granted := p.reach(r, found)
+	if granted == reachNothing {
+		http.Error(w, "delegraph: "+notPublic{}.Error(), http.StatusForbidden)
+		return
+	}
+	answer.restricted = granted != reachAll
+	r = r.WithContext(context.WithValue(r.Context(), reachKey{}, granted))
+	switch {
+	case found.dialects != nil:
 		p.working.Add(1)
 		defer p.working.Done()
-		answer.span = p.startSpan(r, route.pattern)
+		answer.span = p.startSpan(r, found.pattern)
 		defer p.endSpan(answer)
-		body.limit = p.settings.BodyLimit
-		x := &exchange{
-			route: route, opened: p.now(), body: body, length: r.ContentLength,
-			span: answer.span, parent: spanContext(answer.span.SpanContext()),
-		}
-		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-		if p.settings.Named != nil {
-			body.over = func() { p.working.Go(func() { p.name(x) }) }
-		}
+		r = p.exchanging(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
+	case mayAskForRun(r):
+		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, open: true}
+		r = p.exchanging(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
 	if p.settings.Cards {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
@@ -149,11 +166,32 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.whole = true
 }
 
+// exchanging returns the request with its exchange, which begins now.
+func (p *Proxy) exchanging(r *http.Request, x *exchange) *http.Request {
+	x.opened, x.length, x.body.limit = p.now(), r.ContentLength, p.settings.BodyLimit
+	if x.span != nil && p.settings.Named != nil {
+		x.body.over = func() { p.working.Go(func() { p.name(x) }) }
+	}
+	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+}
+
+// mayAskForRun reports whether a request on any path may ask for an agent's stream, which only the stream itself can tell.
+func mayAskForRun(r *http.Request) bool {
+	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
+	return posts || asksForStream(r.Header)
+}
+
+// callerOf returns the span of the caller, which a request that has no span of its own belongs to.
+func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
+	return spanContext(trace.SpanContextFromContext(p.tracing.Propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header))))
+}
+
 // route is what a request's path says of its answer.
 type route struct {
 	dialects  []dialect.Dialect // whose streams it may be; nil where it is no path of agents' streams
 	pattern   string            // that the path matches: a glob of the configuration, else of the first dialect
 	continues bool              // the stream goes on from run to run
+	open      bool              // it need not be an agent's stream, and passes unless a dialect is sure of it
 }
 
 // route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
@@ -180,6 +218,7 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method, asked string) (fo
 			return (at.Method == "" || at.Method == method) && matches(at.Glob, asked)
 		})
 		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
+			found.open = configured < 0 && p.settings.Dialect == "" && !p.settings.Public && paths[own].Shared && (found.open || found.dialects == nil)
 			found.dialects = append(found.dialects, d)
 			found.continues = found.continues || own >= 0 && paths[own].Continues
 			if found.pattern == "" {
@@ -223,11 +262,19 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
+	if errors.As(err, &notPublic{}) {
+		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
+		return
+	}
 	var unread unjudgeable
 	if errors.As(err, &unread) {
 		answer.fail(failureWithheld)
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
-		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
+		sentence := "delegraph: " + err.Error()
+		if answer.restricted {
+			sentence = "delegraph: the agent's stream cannot be filtered" // the error names what the agent said
+		}
+		http.Error(w, sentence, http.StatusBadGateway)
 		return
 	}
 	p.counters.Up(p.settings.Name, false)

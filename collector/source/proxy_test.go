@@ -3,7 +3,6 @@ package source_test
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,9 +23,9 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
-	"github.com/delegraph/delegraph/collector/dialect/adk"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -46,7 +45,7 @@ type seen struct {
 	brokeOff   int
 	unobserved int
 	unread     []string
-	panics     int
+	panics     []recovery.Component
 	log        bytes.Buffer
 	consume    func()
 	frame      func(*event.Batch)
@@ -82,7 +81,6 @@ func (s *seen) Up(_ string, up bool) {
 func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
 func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
 func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
-func (s *seen) Panicked(string)               { s.locked(func() { s.panics++ }) }
 
 // Write keeps what is logged.
 func (s *seen) Write(line []byte) (int, error) {
@@ -139,9 +137,11 @@ func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.Prox
 	}
 	settings.Name, settings.Upstream, settings.BodyLimit, settings.JSONDepth, settings.FrameLimit = "test", target, 1<<10, 64, 1<<20
 	settings.QueueLimit = cmp.Or(settings.QueueLimit, 1<<20)
-	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, s)
+	logger := slog.New(slog.NewTextHandler(s, nil))
+	settings.Panics = recovery.New(logger, func(c recovery.Component) { s.locked(func() { s.panics = append(s.panics, c) }) })
+	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}, Panics: settings.Panics}, s)
 	tracing.Propagator = propagation.TraceContext{}
-	return source.NewProxy(settings, c, dialects, tracing, s, slog.New(slog.NewTextHandler(s, nil)), time.Now)
+	return source.NewProxy(settings, c, dialects, tracing, s, logger, time.Now)
 }
 
 // front serves a proxy, if there is one, through a handler.
@@ -361,39 +361,6 @@ func TestBytesPassAsTheyAre(t *testing.T) {
 				t.Errorf("ends %v", s.ends)
 			}
 		})
-	}
-}
-
-// faulty is a dialect whose decoder panics.
-type faulty struct{ dialect.Dialect }
-
-func (faulty) New(*event.Stream) dialect.Decoder { return faultyDecoder{} }
-
-type faultyDecoder struct{}
-
-func (faultyDecoder) Decode(dialect.Frame, *event.Batch) { panic(errors.New("decoder")) }
-
-func TestDecoderPanics(t *testing.T) {
-	s := &seen{}
-	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
-	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, faulty{adk.Dialect{}})
-	got, err := io.ReadAll(post(t, address, request).Body)
-	wait()
-	if err != nil || string(got) != sent || len(s.rejected) != 2 || s.rejected[0] != event.ReasonPanic {
-		t.Errorf("got %q, %v; rejected %v", got, err, s.rejected)
-	}
-}
-
-func TestSinkPanics(t *testing.T) { eachRelay(t, testSinkPanics) }
-
-func testSinkPanics(t *testing.T, judge func() source.Judge) {
-	s := &seen{consume: func() { panic("sink") }}
-	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, judge)
-	got, err := io.ReadAll(post(t, address, request).Body)
-	wait()
-	if err != nil || string(got) != sent || s.panics != 1 {
-		t.Errorf("got %q, %v; panics %d", got, err, s.panics)
 	}
 }
 

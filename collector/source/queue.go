@@ -3,24 +3,28 @@ package source
 import (
 	"sync"
 	"time"
+
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // Why bytes of a stream were not observed; the values of the label `reason`.
 const (
 	UnobservedQueueFull = "queue_full" // observation fell behind by more than the queue of the stream holds
+	UnobservedMemory    = "memory"     // all that waits in the process left no room
 	UnobservedPanic     = "panic"      // a fault of ours ended the observation
 	UnobservedEncoding  = "encoding"   // a content encoding that cannot be undone
 )
 
 // UnobservedReasons lists the reasons.
 func UnobservedReasons() []string {
-	return []string{UnobservedQueueFull, UnobservedPanic, UnobservedEncoding}
+	return []string{UnobservedQueueFull, UnobservedMemory, UnobservedPanic, UnobservedEncoding}
 }
 
 // queue carries what passes on the path to the client to the observer. Putting never blocks: when the observer has fallen behind by
 // the limit, it loses the rest of the stream.
 type queue[E any] struct {
-	limit  int // of the costs of what waits
+	limit  int             // of the costs of what waits
+	memory *budget.Account // which they are taken from
 	now    func() time.Time
 	unseen func(reason string, bytes int) // told of each loss
 
@@ -35,6 +39,8 @@ type queue[E any] struct {
 	ended   time.Time // when no more came, or could be kept
 	asleep  bool      // the observer, and nobody has called it
 	called  time.Time // for when it was called last
+	late    *time.Timer
+	pending bool // late runs
 }
 
 type queued[E any] struct {
@@ -43,18 +49,23 @@ type queued[E any] struct {
 	bytes   int // of the stream
 }
 
-func newQueue[E any](limit int, now func() time.Time, unseen func(reason string, bytes int)) *queue[E] {
-	q := &queue[E]{limit: limit, now: now, unseen: unseen}
+func newQueue[E any](limit int, memory *budget.Account, now func() time.Time, unseen func(reason string, bytes int)) *queue[E] {
+	q := &queue[E]{limit: limit, memory: memory, now: now, unseen: unseen}
 	q.ready.L = &q.mu
 	return q
 }
 
-// put leaves an element, which stands for so many bytes of the stream, to the observer, who sleeps on until wake.
+// put leaves an element, which stands for so many bytes of the stream, to the observer, who sleeps on until wake, or until the
+// client has kept it waiting for too long.
 func (q *queue[E]) put(element E, cost, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.loses == "" && q.cost+cost > q.limit {
+	switch {
+	case q.loses != "":
+	case q.cost+cost > q.limit:
 		q.lose(UnobservedQueueFull)
+	case !q.memory.Reserve(cost):
+		q.lose(UnobservedMemory)
 	}
 	if q.loses != "" {
 		q.unseen(q.loses, bytes)
@@ -62,6 +73,28 @@ func (q *queue[E]) put(element E, cost, bytes int) {
 	}
 	q.waiting = append(q.waiting, queued[E]{element, cost, bytes})
 	q.cost += cost
+	if q.asleep && !q.pending {
+		q.pending = true
+		if q.late == nil {
+			q.late = time.AfterFunc(patience, q.overdue)
+		} else {
+			q.late.Reset(patience)
+		}
+	}
+}
+
+// patience is how long what was put waits for the client to have it: one that does not read must not keep it in memory.
+const patience = 10 * time.Millisecond
+
+// overdue has the observer look at what the client does not take.
+func (q *queue[E]) overdue() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = false
+	if q.asleep && len(q.waiting) > 0 {
+		q.asleep, q.called = false, q.now()
+		q.ready.Signal()
+	}
 }
 
 // lose has all that follows be lost. The caller holds the lock.
@@ -86,6 +119,9 @@ func (q *queue[E]) wake() {
 		return
 	}
 	q.asleep = false
+	if q.pending && q.late.Stop() {
+		q.pending = false
+	}
 	if now := q.now(); full || now.Sub(q.called) >= moment {
 		q.called = now
 		q.ready.Signal()
@@ -126,6 +162,7 @@ func (q *queue[E]) take() (element E, ok bool) {
 	q.taken = q.waiting[0]
 	q.waiting[0], q.waiting = queued[E]{}, q.waiting[1:]
 	q.cost -= q.taken.cost
+	q.memory.Release(q.taken.cost)
 	return q.taken.element, true
 }
 
@@ -136,6 +173,7 @@ func (q *queue[E]) abandon(reason string, unobserved int) {
 	for _, e := range q.waiting {
 		unobserved += e.bytes
 	}
+	q.memory.Release(q.cost)
 	q.waiting, q.cost = nil, 0
 	if q.loses == "" {
 		unobserved += q.rest

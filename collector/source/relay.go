@@ -3,14 +3,16 @@ package source
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -29,6 +31,7 @@ type relayed struct {
 	source   io.Closer
 	decoding *collector.Decoding
 	judge    Judge
+	panics   *recovery.Recorder
 	queue    *queue[*event.Batch] // of what the client has; nil where a copy is observed
 	passing  *passing             // nil where the stream is not open, or is no longer
 	start    func(body io.Reader)
@@ -37,13 +40,17 @@ type relayed struct {
 	out      []byte
 	sent     int // bytes of out
 	upstream *counting
-	observed int64 // bytes of upstream that the queue knows of
+	observed int64           // bytes of upstream that the queue knows of
+	memory   *budget.Account // which holds what a large frame needs on its way
+	held     int             // of it
 	retry    time.Duration
 	how      event.End // set before the queue is closed
 	err      error
 }
 
-func newRelayed(source io.Closer, j Judge) *relayed { return &relayed{source: source, judge: j} }
+func newRelayed(source io.Closer, j Judge, panics *recovery.Recorder) *relayed {
+	return &relayed{source: source, judge: j, panics: panics}
+}
 
 // open reads a stream that need not be an agent's from body, which is in no encoding.
 func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collector.Decoding) {
@@ -89,9 +96,25 @@ func (r *relayed) Read(p []byte) (int, error) {
 			r.step()
 		}
 	}
+	r.hold()
 	n := copy(p, r.out[r.sent:])
 	r.sent += n
 	return n, nil
+}
+
+// hold has the budget know of large frames: they are never refused, but telemetry is, and replay shrinks, to make room.
+func (r *relayed) hold() {
+	held := cap(r.out) + r.decoding.Held()
+	if r.passing != nil {
+		held += cap(r.passing.kept)
+	}
+	if held < maxRelayBuffer {
+		held = 0
+	}
+	if held != r.held {
+		r.memory.Hold(held - r.held)
+		r.held = held
+	}
 }
 
 // maxRelayBuffer is the size up to which the buffer of one frame is kept for the next.
@@ -100,10 +123,12 @@ const maxRelayBuffer = 64 << 10
 // Close closes the agent's answer. What was read of it and did not come to be judged is observed all the same.
 func (r *relayed) Close() error {
 	err := r.source.Close()
+	r.memory.Release(r.held)
+	r.held = 0
 	if r.queue == nil || r.err != nil {
 		return err
 	}
-	defer r.endOnPanic()
+	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	r.decoding.Cut()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
@@ -145,20 +170,21 @@ func (r *relayed) end() (event.End, time.Time) {
 	return r.how, at
 }
 
-// endOnPanic turns a panic into the end of the stream; else the observer would wait for more for ever. It must be deferred.
-func (r *relayed) endOnPanic() {
-	if fault := recover(); fault != nil {
-		if r.queue != nil && r.err == nil {
-			r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
-			r.observed = r.upstream.read
-		}
-		r.stop(fmt.Errorf("judging a stream failed: %v", fault))
+// stopOnPanic ends the stream after a panic; else the observer would wait for more for ever.
+func (r *relayed) stopOnPanic() {
+	if r.queue != nil && r.err == nil {
+		r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
+		r.observed = r.upstream.read
 	}
+	r.stop(errPanic)
 }
+
+// errPanic is an end of a stream by a fault of ours, which has been recorded.
+var errPanic = errors.New("the stream could not be filtered")
 
 // step takes one frame, comment or end from the agent.
 func (r *relayed) step() {
-	defer r.endOnPanic()
+	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	b, err := r.decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.passing != nil:
@@ -167,11 +193,26 @@ func (r *relayed) step() {
 		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
 	case err != nil:
 		r.finish(err)
+	case r.passing != nil && b.Table == nil && callsItselfInternal(b):
+		r.passing.upTo(r.decoding.Offset())
 	case r.passing != nil && b.Table == nil:
 		r.pass()
 	default:
 		r.relay(b)
 	}
+}
+
+// anyTable has the names by which protocols tell their frames apart, and those of the frames within them.
+var anyTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
+
+// callsItselfInternal reports whether a frame of a stream that is no dialect's so far, or never will be, says that it is internal. Data
+// that is an object only to lenient readers is searched for the word.
+func callsItselfInternal(b *event.Batch) bool {
+	if generous.Internal(b.Frame.Event) || generous.NamesInternal(&anyTable, b.JSON) {
+		return true
+	}
+	data := bytes.TrimSpace(b.Frame.Data)
+	return !b.JSON.Exists() && bytes.HasPrefix(data, []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
 }
 
 func (r *relayed) pass() { r.out = append(r.out, r.passing.upTo(r.decoding.Offset())...) }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/sse"
@@ -37,11 +38,13 @@ func unnoticed(string, int) {}
 
 const relayLimit = 1 << 10
 
-func relay(body io.Reader, open bool) *relayed {
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, nil)
-	r, s := newRelayed(io.NopCloser(nil), judge{}), &event.Stream{Source: "test"}
+func relay(body io.Reader, open bool) *relayed { return relayWithin(body, open, relayLimit) }
+
+func relayWithin(body io.Reader, open bool, limit int) *relayed {
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: limit, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, nil)
+	r, s := newRelayed(io.NopCloser(nil), judge{}, nil), &event.Stream{Source: "test"}
 	if open {
-		r.open(body, relayLimit, func(in io.Reader) *collector.Decoding {
+		r.open(body, limit, func(in io.Reader) *collector.Decoding {
 			return c.Decode(s, collector.Input{Reader: in, Arrival: time.Now, Sure: true, Comments: true})
 		})
 	} else {
@@ -162,7 +165,7 @@ func TestJudgedIsObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := relay(io.MultiReader(strings.NewReader(c.sent), iotest.ErrReader(c.end)), false)
-			r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
+			r.queue = newQueue[*event.Batch](1<<20, nil, time.Now, unnoticed)
 			if c.read < 0 {
 				_, _ = io.ReadAll(r)
 			} else if c.read > 0 {
@@ -184,8 +187,8 @@ func TestJudgedIsObserved(t *testing.T) {
 
 // TestCloseSurvives has what is read of a stream after its client left panic: the observer learns that the stream is over.
 func TestCloseSurvives(t *testing.T) {
-	r, frames := newRelayed(io.NopCloser(nil), judge{}), 0
-	r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
+	r, frames := newRelayed(io.NopCloser(nil), judge{}, nil), 0
+	r.queue = newQueue[*event.Batch](1<<20, nil, time.Now, unnoticed)
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: relayLimit, JSONDepth: 64}, nil)
 	r.upstream = &counting{Reader: strings.NewReader(yes + yes + yes)}
 	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: r.upstream, Arrival: func() time.Time {
@@ -216,7 +219,7 @@ func TestWithheldIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, agent := io.Pipe()
 		r := relay(body, false)
-		r.queue = newQueue[*event.Batch](1<<20, time.Now, unnoticed)
+		r.queue = newQueue[*event.Batch](1<<20, nil, time.Now, unnoticed)
 		go func() { _, _ = io.ReadAll(r) }()
 		go func() { _, _ = io.WriteString(agent, no) }()
 		observed := make(chan bool, 1)
@@ -249,6 +252,44 @@ func TestSmallBlocksGoOutTogether(t *testing.T) {
 		}
 		if reads > most || last != yes {
 			t.Errorf("%q: %d reads, the last ends with %q", block, reads, last)
+		}
+	}
+}
+
+// TestLargeFramesAreHeld has the budget know of what a large frame takes on its way to a slow client, and no more when it is through or
+// the client is gone. A usual frame counts for nothing.
+func TestLargeFramesAreHeld(t *testing.T) {
+	large := `data: {"author":"a","invocationId":"e-1","n":"` + strings.Repeat("x", 1<<20) + `"}` + "\n\n"
+	for _, leaves := range []bool{false, true} {
+		whole := budget.New(1)
+		r := relayWithin(strings.NewReader(yes+large+strings.Repeat(yes, 100_000)), false, 4<<20)
+		r.memory = whole.Account("relays", 1, 1)
+		used := func() int { return int(whole.Uses()[0].Bytes) }
+		buffer := make([]byte, 32<<10)
+		read := func(n int) {
+			for n > 0 {
+				got, err := r.Read(buffer)
+				if n -= got; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		read(1)
+		read(1 << 19)
+		if n := used(); n < 1<<20 || n > 8<<20 {
+			t.Errorf("%d bytes are held for a frame of %d", n, len(large))
+		}
+		if !leaves {
+			read(len(large) + 50_000*len(yes))
+			if n := used(); n != 0 {
+				t.Errorf("%d bytes are held after the large frame", n)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := used(); n != 0 {
+			t.Errorf("%d bytes are held of a stream that is closed", n)
 		}
 	}
 }

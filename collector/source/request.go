@@ -18,6 +18,7 @@ const (
 	UnreadMalformed  = "malformed"
 	UnreadIncomplete = "incomplete" // the answer began before the request was over
 	UnreadSession    = "session"    // its session's id is too long to be one
+	UnreadPanic      = "panic"      // a fault of ours
 )
 
 // requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
@@ -104,7 +105,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 			id.Session = ""
 			return id, UnreadSession
 		}
-		if id.App != "" || id.User != "" || id.Session != "" {
+		if id.App != "" || id.User != "" || id.Session != "" || id.Joins != "" || len(id.Answers) > 0 {
 			return id, ""
 		}
 	}
@@ -130,7 +131,7 @@ func (b *requestBody) asked(doc *strictjson.Doc, depth int) dialect.Request {
 
 // owned returns a copy of an identity: its texts may be slices of a path or a query of a megabyte.
 func owned(id event.Identity) event.Identity {
-	id.App, id.User, id.Session = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session)
+	id.App, id.User, id.Session, id.Joins = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session), strings.Clone(id.Joins)
 	for i, answer := range id.Answers {
 		id.Answers[i] = strings.Clone(answer)
 	}

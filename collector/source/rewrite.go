@@ -1,6 +1,7 @@
 package source
 
 import (
+	"net/http"
 	"net/http/httputil"
 	"strings"
 )
@@ -18,25 +19,32 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	forwarded(r)
-	if p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
+	granted, _ := r.In.Context().Value(reachKey{}).(reach)
+	if granted != reachAll || p.settings.Judge != nil && offersHTTP2(r.Out.Header) {
 		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
 			r.Out.Header.Del(name)
 		}
 	}
 	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if accepted := r.In.Header.Values("Accept-Encoding"); p.settings.Judge != nil && len(accepted) > 0 {
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.Judge != nil && (run != nil && run.span != nil || asksForStream(r.In.Header)) {
 		// What cannot be read cannot be judged, and what is compressed can be read only when more of it has come.
 		r.Out.Header.Set("Accept-Encoding", "identity")
-		if run == nil && acceptsGzip(accepted) {
-			r.Out.Header.Set("Accept-Encoding", "gzip")
-		}
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cards(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // an agent card is read, whatever the relay
 	}
-	if run != nil {
+	if run != nil && run.span != nil && p.settings.Judge != nil {
+		r.Out.Header.Del("Range") // a part of a stream can read as what the whole is not
+		r.Out.Header.Del("If-Range")
+	}
+	if run != nil && run.span != nil {
 		run.span.propagate(r.Out.Header)
 	}
+}
+
+// asksForStream reports whether a request asks for an event stream, as EventSource does.
+func asksForStream(h http.Header) bool {
+	return strings.Contains(strings.ToLower(strings.Join(h.Values("Accept"), ",")), "event-stream")
 }
 
 // target is the path that the client asked for, byte for byte, below the agent's own.

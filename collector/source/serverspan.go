@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Tracing is how a proxy takes part in traces.
@@ -169,6 +170,7 @@ func (s *serverSpan) fail(why string) {
 
 // endSpan ends the span of a request that was answered, or whose answer was cut off.
 func (p *Proxy) endSpan(answer *answerWriter) {
+	defer p.settings.Panics.Recover(recovery.Spans, nil)
 	if !answer.whole {
 		answer.fail(p.cutOff(answer.client))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // TailCounters are told how a subscription fares.
@@ -23,7 +24,6 @@ type TailCounters interface {
 	Reconnected(source string)  // after an interruption
 	Repeated(source string)     // a frame that had been read before the interruption
 	SessionEvicted(name string) // a session's stream, to make room for another's
-	Panicked(source string)     // an observation that a fault of ours ended
 }
 
 // TailSettings are one subscription's.
@@ -33,8 +33,10 @@ type TailSettings struct {
 	Session     string                            // the placeholder of a session's name
 	Headers     map[string]func() (string, error) // asked at each connection: secrets change
 	Dialect     string                            // "" to find out
+	Agent       string                            // of streams that do not name theirs
 	MaxSessions int
 	Idle        time.Duration // of a session's stream
+	Panics      *recovery.Recorder
 }
 
 // Tail subscribes to the stream of an agent that takes a second subscriber, and comes back after each interruption.
@@ -131,19 +133,14 @@ func (t *Tail) PerSession() bool {
 // Run reads the stream, of one session where there is one for each, until the context is done or the agent says that there is no
 // more. heard is called for each piece that arrives.
 func (t *Tail) Run(ctx context.Context, session string, heard func()) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			t.counters.Panicked(t.settings.Name)
-			t.logger.Error("observation of a stream failed", "fault", fmt.Sprint(fault))
-		}
-	}()
+	defer t.settings.Panics.Recover(recovery.Tail, nil)
 	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, heard: heard, known: newRepeats()}
 	if t.PerSession() {
 		s.url = strings.ReplaceAll(s.url, t.settings.Session, url.PathEscape(session))
 	}
 	defer s.close()
 	stream := &event.Stream{
-		Source: t.settings.Name, Dialect: t.settings.Dialect, Nonce: rand.Text(), Live: true, Opened: t.now(),
+		Source: t.settings.Name, Dialect: t.settings.Dialect, Agent: t.settings.Agent, Nonce: rand.Text(), Live: true, Opened: t.now(),
 		Identity: event.Identity{Session: session},
 	}
 	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)

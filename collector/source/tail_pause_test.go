@@ -106,7 +106,7 @@ func (f faulty) Consume(*event.Batch) { panic("at the disco") }
 func TestTailPanics(t *testing.T) {
 	a := &audience{limit: 5}
 	a.listenInto(t, faulty{a}, nil, streams(says("1", "a")), answers(204))
-	if got, log := strings.Join(a.got, ", "), a.log.String(); got != "open ctx, up true, close , panicked" || !strings.Contains(log, "at the disco") {
+	if got, log := strings.Join(a.got, ", "), a.log.String(); got != "open ctx, up true, close , tail panicked" || strings.Contains(log, "at the disco") || !strings.Contains(log, "source.faulty.Consume ") {
 		t.Error(got, log)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
@@ -49,7 +50,6 @@ func (a *audience) Open(s *event.Stream)  { a.note("open %s", s.Session) }
 func (a *audience) Reconnected(string)    { a.note("again") }
 func (a *audience) Repeated(string)       { a.note("repeated") }
 func (a *audience) SessionEvicted(string) { a.note("evicted") }
-func (a *audience) Panicked(string)       { a.note("panicked") }
 func (a *audience) Up(_ string, up bool)  { a.note("up %v", up) }
 func (a *audience) Write(p []byte) (int, error) {
 	a.mu.Lock()
@@ -130,6 +130,7 @@ func newTail(s TailSettings, a *audience) *Tail { return newTailInto(s, a, a) }
 
 func newTailInto(s TailSettings, sink event.Sink, a *audience) *Tail {
 	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 17, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, sink)
+	s.Panics = recovery.New(slog.New(slog.NewTextHandler(a, nil)), func(c recovery.Component) { a.note("%s panicked", c) })
 	tail := NewTail(s, c, a, slog.New(slog.NewTextHandler(a, nil)), a.now)
 	tail.pause = a.pause
 	return tail

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"time"
+
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // tap carries a copy of a stream's bytes aside.
@@ -20,8 +22,8 @@ type chunk struct {
 	at    time.Time
 }
 
-func newTap(limit int, now func() time.Time, unseen func(reason string, bytes int)) *tap {
-	return &tap{queue: newQueue[chunk](limit, now, unseen)}
+func newTap(limit int, memory *budget.Account, now func() time.Time, unseen func(reason string, bytes int)) *tap {
+	return &tap{queue: newQueue[chunk](limit, memory, now, unseen)}
 }
 
 // chunkOverhead is what a chunk takes in memory beside its bytes.

@@ -6,15 +6,17 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestEveryByteIsAccountedFor sends streams of frames, comments, blocks without data and a rest, through queues of any size, to an
+// TestEveryByteIsAccountedFor sends streams of frames, comments, blocks without data and a rest, through queues of any size and any budget, to an
 // observer that falls behind or fails. What was observed and what is counted as unobserved are together all that was relayed.
 func TestEveryByteIsAccountedFor(t *testing.T) {
 	eachRelay(t, func(t *testing.T, judge func() source.Judge) {
@@ -54,13 +56,21 @@ func TestEveryByteIsAccountedFor(t *testing.T) {
 				}
 				observed = ends[string(b.Frame.ID)]
 			}}
-			address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, wire.String()) }), 1<<(9+random.IntN(12)), judge)
+			whole := budget.New(1 << (9 + random.IntN(14)))
+			memory := whole.Account("observe", 1, 1)
+			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, wire.String()) }))
+			t.Cleanup(agent.Close)
+			p := newProxy(t, s, agent.URL, source.ProxySettings{QueueLimit: 1 << (9 + random.IntN(12)), Memory: memory, Judge: judge})
+			address := front(t, p, p)
 			body := post(t, address, request).Body
 			if _, err := io.Copy(io.Discard, body); err != nil {
 				t.Fatal(err)
 			}
 			release()
-			wait()
+			p.Wait()
+			if used := whole.Uses()[0].Bytes; used != 0 {
+				t.Errorf("round %d: %d bytes of the budget are still in use", round, used)
+			}
 			if s.ends[0] != event.EndUnobserved {
 				observed = wire.Len() // to its end
 			}

@@ -13,7 +13,7 @@ func (p *Proxy) upgraded(resp *http.Response, x *exchange) error {
 	if asked := resp.Request.Header.Get("Upgrade"); asked == "" || !strings.EqualFold(asked, resp.Header.Get("Upgrade")) {
 		return notUpgraded{}
 	}
-	if x != nil {
+	if x != nil && x.span != nil {
 		x.span.answered(resp.StatusCode) // which ReverseProxy writes by itself
 	}
 	agent := resp.Body // ReverseProxy takes it out of the response

@@ -33,11 +33,6 @@ func (r *repeated) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// held returns the bytes that a Reader keeps between two calls of Next.
-func held(r *Reader) int {
-	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID)
-}
-
 func TestEndlessBlocks(t *testing.T) {
 	const limit, count = 200_000, 1 << 20
 	for _, tc := range []struct{ name, text, end string }{
@@ -73,7 +68,7 @@ func TestEndlessBlocks(t *testing.T) {
 				t.Errorf("held %d bytes, %d of them buffer", src.most, src.buffer)
 			}
 			next(t, r, "after", "0")
-			if n := held(r); n > burstBuffer+4*maxResumeID {
+			if n := r.Held(); n > burstBuffer+4*maxResumeID {
 				t.Errorf("still holds %d bytes", n)
 			}
 			if retry, _ := r.Retry(); r.LastEventID() != "0" || retry.Seconds() != 1 {
@@ -94,7 +89,7 @@ type peak struct {
 }
 
 func (p *peak) Read(b []byte) (int, error) {
-	p.last = held(p.r)
+	p.last = p.r.Held()
 	p.most = max(p.most, p.last)
 	p.buffer = max(p.buffer, len(p.r.buf))
 	return p.src.Read(b)

@@ -106,6 +106,11 @@ func (r *Reader) ReportComments(on bool) { r.comments = on }
 // of a CRLF that ends a block may come after it.
 func (r *Reader) Offset() int64 { return r.passed }
 
+// Held returns the bytes of memory that the reader holds for its stream.
+func (r *Reader) Held() int {
+	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID)
+}
+
 // Truncated returns how many bytes of an unfinished frame were discarded when
 // the stream ended, by io.EOF or any other error. Comments and retry lines alone
 // are no frame, and a block that was over the limit is not counted again.

@@ -168,6 +168,8 @@ func proof() []panel {
 			ask(ofAgents.mean("agent", confidence, stated...), "{{agent}}")).sized(12, 9),
 		lines("Answers without confidence a minute", "Final texts that state no confidence, by agent.", "cpm",
 			ask(perMinute(ofAgents.rate("agent", "delegraph_answers_without_confidence_total")), "{{agent}}")).sized(12, 8),
+		stacked("Confidence not read", "Values that are marked as a confidence and could not be read as one, by reason.", "short",
+			ask(ofSources.eachFromFirst("reason", "delegraph_proof_unreadable_total"), "{{reason}}")).sized(12, 8),
 		lines("Sources named a minute", "Citations in answers, by the agent or tool that names them.", "cpm",
 			ask(perMinute(ofAgents.rate("agent", "delegraph_citations_total")), "{{agent}}")).sized(12, 8),
 	}

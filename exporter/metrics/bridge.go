@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
 )
 
@@ -50,19 +52,24 @@ func unit(name string) string {
 // bridge hands over what a scrape would show, in OpenTelemetry's form.
 type bridge struct {
 	sdkmetric.Producer
-	scope instrumentation.Scope
+	scope  instrumentation.Scope
+	panics *recovery.Recorder
 }
 
 func newBridge(g prometheus.Gatherer, s Settings, native bool) bridge {
 	return bridge{
 		prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(prepared{g, native})),
 		instrumentation.Scope{Name: "github.com/delegraph/delegraph", Version: s.Version, SchemaURL: s.Names.SchemaURL},
+		s.Panics,
 	}
 }
 
+var errPanic = errors.New("the metrics could not be read")
+
 // Produce reads the registry.
-func (b bridge) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
-	scopes, err := b.Producer.Produce(ctx)
+func (b bridge) Produce(ctx context.Context) (scopes []metricdata.ScopeMetrics, err error) {
+	defer b.panics.Recover(recovery.Metrics, func() { scopes, err = nil, errPanic })
+	scopes, err = b.Producer.Produce(ctx)
 	for i := range scopes {
 		scopes[i].Scope = b.scope
 		for j := range scopes[i].Metrics {

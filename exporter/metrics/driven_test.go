@@ -5,7 +5,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -200,6 +202,15 @@ var driven = map[string]struct {
 		},
 		[]string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
+	"delegraph_proof_unreadable_total": {
+		func(m *Metrics) {
+			m.Consume(&event.Batch{
+				Stream:     &event.Stream{Source: "s"},
+				Unreadable: []event.Unreadable{event.UnreadableScale, event.UnreadableType, event.UnreadableScale, event.UnreadableWords},
+			})
+		},
+		[]string{`reason="scale",source="s" 2`, `reason="type",source="s" 1`, `reason="words",source="s" 1`},
+	},
 	"delegraph_run_tool_calls_mismatches_total": {
 		func(m *Metrics) {
 			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {
@@ -311,6 +322,9 @@ var driven = map[string]struct {
 			m.Gone("never there")
 		}, []string{`source="gone" 0`, `source="s" 1`},
 	},
+	"delegraph_unrecognized_streams_total": {
+		func(m *Metrics) { m.Unrecognized("s"); m.Unrecognized("s") }, []string{`source="s" 2`},
+	},
 	"delegraph_source_upstream_errors_total": {
 		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.BrokeOff("s") }, []string{`source="s" 2`},
 	},
@@ -326,8 +340,22 @@ var driven = map[string]struct {
 		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },
 		[]string{`reason="malformed",source="s" 1`, `reason="too_large",source="s" 2`},
 	},
-	"delegraph_observation_panics_total": {
-		func(m *Metrics) { m.Panicked("s") }, []string{`source="s" 1`},
+	"delegraph_panics_total": {
+		func(m *Metrics) { m.Panicked(recovery.Decoder) }, []string{
+			`component="admin" 0`,
+			`component="decoder" 1`,
+			`component="detector" 0`,
+			`component="filter" 0`,
+			`component="metrics" 0`,
+			`component="observation" 0`,
+			`component="proxy" 0`,
+			`component="relay" 0`,
+			`component="request" 0`,
+			`component="spans" 0`,
+			`component="stream" 0`,
+			`component="tail" 0`,
+			`component="tracker" 0`,
+		},
 	},
 	"delegraph_relay_frames_withheld_total": {
 		func(m *Metrics) {
@@ -363,6 +391,9 @@ var driven = map[string]struct {
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},
 	},
+	"delegraph_memory_budget_bytes": {observeMemory, []string{" 1000"}},
+	"delegraph_memory_used_bytes":   {observeMemory, []string{`buffer="content" 0`, `buffer="replay" 7`}},
+	"delegraph_memory_shed_total":   {observeMemory, []string{`buffer="content" 1`, `buffer="replay" 0`}},
 	"delegraph_config_last_reload_successful": {
 		func(m *Metrics) { m.Reloaded(true, start); m.Reloaded(false, start.Add(time.Hour)) }, []string{" 0"},
 	},
@@ -407,6 +438,13 @@ func frameOfEachSort(m *Metrics) {
 	for _, b := range []*event.Batch{batch(), shape, unknown, truncated} {
 		m.Consume(b)
 	}
+}
+
+func observeMemory(m *Metrics) {
+	b := budget.New(1000)
+	b.Account("replay", 1, 1).Hold(7)
+	b.Account("content", 0.5, 1).Reserve(501)
+	m.ObserveMemory(b)
 }
 
 func observeSpans(m *Metrics) {

@@ -2,8 +2,10 @@ package metrics
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,16 +58,29 @@ func (f *family[T]) at(k key) T {
 	}
 	for i := range f.labels {
 		if class := f.class(i, k[i]); class != "" {
-			k[i] = f.caps.value(class, k[i])
+			k[i] = f.caps.value(class, printable(k[i]))
 		} else {
 			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
-			k[i] = event.Bounded(k[i], longestValue)
+			k[i] = printable(event.Bounded(k[i], longestValue))
 		}
 	}
 	if s, ok := f.find(k); ok {
 		return s
 	}
 	return f.add(k)
+}
+
+// printable returns a value with U+FFFD in the place of control characters, which would act on the terminal that shows a scrape.
+func printable(v string) string {
+	if len(v) > longestValue || !utf8.ValidString(v) || !strings.ContainsFunc(v, unicode.IsControl) {
+		return v
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, v)
 }
 
 // class returns the class of caps that binds a value of the i-th label, "" if none does.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -34,6 +35,7 @@ var closed = map[string][]string{
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
+	"component":             words(recovery.Components()),
 	"label":                 {"agent", "tool", "model", "workflow", "error"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
@@ -56,10 +58,13 @@ var closed = map[string][]string{
 	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),
 
 	parseErrors.of("reason"):       words(event.Reasons()),
-	unobservedBytes.of("reason"):   {"queue_full", "panic", "encoding"},
-	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session"},
+	memoryUsed.of("buffer"):        buffers,
+	memoryShed.of("buffer"):        buffers,
+	unobservedBytes.of("reason"):   {"queue_full", "memory", "panic", "encoding"},
+	unreadable.of("reason"):        words(event.UnreadableReasons()),
+	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
-	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes"},
+	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes", "memory"},
 	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
 	streamDisconnects.of("reason"): words(stream.Disconnects()),
 	streamRefusals.of("reason"):    words(stream.Refusals()),
@@ -68,6 +73,7 @@ var closed = map[string][]string{
 }
 
 var (
+	buffers    = []string{"observe_queues", "span_queue", "content", "replay", "relays", "log_and_ended_runs"}
 	inputKinds = words([]event.InputKind{
 		event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool,
 	})

@@ -1,6 +1,9 @@
 package metrics
 
-import "github.com/delegraph/delegraph/exporter/stream/filter"
+import (
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
 
 // Evicted counts what a limit took from the tracker.
 func (m *Metrics) Evicted(kind string) { m.operationsEvicted.with(kind).Inc() }
@@ -36,6 +39,9 @@ func (m *Metrics) Repeated(source string) { m.repeatedFrames.with(source).Inc() 
 // SessionEvicted counts a session's stream that made room for another's.
 func (m *Metrics) SessionEvicted(source string) { m.sessionsEvicted.with(source).Inc() }
 
+// Unrecognized counts a stream of no dialect that passed.
+func (m *Metrics) Unrecognized(source string) { m.unrecognized.with(source).Inc() }
+
 // Unobserved counts bytes that went to the client unseen.
 func (m *Metrics) Unobserved(source, reason string, bytes int) {
 	m.unobservedBytes.with(source, reason).Add(float64(bytes))
@@ -52,5 +58,5 @@ func (m *Metrics) Withheld(source string, why filter.Reason) {
 // IDWithheld counts a frame that was relayed without its id.
 func (m *Metrics) IDWithheld(source string) { m.relayIDsWithheld.with(source).Inc() }
 
-// Panicked counts a stream whose observation a fault of ours ended.
-func (m *Metrics) Panicked(source string) { m.panics.with(source).Inc() }
+// Panicked counts a panic that was recovered.
+func (m *Metrics) Panicked(c recovery.Component) { m.panics.with(string(c)).Inc() }

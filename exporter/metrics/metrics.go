@@ -11,7 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -23,6 +25,7 @@ type Settings struct {
 	Names          conventions.Table
 	Version        string
 	Revision       string
+	Panics         *recovery.Recorder // of delivery; nil recovers panics without a record
 }
 
 // Spans tells how the delivery of spans stands.
@@ -39,14 +42,14 @@ type Metrics struct {
 	calls                                                                         calls
 	tokens                                                                        []tokens
 
-	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers           *family[prometheus.Counter]
-	unratedAnswer, citations, inputRequests, inputExpired                    *family[prometheus.Counter]
-	artifacts, artifactBytes, frames, frameBytes, events, internal           *family[prometheus.Counter]
-	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests *family[prometheus.Counter]
-	panics, operationsExpired, operationsEvicted                             *family[prometheus.Counter]
-	relayWithheld, relayIDsWithheld                                          *family[prometheus.Counter]
-	artifactGaps, artifactAgain, planItems                                   *family[prometheus.Counter]
-	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted             *family[prometheus.Counter]
+	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers             *family[prometheus.Counter]
+	unratedAnswer, citations, unreadable, inputRequests, inputExpired          *family[prometheus.Counter]
+	artifacts, artifactBytes, frames, frameBytes, events, internal             *family[prometheus.Counter]
+	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
+	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
+	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
+	artifactGaps, artifactAgain, planItems                                     *family[prometheus.Counter]
+	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
 	runsOpen, sourceUp, clockOffset *family[prometheus.Gauge]
 
@@ -89,6 +92,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		transfers:         transfers.counter(reg, c),
 		unratedAnswer:     unratedAnswer.counter(reg, c),
 		citations:         citations.counter(reg, c),
+		unreadable:        unreadable.counter(reg, c),
 		inputRequests:     inputRequests.counter(reg, c),
 		inputExpired:      inputExpired.counter(reg, c),
 		artifacts:         artifacts.counter(reg, c),
@@ -113,6 +117,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reconnects:        reconnects.counter(reg, c),
 		repeatedFrames:    repeatedFrames.counter(reg, c),
 		sessionsEvicted:   sessionsEvicted.counter(reg, c),
+		unrecognized:      unrecognized.counter(reg, c),
 		clockOffset:       clockOffset.gauge(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
 		sourceUp:          sourceUp.gauge(reg, c),
@@ -120,6 +125,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reloadTime:        reloadTime.gauge(reg, c),
 	}
 	m.runsEnded.whole = true
+	for _, c := range recovery.Components() {
+		m.panics.with(string(c)) // the first must show as an increase
+	}
 	calls := m.toolCalls.create
 	m.toolCalls.create = func(values ...string) prometheus.Counter {
 		m.toolCallFailures.with(values...) // a failure is a part of the calls, from the first
@@ -141,7 +149,7 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
-		m.frames, m.frameBytes, m.parseErrors, m.panics, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
+		m.frames, m.frameBytes, m.parseErrors, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
 		f.begin(of)
 	}
@@ -174,6 +182,23 @@ func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
 			_, _, dropped := stats()
 			return float64(dropped[reason])
 		}))
+	}
+}
+
+// ObserveMemory adds the budget of the process.
+func (m *Metrics) ObserveMemory(b *budget.Budget) {
+	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryBudget.name, Help: memoryBudget.help}, func() float64 {
+		return float64(b.Limit())
+	}))
+	for i, use := range b.Uses() {
+		labels := prometheus.Labels{"buffer": use.Name}
+		m.reg.MustRegister(
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryUsed.name, Help: memoryUsed.help, ConstLabels: labels}, func() float64 {
+				return float64(b.Uses()[i].Bytes)
+			}),
+			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: memoryShed.name, Help: memoryShed.help, ConstLabels: labels}, func() float64 {
+				return float64(b.Uses()[i].Shed)
+			}))
 	}
 }
 
@@ -251,6 +276,9 @@ func (m *Metrics) Consume(b *event.Batch) {
 	}
 	for i := range b.Events {
 		m.event(f, source, dialect, b.Events[i].Kind).Inc()
+	}
+	for _, why := range b.Unreadable {
+		m.unreadable.with(source, string(why)).Inc()
 	}
 	if b.Internal {
 		kind := event.KindOther

@@ -17,6 +17,7 @@ var (
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
 	citations     = metric{"delegraph_citations_total", "Sources named in answers.", []string{"source", "agent"}}
+	unreadable    = metric{"delegraph_proof_unreadable_total", "Members of proof layers that could not be read, by why.", []string{"source", "reason"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests of runs for something from outside.", []string{"source", "kind"}}
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream; without those answered by another run.", []string{"source", "kind"}}
@@ -41,10 +42,11 @@ var (
 	reconnects      = metric{"delegraph_source_reconnects_total", "Attempts of a tail to get its stream back.", []string{"source"}}
 	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
 	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
+	unrecognized    = metric{"delegraph_unrecognized_streams_total", "Streams on paths that are no agent's, which no dialect recognized. They pass as they came.", []string{"source"}}
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, by reason.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
-	panics          = metric{"delegraph_observation_panics_total", "Streams whose observation ended by a fault of Delegraph's own; the streams themselves went on.", []string{"source"}}
+	panics          = metric{"delegraph_panics_total", "Panics of Delegraph's own code that were recovered, by the part that panicked.", []string{"component"}}
 
 	relayWithheld    = metric{"delegraph_relay_frames_withheld_total", "Frames that a filtered relay kept from the agent's client, by why.", []string{"source", "reason"}}
 	relayIDsWithheld = metric{"delegraph_relay_ids_withheld_total", "Frames relayed without their id, which was not fit to be sent back.", []string{"source"}}
@@ -79,6 +81,9 @@ var (
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other because there were too many, or because they were too long or no text; one for each sample and label.", []string{"label"}}
 
+	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Bytes that all queues and buffers may take together.", nil}
+	memoryUsed       = metric{"delegraph_memory_used_bytes", "Bytes that queues and buffers have taken of the budget.", []string{"buffer"}}
+	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory to a queue or had a buffer drop something.", []string{"buffer"}}
 	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines that were not written: nobody reads what is written, or there is no room for it.", nil}
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was taken over when it was last loaded.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "When the configuration was last taken over.", nil}

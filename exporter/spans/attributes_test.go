@@ -21,7 +21,8 @@ const (
 )
 
 var (
-	onAll       = []string{"invoke_workflow", "invoke_agent", "execute_tool", "chat"}
+	onAll       = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
+	onState     = []string{"invoke_agent", "invoke_node"}
 	onAgents    = []string{"invoke_agent", "execute_tool", "chat"}
 	onProofs    = []string{"invoke_agent", "execute_tool"}
 	onTools     = []string{"execute_tool"}
@@ -40,6 +41,7 @@ var spanRows = [][4]string{
 	{"`{http.request.method} {http.route}`", "server", "A run request that a proxy forwards.", "the caller's span, from `traceparent`"},
 	{"`invoke_workflow {gen_ai.workflow.name}`", "internal", "A whole run of an application that runs agents and is none itself.", "the server span, if there is one"},
 	{"`invoke_agent {gen_ai.agent.name}`", "internal", "What one agent does. The run's own span is the outermost operation, this or `invoke_workflow`.", "the agent or the tool call that it works for, else the run; of the run itself, the server span"},
+	{"`invoke_node {name}`", "internal", "A step of a workflow or a graph that is no agent.", "the agent or the workflow that it is a part of"},
 	{"`execute_tool {gen_ai.tool.name}`", "internal", "A tool call until its response.", "the agent that called it"},
 	{"`chat {gen_ai.response.model}`", "client", "A model's response.", "the agent that asked for it"},
 }
@@ -72,8 +74,8 @@ var sections = []struct {
 		{timingWorth, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
 		{reasoningSteps, attribute.INT64, onProofs, "if an answer states a reasoning chain: its steps", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "if there were more confidences, citations and reasoning chains than an operation keeps", "7"},
-		{stateKeys, attribute.STRINGSLICE, []string{"invoke_agent"}, "if the agent showed shared state: the names of its members, never a value", `["query", "plan"]`},
-		{stateBytes, attribute.INT64, []string{"invoke_agent"}, "with `delegraph.state.keys`: its size as JSON", "120"},
+		{stateKeys, attribute.STRINGSLICE, onState, "if the agent showed shared state: the names of its members, never a value", `["query", "plan"]`},
+		{stateBytes, attribute.INT64, onState, "with `delegraph.state.keys`: its size as JSON", "120"},
 	}},
 	{"Runs", "These are on the span of the run's outermost operation only.", []row{
 		{runStatus, attribute.STRING, onRuns, "always", "completed"},
@@ -119,7 +121,9 @@ var sections = []struct {
 	{"Events", "An operation has at most 128 events; more are in OTLP's `dropped_events_count`. `delegraph.citation` and `gen_ai.evaluation.result` are on the operation whose answer states them, `delegraph.input` is on the run's span.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
 		{names.EvaluationScore, attribute.FLOAT64, onResults, "if the answer states a number, from 0 to 1", "0.92"},
-		{names.EvaluationLabel, attribute.STRING, onResults, "if the answer states a word", "high"},
+		{names.EvaluationLabel, attribute.STRING, onResults, "if the answer states a word, a range or a score, as written", "high"},
+		{confidenceLow, attribute.FLOAT64, onResults, "if the answer states a range, or at least how much", "0.85"},
+		{confidenceHigh, attribute.FLOAT64, onResults, "if the answer states a range, or at most how much", "0.9"},
 		{names.EvaluationExplanation, attribute.STRING, onResults, "always: where the answer states it", "structured, overall"},
 		{citationSource, attribute.STRING, onCitations, "always", "36 CFR 220.6"},
 		{citationReference, attribute.STRING, onCitations, "if the answer states one", "2022-09-15"},
@@ -149,7 +153,11 @@ func everything() (runs []*tracker.Run) {
 	workflow.Root = &tracker.Operation{
 		ID: id(9), Kind: tracker.InvokeWorkflow, Name: "helpdesk", Error: event.AgentError, Started: at(0), Ended: at(9), Timing: tracker.Observed,
 	}
-	workflow.Operations = []*tracker.Operation{workflow.Root}
+	step := &tracker.Operation{
+		ID: id(8), Parent: id(9), Kind: tracker.InvokeNode, Name: "tools", Error: event.AgentError, Started: at(0), Ended: at(9), Timing: tracker.Observed,
+		Details: &tracker.Details{State: event.State{Keys: []string{"plan"}, Bytes: counted(1)}},
+	}
+	workflow.Operations = []*tracker.Operation{workflow.Root, step}
 	return []*tracker.Run{r, &workflow}
 }
 

@@ -49,6 +49,10 @@ const (
 	inputRouting = attribute.Key("delegraph.input.routing")
 	inputWait    = attribute.Key("delegraph.input.wait") // seconds
 
+	// The ends of a range, which has no score.
+	confidenceLow  = attribute.Key("delegraph.confidence.low")
+	confidenceHigh = attribute.Key("delegraph.confidence.high")
+
 	citationEvent     = "delegraph.citation"
 	citationSource    = attribute.Key("delegraph.citation.source")
 	citationReference = attribute.Key("delegraph.citation.reference")

@@ -10,6 +10,8 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
@@ -17,13 +19,14 @@ import (
 const (
 	DroppedQueueFull  = "queue_full"  // the newest go, since the older ones complete the traces already begun
 	DroppedQueueBytes = "queue_bytes" // likewise, by their size
+	DroppedMemory     = "memory"      // all that waits in the process left no room
 	DroppedRejected   = "rejected"    // the backend refused them for good
 	DroppedShutdown   = "shutdown"    // the backend did not take them before we were gone
 )
 
 // DropReasons lists the reasons.
 func DropReasons() []string {
-	return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown, DroppedQueueBytes}
+	return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown, DroppedQueueBytes, DroppedMemory}
 }
 
 const (
@@ -35,13 +38,15 @@ const (
 
 // Settings say how spans are delivered; NewSettings reads them.
 type Settings struct {
-	Queue   int           // spans that wait at most
-	Size    int           // of these spans in memory, in bytes
-	Batch   int           // spans of one attempt at most
-	Delay   time.Duration // how long a span waits for company, and the first pause after a failure
-	Timeout time.Duration // of one attempt; 0 for that of the exporter alone
-	Backend string        // its host, for the log
+	Queue   int             // spans that wait at most
+	Size    int             // of these spans in memory, in bytes
+	Memory  *budget.Account // which they are taken from; nil for no bound
+	Batch   int             // spans of one attempt at most
+	Delay   time.Duration   // how long a span waits for company, and the first pause after a failure
+	Timeout time.Duration   // of one attempt; 0 for that of the exporter alone
+	Backend string          // its host, for the log
 	Logger  *slog.Logger
+	Panics  *recovery.Recorder
 }
 
 // Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
@@ -120,6 +125,8 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 		p.dropped[DroppedQueueFull]++
 	case p.size+size > p.settings.Size:
 		p.dropped[DroppedQueueBytes]++
+	case !p.settings.Memory.Reserve(size):
+		p.dropped[DroppedMemory]++
 	default:
 		p.queue, p.sizes = append(p.queue, span), append(p.sizes, size)
 		p.size += size
@@ -183,6 +190,7 @@ func (p *Processor) end() (err error) {
 		p.dropped[DroppedShutdown] += uint64(n)
 	}
 	p.ended = true
+	p.settings.Memory.Release(p.size)
 	p.queue, p.sizes, p.size = nil, nil, 0 // not cleared: an attempt may still read it
 	return err
 }
@@ -319,7 +327,10 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	return otlp.Delivered
 }
 
-func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) otlp.Verdict {
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) (v otlp.Verdict) {
+	defer p.settings.Panics.Recover(recovery.Spans, func() {
+		v = otlp.Verdict{Outcome: otlp.Refused, Cause: "a fault of Delegraph's own"} // which another attempt would meet again
+	})
 	if p.settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)

@@ -44,6 +44,7 @@ func sizeOfAll(attributes []attribute.KeyValue) int {
 func (p *Processor) remove(n int) {
 	for _, size := range p.sizes[:n] {
 		p.size -= size
+		p.settings.Memory.Release(size)
 	}
 	clear(p.queue[:n]) // let the spans go before the queue's array does
 	p.queue, p.sizes = p.queue[n:], p.sizes[n:]

@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/delegraph/delegraph/collector/budget"
 )
 
 // TestQueueBytes has the backend away while large spans end: what waits takes no more memory than it may, the rest is counted, and
@@ -54,4 +56,30 @@ func heap() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc
+}
+
+// TestQueueSharesMemory drops spans for which the budget of the process has no room, and gives back what it took.
+func TestQueueSharesMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := budget.New(100*1100).Account("spans", 1, 1)
+		b := &backend{answer: hang}
+		s := settings(t, 10_000)
+		s.Memory = memory
+		p := NewProcessor(b, s)
+		hand(p, 0, 150)
+		kept := uint64(p.Stats().Queued)
+		if kept < 90 || kept > 110 {
+			t.Errorf("%d spans wait", kept)
+		}
+		check(t, p, 0, int(kept), 0, 0, 0, 0, 150-kept)
+		b.mu.Lock()
+		b.answer = nil
+		b.mu.Unlock()
+		time.Sleep(time.Minute)
+		check(t, p, kept, 0, 0, 0, 0, 0, 150-kept)
+		if left := memory.Left(); left != 100*1100 {
+			t.Errorf("%d bytes are left of the budget", left)
+		}
+		shut(t, p, time.Second)
+	})
 }

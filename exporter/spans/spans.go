@@ -257,6 +257,12 @@ func (o *Observer) evaluation(s tracker.Statement) []attribute.KeyValue {
 	if s.Known {
 		a.add(o.names.EvaluationScore.Float64(s.Value))
 	}
+	if s.Low.Known {
+		a.add(confidenceLow.Float64(s.Low.Value))
+	}
+	if s.High.Known {
+		a.add(confidenceHigh.Float64(s.High.Value))
+	}
 	a.text(o.names.EvaluationLabel, s.Label)
 	a.text(o.names.EvaluationExplanation, where(s.Confidence))
 	return a.list

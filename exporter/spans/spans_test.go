@@ -73,7 +73,7 @@ func delegation() *tracker.Run {
 		Details: &tracker.Details{
 			Confidence: []tracker.Statement{
 				{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
-				{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
+				{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Low: event.Ratio{Value: 0.85, Known: true}, High: event.Ratio{Value: 0.9, Known: true}, Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
 			},
 			Citations: []event.Citation{
 				{Source: "MTBS, Imagery date: 2022-09-15", Reference: "2022-09-15", Origin: event.OriginStructured},

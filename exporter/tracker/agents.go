@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -13,7 +14,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return r.placed(b)
 	}
 	part := b.Within != "" || b.Parent != ""
-	if b.Agent == "" && !part && !states(b, event.KindAgentStarted) {
+	if worker(b) == "" && !part && !states(b, event.KindAgentStarted) {
 		if known := r.places[b.Branch]; known == nil || known.Name != "" {
 			return nil
 		}
@@ -22,10 +23,10 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Agent == r.Root.Name && b.Agent != "" && !part && isOwn(b) {
 		return r.Root
 	}
-	op := r.agents[speaker{b.Agent, b.Branch}]
+	op := r.agents[speaker{worker(b), b.Branch}]
 	switch {
 	case op != nil && op.open:
-	case r.arriving[b.Agent] != nil && r.arriving[b.Agent].open:
+	case b.Step == "" && r.arriving[b.Agent] != nil && r.arriving[b.Agent].open:
 		op = r.arriving[b.Agent]
 		r.arrive(op, b.Branch)
 	default:
@@ -34,7 +35,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if op == nil {
 		return nil
 	}
-	delete(r.arriving, b.Agent)
+	if b.Step == "" {
+		delete(r.arriving, b.Agent)
+	}
 	if !op.spoke && !op.node.works {
 		op.Started = r.now // a transfer shows an agent before its own first frame does
 	}
@@ -44,7 +47,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 
 // nameBy names the run by its first author, who is not one of those that work for it.
 func (r *openRun) nameBy(b *event.Batch) {
-	if r.Agent != "" || !isOwn(b) {
+	if r.Agent != "" || !isOwn(b) || r.arriving[b.Agent] != nil || r.agents[speaker{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -56,17 +59,27 @@ func (r *openRun) nameBy(b *event.Batch) {
 // isOwn reports whether a frame's author may be the run itself: one with a branch of its own works for it.
 func isOwn(b *event.Batch) bool { return b.Branch == "" }
 
+// worker is the name of the operation that a frame is of: the step's, where the agent works in one.
+func worker(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
+
 // beginAgent begins an author's operation.
 func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	above := r.above(b).firstOpen()
-	op := r.begin(InvokeAgent, b.Agent, above)
+	kind := InvokeAgent
+	if b.Step != "" {
+		kind = InvokeNode
+	}
+	op := r.begin(kind, worker(b), above)
 	if op == nil {
 		return nil
 	}
 	op.node = &node{lane: b.Branch, cause: above.causeOf(b.Branch)}
-	op.Agent, op.Branch, op.begun = b.Agent, b.Branch, states(b, event.KindAgentStarted)
+	op.Branch, op.begun = b.Branch, states(b, event.KindAgentStarted)
+	if b.Step == "" {
+		op.Agent = b.Agent
+	}
 	r.number(op)
-	put(&r.agents, speaker{b.Agent, b.Branch}, op)
+	put(&r.agents, speaker{op.Name, b.Branch}, op)
 	if b.Branch != "" {
 		put(&r.places, b.Branch, op)
 	}
@@ -76,13 +89,12 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 // number tells an operation from the run's others of one name and branch, unless its id is already known to observers.
 func (r *openRun) number(op *Operation) {
 	key := speaker{op.Name, op.Branch}
-	switch {
-	case op.ID != SpanID{}:
-	case r.forgot:
-		op.repeat = uint32(op.ordinal) // no less than how often the name was used
-	default:
-		op.repeat = r.invoked[key]
-		put(&r.invoked, key, op.repeat+1)
+	number := r.invoked[key]
+	if put(&r.invoked, key, number+1); r.forgot {
+		number = uint32(op.ordinal) // no less than how often the name was used
+	}
+	if op.ID == (SpanID{}) {
+		op.repeat = number
 	}
 }
 
@@ -187,4 +199,12 @@ func (op *Operation) isBelow(above *Operation) bool {
 		}
 	}
 	return false
+}
+
+// laneOr returns the lane of an operation that runs others, else the given one.
+func (op *Operation) laneOr(lane string) string {
+	if op.node == nil {
+		return lane
+	}
+	return op.node.lane
 }

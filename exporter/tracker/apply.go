@@ -84,6 +84,9 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 		return nil
 	}
 	op.Agent, op.CallID, op.Branch = caller.Name, e.CallID, b.Branch
+	if b.Step != "" {
+		op.Agent = b.Agent
+	}
 	if known := r.tracker.settings.AgentsAsTools; known != nil {
 		op.AgentTool = known(r.Source, e.Name)
 	}

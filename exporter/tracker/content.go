@@ -46,6 +46,10 @@ func (r *openRun) room(op *Operation, wanted int) int {
 	if given < wanted {
 		c.Truncated = true
 	}
+	if given > 0 && !limits.Memory.Reserve(given) {
+		r.tracker.losses.Evicted(LostContent)
+		given, c.Truncated = 0, true
+	}
 	c.held += given
 	r.tracker.held += given
 	return given
@@ -55,6 +59,7 @@ func (r *openRun) room(op *Operation, wanted int) int {
 func (r *openRun) release(op *Operation) {
 	if c := op.Details.OrNone().Content; c != nil {
 		r.tracker.held -= c.held
+		r.tracker.settings.Memory.Release(c.held)
 		op.Details.Content = nil
 	}
 }

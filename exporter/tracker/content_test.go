@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -207,5 +208,26 @@ func TestOffset(t *testing.T) {
 			r := follow(t, c.stream, c.frames...)
 			equal(t, fmt.Sprintf("%s %t %s-%s", r.Offset, r.OffsetKnown, seconds(r.Root.Started), seconds(r.Root.Ended)), c.want)
 		})
+	}
+}
+
+// TestContentSharesMemory keeps no content for which the budget of the process has no room, and gives back what it took.
+func TestContentSharesMemory(t *testing.T) {
+	memory := budget.New(40).Account("content", 1, 1)
+	call := func(id string) *event.Batch { return says("app", calls(id, id), with(`{"q":"0123456789"}`)) } // 18 bytes
+	r := &reader{scene: watch()}
+	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
+	keeping(1000, 1000)(&settings)
+	settings.Memory = memory
+	r.Tracker = tracker.New(settings, r.scene, r)
+	stream := proxied()
+	r.feed(stream, call("a"), call("b"), call("c"))
+	if left := memory.Left(); left != 4 {
+		t.Errorf("%d bytes are left of 40", left)
+	}
+	r.end(stream, event.EndOfStream)
+	equal(t, lines(r.content...), lines(`a given {"q":"0123456789"}`, `b given {"q":"0123456789"}`, `c …`))
+	if left := memory.Left(); left != 40 {
+		t.Errorf("%d bytes are left of 40 at the end", left)
 	}
 }

@@ -71,13 +71,19 @@ func (r *openRun) settleAll() {
 }
 
 // meter gives the tokens to the speaker's last response, else to the run as a whole.
-func (r *openRun) meter(e *event.Event, agent *Operation) {
+func (r *openRun) meter(e *event.Event, b *event.Batch, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
 	if op := r.settling[agent]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage)}
 		if e.Model != "" {
 			op.Name = e.Model
 		}
+		if e.Unmetered || states(b, event.KindText) {
+			op.Ended = r.now
+		}
+		return
+	}
+	if e.Usage == (event.Usage{}) {
 		return
 	}
 	r.keepFact(len(r.Metered), "usage", func() { r.Metered = append(r.Metered, Metered{e.Model, e.Usage}) })

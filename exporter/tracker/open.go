@@ -127,7 +127,7 @@ func (r *openRun) apply(b *event.Batch) {
 		r.owed.settle(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
-	if !states(b, event.KindModelEnded) {
+	if !states(b, event.KindModelEnded) && !awaitsUsage(b) {
 		r.settle(r.callerOf(b, agent))
 	}
 	if !b.Partial {
@@ -233,7 +233,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindRunEnded:
 		r.runEnded(e)
 	case event.KindUsage:
-		r.meter(e, caller)
+		r.meter(e, b, caller)
 	case event.KindPlan:
 		r.Plan = e.Plan
 	case event.KindState:
@@ -305,6 +305,11 @@ func states(b *event.Batch, kind event.Kind) bool {
 		}
 	}
 	return false
+}
+
+// awaitsUsage reports whether a frame is a part of a response whose usage may still grow.
+func awaitsUsage(b *event.Batch) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.Unmetered })
 }
 
 // takePartial empties the responses of which only partial frames came, in the order in which they began.

@@ -58,10 +58,12 @@ type TransferReport struct {
 	Event *string `json:"event"`
 }
 
-// ConfidenceReport is one statement of confidence, 0..1, or null where only words were given.
+// ConfidenceReport is one statement of confidence, 0..1, or null where only words or a range were given.
 type ConfidenceReport struct {
 	Agent   *string      `json:"agent"`
 	Value   *float64     `json:"value"`
+	Low     *float64     `json:"low,omitempty"`
+	High    *float64     `json:"high,omitempty"`
 	Scope   string       `json:"scope"`
 	Label   string       `json:"label"`
 	Origin  event.Origin `json:"origin"`
@@ -153,6 +155,12 @@ func (s Statement) report() ConfidenceReport {
 	r := ConfidenceReport{Agent: known(s.Agent), Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
 	if s.Known {
 		r.Value = &s.Value
+	}
+	if s.Low.Known {
+		r.Low = &s.Low.Value
+	}
+	if s.High.Known {
+		r.High = &s.High.Value
 	}
 	return r
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 )
 
 // Observer is told what happened. It is called under the tracker's lock: it must not block, and must not call the tracker.
@@ -42,14 +44,16 @@ const (
 
 // Settings bound the tracker; all but those of content must be positive.
 type Settings struct {
-	MaxOpen        int           // runs open at once; the one silent for longest goes
-	MaxOperations  int           // operations open at once in a run, and kept of it
-	MaxFacts       int           // statements, transfers, inputs, artifacts, links kept of a run, each
-	Idle           time.Duration // a run without a frame for that long has timed out
-	MaxContent     int           // bytes of content kept of an operation; 0 for none
-	MaxContentHeld int           // bytes of content held for all open operations
+	MaxOpen        int             // runs open at once; the one silent for longest goes
+	MaxOperations  int             // operations open at once in a run, and kept of it
+	MaxFacts       int             // statements, transfers, inputs, artifacts, links kept of a run, each
+	Idle           time.Duration   // a run without a frame for that long has timed out
+	MaxContent     int             // bytes of content kept of an operation; 0 for none
+	MaxContentHeld int             // bytes of content held for all open operations
+	Memory         *budget.Account // which these are taken from; nil for no bound
 	AgentsAsTools  func(source, tool string) bool
-	Sample         func(*Run) bool // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
+	Sample         func(*Run) bool    // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
+	Panics         *recovery.Recorder // for the tracker's callers; the tracker itself recovers nothing
 }
 
 // Tracker follows the runs of all streams.

@@ -113,6 +113,9 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 	switch arriving := r.arriving[n.Name]; {
 	case arriving != nil && arriving.open:
 		op = r.arriveAt(arriving, key, n)
+	case speaks && r.backTo(op, n) != nil:
+		op = r.backTo(op, n)
+		put(&r.nodes, key, op)
 	case op == nil || !op.open, !speaks && above != nil && n.Run != "" && op.failed > 0: // the protocol does not count retries
 		op = r.beginNode(key, n)
 	case speaks && r.isNext(op, n, b):
@@ -140,6 +143,20 @@ func (r *openRun) keepTask(op *Operation, n *event.Node) {
 		op.CallID = n.Call
 		r.keepCall(op)
 	}
+}
+
+// backTo returns the invocation of a speaker that control came back to, or nil: the last one, if what it is part of had its turn again
+// since, is over, and one that this is part of goes on.
+func (r *openRun) backTo(last *Operation, n *event.Node) *Operation {
+	if last == nil || n.Kind != event.NodeLoose || r.speaking == nil || !last.isBelow(r.speaking) {
+		return nil
+	}
+	for up := r.speaking; up != nil; up = up.parent {
+		if up.node != nil && up.open && up.Kind == InvokeAgent && up.Name == n.Name && up.node.lane == n.Lane {
+			return up
+		}
+	}
+	return nil
 }
 
 // identifyKind corrects what a node was taken for before it spoke.
@@ -373,12 +390,4 @@ func (n *node) follow(b *event.Batch) {
 	case answers || states(b, event.KindText):
 		n.answered = !states(b, event.KindToolStarted)
 	}
-}
-
-// laneOr returns the lane of an operation that runs others, else the given one.
-func (op *Operation) laneOr(lane string) string {
-	if op.node == nil {
-		return lane
-	}
-	return op.node.lane
 }

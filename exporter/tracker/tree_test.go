@@ -100,6 +100,19 @@ invoke_workflow app ok 0-4
     chat m ok 0-1
     execute_tool tool ok 1-2
     chat m ok 2-3`},
+		{"control that comes back from another of the same name", proxied(), []*event.Batch{
+			atRoot("boss", responds("m"), handsOver("", "expert")), atRoot("expert", responds("m"), handsOver("", "boss")), atRoot("boss", concludes),
+			atRoot("expert", concludes), atRoot("boss"), atRoot("boss", concludes)}, `
+completed
+invoke_workflow app ok 0-7
+  invoke_agent boss ok 0-6
+    invoke_agent expert ok 1-4
+      invoke_agent boss ok 2-3
+        chat m ok 2-3
+      chat m ok 1-2
+      chat m ok 3-4
+    chat m ok 0-1
+    chat m ok 5-6`},
 		{"rounds of a parallel agent", proxied(), []*event.Batch{
 			at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes), at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes)}, `
 completed
@@ -168,6 +181,18 @@ invoke_workflow app ok 0-3
 func TestContainers(t *testing.T) {
 	transfer := []*event.Batch{at2("boss", "boss@1", "", responds("m"), handsOver("", "pipe"))}
 	tell(t, []story{
+		{"by a path of JavaScript", proxied(), []*event.Batch{
+			at2("deep", "app.inner.deep", "", concludes, gives), at2("a", "app.a", "a@1", responds("m")), at2("b", "app.b", "b@1", concludes), at2("a", "app.a", "a@1", concludes)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_workflow inner ok 0-1
+    invoke_agent deep ok 0-1
+      chat m ok 0-1
+  invoke_agent a ok 1-4
+    chat m ok 1-2
+    chat m ok 2-4
+  invoke_agent b ok 1-3
+    chat m ok 1-3`},
 		{"by the path", proxied(), []*event.Batch{at2("deep", "app@1/inner@1/deep@1", "", concludes, gives)}, `
 completed
 invoke_workflow app ok 0-2
@@ -350,27 +375,4 @@ func TestPendingInputs(t *testing.T) {
 	if goesOn.Status != "completed" || goesOn.Inputs[0].Status != "open" {
 		t.Errorf("%s, input %s", goesOn.Status, goesOn.Inputs[0].Status)
 	}
-}
-
-// TestGoesOn takes the agents that a path names for uninvoked where an earlier run of the session handed control over.
-func TestGoesOn(t *testing.T) {
-	again := func() *event.Batch { return at2("kid", "boss@1/kid@1", "", responds("m"), calls("c", "tool")) }
-	s := watch()
-	s.feed(proxied(), again()).stop()
-	first := proxied()
-	s.feed(first, at2("boss", "boss@1", "", responds("m"), handsOver("", "kid")), at2("kid", "boss@1/kid@1", "", concludes)).end(first, event.EndOfStream)
-	s.feed(proxied(), again()).stop()
-	equal(t, outline(s.runs[0]), `
-incomplete, shutdown
-invoke_workflow app unfinished 0-1000
-  invoke_workflow boss unfinished 0-1000
-    invoke_agent kid unfinished 0-1000
-      chat m ok 0-1
-      execute_tool tool unfinished 1-1000`)
-	equal(t, outline(s.runs[2]), `
-incomplete, shutdown
-invoke_workflow app unfinished 0-1000
-  invoke_agent kid unfinished 0-1000
-    chat m ok 0-1
-    execute_tool tool unfinished 1-1000`)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	toolkit "github.com/prometheus/exporter-toolkit/web"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -32,6 +33,7 @@ type Settings struct {
 	TraceURL string                                               // of a trace elsewhere, with {trace_id} in it; "" for no link
 	Version  string
 	Logger   *slog.Logger
+	Panics   *recovery.Recorder // nil aborts an answer without a record
 	PProf    bool
 	Now      func() time.Time // nil for the clock
 }
@@ -71,7 +73,7 @@ func Handler(s Settings) http.Handler {
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	return guarded(local(mux))
+	return s.Panics.Handler(recovery.Admin, guarded(local(mux)))
 }
 
 // policy lets a page have its own style sheet, script, icon and events, and nothing else: no inline script or style, no other host.

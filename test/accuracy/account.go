@@ -40,7 +40,7 @@ func truth(run adkshapes.Recording) Account {
 			inTool = inTool || all[up].Kind == adkshapes.Tool
 		}
 		switch {
-		case op.Parent < 0:
+		case op.Parent < 0, all[op.Parent].Runner && all[op.Parent].Parent < 0:
 			a.Failed = a.Failed || op.Failed
 		case inTool:
 			continue

@@ -4,6 +4,9 @@ package a2a
 
 import (
 	"net/http"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -23,7 +26,7 @@ func (Dialect) Name() string { return "a2a" }
 // not ask for a run; JSON-RPC has one path for both.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
-		{Method: http.MethodPost, Glob: "/"},
+		{Method: http.MethodPost, Glob: "/", Shared: true},
 		{Glob: "/a2a"},
 		{Glob: "/a2a/*"},
 		{Glob: "/message:stream"},
@@ -47,10 +50,20 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.Yes
 }
 
+// listening are the methods by which clients listen to a task that another request began.
+var listening = []string{"tasks/resubscribe", "SubscribeToTask"}
+
 // Identify reads the message that is sent. One that is sent to a task answers it, if it waits, and the calls that it names. Who
 // sends stands only in the credentials.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	message := r.Body.Get("params").Get("message")
+	params := r.Body.Get("params")
+	if slices.ContainsFunc(listening, r.Body.Get("method").Is) {
+		return event.Identity{Joins: dialect.Name(params.Get("id").String())}
+	}
+	if before, subscribes := strings.CutSuffix(r.Path, ":subscribe"); subscribes {
+		return event.Identity{Joins: dialect.Name(path.Base(before))}
+	}
+	message := params.Get("message")
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}

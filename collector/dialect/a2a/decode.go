@@ -1,6 +1,8 @@
 package a2a
 
 import (
+	"hash/maphash"
+
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -18,6 +20,23 @@ type decoder struct {
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	u := readUpdate(f.JSON)
+	b.Recap, b.Refusal = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	d.decode(f, u, b)
+	if b.Run != "" {
+		b.Said = said(f, u)
+	}
+}
+
+// said hashes what a frame says to everybody who listens to its task: all but the envelope, which has the id of the request.
+func said(f dialect.Frame, u update) uint64 {
+	if u.shape == shapeNone || u.shape == shapeOther {
+		return maphash.Bytes(seed, f.Data) | 1
+	}
+	return maphash.Bytes(seed, u.body.Raw()) | 1 // never 0
+}
+
+func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		b.Rejected = f.Malformed
 		if string(f.Event) == typeError {
@@ -26,7 +45,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.stay(b)
 		return
 	}
-	u := readUpdate(f.JSON)
 	switch u.shape {
 	case shapeTask:
 		d.readTask(u.body, b)

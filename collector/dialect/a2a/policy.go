@@ -107,9 +107,10 @@ var table = event.Table{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "metadata", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
-	Unnamed: true,              // Agno names its frames by their classes
-	Kept:    []string{"error"}, // at which the SDKs for Python (1.3) and, over HTTP+JSON, for JavaScript raise an error
-	Failure: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
+	Unnamed:  true,              // Agno names its frames by their classes
+	Kept:     []string{"error"}, // at which the SDKs for Python (1.3) and, over HTTP+JSON, for JavaScript raise an error
+	Failure:  `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
+	Oversize: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.Withheld + `"}}`,
 	Types: map[string]event.Type{
 		typeTask:     {Client: true, Public: frame(&publicAnswer, &publicState)},
 		typeMessage:  {Client: true, Public: frame(&publicAnswer, &publicState)},
@@ -124,7 +125,7 @@ var table = event.Table{
 		typeWorking:  {Client: true, Public: frame(nil, &publicState)},
 		typeAside:    {Client: true},
 		typeError: {Client: true, Public: members(rules{
-			"jsonrpc": &scalar,
+			"jsonrpc": {Form: event.FormPlain, Values: []string{"2.0"}},
 			"id":      &scalar,
 			"error": {Fact: event.KindError, Needed: true, Members: rules{
 				"code": &scalar, "status": &scalar, "message": {Instead: `"the run failed"`},
@@ -145,7 +146,9 @@ func needed(m rules) *event.Rule { return &event.Rule{Members: m, Needed: true} 
 
 var (
 	scalar       = event.Rule{}
-	stays        = event.Rule{Members: rules{}, Needed: true} // and so does what it is part of
+	flag         = event.Rule{Form: event.FormPlain}
+	mark         = event.Rule{Form: event.FormPlain, Else: "true"} // of a thought, which stays one
+	stays        = event.Rule{Members: rules{}, Needed: true}      // and so does what it is part of
 	artifactName = event.Rule{Fact: event.KindArtifact}
 	artifactID   = event.Rule{Fact: event.KindArtifact, Else: `"artifact"`}
 )
@@ -169,7 +172,7 @@ var (
 	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
 	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
 	publicForeign  = event.Rule{Members: rules{
-		"kind": &scalar, "text": {Fact: event.KindText, Needed: true},
+		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Needed: true},
 		"file": &stays, "data": &stays, "raw": &stays, "url": &stays,
 	}}
 	publicCall   = event.Rule{Members: named(event.KindToolStarted)}
@@ -177,14 +180,14 @@ var (
 
 	// publicThoughts has every piece with metadata for a thought, since there it says that it is one.
 	publicThoughts = event.Rule{Thought: []string{"metadata"}, Members: with(pieces(event.KindText), rules{
-		"metadata": members(rules{"adk_thought": &scalar, "thought": &scalar}),
+		"metadata": members(rules{"adk_thought": &mark, "thought": &mark}),
 	})}
 )
 
 func pieces(text event.Kind) rules {
 	return rules{
 		"kind":      &scalar,
-		"text":      {Fact: text, Needed: true},
+		"text":      {Fact: text, Form: event.FormText, Needed: true},
 		"data":      {Instead: "{}"},
 		"filename":  &artifactName,
 		"mediaType": &scalar,
@@ -202,22 +205,22 @@ func named(fact event.Kind) rules {
 	return rules{
 		"kind":     &scalar,
 		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}}, Else: "{}"},
-		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &scalar}),
+		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &flag}),
 	}
 }
 
 // publicRemarks is what an ADK agent says of whose event an update is.
 var publicRemarks = event.Rule{Members: rules{
-	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &scalar,
+	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
 }}
 
 // frame is an update in each of its envelopes, without history and other metadata. Where piece is nil, nothing that is said leaves.
 func frame(piece, standing *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &scalar, "append": &scalar, "lastChunk": &scalar, "metadata": &publicRemarks,
+		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicRemarks,
 	}
-	status := rules{"state": standing, "timestamp": &scalar}
+	status := rules{"state": standing, "timestamp": {Form: event.FormTime}}
 	if piece != nil {
 		artifact := rules{
 			"artifactId": &artifactID, "name": &artifactName, "parts": {Each: piece, Else: "[]"}, "metadata": &publicRemarks,
@@ -227,12 +230,12 @@ func frame(piece, standing *event.Rule) *event.Rule {
 	}
 	update["status"] = needed(status)
 	wrapped := rules{"task": needed(update), "message": needed(update), "statusUpdate": needed(update), "artifactUpdate": needed(update)}
-	return members(with(update, wrapped, rules{"jsonrpc": &scalar, "result": needed(with(update, wrapped))}))
+	return members(with(update, wrapped, rules{"jsonrpc": {Form: event.FormPlain, Values: []string{"2.0"}}, "result": needed(with(update, wrapped))}))
 }
 
 func message(piece *event.Rule) rules {
 	return rules{
-		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": &scalar,
+		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormPlain, Values: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
 		"parts": {Each: piece, Needed: true}, "content": {Each: piece, Needed: true}, "metadata": &publicRemarks,
 	}
 }

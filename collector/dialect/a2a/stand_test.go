@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/a2a"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -51,6 +52,7 @@ func newStand(t *testing.T) *stand {
 	dialects := []dialect.Dialect{a2a.Dialect{}}
 	pipeline := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, runs)
 	settings := source.ProxySettings{Name: "agent", Upstream: target, BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: 1 << 20, FrameLimit: 1 << 20}
+	settings.Panics = recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) { s.tell("a panic") })
 	s.proxy = source.NewProxy(settings, pipeline, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
 		s, slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), time.Now)
 	front := httptest.NewServer(s.proxy)
@@ -59,12 +61,11 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// Up, BrokeOff, Unobserved, Unread and Panicked are the proxy's counters: none of what they count happens here.
+// Up, BrokeOff, Unobserved and Unread are the proxy's counters: none of what they count happens here.
 func (s *stand) Up(string, bool)                                 {}
 func (s *stand) BrokeOff(string)                                 {}
 func (s *stand) Unobserved(_, _ string, n int)                   { s.tell("%d bytes unobserved", n) }
 func (s *stand) Unread(_, reason string)                         { s.tell("a request unread: %s", reason) }
-func (s *stand) Panicked(string)                                 { s.tell("a panic") }
 func (s *stand) Evicted(kind string)                             { s.tell("evicted: %s", kind) }
 func (s *stand) Expired(kind string)                             { s.tell("expired: %s", kind) }
 func (s *stand) Late(string)                                     { s.tell("a late frame") }

@@ -98,13 +98,19 @@ func TestIdentify(t *testing.T) {
 			event.Identity{Session: "c", Answers: []string{"t", "c1"}}},
 		{`{"message":{"messageId":"m","contextId":"c","content":[]}}`, event.Identity{Session: "c"}},
 		{`{"message":{"messageId":"m","taskId":"t"}}`, event.Identity{Answers: []string{"t"}}},
-		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{}},
+		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{Joins: "t"}},
+		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{Joins: "t"}},
 		{`{"threadId":"x","runId":"y"}`, event.Identity{}},
 		{`[]`, event.Identity{}},
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: "POST", Path: "/", Body: value(t, c.body)})
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.body, diff)
+		}
+	}
+	for path, want := range map[string]string{"/v1/tasks/t-1:subscribe": "t-1", "/tasks/t-1:subscribe": "t-1", "/tasks/t-1": ""} {
+		if got := (Dialect{}).Identify(dialect.Request{Method: "GET", Path: path}); got.Joins != want {
+			t.Errorf("%s: %q", path, got.Joins)
 		}
 	}
 	var many []string

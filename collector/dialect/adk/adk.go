@@ -57,6 +57,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
 		oneRun:    s.Answer,
 		responses: make(map[string]*response),
+		branches:  make(map[string]string),
 	}
 }
 

@@ -19,9 +19,10 @@ type decoder struct {
 	places    wire.Places
 	responses map[string]*response // by the speaker's place: parallel branches interleave
 	pending   pending
-	failed    bool       // an event said so; an error frame says it again
-	reported  errorEvent // the last
-	handedTo  string     // by the last transfer of which nothing was heard yet
+	failed    bool              // an event said so; an error frame says it again
+	reported  errorEvent        // the last
+	branches  map[string]string // by agent, the last
+	handedTo  string            // by the last transfer of which nothing was heard yet
 }
 
 // response is what is known of a speaker's current and last model response.
@@ -32,6 +33,33 @@ type response struct {
 	streamed bool // partial frames came before the last one
 	half     bool // the last one had no finish reason, or was refused: it may come in a second frame
 	answered bool // the last one was a final answer
+
+	left []response // earlier ones, which handed control over and may end with an empty frame once it comes back
+}
+
+// maxLeft bounds how many responses of a speaker are remembered while control is elsewhere.
+const maxLeft = 64
+
+// leave remembers a response that handed control over: the next one of this speaker may be that of another invocation.
+func (r *response) leave() {
+	if len(r.left) < maxLeft {
+		r.left = append(r.left, response{last: r.last, streamed: r.streamed, half: r.half})
+	}
+}
+
+// resume goes back to the response that an empty frame ends. JavaScript, when it streams, writes that frame after all that the response
+// caused, and other invocations of the agent may be among that.
+func (r *response) resume(fr *frame) {
+	if !fr.hasUsage || fr.Parts.Len() > 0 || fr.repeats(r) || fr.continues(r) {
+		return
+	}
+	for i := len(r.left) - 1; i >= 0; i-- {
+		if back := r.left[i]; fr.repeats(&back) || fr.continues(&back) {
+			back.model, back.left = r.model, r.left[:i]
+			*r = back
+			return
+		}
+	}
 }
 
 // maxSpeakers bounds what a stream can make the decoder remember. Beyond it a response is judged by its own frame alone.
@@ -73,10 +101,11 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 		b.Place = &event.Place{Root: event.RootSilent}
 	default:
 		b.Agent = d.name(m.author)
+		b.Branch = d.branchOf(b.Agent, b.Branch, m)
 		path := m.node.Get("path")
 		b.Place = d.places.Of(wire.Speaker{
-			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: d.text(m.branch, wire.MaxText), Scope: d.name(m.scope),
-			HasPath: path.Exists(), Runs: m.actions.First("agentState", "agent_state").Kind() == strictjson.Object,
+			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: cmp.Or(d.text(m.branch, wire.MaxText), b.Branch), Scope: d.name(m.scope),
+			HasPath: path.Exists(), Runs: m.actions.First("agentState", "agent_state").Kind() == strictjson.Object, Function: m.isFunction(),
 		})
 		if b.Output = m.node.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.HasOutput(d.text(path, wire.MaxText))
@@ -84,6 +113,7 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	}
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
+	b.Statements = m.statements()
 	if b.Agent == d.handedTo {
 		d.handedTo = ""
 	}
@@ -106,6 +136,18 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 	}
 }
 
+// branchOf returns an event's branch. JavaScript leaves it off an error: that is of the branch in which the agent spoke last.
+func (d *decoder) branchOf(agent, branch string, m members) string {
+	last, known := d.branches[agent]
+	switch {
+	case branch == "" && m.code.Exists() && !m.node.Exists():
+		return last
+	case known || branch != "" && len(d.branches) < maxSpeakers:
+		d.branches[agent] = branch
+	}
+	return branch
+}
+
 // runID is the id of the stream's run. Python of mid-2025 gave the merged response of parallel calls a fresh id of eight
 // characters, so only an id with the prefix of real ones can begin another run, and none does in the answer to one request.
 func (d *decoder) runID(v strictjson.Value) string {
@@ -117,6 +159,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 	case d.run == "" || strings.HasPrefix(v.String(), "e-"):
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
+		clear(d.branches)
 		d.pending, d.handedTo, d.failed, d.reported = nil, "", false, errorEvent{}
 	}
 	return d.run
@@ -129,7 +172,7 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	if fr.Model.Exists() {
 		r.model = cmp.Or(d.name(fr.Model), r.model)
 	}
-	if !r.open {
+	if !r.open && !fr.goesOn(r) {
 		r.open = true
 		b.Add(event.KindModelStarted).Model = r.model
 	}
@@ -143,8 +186,12 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 
 func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	r := d.response(b)
+	r.resume(fr)
 	calls := d.pending.of(placeKey(b))
 	failure, code := fr.failure(r, len(calls)), ""
+	if failure == event.ModelError && d.deniesTarget(fr) {
+		failure = event.AgentError
+	}
 	if failure != event.NoFailure {
 		code = fr.code()
 		d.failed, d.reported = true, newErrorEvent(code, fr.message)
@@ -153,18 +200,22 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	switch {
 	case failure == event.ToolError:
 		d.failCall(calls, fr.message.Text(), code, b)
-	case fr.isModelResponse(r, failure):
+	case failure == event.AgentError:
+	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = cmp.Or(d.name(fr.Model), r.model)
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
 		e.Code = code
 		half := e.FinishReason == "" || failure != event.NoFailure
 		e.Unmetered = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
-		*r, answered = response{last: fr.Usage, streamed: r.open, half: half}, true
+		*r, answered = response{last: fr.Usage, streamed: r.open, half: half, left: r.left}, true
 	case fr.continues(r):
 		e := b.Add(event.KindUsage)
 		e.Usage.Output = event.Count{N: fr.Usage.Output.N - r.last.Output.N, Known: true}
-		r.half, r.last = false, fr.Usage
+		r.half, r.last = !fr.FinishReason.Exists(), fr.Usage
+		e.Unmetered = r.half
+	case fr.repeats(r) && fr.isSection():
+		b.Add(event.KindUsage).Unmetered = true
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}
@@ -174,7 +225,9 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		d.addPart(p, fr, b)
 	}
 	d.addActions(fr, b)
-	addErrorCode(failure, code, b)
+	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.isNode {
+		e.Name = d.handedTo
+	}
 	if fr.isFinal() {
 		b.Add(event.KindFinal)
 	}
@@ -243,6 +296,7 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.ID.String()), dialect.Name(fr.transferCall().String())
 		d.handedTo = e.Name
+		d.response(b).leave()
 	}
 	for name := range fr.actions.artifacts.Members() {
 		e := b.Add(event.KindArtifact)
@@ -253,10 +307,10 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	}
 }
 
-// addText takes text for an agent's: what stands in the role of the user is none, whoever is named as its author.
+// addText takes text for an agent's: what stands in another role than the model's is none, whoever is named as its author.
 func addText(p part, fr *frame, b *event.Batch) {
 	switch {
-	case fr.fromUser:
+	case fr.foreign:
 		if !p.text.Is("") {
 			b.Add(event.KindOther)
 		}
@@ -267,11 +321,19 @@ func addText(p part, fr *frame, b *event.Batch) {
 	}
 }
 
-func addErrorCode(failure event.Failure, code string, b *event.Batch) {
-	if failure != event.NoFailure {
-		e := b.Add(event.KindError)
-		e.Error, e.Code, e.FromCode = failure, code, true
+func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Event {
+	if failure == event.NoFailure {
+		return nil
 	}
+	e := b.Add(event.KindError)
+	e.Error, e.Code, e.FromCode = failure, code, true
+	return e
+}
+
+// deniesTarget reports whether an error is about the agent that control was handed to: there is none of that name.
+func (d *decoder) deniesTarget(fr *frame) bool {
+	return d.handedTo != "" && !fr.hasUsage && !fr.FinishReason.Exists() && fr.Parts.Len() == 0 &&
+		bytes.Contains(fr.message.Text(), []byte(d.handedTo))
 }
 
 // addErrorFrame states an error that ends the run or befell it: what had not answered then failed, and an agent that control was handed

@@ -16,6 +16,7 @@ var table = event.Table{
 	Envelopes: []string{"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:response"},
 	Events:    []string{"message", "error"}, // Go names its error frames
 	Failure:   `{"error":"the run failed"}`,
+	Oversize:  `{"error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent},
 		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
@@ -26,7 +27,25 @@ var table = event.Table{
 // Table is what may leave an ADK stream.
 func (Dialect) Table() *event.Table { return &table }
 
-var scalar = event.Rule{}
+var (
+	scalar = event.Rule{}
+	flag   = event.Rule{Form: event.FormPlain}
+	moment = event.Rule{Form: event.FormTime}
+
+	// Who speaks. Words in another role are no answer's.
+	publicRole = event.Rule{Form: event.FormPlain, Values: []string{"model", "user", "assistant"}}
+
+	// publicReason is why a model stopped; in the place of any other, which might be a message, stands that it is another.
+	publicReason = event.Rule{Instead: `"OTHER"`, Values: reasons}
+)
+
+// reasons are those for which a model of Gemini stops, and those of models that speak OpenAI's or Anthropic's protocol.
+var reasons = []string{
+	"", "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT",
+	"SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL", "IMAGE_PROHIBITED_CONTENT", "NO_IMAGE",
+	"IMAGE_RECITATION", "IMAGE_OTHER", "TOO_MANY_TOOL_CALLS",
+	"stop", "length", "tool_calls", "function_call", "content_filter", "end_turn", "max_tokens", "stop_sequence", "tool_use",
+}
 
 // publicEvent is an event without thoughts, arguments, results, state, usage, secrets, and the words of errors and of the user:
 // the decoder takes none of these for text of an answer. Both spellings stand here, since both are sent.
@@ -36,17 +55,17 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 	"invocation_id": &scalar,
 	"author":        &scalar,
 	"branch":        &scalar,
-	"timestamp":     &scalar,
-	"partial":       &scalar,
-	"turnComplete":  &scalar,
-	"turn_complete": &scalar,
-	"interrupted":   &scalar,
-	"finishReason":  &scalar,
-	"finish_reason": &scalar,
+	"timestamp":     &moment,
+	"partial":       &flag,
+	"turnComplete":  &flag,
+	"turn_complete": &flag,
+	"interrupted":   &flag,
+	"finishReason":  &publicReason,
+	"finish_reason": &publicReason,
 	"errorCode":     &publicCode,
 	"error_code":    &publicCode,
 	"content": {Members: map[string]*event.Rule{
-		"role":  &scalar,
+		"role":  &publicRole,
 		"parts": {Each: &publicPart},
 	}},
 	"longRunningToolIds":    {Each: &scalar},
@@ -59,9 +78,9 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 		"artifact_delta": {Names: &event.Rule{Fact: event.KindArtifact}},
 		"stateDelta":     {State: true, Fact: event.KindState},
 		"state_delta":    {State: true, Fact: event.KindState},
-		"escalate":       &scalar,
-		"endInvocation":  &scalar,
-		"end_invocation": &scalar,
+		"escalate":       &flag,
+		"endInvocation":  &flag,
+		"end_invocation": &flag,
 		// The hint is the question that somebody is to answer; the payload beside it is the tool's.
 		"requestedToolConfirmations":   {Names: &publicQuestion},
 		"requested_tool_confirmations": {Names: &publicQuestion},
@@ -70,19 +89,15 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 
 // publicCode is a reason for which a model ended; servers put the names of their exceptions there too.
 var publicCode = event.Rule{
-	Instead: `"ERROR"`, Fact: event.KindError,
-	Values: []string{
-		"", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
-		"MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
-	},
+	Instead: `"ERROR"`, Fact: event.KindError, Values: reasons,
 }
 
 var publicPart = event.Rule{
 	Thought: []string{"thought", "thinking"},
 	Members: map[string]*event.Rule{
-		"text":              {Fact: event.KindText},
-		"thought":           &scalar, // where a thought may leave, it says that it is one
-		"thinking":          &scalar, // stands in no part that is not a thought
+		"text":              {Fact: event.KindText, Form: event.FormText},
+		"thought":           {Form: event.FormPlain, Else: "true"}, // where a thought may leave, it says that it is one
+		"thinking":          {Form: event.FormText},                // stands in no part that is not a thought
 		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
 		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},
@@ -94,4 +109,4 @@ var publicPart = event.Rule{
 
 var publicCall = map[string]*event.Rule{"id": &scalar, "name": &scalar}
 
-var publicQuestion = event.Rule{Members: map[string]*event.Rule{"hint": &scalar}, Fact: event.KindInputRequested}
+var publicQuestion = event.Rule{Members: map[string]*event.Rule{"hint": {Form: event.FormText}}, Fact: event.KindInputRequested}

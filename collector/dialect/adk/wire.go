@@ -21,6 +21,7 @@ type frame struct {
 	FinishReason strictjson.Value
 	ErrorCode    strictjson.Value
 	message      strictjson.Value // of the error
+	errorType    strictjson.Value // its class
 	LongRunning  strictjson.Value
 	Usage        event.Usage
 	actions      actions
@@ -30,13 +31,15 @@ type frame struct {
 	isNode       bool // it speaks for a function or a workflow, which has no model
 	isStep       bool // its author is an unnamed step of the container that its path names
 	notPartial   bool // says so; a frame of a run without streaming says neither
-	fromUser     bool // its content is in the role of the user: responses of tools, or the human's own words
+	foreign      bool // its content is in another role than the model's: responses of tools, the human's own words, or instructions
 }
 
 // members are those of an event that anything is read of, found in one pass.
 type members struct {
 	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
 	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
+	layer, custom, grounding, citations                                  strictjson.Value
+	output, nodeError, errorType                                         strictjson.Value // JavaScript's only
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -95,6 +98,28 @@ func readMembers(v strictjson.Value) (m members) {
 			m.message = value
 		case "error_message":
 			m.message = first(m.message, value)
+		case "proofLayer":
+			m.layer = value
+		case "proof_layer":
+			m.layer = first(m.layer, value)
+		case "customMetadata":
+			m.custom = value
+		case "custom_metadata":
+			m.custom = first(m.custom, value)
+		case "groundingMetadata":
+			m.grounding = value
+		case "grounding_metadata":
+			m.grounding = first(m.grounding, value)
+		case "citationMetadata":
+			m.citations = value
+		case "citation_metadata":
+			m.citations = first(m.citations, value)
+		case "output":
+			m.output = value
+		case "isNodeError":
+			m.nodeError = value
+		case "errorType":
+			m.errorType = value
 		case "errorDetails":
 			m.details = value
 		case "error_details":
@@ -102,6 +127,15 @@ func readMembers(v strictjson.Value) (m members) {
 		}
 	}
 	return m
+}
+
+// statements returns what the event states of its answer beside its content.
+func (m members) statements() event.Statements {
+	layer := m.layer
+	if !layer.Exists() {
+		layer = m.custom.First("proofLayer", "proof_layer")
+	}
+	return event.Statements{Layer: layer, Grounding: m.grounding, Citations: m.citations}
 }
 
 // isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.
@@ -113,9 +147,9 @@ func (m members) isEvent() bool {
 func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
-		notPartial: said && !partial, fromUser: wire.IsUser(m.content.Get("role")),
+		notPartial: said && !partial, foreign: !isModel(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, errorType: m.errorType, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
@@ -126,6 +160,20 @@ func readFrame(m members) frame {
 func (m members) isPlugin() bool {
 	return m.author.Is("model") && len(m.node.Get("path").Text()) == 0 && !m.branch.Exists() &&
 		!m.model.Exists() && !m.finish.Exists() && m.usage.Len() == 0 && !m.code.Exists()
+}
+
+// isFunction reports whether an event is of a function of a JavaScript workflow: it raised, or it has an output that no model gave.
+func (m members) isFunction() bool {
+	if raised, _ := m.nodeError.Bool(); raised {
+		return true
+	}
+	said, _ := m.node.Get("messageAsOutput").Bool()
+	return m.output.Exists() && !said && !m.usage.Exists() && !m.finish.Exists()
+}
+
+// isModel reports whether a role is the model's, or absent.
+func isModel(role strictjson.Value) bool {
+	return role.Kind() <= strictjson.Null || role.Is("") || role.Is("model") || role.Is("assistant")
 }
 
 // hasErrorCode reports whether something failed.
@@ -159,7 +207,7 @@ func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) 
 
 // code returns the frame's error code. Its message may have a more specific one: that of the model's API where the code is a class.
 func (f *frame) code() string {
-	return wire.Specific(wire.Code(f.ErrorCode), wire.TextCode(f.message.Text()))
+	return wire.Specific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.message.Text()))
 }
 
 // errorEvent is what is remembered of an event with an error code.
@@ -189,8 +237,8 @@ func (e errorEvent) refine(code string, message strictjson.Value) string {
 
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
 // requests, and what repeats a response.
-func (f *frame) isModelResponse(r *response, failure event.Failure) bool {
-	if f.isNode && failure == event.NoFailure || failure == event.AgentError {
+func (f *frame) isModelResponse(r *response) bool {
+	if f.isNode && !f.hasErrorCode() {
 		return false
 	}
 	requests := 0
@@ -218,12 +266,23 @@ func (f *frame) writesCode() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.code })
 }
 
-// continues reports whether a frame without content ends a response that another frame began: JavaScript, when it streams, gives the
-// finish reason and the tokens of a call to an empty frame of their own, with the same prompt.
+// continues reports whether a frame is of a response that another frame began: JavaScript, when it streams, writes a frame for each kind
+// of part, without a finish reason but for the last, and gives that of a call to an empty frame. All have the same prompt.
 func (f *frame) continues(r *response) bool {
+	return (r.streamed || f.notPartial) && f.goesOn(r) && f.Usage.Output.N > r.last.Output.N
+}
+
+// isSection reports whether a frame has parts of a response that goes on: no calls and no finish reason.
+func (f *frame) isSection() bool {
+	called := slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall })
+	return len(f.parts) > 0 && !called && !f.FinishReason.Exists()
+}
+
+// goesOn reports whether the tokens of a frame, which may be partial, are those of a response without a finish reason, or more.
+func (f *frame) goesOn(r *response) bool {
 	prompt, answer := f.Usage.Input, f.Usage.Output
-	return !r.open && (r.streamed || f.notPartial) && r.half && f.hasUsage && f.Parts.Len() == 0 && !f.hasErrorCode() &&
-		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N > r.last.Output.N
+	return !r.open && r.half && f.hasUsage && !f.hasErrorCode() &&
+		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N >= r.last.Output.N
 }
 
 // repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,

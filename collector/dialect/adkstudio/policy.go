@@ -24,11 +24,12 @@ var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Named:          true,
 	Failure:        "the run failed",
+	Oversize:       event.Withheld,
 	FailureType:    typeError,
 	Types: map[string]event.Type{
 		// The data of these is text, whatever it looks like. Whoever knows a session's id may end or resume it.
 		typeSession: {Text: true, Client: true},
-		typeChunk:   {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText}},
+		typeChunk:   {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
 		typeError:   {Text: true, Client: true, Public: &event.Rule{Instead: "the run failed", Fact: event.KindError}},
 		typeEnd:     {Text: true, Client: true, Public: &scalar},
@@ -36,24 +37,24 @@ var table = event.Table{
 		typeTrace: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type":           &scalar,
 			"node":           &scalar,
-			"step":           &scalar,
-			"duration_ms":    &scalar,
-			"total_steps":    &scalar,
+			"step":           &number,
+			"duration_ms":    &number,
+			"total_steps":    &number,
 			"state_snapshot": {Members: map[string]*event.Rule{"input": &state, "output": &state}},
 			"state":          &state,
 		}}},
 		typeToolCall:   {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolStarted}},
 		typeToolResult: {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolEnded}},
 		typeThinking: {Client: true, Public: &event.Rule{Thought: []string{"content"}, Members: map[string]*event.Rule{
-			"content": {Fact: event.KindThought},
+			"content": {Fact: event.KindThought, Form: event.FormText},
 			"agent":   &scalar,
 		}}},
 		// The message is the question; the data beside it are the workflow's, and the ids of thread and checkpoint its innards.
 		typeInterrupt: {Client: true, Public: &event.Rule{Fact: event.KindInputRequested, Members: map[string]*event.Rule{
-			"type": &scalar, "node_id": &scalar, "message": &scalar, "timestamp": &scalar,
+			"type": &scalar, "node_id": &scalar, "message": {Form: event.FormText}, "timestamp": &moment,
 		}}},
 		typeResume: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
-			"type": &scalar, "node_id": &scalar, "timestamp": &scalar,
+			"type": &scalar, "node_id": &scalar, "timestamp": &moment,
 		}}},
 		typeLog: {Client: true}, // names models
 
@@ -70,6 +71,8 @@ func (Dialect) Table() *event.Table { return &table }
 
 var (
 	scalar = event.Rule{}
+	moment = event.Rule{Form: event.FormTime}
+	number = event.Rule{Form: event.FormPlain}
 	state  = event.Rule{State: true, Fact: event.KindState}
 	named  = map[string]*event.Rule{"name": &scalar}
 )

@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adkstudio"
 	"github.com/delegraph/delegraph/collector/dialect/adkstudio/studioserver"
 	"github.com/delegraph/delegraph/collector/proof"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -50,6 +51,7 @@ func newStand(t *testing.T) *stand {
 	dialects := []dialect.Dialect{adkstudio.Dialect{}}
 	pipeline := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, runs)
 	settings := source.ProxySettings{Name: "studio", Upstream: target, BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: 1 << 20, FrameLimit: 1 << 20}
+	settings.Panics = recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) { s.fault("a panic") })
 	s.proxy = source.NewProxy(settings, pipeline, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
 		s, slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), time.Now)
 	front := httptest.NewServer(s.proxy)
@@ -58,12 +60,11 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// Up, BrokeOff, Unobserved, Unread and Panicked are the proxy's counters: none of what they count happens here.
+// Up, BrokeOff, Unobserved and Unread are the proxy's counters: none of what they count happens here.
 func (s *stand) Up(string, bool)                                 {}
 func (s *stand) BrokeOff(string)                                 {}
 func (s *stand) Unobserved(_, _ string, n int)                   { s.fault("%d bytes unobserved", n) }
 func (s *stand) Unread(_, reason string)                         { s.fault("a request unread: %s", reason) }
-func (s *stand) Panicked(string)                                 { s.fault("a panic") }
 func (s *stand) Evicted(kind string)                             { s.fault("evicted: %s", kind) }
 func (s *stand) Expired(kind string)                             { s.fault("expired: %s", kind) }
 func (s *stand) Late(string)                                     { s.fault("a late frame") }

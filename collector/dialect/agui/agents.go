@@ -3,14 +3,15 @@ package agui
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// agent is one that works in a run; the zero agent is the run's own, which the protocol never names.
-type agent struct{ name, branch, within, parent string }
+// agent is one that works in a run, in a step or outside of any. The run's own has no branch, and the protocol never names it.
+type agent struct{ name, step, branch, within, parent string }
 
 // subAgent is the name of an agent that is known only by its id, and user that of the human, which no agent has.
 const (
@@ -20,8 +21,14 @@ const (
 
 // put says whose frame it is.
 func (a agent) put(b *event.Batch) {
-	b.Agent, b.Branch, b.Within, b.Parent = a.name, a.branch, a.within, a.parent
+	b.Agent, b.Step, b.Branch, b.Within, b.Parent = a.name, a.step, a.branch, a.within, a.parent
 }
+
+// agentOf returns whose frame it is.
+func agentOf(b *event.Batch) agent { return agent{b.Agent, b.Step, b.Branch, b.Within, b.Parent} }
+
+// own is the run's own agent, in no step.
+func (d *decoder) own() agent { return agent{name: d.self} }
 
 // maxOpen bounds each of the subagents of a run, its open steps and its open calls. Beyond it a frame is judged by itself.
 const maxOpen = 256
@@ -123,13 +130,18 @@ func (d *decoder) speaker(v strictjson.Value) agent {
 	if at, in := d.steps.speaking(owner); in {
 		return at
 	}
+	return d.agentFor(owner)
+}
+
+// agentFor is the subagent of an id, or the run's own agent for "".
+func (d *decoder) agentFor(owner string) agent {
 	if owner != "" {
 		return d.agents.of(owner)
 	}
-	return agent{}
+	return d.own()
 }
 
-// stepStarted takes a step for an agent: frameworks send one for each node of their graphs.
+// stepStarted begins a step. Frameworks send one for each node of their graphs, so that it is no agent unless its producer says so.
 func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	owner, name := d.owner(v), d.name(v.Get("stepName"))
 	if name == "" || name == user {
@@ -143,6 +155,11 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	d.steps.begun++
 	begun.agent = agent{name: name, branch: place(name, d.steps.begun), parent: owner}
+	if as, is := agentStep(name, nesting); is {
+		begun.agent.name = as
+	} else {
+		begun.agent.name, begun.agent.step = d.agentFor(owner).name, name
+	}
 	if above := d.steps.named(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
 	}
@@ -161,6 +178,15 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	d.steps.open[i].agent.put(b)
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
+}
+
+// agentStep returns the agent that a step is: of CrewAI's boundaries one is an agent, and Strands has its kind of node in a step's name.
+func agentStep(name string, attribution strictjson.Value) (agent string, is bool) {
+	if attribution.Get("boundary").Is("agent") {
+		return name, true
+	}
+	agent, is = strings.CutPrefix(name, "agent:")
+	return agent, is && agent != "" && agent != user
 }
 
 // attribution is what CrewAI's adapter says of where a step stands among the others.

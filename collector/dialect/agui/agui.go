@@ -19,7 +19,7 @@ func (Dialect) Name() string { return "agui" }
 
 // Paths are those at which most of the project's integrations stand unless they are told otherwise; the protocol has none.
 func (Dialect) Paths() []dialect.Path {
-	return []dialect.Path{{Method: http.MethodPost, Glob: "/"}, {Glob: "/agui"}}
+	return []dialect.Path{{Method: http.MethodPost, Glob: "/", Shared: true}, {Method: http.MethodPost, Glob: "/invocations", Shared: true}, {Glob: "/agui"}}
 }
 
 // Detect knows an event by its type, and by the members that it must have. What bears a name that others could use as well is a
@@ -75,6 +75,6 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 }
 
 // New starts a stream. It may hold several runs, one after the other.
-func (Dialect) New(*event.Stream) dialect.Decoder {
-	return &decoder{}
+func (Dialect) New(s *event.Stream) dialect.Decoder {
+	return &decoder{self: s.Agent, configured: s.Agent}
 }

@@ -3,6 +3,7 @@ package agui
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -12,6 +13,39 @@ import (
 type call struct {
 	id, tool string
 	by       agent
+	args     []byte // of a delegation, as far as they have come
+}
+
+// delegateTool is the function by which a team of Agno's has a member work on a task.
+const delegateTool = "delegate_task_to_member"
+
+// maxArgs bounds the arguments that are kept of a delegation, and their depth; of longer ones nobody knows whom they name.
+const (
+	maxArgs      = 16 << 10
+	maxArgsDepth = 32
+)
+
+// add keeps a piece of the arguments of a delegation.
+func (c *call) add(piece strictjson.Value) {
+	if c.tool == wire.TransferTool || c.tool == delegateTool {
+		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
+	}
+}
+
+// target is the agent that a delegation names, or "".
+func (c *call) target() string {
+	var doc strictjson.Doc
+	if len(c.args) == 0 || len(c.args) > maxArgs || doc.Parse(c.args, maxArgsDepth) != nil {
+		return ""
+	}
+	named := wire.TransferTarget(doc.Root())
+	if c.tool == delegateTool {
+		named = doc.Root().Get("member_id")
+	}
+	if name := dialect.Name(named.String()); name != user {
+		return name
+	}
+	return ""
 }
 
 // calls are those that are open, in the order in which they began.
@@ -43,20 +77,35 @@ func (c *calls) end(id string) (ended call) {
 
 // toolStart begins a call, of the message that it is part of, where that says whose it is and the call does not.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
-	begun := call{d.name(v.Get("toolCallId")), d.name(v.Get("toolCallName")), d.speaker(v)}
+	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), by: d.speaker(v)}
 	if parent := d.messages.named(d.name(v.Get("parentMessageId"))); parent != nil && d.owner(v) == "" {
 		begun.by = parent.by
 	}
 	begun.by.put(b)
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = begun.id, begun.tool
+	begun.add(v.Get("delta")) // of a chunk
 	d.calls.begin(begun)
 }
 
-// ofTool takes what goes on in a call: its arguments, and that they are whole. Only a result ends it.
-func (d *decoder) ofTool(v strictjson.Value, b *event.Batch) {
+// toolArgs takes arguments of a call.
+func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 	if open := d.calls.named(d.name(v.Get("toolCallId"))); open != nil {
 		open.by.put(b)
+		open.add(v.Get("delta"))
+	}
+}
+
+// toolEnd takes the word that the arguments of a call are whole. Only a result ends it. A member of a team begins its task; that it works is
+// all that is stated, since its end has no word of its own but the result.
+func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
+	open := d.calls.named(d.name(v.Get("toolCallId")))
+	if open == nil {
+		return
+	}
+	open.by.put(b)
+	if member := open.target(); member != "" && open.tool == delegateTool {
+		agent{name: member, branch: open.id, within: open.id, parent: open.by.branch}.put(b)
 	}
 }
 
@@ -65,7 +114,7 @@ func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("toolCallId"))
 	if id == "" || d.calls.named(id) != nil {
 		b.Type = typeToolArgs
-		d.ofTool(v, b)
+		d.toolArgs(v, b)
 		return
 	}
 	d.messages.close(d.owner(v), false)
@@ -82,7 +131,21 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	if ended.by != (agent{}) {
 		ended.by.put(b)
 	}
-	addResult(id, ended.tool, v, b)
+	e := addResult(id, ended.tool, v, b)
+	d.handOver(&ended, wire.SaysError(e.Payload()), b)
+}
+
+// handOver states a transfer that has not failed. From then on the agent that control went to speaks for the run.
+func (d *decoder) handOver(ended *call, failed bool, b *event.Batch) {
+	target := ended.target()
+	if failed || target == "" || ended.tool != wire.TransferTool {
+		return
+	}
+	e := b.Add(event.KindTransfer)
+	e.Name, e.ID, e.CallID = target, ended.id, ended.id
+	if ended.by.parent == "" && !d.agents.known(ended.by.branch) {
+		d.self = target
+	}
 }
 
 // resultIn ends a call whose result is a message of a snapshot: some integrations send it nowhere else. Only an open call ends, so that a
@@ -93,7 +156,7 @@ func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
 	if open == nil || !message.Get("role").Is("tool") {
 		return
 	}
-	if len(b.Events) > 0 && open.by != (agent{b.Agent, b.Branch, b.Within, b.Parent}) {
+	if len(b.Events) > 0 && open.by != agentOf(b) {
 		return
 	}
 	ended := d.calls.end(open.id)
@@ -108,6 +171,7 @@ func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
 	if wire.SaysError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
 	}
+	d.handOver(&ended, e.Error != event.NoFailure || wire.SaysError(e.Payload()), b)
 }
 
 func addResult(id, tool string, v strictjson.Value, b *event.Batch) *event.Event {

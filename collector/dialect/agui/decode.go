@@ -12,6 +12,8 @@ import (
 
 type decoder struct {
 	run, session string
+	self         string // the name of the run's own agent: the configured one, until control is handed over
+	configured   string
 	over         bool // nothing but an error may follow
 	blind        bool // something stayed in that may have begun anything
 	held         bool // so does the beginning at hand
@@ -34,7 +36,7 @@ type work struct {
 }
 
 func (d *decoder) reset() {
-	d.over, d.work = false, work{}
+	d.over, d.work, d.self = false, work{}, d.configured
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -107,7 +109,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		return
 	case d.run != "" || d.over:
 		d.reset()
-		agent{}.put(b)
+		d.own().put(b)
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session

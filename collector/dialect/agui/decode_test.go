@@ -13,7 +13,7 @@ import (
 )
 
 // factsOf is what frames say, each given as its data: a line for each, its type and author, then its facts, parted by semicolons.
-func factsOf(t *testing.T, frames ...string) string {
+func factsOf(t *testing.T, s *event.Stream, frames ...string) string {
 	t.Helper()
 	var wire []byte
 	for _, data := range frames {
@@ -23,7 +23,7 @@ func factsOf(t *testing.T, frames ...string) string {
 		}
 	}
 	var lines []string
-	for line := range strings.Lines(dialecttest.Facts(Dialect{}, &event.Stream{}, string(wire))) {
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, string(wire))) {
 		line = strings.TrimSuffix(line, "\n")
 		if fact, isFact := strings.CutPrefix(line, "  "); isFact {
 			lines[len(lines)-1] += "; " + fact
@@ -60,9 +60,14 @@ type decodeCase struct {
 
 func runDecode(t *testing.T, cases []decodeCase) {
 	t.Helper()
+	runDecodeOf(t, &event.Stream{}, cases)
+}
+
+func runDecodeOf(t *testing.T, s *event.Stream, cases []decodeCase) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(t, c.frames...)); diff != "" {
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(t, s, c.frames...)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -76,7 +81,7 @@ func TestTypes(t *testing.T) {
 		{ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205183`), `RUN_STARTED run="r" session="t" 2026-11-21T02:30:05.183Z; run_started`},
 		{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success"}`), `RUN_FINISHED run="r" session="t"; run_ended`},
 		{ev("RUN_ERROR", `"message":"x"`, `"code":"503"`), `RUN_ERROR; error agent_error code="503"; run_ended agent_error code="503"`},
-		{ev("STEP_STARTED", `"stepName":"a"`), `STEP_STARTED agent="a" branch="a#1"; agent_started`},
+		{ev("STEP_STARTED", `"stepName":"a"`), `STEP_STARTED step="a" branch="a#1"; agent_started`},
 		{ev("STEP_FINISHED", `"stepName":"a"`), `STEP_FINISHED; other`},
 		{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), `SUBAGENT_STARTED agent="n" branch="s"; agent_started`},
 		{ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended`},
@@ -115,7 +120,7 @@ func TestTypes(t *testing.T) {
 	} {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(c.sent, `{"type":"`), `"`)
 		known[kind] = true
-		if got := factsOf(t, c.sent); got != c.want {
+		if got := factsOf(t, &event.Stream{}, c.sent); got != c.want {
 			t.Errorf("%s\nsays %s\nwant %s", c.sent, got, c.want)
 		}
 	}
@@ -191,8 +196,8 @@ func TestText(t *testing.T) {
 		{"in chunks, not until what is said beside it", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RAW", `"event":1`), ev("ACTIVITY_DELTA", `"messageId":"x"`), chunk(`"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RAW withheld internal; other", `ACTIVITY_DELTA; artifact id="x" data append`, `TEXT_MESSAGE_CHUNK partial; text "b"`}},
 		{"in chunks of a subagent, not until what another does", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`, `"delta":"a"`), ev("STEP_STARTED", `"stepName":"x"`), chunk(`"delta":"b"`), ev("STEP_STARTED", `"stepName":"y"`, `"subagentRunId":"s"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`)},
-			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "a"`, `STEP_STARTED agent="x" branch="x#1"; agent_started`, `TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "b"`,
-				`STEP_STARTED agent="y" branch="y#2" parent="s"; agent_started`, `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended; text "ab"`}},
+			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "a"`, `STEP_STARTED step="x" branch="x#1"; agent_started`, `TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "b"`,
+				`STEP_STARTED agent="subagent" step="y" branch="y#2" parent="s"; agent_started`, `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended; text "ab"`}},
 		{"in chunks of a subagent, until the whole conversation is said again", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`), ev("MESSAGES_SNAPSHOT"), chunk(`"subagentRunId":"s"`, `"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s"; other`, "MESSAGES_SNAPSHOT; other", `stray text withheld agent="subagent" branch="s"; other`}},
 		{"in chunks, until an error", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RUN_ERROR", `"message":"x"`)}, []string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RUN_ERROR; error agent_error; run_ended agent_error"}},

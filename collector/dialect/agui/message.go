@@ -135,7 +135,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 		m.answer = false // it may go on with any
 	}
 	m.is(v.Get("role"))
-	if name := d.name(v.Get("name")); m.by == (agent{}) && m.answer && name != user {
+	if name := d.name(v.Get("name")); m.by == d.own() && m.answer && name != "" && name != user {
 		m.by.name = name
 	}
 	return m
@@ -218,7 +218,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 
 // tell states whole what the frame's agent had said in chunks.
 func (d *decoder) tell(b *event.Batch) {
-	by := agent{b.Agent, b.Branch, b.Within, b.Parent}
+	by := agentOf(b)
 	d.messages.untold = slices.DeleteFunc(d.messages.untold, func(m *message) bool {
 		if m.by == by {
 			b.Add(event.KindText).SetText(m.said)

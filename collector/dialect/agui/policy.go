@@ -21,6 +21,7 @@ var table = event.Table{
 	Envelopes:      []string{"event", "rawEvent"},
 	Events:         []string{"error"}, // the ADK middleware names its errors
 	Failure:        failure,
+	Oversize:       `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:  {Client: true, Public: publicRun},
 		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},
@@ -38,10 +39,10 @@ var table = event.Table{
 		})},
 		typeSubagentError: {Client: true, Public: frame(rules{"message": {Instead: `"the subagent failed"`}})},
 
-		typeTextStart:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &scalar, "name": &scalar})},
+		typeTextStart:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar})},
 		typeTextContent: {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
 		typeTextEnd:     {Client: true, Public: frame(rules{"messageId": &scalar})},
-		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &scalar, "name": &scalar, "delta": &publicText})},
+		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar, "delta": &publicText})},
 		typeForeign:     {Client: true},
 		typeReasoned:    {Client: true, Public: &publicThought},
 
@@ -50,7 +51,7 @@ var table = event.Table{
 		typeToolEnd:   {Client: true, Public: frame(rules{"toolCallId": &scalar})},
 		typeToolChunk: {Client: true, Public: &publicCall},
 		typeToolResult: {Client: true, Public: frame(rules{
-			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &scalar, "content": {Instead: `""`},
+			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Instead: `""`},
 		})},
 
 		typeReasoningStart:          {Client: true, Public: &publicThought},
@@ -71,7 +72,7 @@ var table = event.Table{
 		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Needed: true}})},
 		typeMessagesSnapshot: {Client: true, Messages: &conversationRule}, // the whole conversation
 		typeActivitySnapshot: {Client: true, Public: frame(rules{
-			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &scalar,
+			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &flag,
 		})},
 		typeActivityDelta: {Client: true, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Instead: "[]"},
@@ -94,15 +95,18 @@ type rules = map[string]*event.Rule
 
 // frame adds what every event may have. The event that it was made of and its metadata are nobody's but the client's.
 func frame(m rules) *event.Rule {
-	for _, name := range []string{"type", "timestamp", "subagentRunId"} {
-		m[name] = &scalar
-	}
+	m["type"], m["timestamp"], m["subagentRunId"] = &scalar, &moment, &scalar
 	return &event.Rule{Members: m}
 }
 
 var (
 	scalar         = event.Rule{Given: true} // integrations write null for what they leave out
-	publicText     = event.Rule{Fact: event.KindText, Given: true}
+	moment         = event.Rule{Form: event.FormTime, Given: true}
+	flag           = event.Rule{Form: event.FormPlain, Given: true}
+	publicRole     = event.Rule{Form: event.FormPlain, Given: true, Values: []string{"assistant", "user", "tool", "reasoning"}}
+	publicText     = event.Rule{Fact: event.KindText, Form: event.FormText, Given: true}
+	thoughtRole    = event.Rule{Form: event.FormPlain, Given: true, Values: []string{"reasoning"}, Else: `"reasoning"`}
+	publicWords    = event.Rule{Form: event.FormText, Given: true} // of a question
 	publicArtifact = event.Rule{Fact: event.KindArtifact}
 	publicFailure  = event.Rule{Fact: event.KindError, Instead: `"the run failed"`}
 
@@ -112,7 +116,7 @@ var (
 	// publicThought has every event about reasoning for a thought, so that a thought leaves with its beginning and its end or not
 	// at all.
 	publicThought = event.Rule{Thought: []string{"type"}, Members: frame(rules{
-		"messageId": &scalar, "role": &scalar, "title": {Fact: event.KindThought, Given: true}, "delta": {Fact: event.KindThought, Given: true},
+		"messageId": &scalar, "role": &thoughtRole, "title": {Fact: event.KindThought, Form: event.FormText, Given: true}, "delta": {Fact: event.KindThought, Form: event.FormText, Given: true},
 	}).Members}
 
 	// publicOutcome shows questions as they are meant for who answers them.
@@ -120,8 +124,8 @@ var (
 		"type":               &scalar,
 		"pendingToolCallIds": {Each: &scalar},
 		"interrupts": {Fact: event.KindInputRequested, Each: &event.Rule{Members: rules{
-			"id": &scalar, "reason": &scalar, "message": &scalar, "toolCallId": &scalar, "subagentRunId": &scalar,
-			"responseSchema": schema(4), "expiresAt": &scalar,
+			"id": &scalar, "reason": &publicWords, "message": &publicWords, "toolCallId": &scalar, "subagentRunId": &scalar,
+			"responseSchema": schema(4), "expiresAt": &moment,
 		}}},
 	}}
 )
@@ -129,7 +133,7 @@ var (
 // schema is what an answer is to look like, down to a depth: without defaults and examples, in which state may stand.
 func schema(depth int) *event.Rule {
 	m := rules{
-		"type": &scalar, "title": &scalar, "description": &scalar, "enum": {Each: &scalar}, "required": {Each: &scalar},
+		"type": &scalar, "title": &publicWords, "description": &publicWords, "enum": {Each: &publicWords}, "required": {Each: &scalar},
 	}
 	if depth > 0 {
 		m["properties"], m["items"] = &event.Rule{Names: schema(depth - 1)}, schema(depth-1)

@@ -290,7 +290,7 @@ func TestSettings(t *testing.T) {
 		`{"type":"REASONING_START","messageId":"m"}`, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"Hm."}`,
 		`{"type":"THINKING_START","title":"Plan"}`, `{"type":"THINKING_END"}`,
 	} {
-		if got := last(leave(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, thought)); got != thought {
+		if got := last(leave(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, thought)); got != strings.Replace(thought, `"role":"Thinking"`, `"role":"reasoning"`, 1) {
 			t.Errorf("of %s leaves %s", thought, got)
 		}
 		if got := last(leave(t, filter.Settings{Policy: event.PolicyClient}, thought)); got != stays {

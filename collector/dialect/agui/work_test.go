@@ -1,6 +1,11 @@
 package agui
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // TestCalls follows calls of tools.
 func TestCalls(t *testing.T) {
@@ -39,25 +44,25 @@ func TestAgents(t *testing.T) {
 	custom := ev("CUSTOM", `"name":"x"`)
 	runDecode(t, []decodeCase{
 		{"steps, one after the other", []string{step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("STARTED", "a")},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `CUSTOM agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "CUSTOM; other", `STEP_STARTED agent="a" branch="a#2"; agent_started`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `CUSTOM step="a" branch="a#1"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, "CUSTOM; other", `STEP_STARTED step="a" branch="a#2"; agent_started`}},
 		{"steps side by side, of nobody", []string{step("STARTED", "a"), step("STARTED", "b"), custom, step("FINISHED", "a"), custom},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="b" branch="b#2"; other`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `CUSTOM step="b" branch="b#2"; other`}},
 		{"steps within steps, where that is said", []string{nested("a", `"1"`, "null"), nested("b", `"2"`, `"1"`), custom, step("FINISHED", "b"), custom},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2" parent="a#1"; agent_started`, `CUSTOM agent="b" branch="b#2" parent="a#1"; other`, `STEP_FINISHED agent="b" branch="b#2" parent="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#1"; other`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2" parent="a#1"; agent_started`, `CUSTOM step="b" branch="b#2" parent="a#1"; other`, `STEP_FINISHED step="b" branch="b#2" parent="a#1"; agent_ended`, `CUSTOM step="a" branch="a#1"; other`}},
 		{"two steps of a name", []string{step("STARTED", "a"), step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("FINISHED", "a"), step("FINISHED", "a")},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED agent="a" branch="a#2"; agent_ended`, `CUSTOM agent="a" branch="a#1"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="a" branch="a#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED step="a" branch="a#2"; agent_ended`, `CUSTOM step="a" branch="a#1"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
 		{"two steps of a name, with another between them", []string{step("STARTED", "a"), step("STARTED", "b"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "b"), step("FINISHED", "a")},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="b" branch="b#2"; agent_started`, `STEP_STARTED agent="a" branch="a#3"; agent_started`, `STEP_FINISHED agent="a" branch="a#3"; agent_ended`, `STEP_FINISHED agent="b" branch="b#2"; agent_ended`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2"; agent_started`, `STEP_STARTED step="a" branch="a#3"; agent_started`, `STEP_FINISHED step="a" branch="a#3"; agent_ended`, `STEP_FINISHED step="b" branch="b#2"; agent_ended`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`}},
 		{"two steps of a name, which their ends tell apart", []string{nested("a", `"1"`, "null"), nested("a", `"2"`, "null"), nested("a", `"2"`, "null"), ended("a", `"1"`), ended("a", `"2"`)},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; agent_started`, `STEP_STARTED agent="a" branch="a#2"; other`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `STEP_FINISHED agent="a" branch="a#2"; agent_ended`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="a" branch="a#2"; agent_started`, `STEP_STARTED step="a" branch="a#2"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `STEP_FINISHED step="a" branch="a#2"; agent_ended`}},
 		{"a step of a subagent", []string{step("STARTED", "a"), step("STARTED", "a", `"subagentRunId":"s"`), step("FINISHED", "a"), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
-			[]string{`STEP_STARTED agent="a" branch="a#1"; agent_started`, `STEP_STARTED agent="a" branch="a#2" parent="s"; agent_started`, `STEP_FINISHED agent="a" branch="a#1"; agent_ended`, `CUSTOM agent="a" branch="a#2" parent="s"; other`}},
+			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED agent="subagent" step="a" branch="a#2" parent="s"; agent_started`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `CUSTOM agent="subagent" step="a" branch="a#2" parent="s"; other`}},
 		{"no step", []string{step("STARTED", ""), step("STARTED", "user"), ev("STEP_STARTED")}, []string{"STEP_STARTED; other", "STEP_STARTED; other", "STEP_STARTED; other"}},
 		{"subagents of calls, of subagents and of steps", []string{
 			ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`, `"parentToolCallId":"c"`), ev("SUBAGENT_STARTED", `"subagentRunId":"u"`, `"name":"user"`, `"parentSubagentRunId":"s"`),
 			step("STARTED", "a"), ev("SUBAGENT_STARTED", `"subagentRunId":"w"`, `"name":"n"`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s" within="c"; agent_started`, `SUBAGENT_STARTED agent="subagent" branch="u" parent="s"; agent_started`,
-				`STEP_STARTED agent="a" branch="a#1"; agent_started`, `SUBAGENT_STARTED agent="n" branch="w" parent="a#1"; agent_started`}},
+				`STEP_STARTED step="a" branch="a#1"; agent_started`, `SUBAGENT_STARTED agent="n" branch="w" parent="a#1"; agent_started`}},
 		{"a subagent that waits", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":{"type":"suspended"}`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; other`}},
 		{"a subagent's last words", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
@@ -88,5 +93,46 @@ func TestQuestions(t *testing.T) {
 			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`, began, finished}},
 		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
 			[]string{"RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
+	})
+}
+
+// TestDelegations hands control over where ADK's middleware calls its transfer function, and has the members of Agno's teams work within
+// the call that gives them a task. The run's own agent has the configured name.
+func TestDelegations(t *testing.T) {
+	calls := func(tool, args, result string) []string {
+		return []string{
+			ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"`+tool+`"`), ev("TOOL_CALL_ARGS", `"toolCallId":"c"`, `"delta":"`+args[:4]+`"`),
+			ev("TOOL_CALL_ARGS", `"toolCallId":"c"`, `"delta":"`+args[4:]+`"`), ev("TOOL_CALL_END", `"toolCallId":"c"`),
+			ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"`+result+`"`), ev("CUSTOM", `"name":"x"`),
+		}
+	}
+	called := func(tool, end, result, after string) []string {
+		return []string{`TOOL_CALL_START agent="me"; tool_started name="` + tool + `" call="c"`, `TOOL_CALL_ARGS agent="me"; other`, `TOOL_CALL_ARGS agent="me"; other`,
+			`TOOL_CALL_END agent="` + end, `TOOL_CALL_RESULT agent="me"; tool_ended name="` + tool + `" call="c" settled ` + result, `CUSTOM agent="` + after + `"; other`}
+	}
+	const to, member = `{\"agent_name\":\"billing\"}`, `{\"member_id\":\"writer\",\"task\":\"x\"}`
+	long := `{\"member_id\":\"writer\",\"task\":\"` + strings.Repeat("x", maxArgs) + `\"}`
+	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+		{"a transfer", calls("transfer_to_agent", to, `{\"result\":null}`), called("transfer_to_agent", `me"; other`, `{"result":null}; transfer name="billing" call="c" id="c"`, "billing")},
+		{"a transfer that failed", calls("transfer_to_agent", to, `{\"error\":\"no\"}`), called("transfer_to_agent", `me"; other`, `{"error":"no"}`, "me")},
+		{"a transfer to the human", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
+		{"a tool that is no transfer", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
+		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
+		{"a member that nobody names", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
+		{"arguments that are too long", calls("delegate_task_to_member", long, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
+	})
+}
+
+// TestSteps takes a step for an agent only where its producer says so.
+func TestSteps(t *testing.T) {
+	in := func(name, more string) []string {
+		return []string{ev("STEP_STARTED", `"stepName":"`+name+`"`+more), ev("TEXT_MESSAGE_START", `"messageId":"m"`)}
+	}
+	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+		{"of a graph", in("tools", ""), []string{`STEP_STARTED agent="me" step="tools" branch="tools#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="tools" branch="tools#1"; other`}},
+		{"CrewAI's agent", in("analyst", `,"rawEvent":{"attribution":{"boundary":"agent"}}`), []string{`STEP_STARTED agent="analyst" branch="analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="analyst#1"; other`}},
+		{"CrewAI's method", in("plan", `,"rawEvent":{"attribution":{"boundary":"flow_method"}}`), []string{`STEP_STARTED agent="me" step="plan" branch="plan#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="plan" branch="plan#1"; other`}},
+		{"an agent of Strands", in("agent:analyst", ""), []string{`STEP_STARTED agent="analyst" branch="agent:analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="agent:analyst#1"; other`}},
+		{"none of Strands", in("agent:user", ""), []string{`STEP_STARTED agent="me" step="agent:user" branch="agent:user#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="agent:user" branch="agent:user#1"; other`}},
 	})
 }

@@ -28,20 +28,21 @@ var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Events:         []string{"message"}, // a browser's onmessage hears no others
 	Failure:        `{"v":2,"type":"error","error":"the run failed"}`,
+	Oversize:       `{"v":2,"type":"error","error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeStart: public(event.KindOther, members{"message_id": &scalar, "chat_id": &scalar, "status": &runStatus}),
 		typeThinking: {Client: true, Public: &event.Rule{Thought: []string{"text"}, Members: with(members{
-			"text": {Fact: event.KindThought},
+			"text": {Fact: event.KindThought, Form: event.FormText},
 		})}},
 		// What the items say is the agent's own plan; that there are some, and how far they are, is progress.
 		typePlan: public(event.KindPlan, members{"items": {Each: &event.Rule{Members: members{"id": &scalar, "status": &itemStatus}}}}),
 		// The arguments, raw or for display, may quote the user.
 		typeToolStart:     public(event.KindToolStarted, members{"name": &scalar, "call_id": &scalar}),
-		typeToolEnd:       public(event.KindToolEnded, members{"name": &scalar, "call_id": &scalar, "status": &toolStatus, "ms": &scalar}),
+		typeToolEnd:       public(event.KindToolEnded, members{"name": &scalar, "call_id": &scalar, "status": &toolStatus, "ms": &number}),
 		typeSubagentStart: public(event.KindOther, nil), // its description is a prompt
-		typeSubagentEnd:   public(event.KindOther, members{"ms": &scalar}),
+		typeSubagentEnd:   public(event.KindOther, members{"ms": &number}),
 		typeContentStart:  public(event.KindOther, nil),
-		typeContent:       public(event.KindOther, members{"md": {Fact: event.KindText}}),
+		typeContent:       public(event.KindOther, members{"md": {Fact: event.KindText, Form: event.FormText}}),
 		typeContentEnd:    public(event.KindOther, nil),
 		typeStatus:        public(event.KindOther, members{"text": {Instead: `"Processing..."`}}),
 		// Beside the question stand the context and the id with which a thread is resumed, all in one string.
@@ -49,7 +50,7 @@ var table = event.Table{
 			"text": {Instead: `"\u23f8\ufe0f ` + asksHuman + `"`},
 			"md":   {Instead: `"{\"interrupt\":true}"`},
 		}),
-		typeEnd:   public(event.KindOther, members{"status": &runStatus, "ms_total": &scalar, "tool_calls": &scalar}),
+		typeEnd:   public(event.KindOther, members{"status": &runStatus, "ms_total": &number, "tool_calls": &number}),
 		typeError: public(event.KindOther, members{"error": {Instead: `"the run failed"`, Fact: event.KindError}}),
 	},
 }
@@ -67,14 +68,18 @@ func public(fact event.Kind, own members) event.Type {
 // with adds what every frame has.
 func with(own members) members {
 	all := members{
-		"v": &scalar, "type": &scalar, "id": &scalar, "ts": &scalar,
+		"v": &scalar, "type": &scalar, "id": &scalar, "ts": &moment,
 		"agent_type": &scalar, "agent_id": &scalar, "parent_call_id": &scalar,
 	}
 	maps.Copy(all, own)
 	return all
 }
 
-var scalar = event.Rule{}
+var (
+	scalar = event.Rule{}
+	number = event.Rule{Form: event.FormPlain}
+	moment = event.Rule{Form: event.FormTime}
+)
 
 // Words for how something ended or stands. In the place of any other, which might be a message, stands that it is another.
 var (

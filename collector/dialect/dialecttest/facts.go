@@ -94,6 +94,7 @@ func inWords(b *event.Batch, cut func(string) string) string {
 	w.mark("orphan", b.Orphan)
 	w.put("session", b.Session)
 	w.put("agent", b.Agent)
+	w.put("step", b.Step)
 	w.put("branch", b.Branch)
 	w.put("place", place(b.Place))
 	w.put("within", b.Within)
@@ -210,7 +211,11 @@ func (w *words) pieces(e *event.Event) {
 // statement is what few dialects say of an answer's worth in a field of its own.
 func (w *words) statement(e *event.Event) {
 	if e.Confidence != (event.Confidence{}) {
-		fmt.Fprintf(w, " %+v", e.Confidence)
+		c := e.Confidence
+		fmt.Fprintf(w, " {Value:%v Known:%v Scope:%s Label:%s Topic:%s Overall:%v Origin:%s}", c.Value, c.Known, c.Scope, c.Label, c.Topic, c.Overall, c.Origin)
+		if c.Low.Known || c.High.Known {
+			fmt.Fprintf(w, " %+v to %+v", c.Low, c.High)
+		}
 	}
 	if e.Citation != (event.Citation{}) {
 		fmt.Fprintf(w, " %+v", e.Citation)

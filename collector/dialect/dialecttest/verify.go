@@ -91,7 +91,7 @@ func misplaced(e *event.Event) string {
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
 	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
-		e.Unmetered && !kind(event.KindModelEnded), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
+		e.Unmetered && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
 		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
 		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
 		e.ToolCalls.Known && !kind(event.KindRunEnded),

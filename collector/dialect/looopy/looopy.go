@@ -20,7 +20,7 @@ func (Dialect) Name() string { return "looopy" }
 // Paths are that of the AWS runtime, which answers one turn, and those of the streams of a context, which go on from turn to turn.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
-		{Glob: "/invocations"},
+		{Glob: "/invocations", Shared: true},
 		{Glob: "/events/*", Continues: true},
 		{Glob: "/api/contexts/*/stream", Continues: true},
 		{Glob: "/sse/*", Continues: true},

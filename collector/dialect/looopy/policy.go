@@ -7,6 +7,8 @@ var table = event.Table{
 	Discriminators: []string{"kind", "type"},
 	Deep:           true,
 	Named:          true,
+	FailureType:    "task-status",
+	Oversize:       `{"kind":"task-status","contextId":"unknown","taskId":"unknown","status":"failed","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		// How a task goes. Its words are those of errors too, and of what it waits for.
 		kindTaskCreated: {Client: true, Public: public(rules{
@@ -27,15 +29,15 @@ var table = event.Table{
 		"task-complete": {Client: true, Public: public(rules{
 			"content":   &answerText,
 			"artifacts": {Each: &scalar},
-			"metadata":  members(rules{"duration": &scalar, "iterations": &scalar, "finishReason": &scalar}),
+			"metadata":  members(rules{"duration": &flag, "iterations": &flag, "finishReason": &reason}),
 		})},
 		"subtask-created": {Client: true, Public: public(rules{"subtaskId": &scalar, "agentId": &scalar})},
 
 		// What the model says. Its thoughts leave where the settings say so; what it costs, and what it was told, never.
-		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &scalar})},
+		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag})},
 		"content-complete": {Client: true, Public: public(rules{
 			"content":      &answerText,
-			"finishReason": &scalar,
+			"finishReason": &reason,
 			"toolCalls": {Each: members(rules{
 				"id": &scalar, "type": &scalar, "function": members(rules{"name": &scalar}),
 			}), Fact: event.KindToolStarted},
@@ -49,24 +51,24 @@ var table = event.Table{
 		"tool-start":    {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
 		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &scalar, "progress": {Fact: event.KindToolProgress}})},
 		"tool-complete": {Client: true, Public: public(rules{
-			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &scalar,
+			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &flag,
 		})},
 
 		// What somebody is to answer: all that he needs for it, since the protocol wants it to reach him, and no more.
 		"tool-input-required": {Client: true, Public: public(rules{
-			"toolCallId": &scalar, "toolName": &scalar, "inputId": &asked, "requireUser": &scalar, "inputType": &scalar,
-			"prompt": &asked, "schema": &wholly, "options": &wholly, "metadata": &waiting,
+			"toolCallId": &scalar, "toolName": &scalar, "inputId": &asked, "requireUser": &flag, "inputType": &scalar,
+			"prompt": &askedText, "schema": &wholly, "options": &wholly, "metadata": &waiting,
 		})},
 		"input-required": {Client: true, Public: public(rules{
-			"inputId": &asked, "requireUser": &scalar, "inputType": &scalar,
-			"prompt": &asked, "schema": &wholly, "options": &wholly, "metadata": &waiting,
+			"inputId": &asked, "requireUser": &flag, "inputType": &scalar,
+			"prompt": &askedText, "schema": &wholly, "options": &wholly, "metadata": &waiting,
 		})},
 		"auth-required": {Client: true, Public: public(rules{
-			"authId": &asked, "authType": &scalar, "provider": &scalar, "scopes": {Each: &scalar}, "prompt": &asked,
-			"authUrl": &asked, "infoUrl": &asked,
-			"authorizationEndpoint": &asked, "clientId": &scalar, "codeChallenge": &scalar, "codeChallengeMethod": &scalar,
+			"authId": &asked, "authType": &scalar, "provider": &scalar, "scopes": {Each: &scalar}, "prompt": &askedText,
+			"authUrl": &askedText, "infoUrl": &askedText,
+			"authorizationEndpoint": &askedText, "clientId": &scalar, "codeChallenge": &scalar, "codeChallengeMethod": &scalar,
 			// With it the user's client encrypts what it sends. Should more of the key stand there, it stays in.
-			"encryptionKey": members(rules{"kty": &scalar, "crv": &scalar, "x": &scalar, "y": &scalar, "kid": &scalar, "alg": &scalar}),
+			"encryptionKey": members(rules{"kty": &scalar, "crv": &scalar, "x": {Form: event.FormText}, "y": {Form: event.FormText}, "kid": &scalar, "alg": &scalar}),
 			"metadata":      &waiting,
 		})},
 		// Who answered is nobody's business.
@@ -75,13 +77,13 @@ var table = event.Table{
 
 		// Artifacts: their names and how far they are, not what is in them.
 		"file-write": {Client: true, Public: public(rules{
-			"artifactId": &written, "name": &written, "mimeType": &scalar, "index": &scalar, "complete": &scalar,
+			"artifactId": &written, "name": &written, "mimeType": &scalar, "index": &flag, "complete": &flag,
 		})},
 		"data-write": {Client: true, Public: public(rules{
 			"artifactId": &written, "name": &written, "metadata": members(rules{"version": &scalar}),
 		})},
 		"dataset-write": {Client: true, Public: public(rules{
-			"artifactId": &written, "name": &written, "index": &scalar, "complete": &scalar,
+			"artifactId": &written, "name": &written, "index": &flag, "complete": &flag,
 		})},
 	},
 }
@@ -93,9 +95,13 @@ type rules = map[string]*event.Rule
 
 var (
 	scalar      = event.Rule{}
-	answerText  = event.Rule{Fact: event.KindText}
+	flag        = event.Rule{Form: event.FormPlain}
+	moment      = event.Rule{Form: event.FormTime}
+	answerText  = event.Rule{Fact: event.KindText, Form: event.FormText}
+	reason      = event.Rule{Instead: `"other"`, Values: []string{"stop", "length", "tool_calls", "content_filter", "error", "completed", "canceled", "max_iterations"}}
 	toolStarted = event.Rule{Fact: event.KindToolStarted}
 	asked       = event.Rule{Fact: event.KindInputRequested}
+	askedText   = event.Rule{Fact: event.KindInputRequested, Form: event.FormText}
 	wholly      = event.Rule{Fact: event.KindInputRequested, Whole: true}
 	answered    = event.Rule{Fact: event.KindInputAnswered}
 	written     = event.Rule{Fact: event.KindArtifact}
@@ -108,8 +114,8 @@ var (
 var publicThought = event.Rule{
 	Thought: []string{"thoughtId", "thoughtType", "content"},
 	Members: with(rules{
-		"thoughtId": &scalar, "thoughtType": &scalar, "verbosity": &scalar, "index": &scalar,
-		"content":  {Fact: event.KindThought},
+		"thoughtId": &scalar, "thoughtType": &scalar, "verbosity": &scalar, "index": &flag,
+		"content":  {Fact: event.KindThought, Form: event.FormText},
 		"metadata": members(rules{"confidence": {Fact: event.KindConfidence}}),
 	}),
 }
@@ -121,7 +127,7 @@ func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
 func with(own rules) rules {
 	for name, rule := range (rules{
-		"kind": &scalar, "contextId": &scalar, "taskId": &scalar, "parentTaskId": &scalar, "path": {Each: &scalar}, "timestamp": &scalar,
+		"kind": &scalar, "contextId": &scalar, "taskId": &scalar, "parentTaskId": &scalar, "path": {Each: &scalar}, "timestamp": &moment,
 	}) {
 		own[name] = rule
 	}

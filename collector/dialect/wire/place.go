@@ -18,11 +18,13 @@ type Places struct {
 // Speaker is what an event of the ADK says of the place of its author.
 type Speaker struct {
 	Author  string
-	Path    string // nodeInfo.path of ADK 2: `name@run/name@run`
+	Path    string // nodeInfo.path of ADK 2: `name@run/name@run` of Python, `name.name` of JavaScript
 	Branch  string // `container.child` for a child that runs beside others, `name@run` or `name@call` for a node with a branch of its own
 	Scope   string // isolationScope: of a task, the id of the call that set it
 	HasPath bool   // tells an empty path, which events have below a root that is no node, from none
 	Runs    bool   // the author says which agent it runs next (actions.agentState)
+
+	Function bool // the author is no agent: in Python a function's author is its workflow, in JavaScript the function itself
 }
 
 // maxPlaces bounds each map of Places; more places are made anew for each frame.
@@ -71,7 +73,7 @@ func (p *Places) HasOutput(path string) {
 func (p *Places) IsWorkflow(path string) bool { return p.workflows[whole(path, '/')] }
 
 func (p *Places) newPlace(key Speaker) *event.Place {
-	path := split(key.Path, "/")
+	path := splitPath(key.Path)
 	w := walk{places: p, segments: split(key.Branch, ".")}
 	w.pathNodes(path, key.Scope)
 	root := event.RootUnknown
@@ -84,7 +86,9 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 	end := len(w.nodes) - 1
 	switch owner := w.owner(key.Author); {
 	case end >= 0 && w.nodes[end].Name == key.Author: // ADK leaves the branch of a parallel agent on what follows that
-		w.nodes[end].Kind = event.NodeSpeaker
+		if w.nodes[end].Kind = event.NodeSpeaker; key.Function {
+			w.nodes[end].Kind = event.NodeFunction
+		}
 	case owner >= 0 && w.nodes[end].Task: // a task is an agent's; ADK puts the caller's name on a failure that comes first
 		w.nodes[end].Kind = event.NodeSpeaker
 	case owner >= 0: // the author is the workflow, and owns the functions on the way to the speaker
@@ -112,6 +116,14 @@ func whole(s string, by byte) string {
 	return s[:max(strings.LastIndexByte(s[:MaxText], by), 0)]
 }
 
+// splitPath parts a path of either form. The first segment of Python's has a run, that of JavaScript's has none.
+func splitPath(path string) []string {
+	if first, _, _ := strings.Cut(path, "."); strings.Contains(first, "@") || strings.Contains(path, "/") {
+		return split(path, "/")
+	}
+	return split(path, ".")
+}
+
 func split(s, by string) []string {
 	if s == "" {
 		return nil
@@ -136,7 +148,7 @@ func (w *walk) enter(n int) {
 }
 
 // pathNodes adds the nodes that the path names. A segment `name@id` of the branch belongs to the innermost node of that name, and says
-// by which call it was invoked, if id is none of the path's numbers. A segment of no such node is of an earlier node, whose lane the
+// by which call it was invoked, if id is none of the path's numbers; JavaScript's paths have none. A segment of no such node is of an earlier node, whose lane the
 // node inherits: the outermost one that the same node runs, else the speaker.
 func (w *walk) pathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
@@ -171,7 +183,7 @@ func (w *walk) ownSegments(path []string) []int {
 	for i := len(path) - 1; i >= 0; i-- {
 		name, run := cutRun(path[i])
 		for at := next; at > 0; at-- {
-			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || isCall(id)) {
+			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || run == "" || isCall(id)) {
 				owned[i], next = at, at-1
 				break
 			}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	toolkit "github.com/prometheus/exporter-toolkit/web"
@@ -37,7 +36,7 @@ func Serve(
 ) error {
 	defer l.Close()
 	server := &http.Server{
-		Handler:           guarded(h, logger),
+		Handler:           guarded(h),
 		ReadHeaderTimeout: headerWait,
 		IdleTimeout:       idleWait,
 		MaxHeaderBytes:    headerSize,
@@ -82,19 +81,9 @@ func (b bounded) Accept() (net.Conn, error) {
 }
 
 // guarded gives a request's body, which none of ours has a use for, little time: the server reads what is left of it, without
-// a limit of time of its own. A panic is logged without its value, which may come from the wire.
-func guarded(next http.Handler, logger *slog.Logger) http.Handler {
+// a limit of time of its own.
+func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			fault := recover()
-			if fault == nil {
-				return
-			}
-			if fault != http.ErrAbortHandler {
-				logger.Error("a request to the stream ended by a fault of ours", "stack", string(debug.Stack()))
-			}
-			panic(fault)
-		}()
 		if r.Body != http.NoBody {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyWait))
 		}

@@ -315,30 +315,6 @@ func TestServeReturnsWhatItCannotDo(t *testing.T) {
 	}
 }
 
-func TestPanicIsLoggedWithoutItsValue(t *testing.T) {
-	l := listen(t)
-	s := serve(t, l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/abort" {
-			panic(http.ErrAbortHandler)
-		}
-		panic("secret of " + r.URL.Path)
-	}), "", Shutdown{Grace: time.Minute})
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for _, path := range []string{"/abort", "/joe"} {
-		if got := ask(client, "http://"+l.Addr().String()+path, "", "", ""); got != "no answer" {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
-	if err := s.stop(); err != nil {
-		t.Fatal(err)
-	}
-	log := s.log.String()
-	if strings.Count(log, "a fault of ours") != 1 || !strings.Contains(log, "serve_test.go") ||
-		strings.Contains(log, "secret") || strings.Contains(log, "joe") {
-		t.Errorf("the log is %s, want one stack without the value", log)
-	}
-}
-
 func TestBrokenHandshakeIsNotLogged(t *testing.T) {
 	a, others := newAuthority(t), newAuthority(t)
 	config := a.webConfigWith(t, ", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca.pem}")

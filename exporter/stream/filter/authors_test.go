@@ -75,8 +75,8 @@ func TestThoughts(t *testing.T) {
 	} {
 		both, without := adkEvent(adkParts(hi, thought)), adkEvent(adkParts(hi))
 		leaving := both
-		if strings.HasSuffix(thought, "{}}") { // signs leave as they are if they are scalars
-			leaving = adkEvent(adkParts(hi, `{"text":"hm"}`))
+		if strings.Contains(thought, `:"true"`) || strings.HasSuffix(thought, "{}}") { // of signs, only numbers and booleans leave as they are
+			leaving = adkEvent(adkParts(hi, `{"text":"hm","thought":true}`))
 		}
 		for verbosity, want := range map[event.Verbosity][2]string{
 			event.ThoughtsNone:     {without, setting},

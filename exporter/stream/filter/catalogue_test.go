@@ -49,14 +49,14 @@ var kinded = event.Table{
 	Named:          true,
 	Types: map[string]event.Type{
 		"content-delta": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
-			"kind": {}, "delta": {Fact: event.KindText},
+			"kind": {}, "delta": {Fact: event.KindText, Form: event.FormText},
 		}}},
 		"tool-start": {Client: true},
 		"state": {Client: true, Inner: []string{"input"}, Public: &event.Rule{Members: map[string]*event.Rule{
 			"kind": {}, "delta": {Patch: true, Needed: true}, "snapshot": {State: true, Else: "{}"},
 		}}},
 		"thought-stream": {Client: true, Public: &event.Rule{Thought: []string{"thought"}, Members: map[string]*event.Rule{
-			"kind": {}, "thought": {Fact: event.KindThought},
+			"kind": {}, "thought": {Fact: event.KindThought, Form: event.FormText},
 		}}},
 	},
 }

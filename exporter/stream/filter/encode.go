@@ -1,7 +1,10 @@
 package filter
 
 import (
+	"bytes"
 	"slices"
+	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -173,7 +176,10 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	case rule.Members != nil:
 		return e.members(dst, v, rule)
 	case rule.Names != nil:
-		return e.object(dst, v, func(_, value strictjson.Value) *event.Rule {
+		return e.object(dst, v, func(name, value strictjson.Value) *event.Rule {
+			if !isOf(rule.Form, name.Text()) {
+				return nil
+			}
 			// Where the name is what there is to know, words beside it are contents; a number is a version or a count.
 			if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
 				return nil
@@ -185,7 +191,7 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	case rule.Patch:
 		return e.patch(dst, v)
 	}
-	return scalar(dst, v)
+	return scalar(dst, v, rule.Form)
 }
 
 // members writes an object's members. In a thought, text is a thought too.
@@ -231,7 +237,7 @@ func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 	case strictjson.Array:
 		return e.array(dst, v, &whole)
 	}
-	return scalar(dst, v)
+	return scalar(dst, v, event.FormText)
 }
 
 func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value strictjson.Value) *event.Rule) ([]byte, bool) {
@@ -304,14 +310,31 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	return append(dst, ']'), true
 }
 
-func scalar(dst []byte, v strictjson.Value) ([]byte, bool) {
+func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.String:
+		if !isOf(form, v.Text()) {
+			return dst, false
+		}
 		return quote(dst, v), true
 	case strictjson.Number, strictjson.Bool, strictjson.Null:
 		return append(dst, v.Raw()...), true
 	}
 	return dst, false
+}
+
+// isOf reports whether a string is of a form.
+func isOf(form event.Form, text []byte) bool {
+	switch form {
+	case event.FormName:
+		return len(text) <= event.MaxName && !bytes.ContainsFunc(text, unicode.IsControl)
+	case event.FormText:
+		return true
+	case event.FormTime:
+		_, err := time.Parse(time.RFC3339, string(text))
+		return err == nil
+	}
+	return false
 }
 
 // quote writes a string anew. Strict reading has refused what is not UTF-8, so there is no error to come.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -42,6 +43,8 @@ type Settings struct {
 	Thoughts  event.Verbosity
 	Floor     float64  // a thought leaves only if it states a confidence of at least this; 0: any thought
 	StateKeys []string // of session state, which may leave under the policy public
+
+	Panics *recovery.Recorder // nil recovers panics without a record
 }
 
 // Frame is what leaves of a batch. Data is borrowed from the batch or from the filter, until its next Apply.
@@ -75,11 +78,7 @@ func New(s Settings) *Filter {
 
 // Apply judges one frame: what leaves of it, or the reason why nothing does.
 func (f *Filter) Apply(b *event.Batch) (frame Frame, why Reason) {
-	defer func() {
-		if recover() != nil {
-			frame, why = Frame{}, Panic
-		}
-	}()
+	defer f.settings.Panics.Recover(recovery.Filter, func() { frame, why = Frame{}, Panic })
 	if why := f.admit(b); why != Passed {
 		return Frame{}, why
 	}
@@ -188,8 +187,11 @@ func (f *Filter) leaveText(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if rules.Public == nil {
 			return Frame{}, Policy
 		}
-		if rules.Public.Instead != "" {
+		switch {
+		case rules.Public.Instead != "":
 			data = []byte(rules.Public.Instead)
+		case !isOf(rules.Public.Form, data) && !slices.Contains(rules.Public.Values, string(data)):
+			return Frame{}, Empty
 		}
 	default:
 		return Frame{}, Policy

@@ -1,11 +1,15 @@
 package filter_test
 
 import (
+	"bytes"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -50,8 +54,21 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: %q, want %q: %s", test.name, why, test.want, frame.Data)
 		}
 	}
-	if _, why := filter.New(filter.Settings{Policy: event.PolicyPublic}).Apply(nil); why != filter.Panic {
-		t.Errorf("a fault of ours: %q", why)
+}
+
+// TestFilterPanics keeps a frame in that the filter panics at, and the panic's value out of the log.
+func TestFilterPanics(t *testing.T) {
+	var log bytes.Buffer
+	var counted []recovery.Component
+	panics := recovery.New(slog.New(slog.NewTextHandler(&log, nil)), func(c recovery.Component) { counted = append(counted, c) })
+	f := filter.New(filter.Settings{Policy: event.PolicyPublic, Panics: panics})
+	for range 2 {
+		if frame, why := f.Apply(nil); why != filter.Panic || frame.Data != nil {
+			t.Errorf("%q, %q", frame.Data, why)
+		}
+	}
+	if !slices.Equal(counted, []recovery.Component{recovery.Filter, recovery.Filter}) || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "filter.(*Filter)") {
+		t.Errorf("%v; the log is %s", counted, &log)
 	}
 }
 

@@ -26,16 +26,17 @@ func NewRelay(s Settings, counters Counters) *Relay {
 	return &Relay{filter: New(s), counters: counters}
 }
 
-// Append appends what leaves of a frame, framed anew. A frame that says in a form nobody can read that the run failed is
-// replaced, so that the client learns of it.
+// Append appends what leaves of a frame, framed anew. A frame that is too large for the
+// protocol's own client, or says in a form nobody can read that the run failed, is replaced, so that the client learns of it.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
 		r.counters.Withheld(b.Stream.Source, why)
-		if why != Unreadable || !failed(b) {
+		instead := r.instead(b, why)
+		if instead == "" {
 			return dst
 		}
-		frame = Frame{Data: []byte(b.Table.Failure)}
+		frame = Frame{Data: []byte(instead)}
 		if b.Table.Named {
 			frame.Name = b.Table.FailureType
 		}
@@ -54,6 +55,17 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	r.named = len(out.ID) > 0
 	dst, _ = sse.AppendFrame(dst, out) // the id is plain, the name one of the table's: there is no error to come
 	return dst
+}
+
+// instead returns what takes the place of a frame that stays in, "" for nothing.
+func (r *Relay) instead(b *event.Batch, why Reason) string {
+	switch {
+	case b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient:
+		return b.Table.Oversize
+	case why == Unreadable && failed(b):
+		return b.Table.Failure
+	}
+	return ""
 }
 
 // failed says whether a frame that cannot be read tells of a failure.

@@ -19,7 +19,7 @@ func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 }
 
 // operation is the rule for one of a JSON Patch. Of one that only changes what does not leave nothing does.
-var operation = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {}, "from": {}, "value": &whole}}
+var operation = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {Form: event.FormText}, "from": {Form: event.FormText}, "value": &whole}}
 
 // patch writes the operations of a JSON Patch that change configured keys. With one that nobody understands all of it stays in:
 // to whom it is applied, what comes after it means something else.

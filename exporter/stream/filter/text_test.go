@@ -14,7 +14,7 @@ var textTable = event.Table{
 	Discriminators: []string{"type"},
 	Named:          true,
 	Types: map[string]event.Type{
-		"chunk": {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText}},
+		"chunk": {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		"error": {Text: true, Client: true, Public: &event.Rule{Instead: "the run failed", Fact: event.KindError}},
 		"log":   {Text: true, Client: true},
 		"debug": {Text: true},

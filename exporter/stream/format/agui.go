@@ -1,6 +1,8 @@
 package format
 
 import (
+	"cmp"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -67,12 +69,12 @@ func (a *agui) state(r *run, b *event.Batch, e *event.Event) {
 		a.answer(r, b, e)
 	case event.KindAgentStarted:
 		listens := a.enters(r) // a turn begins with the steps that are open before it
-		if begun, named := r.beginStep(b.Agent, b.Branch, listens); named && listens {
+		if begun, named := r.beginStep(cmp.Or(b.Step, b.Agent), b.Branch, listens); named && listens {
 			a.add(b, aguiEvent{Type: "STEP_STARTED", StepName: begun.name})
 		}
 	case event.KindAgentEnded:
 		listens := a.enters(r)
-		if ended, known := r.endStep(b.Agent, b.Branch); known && listens && ended.shown {
+		if ended, known := r.endStep(cmp.Or(b.Step, b.Agent), b.Branch); known && listens && ended.shown {
 			a.add(b, aguiEvent{Type: "STEP_FINISHED", StepName: ended.name})
 		}
 	case event.KindArtifact:

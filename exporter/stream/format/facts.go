@@ -77,6 +77,8 @@ type plan struct {
 
 type confidence struct {
 	Value   *float64     `json:"value,omitempty"`
+	Low     *float64     `json:"low,omitempty"`
+	High    *float64     `json:"high,omitempty"`
 	Scope   string       `json:"scope,omitempty"`
 	Label   string       `json:"label,omitempty"`
 	Topic   string       `json:"topic,omitempty"`

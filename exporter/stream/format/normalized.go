@@ -26,6 +26,7 @@ type fact struct {
 	Session string `json:"session,omitempty"`
 	Run     string `json:"run,omitempty"`
 	Agent   string `json:"agent,omitempty"`
+	Step    string `json:"step,omitempty"`
 	Branch  string `json:"branch,omitempty"`
 	Within  string `json:"within,omitempty"`
 	Parent  string `json:"parent,omitempty"`
@@ -78,7 +79,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 			continue
 		}
 		said := n.begin(f, e.Kind.String(), b)
-		said.Agent, said.Branch, said.Within, said.Parent = b.Agent, b.Branch, b.Within, b.Parent
+		said.Agent, said.Step, said.Branch, said.Within, said.Parent = b.Agent, b.Step, b.Branch, b.Within, b.Parent
 		if !b.Time.IsZero() {
 			said.Time = b.Time.UTC().Format(time.RFC3339Nano)
 		}
@@ -159,6 +160,12 @@ func (c *content) judge(e *event.Event) {
 		c.Sure = &confidence{Scope: e.Confidence.Scope, Label: e.Confidence.Label, Topic: e.Confidence.Topic, Overall: e.Confidence.Overall, Origin: e.Confidence.Origin}
 		if e.Confidence.Known {
 			c.Sure.Value = &e.Confidence.Value
+		}
+		if e.Confidence.Low.Known {
+			c.Sure.Low = &e.Confidence.Low.Value
+		}
+		if e.Confidence.High.Known {
+			c.Sure.High = &e.Confidence.High.Value
 		}
 	case event.KindCitation:
 		c.By = e.Name

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
@@ -183,6 +184,7 @@ func (f *feed) forget(name string) {
 
 // take puts a message into the ring, behind word of what is missing before it, unless it is sure that nothing is.
 func (f *feed) take(m jetstream.Msg, number uint64, sure bool) {
+	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.tell(replay.Lost, number, "") })
 	d, err := f.known.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.chain.skip(m.Subject(), number)

@@ -12,6 +12,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -35,6 +36,7 @@ type Settings struct {
 
 	Observer Observer
 	Logger   *slog.Logger
+	Panics   *recovery.Recorder // nil recovers panics without a record
 }
 
 // Limits bound the stream in NATS.

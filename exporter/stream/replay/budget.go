@@ -23,27 +23,39 @@ func (r *Ring) Part() int {
 
 // room is how many bytes the ring may hold now. The newest two frames stay in any case.
 func (r *Ring) room() int {
-	if b := r.settings.Budget; b == nil || b.held.Load() <= b.bytes {
-		return r.settings.Bytes
+	room := r.settings.Bytes
+	if b := r.settings.Budget; b != nil && b.held.Load() > b.bytes {
+		room = r.Part()
 	}
-	return r.Part()
+	if r.settings.Memory == nil {
+		return room
+	}
+	return min(room, max(0, r.view.Load().bytes+r.settings.Memory.Left()))
 }
 
 // Leave gives back what a Ring takes of its Budget. It may be read and published to as before, but counts for nobody.
 func (r *Ring) Leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b := r.settings.Budget; b != nil && !r.left {
-		r.left = true
-		b.held.Add(-int64(r.view.Load().bytes))
+	if r.left {
+		return
+	}
+	r.left = true
+	held := r.view.Load().bytes
+	r.settings.Memory.Release(held)
+	if b := r.settings.Budget; b != nil {
+		b.held.Add(-int64(held))
 		b.rings.Add(-1)
 	}
 }
 
 // show has everybody see another view from now on. The caller holds the lock.
 func (r *Ring) show(next *view) {
-	if b := r.settings.Budget; b != nil && !r.left {
-		b.held.Add(int64(next.bytes - r.view.Load().bytes))
+	if more := next.bytes - r.view.Load().bytes; !r.left {
+		if b := r.settings.Budget; b != nil {
+			b.held.Add(int64(more))
+		}
+		r.settings.Memory.Hold(more)
 	}
 	r.view.Store(next)
 }

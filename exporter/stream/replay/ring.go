@@ -12,6 +12,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -35,6 +36,7 @@ type Settings struct {
 	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are known as such
 	After  uint64           // the number before the first frame's
 	Budget *Budget          // shared with other Rings; nil: there is none
+	Memory *budget.Account  // of the process, from which the frames are taken; nil: there is no bound
 }
 
 // Entry is one frame to publish. Nothing of it is kept but copies.
@@ -198,6 +200,9 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		f := &segment.frames[i]
 		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && (v.bytes <= room || v.frames() <= 2) && now-f.at < r.settings.Age {
 			break
+		}
+		if v.bytes > room && v.bytes <= r.settings.Bytes {
+			r.settings.Memory.Shed()
 		}
 		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.cost(i)

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// Versions are the versions of ADK that recordings exist of.
-var Versions = []string{"2.13", "1.38"}
+// Versions are the versions of ADK that recordings exist of: two for Python, one for JavaScript.
+var Versions = []string{"2.13", "1.38", "js-2.0"}
 
-//go:embed python/*.py python/shapes/*.py
+//go:embed python/*.py python/shapes/*.py js/*.mjs js/shapes/*.mjs
 var agents embed.FS
 
 //go:embed recordings

@@ -49,40 +49,63 @@ type Step struct {
 // makes ADK export its spans. The test is skipped where that version is not installed; see adkserver.Installed.
 func Start(t testing.TB, version string, env ...string) *Server {
 	t.Helper()
-	variable, name, script := "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python"
-	if strings.HasPrefix(version, "1.") {
-		variable, name, script = "DELEGRAPH_ADK_PYTHON_1", "adk-python-1", "adk-python 1"
+	launch, own := python, []string{"GOOGLE_API_KEY=none", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"}
+	if strings.HasPrefix(version, "js-") {
+		launch, own = node, nil
 	}
-	python := filepath.Join(adkserver.Installed(t, variable, name, script), "venv", "bin", "python")
-	env = append([]string{"GOOGLE_API_KEY=none", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"}, env...)
-	launcher := extract(t)
-	s := list(t, python, launcher, env)
+	command := launch(t, version)
+	env = append(own, env...)
+	s := list(t, command("list"), env)
 	s.Version = version
-	if !strings.HasPrefix(s.ADK, version+".") {
-		t.Fatalf("%s has ADK %s, want %s: run .ci/install/%s", python, s.ADK, version, script)
+	if !strings.HasPrefix(s.ADK, strings.TrimPrefix(version, "js-")+".") {
+		t.Fatalf("ADK %s is installed where %s is wanted: run its script in .ci/install", s.ADK, version)
 	}
 	s.URL = adkserver.Start(t, s.Shapes[0].Name, env, func(home, port string) *exec.Cmd {
-		return exec.Command(python, launcher, "serve", port, filepath.Join(home, "agents"))
+		return command("serve", port, filepath.Join(home, "agents"))
 	}).URL
 	return s
 }
 
-func extract(t testing.TB) (launcher string) {
+// python returns what makes the command of a Python ADK's launcher.
+func python(t testing.TB, version string) func(args ...string) *exec.Cmd {
 	t.Helper()
-	tree, err := fs.Sub(agents, "python")
+	variable, name, script := "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python"
+	if strings.HasPrefix(version, "1.") {
+		variable, name, script = "DELEGRAPH_ADK_PYTHON_1", "adk-python-1", "adk-python 1"
+	}
+	program := filepath.Join(adkserver.Installed(t, variable, name, script), "venv", "bin", "python")
+	launcher := filepath.Join(extract(t, "python"), "launch.py")
+	return func(args ...string) *exec.Cmd { return exec.Command(program, append([]string{launcher}, args...)...) }
+}
+
+// node returns what makes the command of the JavaScript ADK's launcher.
+func node(t testing.TB, _ string) func(args ...string) *exec.Cmd {
+	t.Helper()
+	root := adkserver.Installed(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
+	dir := extract(t, "js")
+	// Node resolves imports from the folder of the importing file upwards.
+	if err := os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	launcher := filepath.Join(dir, "launch.mjs")
+	return func(args ...string) *exec.Cmd { return exec.Command("node", append([]string{launcher}, args...)...) }
+}
+
+func extract(t testing.TB, language string) (dir string) {
+	t.Helper()
+	tree, err := fs.Sub(agents, language)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	if err := os.CopyFS(dir, tree); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "launch.py")
+	return dir
 }
 
-func list(t testing.TB, python, launcher string, env []string) *Server {
+func list(t testing.TB, cmd *exec.Cmd, env []string) *Server {
 	t.Helper()
-	cmd := exec.Command(python, launcher, "list")
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()

@@ -40,7 +40,7 @@ type Tokens struct {
 
 var kinds = map[string]Kind{
 	"invocation": Workflow, "invoke_workflow": Workflow, "invoke_agent": Agent, "invoke_node": Node,
-	"generate_content": Chat, "execute_tool": Tool,
+	"generate_content": Chat, "execute_tool": Tool, "execute_node": Node,
 }
 
 // Truth returns the operations of the run in the order of their starts, parents first. Spans of the HTTP server, call_llm
@@ -50,6 +50,13 @@ func (r Recording) Truth() []Operation {
 	spans := r.ordered()
 	index := make(map[string]int, len(spans)) // an operation, for every span
 	cut := map[int]bool{}                     // chats that have children
+	failed := map[string]bool{}               // spans that are no operation
+	wraps := map[string]bool{}                // by id and name of a span: there is an agent or a workflow of that name right below it
+	for _, span := range spans {
+		if verb, name, _ := strings.Cut(span.Name, " "); verb == "invoke_agent" || verb == "invoke_workflow" {
+			wraps[span.Parent+" execute_node "+name] = true
+		}
+	}
 	var operations []Operation
 	for _, span := range spans {
 		parent, below := index[span.Parent]
@@ -57,6 +64,10 @@ func (r Recording) Truth() []Operation {
 			parent = -1
 		}
 		kind, name := span.operation()
+		if wraps[span.ID+" "+span.Name] {
+			kind = "" // JavaScript has a span around the agents and workflows that are nodes, which alone says that they failed
+			failed[span.ID] = span.Status == "ERROR"
+		}
 		if kind == "" {
 			index[span.ID] = parent
 			continue
@@ -74,7 +85,7 @@ func (r Recording) Truth() []Operation {
 		operations = append(operations, Operation{
 			Kind: kind, Name: name, Parent: parent, Runner: span.Name == "invocation",
 			Start: time.Unix(0, span.Start), End: time.Unix(0, span.End),
-			Failed: span.Status == "ERROR", ErrorType: span.text("error.type"), Tokens: span.tokens(),
+			Failed: span.Status == "ERROR" || failed[span.Parent], ErrorType: span.text("error.type"), Tokens: span.tokens(),
 			CallID: span.callID(), EventID: span.text("gcp.vertex.agent.event_id"),
 		})
 	}

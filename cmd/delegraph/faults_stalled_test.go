@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+)
+
+// plainMain is a plain reverse proxy, to compare with: plain LISTEN UPSTREAM.
+func plainMain() {
+	upstream, err := url.Parse("http://" + os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(upstream) }, FlushInterval: -1}
+	panic(http.ListenAndServe(os.Args[1], proxy))
+}
+
+const fastLength = 43 << 20
+
+// fastAgent answers each run with a stream of 43 MB, as fast as it is taken.
+type fastAgent struct {
+	*httptest.Server
+	sent atomic.Int64 // bytes
+}
+
+func newFastAgent(t *testing.T) *fastAgent {
+	a := &fastAgent{}
+	piece := []byte(strings.Repeat(`data: {"author":"a","invocationId":"e-1","partial":true,"content":{"role":"model","parts":[{"text":"`+strings.Repeat("word ", 100)+`"}]}}`+"\n\n", 50))
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for sent := 0; sent < fastLength && r.Context().Err() == nil; sent += len(piece) {
+			n, err := w.Write(piece)
+			if a.sent.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+// stall has clients ask for runs through a proxy and never read the answers. It returns when the agent can send no more.
+func (a *fastAgent) stall(t *testing.T, proxy string, clients int) {
+	t.Helper()
+	a.sent.Store(0)
+	body := adkserver.RunRequest("u", "s", "x", true)
+	for range clients {
+		conn, err := net.Dial("tcp", proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+		_, _ = fmt.Fprintf(conn, "POST /run_sse HTTP/1.1\r\nHost: agent\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	last, same := int64(-1), 0
+	await(t, func(context.Context) error {
+		if sent := a.sent.Load(); sent != last || sent == 0 {
+			last, same = sent, 0
+		} else {
+			same++
+		}
+		if same < 50 {
+			return fmt.Errorf("the agent still sends: %d bytes", last)
+		}
+		return nil
+	})
+}
+
+// TestFaultStalledReaders has 60 clients that never read a fast stream, through a plain proxy and through both relays: what waits
+// for the clients and for the observer stays within the memory limit, and within a small multiple of what a plain proxy takes.
+func TestFaultStalledReaders(t *testing.T) {
+	const clients, most, limit = 60, 8, 461 << 20 // nine tenths of the chart's 512 MiB
+	if raceDetector {
+		t.Skip("the race detector takes memory of its own")
+	}
+	agent := newFastAgent(t)
+	plain := vacant(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(self, plain, agent.Listener.Addr().String())
+	command.Args[0] = "plain"
+	started := start(t, command)
+	await(t, func(context.Context) error { return reachable(plain) })
+	agent.stall(t, plain, clients)
+	floor := peakMemory(t, started.Process.Pid)
+	started.kill()
+	for _, relay := range []string{"verbatim", "filtered"} {
+		t.Run(relay, func(t *testing.T) {
+			proxy := vacant(t)
+			car := serveProcess(t, stalledConfig(t, agent, proxy, relay), map[string]string{"GOMEMLIMIT": fmt.Sprint(limit)})
+			agent.stall(t, proxy, clients)
+			peak := peakMemory(t, car.Process.Pid)
+			t.Logf("%d MiB resident at most, %.1f times as much as a plain proxy; %d MiB sent, %v bytes unobserved", peak>>20,
+				float64(peak)/float64(floor), agent.sent.Load()>>20, car.count(t, "delegraph_source_unobserved_bytes_total"))
+			if peak > limit || peak > most*floor {
+				t.Errorf("%d MiB resident, a plain proxy %d", peak>>20, floor>>20)
+			}
+			if budget := car.count(t, "delegraph_memory_budget_bytes"); budget != math.Floor(0.8*limit) {
+				t.Errorf("a budget of %v bytes", budget)
+			}
+		})
+	}
+}
+
+// TestFaultMemoryLimit has a control group limit the memory of the process, where one can be made, and nothing tell Go of it: with 60
+// clients that never read, the process lives, and another client has every byte.
+func TestFaultMemoryLimit(t *testing.T) {
+	const clients, limit = 60, 256 << 20
+	if raceDetector {
+		t.Skip("the race detector takes memory of its own")
+	}
+	group := memoryGroup(t, limit)
+	agent, proxy := newFastAgent(t), vacant(t)
+	admin := vacant(t)
+	car := ready(t, serveCommand(t, stalledConfig(t, agent, proxy, "filtered"), admin, nil, "echo $$ > "+group+"/cgroup.procs;"), admin)
+	if budget := car.count(t, "delegraph_memory_budget_bytes"); budget != math.Floor(0.8*limit) {
+		t.Errorf("a budget of %v bytes", budget)
+	}
+	agent.stall(t, proxy, clients)
+	resp, err := openRun(t.Context(), proxy, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < fastLength {
+		t.Errorf("the client that reads got %d bytes, %v", n, err)
+	}
+	t.Logf("%d MiB resident at most, %v times shed", peakMemory(t, car.Process.Pid)>>20, car.count(t, "delegraph_memory_shed_total"))
+	if shed := car.count(t, "delegraph_memory_shed_total"); shed == 0 {
+		t.Error("nothing was shed")
+	}
+}
+
+// memoryGroup makes a control group whose processes may take so many bytes.
+func memoryGroup(t *testing.T, limit int) (folder string) {
+	t.Helper()
+	root, file := "/sys/fs/cgroup", "memory.max"
+	if _, err := os.Stat(root + "/memory/memory.limit_in_bytes"); err == nil {
+		root, file = root+"/memory", "memory.limit_in_bytes"
+	}
+	folder = fmt.Sprintf("%s/delegraph-test-%d", root, os.Getpid())
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Skipf("no control group can be made: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(folder, file), []byte(fmt.Sprint(limit)), 0o600); err != nil {
+		t.Skipf("the memory of a control group cannot be limited: %v", err)
+	}
+	return folder
+}
+
+func stalledConfig(t *testing.T, agent *fastAgent, proxy, relay string) string {
+	return fmt.Sprintf("stream: {listen: %q}\nsources:\n  - {name: runs, relay: %s, proxy: {listen: %q, upstream: \"http://%s\"}}\n",
+		vacant(t), relay, proxy, agent.Listener.Addr())
+}
+
+func reachable(address string) error {
+	conn, err := net.Dial("tcp", address)
+	if err == nil {
+		conn.Close()
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestSecondListener has a client ask an A2A agent for a task, and others listen to it, over both transports, from its middle on. It is one
+// run, readers of the external stream get each frame once, and each listener gets all that it was sent.
+func TestSecondListener(t *testing.T) {
+	update := func(kind, rest string) string {
+		return fmt.Sprintf(`{%q:{"taskId":"t1","contextId":"c1",%s}}`, kind, rest)
+	}
+	snapshot := func(state string) string {
+		return fmt.Sprintf(`{"task":{"id":"t1","contextId":"c1","status":{"state":%q}}}`, state)
+	}
+	piece := update("artifactUpdate", `"artifact":{"artifactId":"a","parts":[{"text":"la "}]},"append":true`)
+	begin := []string{snapshot("TASK_STATE_SUBMITTED"), update("statusUpdate", `"status":{"state":"TASK_STATE_WORKING"}`), piece}
+	rest := []string{piece, piece, update("statusUpdate", `"status":{"state":"TASK_STATE_COMPLETED"}`)}
+	const listeners = 2
+	middle := make(chan struct{})
+	var joined sync.WaitGroup
+	joined.Add(listeners)
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		send := func(frames []string) {
+			for _, frame := range frames {
+				if r.Method == http.MethodPost {
+					frame = fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, r.URL.Path, frame)
+				}
+				_, _ = fmt.Fprintf(w, "data: %s\n\n", frame)
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+		if strings.Contains(string(asked), "SendStreamingMessage") {
+			send(begin)
+			close(middle)
+			joined.Wait()
+			send(rest)
+			return
+		}
+		send([]string{snapshot("TASK_STATE_WORKING")})
+		joined.Done()
+		joined.Wait()
+		send(rest)
+	}))
+	t.Cleanup(agent.Close)
+	car := launch(t, fmt.Sprintf("stream: {listen: \"127.0.0.1:0\", policy: client}\nsources:\n  - {name: a, proxy: {listen: \"127.0.0.1:0\", upstream: %q}}\n", agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	base := "http://" + car.proxies[0].listener.Addr().String()
+	listening := car.leaving(t, "")
+	frames := make(chan int)
+	listen := func(method, path, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Error(err)
+			frames <- 0
+			return
+		}
+		defer resp.Body.Close()
+		n := 0
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data:") {
+				n++
+			}
+		}
+		frames <- n
+	}
+	go listen("POST", "/", `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}}`)
+	<-middle
+	await(t, func(context.Context) error {
+		if n := car.external.hub.Replay().Frames; n != len(begin) {
+			return fmt.Errorf("%d frames are published", n)
+		}
+		return nil
+	})
+	go listen("POST", "/", `{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`)
+	go listen("GET", "/tasks/t1:subscribe", "")
+	got := 0
+	for range 1 + listeners {
+		got += <-frames
+	}
+	if want := len(begin) + len(rest) + listeners*(1+len(rest)); got != want {
+		t.Errorf("the clients get %d frames of %d", got, want)
+	}
+	car.proxies[0].Wait()
+	if n := car.external.hub.Replay().Frames; n != len(begin)+len(rest) {
+		t.Errorf("%d frames are published", n)
+	}
+	for i, frame := range listening.take(t, len(begin)+len(rest)) {
+		if want := append(begin[:len(begin):len(begin)], rest...)[i]; !strings.Contains(frame, want) {
+			t.Errorf("frame %d is %s, want %s", i, frame, want)
+		}
+	}
+	car.stop()
+	for name, want := range map[string]float64{"delegraph_runs_started_total": 1, "delegraph_runs_ended_total": 1, "delegraph_frames_total": 6} {
+		if n := car.count(t, name, "source", "a"); n != want {
+			t.Errorf("%s is %g, want %g", name, n, want)
+		}
+	}
+	if n := car.count(t, "delegraph_runs_ended_total", "source", "a", "status", "completed"); n != 1 {
+		t.Errorf("%g runs are completed", n)
+	}
+}

@@ -1,0 +1,71 @@
+package adk
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// usage is that of a response with so many tokens in its prompt and its answer.
+func usage(prompt, answer int) string {
+	return fmt.Sprintf(`"usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":%d,"totalTokenCount":%d}`, prompt, answer, prompt+answer)
+}
+
+// TestJavaScript decodes what only @google/adk writes.
+func TestJavaScript(t *testing.T) {
+	const code, result = `{"executableCode":{"code":"1"}}`, `{"codeExecutionResult":{"output":"1"}}`
+	toB := `"actions":{"transferToAgent":"b"},` + parts(answer)
+	calling := whole + "," + stop + "," + parts(call)
+	runDecode(t, []decodeCase{
+		{"a response in sections",
+			[]string{
+				by(partial + "," + usage(10, 3) + "," + parts(hi)), by(whole + "," + usage(10, 6) + "," + parts(hi)),
+				by(whole + "," + usage(10, 6) + "," + parts(code)), by(whole + "," + usage(10, 9) + "," + parts(result)),
+				by(partial + "," + stop + "," + usage(10, 12) + "," + parts(hi)), by(whole + "," + stop + "," + usage(10, 12) + "," + parts(hi)),
+			},
+			[]string{
+				`model_started; text "hi"`, `model_ended unmetered input=10 output=6; text "hi"; final`,
+				"usage unmetered; other; final", "usage unmetered output=3; other",
+				`text "hi"`, `usage output=3; text "hi"; final`,
+			}},
+		{"an agent that there is not", []string{by(toB), by(`"errorCode":"UNKNOWN_ERROR","errorMessage":"Agent b not found in the agent tree."`)},
+			[]string{`tool_ended name="look" call="c1" {}; transfer name="b"`, `error name="b" agent_error from_code; final`}},
+		{"another error after a transfer", []string{by(toB), by(`"errorCode":"503","errorMessage":"out of order"`)},
+			[]string{`tool_ended name="look" call="c1" {}; transfer name="b"`, `model_ended model_error code="503"; error model_error code="503" from_code; final`}},
+		{"the end of a response after those of another invocation",
+			[]string{by(calling + "," + usage(10, 2)), by(toB), by(calling + "," + usage(20, 3)), by(whole + "," + stop + "," + usage(20, 3)), by(whole + "," + stop + "," + usage(10, 2)), by(whole + "," + stop + "," + usage(10, 2))},
+			[]string{
+				ended + `; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}; transfer name="b"`,
+				`model_ended finish="STOP" input=20 output=3; tool_started name="look" call="c1" {}`, "final", "final", "final",
+			}},
+	})
+}
+
+// TestErrorsWithoutBranch puts an error where its agent spoke last.
+func TestErrorsWithoutBranch(t *testing.T) {
+	d := Dialect{}.New(&event.Stream{})
+	branchOf := func(frame string) string {
+		b := &event.Batch{}
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(frame), 100); err != nil {
+			t.Fatal(err)
+		}
+		d.Decode(dialect.Frame{JSON: doc.Root()}, b)
+		return b.Branch
+	}
+	for _, c := range []struct{ frame, branch string }{
+		{by(raised), ""},
+		{by(`"branch":"p.a",` + parts(hi)), "p.a"},
+		{by(raised), "p.a"},
+		{by(`"nodeInfo":{"path":"a@1"},` + raised), ""}, // Python says it
+		{by(parts(hi)), ""},
+		{by(raised), ""},
+	} {
+		if got := branchOf(c.frame); got != c.branch {
+			t.Errorf("%s is in the branch %q, want %q", c.frame, got, c.branch)
+		}
+	}
+}

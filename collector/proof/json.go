@@ -1,0 +1,181 @@
+package proof
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Bounds of what is looked through of JSON in an answer.
+const (
+	maxLevels   = 4
+	maxElements = 64
+)
+
+// document takes what an object of JSON states, and reports whether the text is one.
+func (r *reader) document(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' || !bytes.Contains(bytes.ToLower(text), []byte("confidence")) {
+		return false
+	}
+	var doc strictjson.Doc
+	if doc.Parse(text, maxDepth) != nil {
+		return false
+	}
+	r.object(doc.Root(), "", maxLevels)
+	return true
+}
+
+// object takes the confidences of an object and of those within it. A proof layer states all that there is.
+func (r *reader) object(v strictjson.Value, scope string, levels int) {
+	if layer := layerOf(v); layer.Exists() {
+		r.layer(layer)
+		return
+	}
+	for name, value := range v.Members() {
+		switch isMember := confidenceMembers[memberName(name)]; {
+		case isMember:
+			for _, c := range readConfidence(value, nil) {
+				if c.Scope == "" {
+					c.Scope = scope
+				}
+				c.Origin = r.origin
+				r.keep(c)
+			}
+		case levels == 0:
+		case value.Kind() == strictjson.Object:
+			r.object(value, "", levels-1)
+		case value.Kind() == strictjson.Array:
+			r.elements(value, levels-1)
+		}
+	}
+}
+
+// elements takes the confidences of a list's objects that name what they are about: others are detections, words or rows of data.
+func (r *reader) elements(list strictjson.Value, levels int) {
+	n := 0
+	for element := range list.Elements() {
+		if n++; n > maxElements {
+			return
+		}
+		for _, name := range []string{"claim", "topic", "finding", "answer", "statement", "hypothesis", "recommendation", "question", "diagnosis"} {
+			if about := element.Get(name); about.Kind() == strictjson.String {
+				r.object(element, field(about), levels)
+				break
+			}
+		}
+	}
+}
+
+// confidenceMembers are the names of members that state a confidence, in lower case, without signs.
+var confidenceMembers = map[string]bool{
+	"confidence": true, "confidencescore": true, "confidencelevel": true, "confidencerating": true, "overallconfidence": true, "certainty": true,
+}
+
+func memberName(name strictjson.Value) string {
+	const longest = 24
+	if len(name.Text()) > longest {
+		return ""
+	}
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name.String()))
+}
+
+// readConfidence reads a number, a text, or an object of these by topic. What it cannot read it reports to unreadable, if that is not
+// nil.
+func readConfidence(v strictjson.Value, unreadable func(event.Unreadable)) []event.Confidence {
+	refuse := func(why event.Unreadable) []event.Confidence {
+		if unreadable != nil {
+			unreadable(why)
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case strictjson.Number:
+		value, ok := v.Float()
+		switch {
+		case ok && value >= 0 && value <= 1:
+		case ok && value > smallest && value <= 100:
+			value, ok = toRatio(string(v.Raw()), "%", measure{})
+		default:
+			ok = false
+		}
+		if !ok {
+			return refuse(event.UnreadableScale)
+		}
+		return []event.Confidence{{Value: value, Known: true}}
+	case strictjson.String:
+		c, why := readText(readField(v))
+		if why != "" {
+			return refuse(why)
+		}
+		return []event.Confidence{c}
+	case strictjson.Object:
+		return readTopics(v, unreadable)
+	case strictjson.None, strictjson.Null:
+		return nil
+	}
+	return refuse(event.UnreadableType)
+}
+
+// readText reads the whole of a string as one statement.
+func readText(s string) (event.Confidence, event.Unreadable) {
+	low := lowered(s)
+	st, size, ok := readStatement(low, measure{})
+	if !ok || strings.TrimLeft(low[size:], closing+".") != "" {
+		if value, isNumber := parseNumber(low); isNumber && strings.Trim(low, "-+.,0123456789e") == "" {
+			if value == 0 || value == 1 {
+				return event.Confidence{Value: value, Known: true}, ""
+			}
+			return event.Confidence{}, event.UnreadableScale
+		}
+		return event.Confidence{}, event.UnreadableWords
+	}
+	return st.confidence(""), ""
+}
+
+// readTopics reads an object: {"score": 0.9, "level": "high"} is one confidence, {"timber": 0.95, "trails": "90%"} one for each topic.
+func readTopics(v strictjson.Value, unreadable func(event.Unreadable)) (all []event.Confidence) {
+	if value := v.First("score", "value"); value.Exists() {
+		all = readConfidence(value, unreadable)
+		if words := v.First("level", "label"); len(all) == 1 && words.Kind() == strictjson.String {
+			all[0].Label = bounded(lowered(readField(words)))
+		}
+		return all
+	}
+	for name, value := range v.Members() {
+		if len(all) == maxElements {
+			break
+		}
+		if value.Kind() == strictjson.Object && !value.First("score", "value").Exists() {
+			if unreadable != nil {
+				unreadable(event.UnreadableType)
+			}
+			continue
+		}
+		for _, c := range readConfidence(value, unreadable) {
+			if topic := field(name); strings.EqualFold(topic, "overall") {
+				c.Overall = true
+			} else {
+				c.Scope = topic
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// isIllustration reports whether the line above a block of JSON says that it only shows what one looks like.
+func isIllustration(above []byte) bool {
+	low := strings.ToLower(string(above[:min(len(above), reach)]))
+	for _, word := range []string{
+		"example", "e.g.", "for instance", "format", "schema", "template", "sample", "expected", "request", "config", "looks like", "beispiel",
+		"exemple", "ejemplo", "exemplo", "esempio", "voorbeeld", "示例", "例:", "예시",
+	} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,269 @@
+package proof
+
+import (
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that state something,
+// which are another's.
+type line struct {
+	raw   string // readable
+	text  string
+	lower string  // text in lower case, byte for byte
+	moved []int32 // where each byte of text stands in raw; nil where they are equal
+	bold  []bold
+
+	room    []byte
+	offsets []int32
+
+	seen, depth int  // brackets that are open at an offset
+	sentence    int  // where the sentence ends that was looked at last
+	asked       bool // it is a question
+}
+
+// bold is where bold text begins in text, and its words if it is the label of what follows.
+type bold struct {
+	at    int
+	topic string
+}
+
+// tags are the elements of HTML that only mark text.
+var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
+
+// closers maps what opens a quotation to what closes it.
+var closers = map[rune]string{'"': `"`, '“': "”", '„': "“", '«': "»", '「': "」", '『': "』", '`': "`"}
+
+// newLine reads a line.
+func newLine(raw string) *line {
+	l := new(line)
+	l.set(raw)
+	return l
+}
+
+// set makes l another line, in the memory of the last.
+func (l *line) set(raw string) {
+	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
+		raw = tags.ReplaceAllString(raw, " ")
+	}
+	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
+	if strings.ContainsAny(raw, "*_`\"“„«「『") {
+		l.unmark()
+	}
+	l.lower = lowered(l.text)
+}
+
+// unmark takes emphasis and what is quoted out of the text.
+func (l *line) unmark() {
+	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
+	unclosed := 0 // quotations that are not closed, as bits
+	closing := -1 // where the bold text that is open ends
+	keep := func(from, to int) {
+		for ; from < to; from++ {
+			out, moved = append(out, raw[from]), append(moved, int32(from))
+		}
+	}
+	for i := 0; i < len(raw); {
+		r, size := rune(raw[i]), 1
+		if 'a' <= r && r <= 'z' || r == ' ' {
+			out, moved = append(out, raw[i]), append(moved, int32(i))
+			i++
+			continue
+		}
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(raw[i:])
+		}
+		switch {
+		case (r == '*' || r == '_') && isEmphasis(raw, i):
+			if i+1 < len(raw) && raw[i+1] == raw[i] {
+				if i != closing {
+					closing = l.addBold(i, len(out))
+				}
+				size = 2
+			}
+		case quotes(r) > 0 && unclosed&quotes(r) == 0 && (r != '"' || i == 0 || !inWord(raw[i-1])):
+			inner, _, found := strings.Cut(raw[i+size:], closers[r])
+			if !found {
+				unclosed |= quotes(r)
+			}
+			if found && mentions([]byte(inner)) {
+				keep(i, i+size)
+				size += len(inner)
+			} else if r != '`' {
+				keep(i, i+size)
+			}
+		case r == '`':
+		default:
+			keep(i, i+size)
+		}
+		i += size
+	}
+	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
+}
+
+// quotes returns a bit for what opens a quotation, 0 for all else.
+func quotes(r rune) int {
+	switch r {
+	case '"':
+		return 1
+	case '`':
+		return 2
+	case '“':
+		return 4
+	case '„':
+		return 8
+	case '«':
+		return 16
+	case '「':
+		return 32
+	case '『':
+		return 64
+	}
+	return 0
+}
+
+// isEmphasis reports whether a star or an underscore is a mark: not that of a list, not between spaces, not within a name.
+func isEmphasis(raw string, i int) bool {
+	before, after := byte(' '), byte(' ')
+	if i > 0 {
+		before = raw[i-1]
+	}
+	if i+1 < len(raw) {
+		after = raw[i+1]
+	}
+	if raw[i] == '_' && inWord(before) && inWord(after) && before != '_' && after != '_' {
+		return false
+	}
+	return before != ' ' || after != ' '
+}
+
+// addBold remembers bold text that begins at raw[from:], and its words if a colon stands at its end. It returns where it ends, -1 if it
+// does not.
+func (l *line) addBold(from, at int) int {
+	mark, rest := l.raw[from:from+2], l.raw[from+2:]
+	size := strings.Index(rest[:min(len(rest), 4*maxString)], mark)
+	b := bold{at: at}
+	if size > 0 {
+		inner, inside := strings.CutSuffix(rest[:size], ":")
+		if behind := rest[size+2:]; (inside || strings.HasPrefix(behind, ":")) && !isLabel(inner) {
+			b.topic = inner
+		}
+	}
+	l.bold = append(l.bold, b)
+	if size < 0 {
+		return -1
+	}
+	return from + 2 + size
+}
+
+// isLabel reports whether bold text is a label of ours and no topic.
+func isLabel(bold string) bool {
+	bold = lowerASCII(strings.Trim(bold, " *_"))
+	switch bold {
+	case "source", "sources", "source(s)", "regulatory basis":
+		return true
+	}
+	return len(appendHits(nil, bold)) > 0
+}
+
+// topic returns the last label in bold before an offset of text, which is what the statement there is about.
+func (l *line) topic(at int) string {
+	for i := sort.Search(len(l.bold), func(i int) bool { return l.bold[i].at >= at }) - 1; i >= 0; i-- {
+		if l.bold[i].topic != "" {
+			return l.bold[i].topic
+		}
+		if at-l.bold[i].at > maxString {
+			break
+		}
+	}
+	return ""
+}
+
+// opensBold reports whether bold text begins at this offset of text.
+func (l *line) opensBold(at int) bool {
+	i := sort.Search(len(l.bold), func(i int) bool { return l.bold[i].at >= at })
+	return i < len(l.bold) && l.bold[i].at == at
+}
+
+// rawAt returns where a byte of text stands in raw.
+func (l *line) rawAt(at int) int {
+	if l.moved == nil {
+		return at
+	}
+	if at >= len(l.moved) {
+		return len(l.raw)
+	}
+	return int(l.moved[at])
+}
+
+// lowered returns s in lower case with all offsets as they are.
+func lowered(s string) string {
+	plain, upper := true, false
+	for i := range len(s) {
+		plain = plain && s[i] < utf8.RuneSelf
+		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
+	}
+	switch {
+	case plain && !upper:
+		return s
+	case plain:
+		return lowerASCII(s)
+	}
+	return strings.Map(func(r rune) rune {
+		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
+			return low
+		}
+		return r
+	}, s)
+}
+
+// boundaries part a label from what stands before it and is not about it.
+const boundaries = "([{|>#•·:;,.!?)]）。：；，、｜（【「→–—=\""
+
+// leads reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
+// the value is that of the whole answer.
+func (l *line) leads(at int) (start int, overall, ok bool) {
+	floor := max(0, at-64)
+	if before := l.lower[floor:at]; strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://") {
+		return 0, false, false
+	}
+	start = at
+	for start > floor && !l.opensBold(start) {
+		r, size := utf8.DecodeLastRuneInString(l.lower[floor:start])
+		if strings.ContainsRune(boundaries, r) || unicode.In(r, unicode.So, unicode.Mn) {
+			if closesURL := start < len(l.lower) && l.lower[start] != ' ' && strings.ContainsRune(".:=/,", r); closesURL {
+				return 0, false, false
+			}
+			break
+		}
+		if (r == '-' || r == '*' || r == '+') && (start-size == 0 || l.lower[start-size-1] == ' ') && (r == '-' || start < len(l.lower) && l.lower[start] == ' ') {
+			if r == '-' && start < len(l.lower) && l.lower[start] == '-' {
+				return 0, false, false
+			}
+			break
+		}
+		start -= size
+	}
+	if start == floor && floor > 0 {
+		return 0, false, false
+	}
+	words := strings.Fields(l.lower[start:at])
+	for _, w := range words {
+		if !ownWords[w] {
+			return 0, false, false
+		}
+		switch w {
+		case "overall", "aggregate", "total", "final":
+			overall = true
+		}
+	}
+	start += len(l.lower[start:at]) - len(strings.TrimLeft(l.lower[start:at], " "))
+	if len(words) == 0 && start < at {
+		return 0, false, false
+	}
+	return start, overall, true
+}

@@ -1,0 +1,142 @@
+package exporter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
+)
+
+// transcript is what a sink is told: streams by their nonces, frames by their types.
+type transcript struct{ strings.Builder }
+
+func (s *transcript) Open(of *event.Stream)  { fmt.Fprintf(s, "+%s ", of.Nonce) }
+func (s *transcript) Consume(b *event.Batch) { fmt.Fprintf(s, "%s:%s ", b.Stream.Nonce, b.Type) }
+func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
+	fmt.Fprintf(s, "-%s,%d@%d ", of.Nonce, end, at.Unix())
+}
+
+// TestListeners has several streams bring one run, step by step, a second each. "+a" opens the answer to a request, "+a?" a stream that
+// listens to the run, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
+// that came before all others, "a:x?" one that names no run; a frame says what it is called. "-a" is a stream that the agent ends, "-a." one whose client leaves.
+func TestListeners(t *testing.T) {
+	for _, c := range []struct{ name, steps, want string }{
+		{"one", "+a a:x a:x a:y -a", "+a a:x a:x a:y -a,0@5 "},
+		{"a second hears the rest", "+a a:x +b? b:s^ a:y b:y a:z b:z -b -a", "+a a:x +b a:y a:z -b,0@9 -a,0@10 "},
+		{"the second hears it first", "+a a:x +b? b:s^ b:y b:z a:y a:z -a -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
+		{"the first falls behind", "+a +b? a:v b:s^ b:y a:x a:y b:z a:z -a -b", "+a +b a:v a:y a:x a:z -b,0@11 -a,0@11 "},
+		{"the first is heard late", "+a +b? a:v b:s^ b:x b:x a:x< a:x a:x -a -b", "+a +b a:v a:x a:x a:x -b,0@11 -a,0@11 "},
+		{"the first leaves", "+a a:x +b? a:y b:y -a. b:z -b", "+a a:x +b a:y a:z -b,0@8 -a,0@8 "},
+		{"the first leaves, then the second", "+a a:x +b? b:y -a. b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the second leaves after the end", "+a a:x +b? b:y a:y -a -b.", "+a a:x +b a:y -b,1@7 -a,0@6 "},
+		{"the first is ended too early", "+a a:x +b? b:y -a b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the same again", "+a a:x a:x +b? a:x b:x a:x b:x -b -a", "+a a:x a:x +b a:x a:x -b,0@9 -a,0@10 "},
+		{"what came before is not what comes", "+a a:x +b? b:s^ -a. b:x -b", "+a a:x +b a:x -b,0@7 -a,0@7 "},
+		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
+		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
+		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
+		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -a,0@6 -b,0@10 "},
+		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y -a,0@5 b:z b:u -b,0@10 "},
+		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c -a,0@5 b:y b:z -c,0@12 -b,0@13 "},
+		{"the second is refused", "+a a:x +b? b:e? a:y -b -a", "+a a:x +b a:y -b,0@6 -a,0@7 "},
+		{"the second's own error", "+a a:x +b? b:s^ b:e! -b a:y -a", "+a a:x +b -b,0@6 a:y -a,0@8 "},
+		{"an error that both hear", "+a a:x +b? b:s^ b:e! a:e! -b -a", "+a a:x +b a:e -b,0@7 -a,0@8 "},
+		{"an error after the first left", "+a a:x +b? b:s^ -a. b:e! -b", "+a a:x +b a:e -b,0@7 -a,0@7 "},
+		{"a message to a run that goes on", "+a a:x +b! a:y b:y b:z -b a:z -a", "+a a:x a:y a:z -a,0@9 "},
+		{"a message to a run that is over", "+a a:x -a +b! b:x -b", "+a a:x -a,0@3 +b b:x -b,0@6 "},
+		{"another answer names the same run", "+a a:x +b b:x -b -a", "+a a:x +b b:x -b,0@5 -a,0@6 "},
+		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
+	} {
+		var told transcript
+		s := exporter.NewListeners(&told)
+		streams := map[string]*event.Stream{}
+		for i, step := range strings.Fields(c.steps) {
+			now := time.Unix(int64(i+1), 0)
+			switch step[0] {
+			case '+':
+				of := &event.Stream{Source: "s", Nonce: step[1:2], Opened: now, Answer: true}
+				switch {
+				case strings.HasSuffix(step, "?"):
+					of.Answer, of.Joins = false, "t"
+				case strings.HasSuffix(step, "!"):
+					of.Answers = []string{"t"}
+				}
+				streams[of.Nonce] = of
+				s.Open(of)
+			case '-':
+				end := event.EndOfStream
+				if strings.HasSuffix(step, ".") {
+					end = event.EndClientLeft
+				}
+				s.Close(streams[step[1:2]], end, now)
+			default:
+				b := &event.Batch{Stream: streams[step[:1]], Type: step[2:3], Run: "t", Said: uint64(step[2]), Received: now}
+				if strings.HasSuffix(step, "<") {
+					b.Received = time.Unix(0, 0)
+				}
+				b.Recap, b.Refusal = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
+				if strings.HasSuffix(step, "?") {
+					b.Run, b.Said = "", 0
+				}
+				s.Consume(b)
+			}
+		}
+		if got := told.String(); got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.name, c.steps, got, c.want)
+		}
+	}
+}
+
+// TestListenersOfOtherRuns keeps runs of other sources, of other ids, and streams of many runs apart.
+func TestListenersOfOtherRuns(t *testing.T) {
+	var told transcript
+	s := exporter.NewListeners(&told)
+	a, b := &event.Stream{Source: "s", Nonce: "a", Answer: true}, &event.Stream{Source: "other", Nonce: "b", Identity: event.Identity{Joins: "t"}}
+	c, tail := &event.Stream{Source: "s", Nonce: "c", Identity: event.Identity{Joins: "u"}}, &event.Stream{Source: "s", Nonce: "d"}
+	for _, of := range []*event.Stream{a, b, c, tail} {
+		s.Open(of)
+		for _, run := range []string{"t", "u"} {
+			if of == tail || (run == "u") == (of == c) {
+				s.Consume(&event.Batch{Stream: of, Type: run, Run: run, Said: 1})
+			}
+		}
+	}
+	if got, want := told.String(), "+a a:t +b b:t +c c:u +d d:t d:u "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestListenersBounds has a run bring more frames than are remembered, and a source more runs. A listener that is not so far behind as to
+// miss what is forgotten brings no frame twice.
+func TestListenersBounds(t *testing.T) {
+	next := &heard{}
+	s := exporter.NewListeners(next)
+	first := &event.Stream{Source: "s", Answer: true}
+	s.Open(first)
+	frame := func(of *event.Stream, i int) {
+		s.Consume(&event.Batch{Stream: of, Run: "t", Said: uint64(i + 1), Received: time.Unix(int64(i), 0)})
+	}
+	for i := range 5000 {
+		frame(first, i)
+	}
+	second := &event.Stream{Source: "s", Identity: event.Identity{Joins: "t"}, Opened: time.Unix(4900, 0)}
+	s.Open(second)
+	for i := 4900; i < 5000; i++ {
+		frame(second, i)
+	}
+	if next.consumed != 5000 {
+		t.Errorf("%d frames are heard", next.consumed)
+	}
+	for i := range 2000 {
+		of := &event.Stream{Source: "s", Answer: true}
+		s.Open(of)
+		s.Consume(&event.Batch{Stream: of, Run: fmt.Sprint(i), Said: 1})
+	}
+	s.Open(&event.Stream{Source: "s", Answer: true, Identity: event.Identity{Answers: []string{"t"}}})
+	if next.opened != 2003 {
+		t.Errorf("%d streams are heard: a run is remembered after 2000 others", next.opened)
+	}
+}

@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/budget"
+)
+
+// TestRingKeepsToTheMemory has a ring share a budget: it takes what it holds, shrinks when others take more, keeps its newest frames
+// in any case, and grows again.
+func TestRingKeepsToTheMemory(t *testing.T) {
+	b := budget.New(10_000)
+	memory, other := b.Account("replay", 0.5, 0.9), b.Account("other", 1, 1)
+	r, err := New(Settings{Frames: 1000, Bytes: 8000, Age: time.Hour, Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func() (held int) {
+		for i := range 200 {
+			if drop := r.Publish(Entry{Data: []byte(strconv.Itoa(i) + "0123456789012345678901234567890123456789")}); drop != NotDropped {
+				t.Fatal(drop)
+			}
+		}
+		held = r.Stats().Bytes
+		if used := int(b.Uses()[0].Bytes); used != held {
+			t.Errorf("%d bytes are held and %d taken", held, used)
+		}
+		return held
+	}
+	if held := fill(); held > 5000 || held < 4800 {
+		t.Errorf("%d bytes held of a part of 5000", held)
+	}
+	other.Hold(7000)
+	if held := fill(); held > 2000 || held < 1800 {
+		t.Errorf("%d bytes held while others leave 2000", held)
+	}
+	other.Hold(7000)
+	fill()
+	if s := r.Stats(); s.Frames != 2 {
+		t.Errorf("%d frames held while others leave nothing", s.Frames)
+	}
+	other.Release(14_000)
+	if held := fill(); held < 4800 {
+		t.Errorf("%d bytes held when there is room again", held)
+	}
+	if b.Uses()[0].Shed == 0 {
+		t.Error("nothing is counted")
+	}
+	r.Leave()
+	if used := b.Uses()[0].Bytes; used != 0 {
+		t.Errorf("%d bytes are taken by a ring that has left", used)
+	}
+}

@@ -1,0 +1,43 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// inStep puts a frame into a step of an agent's work.
+func inStep(name, place string) fact {
+	return func(b *event.Batch) { b.Step, b.Branch = name, place }
+}
+
+// TestSteps has an agent work in steps that are no agents: they are operations, and what happens in them is the agent's.
+func TestSteps(t *testing.T) {
+	tell(t, []story{
+		{"a call in a step", file(), []*event.Batch{
+			says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "tools#1"), fresh(event.KindAgentStarted)),
+			says("me", inStep("tools", "tools#1"), calls("t1", "search")), says("me", inStep("tools", "tools#1"), returns("t1", "search"), settles),
+			says("me", inStep("tools", "tools#1"), ends), says("me", final)}, `
+completed
+invoke_agent me ok 1-6
+  invoke_node tools ok 2-5
+    execute_tool search ok 3-4`},
+		{"a step before anybody is named", file(), []*event.Batch{says("", inStep("model", "model#1"), fresh(event.KindAgentStarted)), says("", inStep("model", "model#1"), ends), says("", final)}, `
+completed
+invoke_agent  ok 1-3
+  invoke_node model ok 1-2`},
+		{"a transfer from a run that has no name", file(), []*event.Batch{
+			says("", calls("t1", "transfer_to_agent")), says("", returns("t1", "transfer_to_agent"), settles, handsOver("t1", "billing")), says("billing", text), says("billing", final)}, `
+completed
+invoke_agent  ok 1-4
+  execute_tool transfer_to_agent ok 1-2
+  invoke_agent billing ok 3-4`},
+	})
+	run := follow(t, file(), says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "tools#1"), calls("t1", "search")), says("me", final))
+	for _, op := range run.Operations {
+		if want := map[tracker.OperationKind]string{tracker.InvokeAgent: "me", tracker.ExecuteTool: "me"}[op.Kind]; op.Agent != want {
+			t.Errorf("%s %s is %q's, want %q", op.Kind, op.Name, op.Agent, want)
+		}
+	}
+}

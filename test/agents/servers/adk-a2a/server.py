@@ -1,0 +1,34 @@
+"""An ADK agent with a subagent by to_a2a."""
+
+import os
+
+import uvicorn
+from google.adk.a2a.utils.agent_to_a2a import to_a2a
+from google.adk.agents import LlmAgent
+from google.adk.models.lite_llm import LiteLlm
+from google.adk.tools.long_running_tool import LongRunningFunctionTool
+
+
+def weather(city: str) -> dict:
+    """Returns the weather."""
+    return {"weather": f"sunny in {city}"}
+
+
+def broken(reason: str) -> dict:
+    """Fails."""
+    raise ValueError(f"no luck: {reason}")
+
+
+def approve(amount: int) -> dict:
+    """Asks somebody."""
+    return {"status": "pending"}
+
+
+def model():
+    return LiteLlm("openai/scripted", api_base=os.environ["MODEL_URL"], api_key="none", num_retries=0)
+
+
+expert = LlmAgent(name="expert", description="knows it all", model=model(), tools=[weather])
+root_agent = LlmAgent(name="meteorologist", model=model(), tools=[weather, broken, LongRunningFunctionTool(approve)], sub_agents=[expert])
+if __name__ == "__main__":
+    uvicorn.run(to_a2a(root_agent, host="127.0.0.1", port=int(os.environ["PORT"])), host="127.0.0.1", port=int(os.environ["PORT"]))
