@@ -43,3 +43,8 @@ const (
 func (p *Place) IsFunction() bool {
 	return p != nil && len(p.Nodes) > 0 && p.Nodes[len(p.Nodes)-1].Kind == NodeFunction
 }
+
+// IsStep reports whether the protocol counts the invocations of what runs the speaker, but names no place for the speaker itself.
+func (p *Place) IsStep() bool {
+	return p != nil && p.Root == RootFirst && len(p.Nodes) > 1 && p.Nodes[len(p.Nodes)-1].Kind == NodeLoose
+}

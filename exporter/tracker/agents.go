@@ -200,3 +200,11 @@ func (op *Operation) isBelow(above *Operation) bool {
 	}
 	return false
 }
+
+// laneOr returns the lane of an operation that runs others, else the given one.
+func (op *Operation) laneOr(lane string) string {
+	if op.node == nil {
+		return lane
+	}
+	return op.node.lane
+}

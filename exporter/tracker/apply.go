@@ -142,7 +142,9 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 // taskEnded ends an agent whose invocation was the call, and gives control back to its caller.
 func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.endWithin(op)
-	op.over, op.fault, op.code = true, e.Error, e.Code
+	if op.over, op.code = true, e.Code; e.Error != event.NoFailure {
+		op.fault = event.AgentError
+	}
 	r.endOver(op)
 	caller := op.runner()
 	caller.node.returned = true
@@ -181,6 +183,9 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	r.keepFact(len(r.Transfers), "transfer", func() {
 		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
 	})
+	for up := from.runner(); up != nil; up = up.runner() {
+		up.node.chats = up.node.chats || up.Name == e.Name // control goes to no workflow
+	}
 	target := r.target(e.Name, b, from)
 	if from.node != nil {
 		from.node.left = true

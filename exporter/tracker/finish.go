@@ -165,6 +165,9 @@ func (r *openRun) burden(op *Operation) {
 		if r.Status == Failed {
 			above.failed, above.code = max(r.lastError, 1), op.Code
 		}
+		if r.Status == Running && op.failed >= above.node.below.Frame { // within a call, and nothing was tried again
+			above.failed, above.code = op.failed, op.Code
+		}
 	case OperationInterrupted:
 		above.waits = true
 	case Unfinished:

@@ -58,6 +58,17 @@ func (r *openRun) resumeSession() {
 	}
 }
 
+// goesOn reports whether an earlier run of the session handed control over, and remembers whether this one did. The sessions of the
+// oldest such runs are forgotten.
+func (r *openRun) goesOn() bool {
+	in := conversation{r.Source, r.Session}
+	before := r.tracker.handed.Contains(in)
+	if len(r.Transfers) > 0 && r.Session != "" {
+		r.tracker.handed.Add(in, struct{}{})
+	}
+	return before
+}
+
 func (r *openRun) resumes(by asker) {
 	link := Link{Kind: resumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
 	if by.root == r.Root.ID || slices.Contains(r.Links, link) {

@@ -135,3 +135,26 @@ func TestLinksAreBounded(t *testing.T) {
 	equal(t, linksOf(s.runs[9]), lines("resumes e-4", "resumes e-5", "resumes e-6"))
 	equal(t, lines(s.lost...), lines("evicted link", "evicted link"))
 }
+
+// TestGoesOn takes the agents that a path names for uninvoked where an earlier run of the session handed control over.
+func TestGoesOn(t *testing.T) {
+	again := func() *event.Batch { return at2("kid", "boss@1/kid@1", "", responds("m"), calls("c", "tool")) }
+	s := watch()
+	s.feed(proxied(), again()).stop()
+	first := proxied()
+	s.feed(first, at2("boss", "boss@1", "", responds("m"), handsOver("", "kid")), at2("kid", "boss@1/kid@1", "", concludes)).end(first, event.EndOfStream)
+	s.feed(proxied(), again()).stop()
+	equal(t, outline(s.runs[0]), `
+incomplete, shutdown
+invoke_workflow app unfinished 0-1000
+  invoke_workflow boss unfinished 0-1000
+    invoke_agent kid unfinished 0-1000
+      chat m ok 0-1
+      execute_tool tool unfinished 1-1000`)
+	equal(t, outline(s.runs[2]), `
+incomplete, shutdown
+invoke_workflow app unfinished 0-1000
+  invoke_agent kid unfinished 0-1000
+    chat m ok 0-1
+    execute_tool tool unfinished 1-1000`)
+}

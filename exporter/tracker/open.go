@@ -28,6 +28,7 @@ type openRun struct {
 	inputs    map[string]*Input
 	partial   map[*Operation]*Operation // by agent: responses of which only partial frames came
 	nodes     map[nodeKey]*Operation    // by their places
+	lanes     map[laneKey]*Operation    // the last node of each lane
 	owed      owed
 	speaking  *Operation                // the agent in control: of the last frame that had one, unless that handed over
 	settling  map[*Operation]*Operation // by agent: responses that are whole, and whose usage may follow
@@ -172,7 +173,7 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 
 // inControl is the agent in control, or nil if nobody knows of one.
 func (r *openRun) inControl() *Operation {
-	if at := r.speaking; at != nil && at.open && (at.node == nil || !at.node.answered) {
+	if at := r.speaking; at != nil && at.open && (at.node == nil || !at.node.answered || at.final <= at.failed) {
 		return at
 	}
 	return nil
@@ -256,7 +257,8 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ErrorFrame, failureOf(e)
 	if e.FromCode {
 		r.lastReason = ErrorCode
-		caller.failed, caller.code = r.now.Frame, e.Code
+		befell := caller.befallenBy(e)
+		befell.failed, befell.code = r.now.Frame, e.Code
 		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
 			put(&r.failing, lane, lapse{r.now.Frame, e.Code})
 		}
@@ -273,6 +275,16 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 		op.parent.failed, op.parent.code = r.now.Frame, e.Code
 		r.end(op, Error, failure{event.ModelError, e.Code})
 	}
+}
+
+// befallenBy returns what an error befell. ADK puts the last author's name on the failure of a container that runs several: a step that
+// has given its answer did not fail.
+func (op *Operation) befallenBy(e *event.Event) *Operation {
+	above := op.runner()
+	if e.Error == event.AgentError && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
+		return above
+	}
+	return op
 }
 
 // recover notes that a final frame made up for the errors in its lane and in those that began within it, but not for those of lanes

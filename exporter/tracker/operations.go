@@ -87,6 +87,9 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	if op.node != nil && r.nodes[op.node.key] == op {
 		delete(r.nodes, op.node.key)
 	}
+	if op.node != nil {
+		r.leave(op)
+	}
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
 	}
@@ -94,6 +97,13 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	if op.parent != nil {
 		op.parent.openBelow--
 		r.endOver(op.parent)
+	}
+}
+
+// leave lets go of a node as the last of its lane.
+func (r *openRun) leave(op *Operation) {
+	if at := (laneKey{op.runner(), op.node.lane}); r.lanes[at] == op {
+		delete(r.lanes, at)
 	}
 }
 

@@ -31,6 +31,14 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	r.nameRoot()
 }
 
+// runsNone notes that the run answers without its root agent, whose name is not known then.
+func (r *openRun) runsNone(kind event.RootKind) {
+	if !r.rooted && kind == event.RootSilent && r.App != "" {
+		r.Root.Kind = InvokeWorkflow
+		r.nameRoot()
+	}
+}
+
 // speaksForRoot finds the root agent behind an author that has the application's name, where only its silence made it a workflow.
 func (r *openRun) speaksForRoot(nodes []event.Node) {
 	n := &nodes[0]
@@ -71,8 +79,10 @@ func (r *openRun) raiseRoot() {
 // dissolve takes out what the places of a run's agents name and what was not invoked in this run. A run that goes on where an earlier one
 // handed control over names the agents above its own; unlike a workflow, they get no output.
 func (r *openRun) dissolve() {
+	goesOn := r.goesOn()
 	for _, op := range r.Operations[1:] {
-		if op.open && op.Kind == InvokeWorkflow && op.node.silent && op.node.chats && !op.node.outputs && !op.node.works {
+		agent := op.open && op.Kind == InvokeWorkflow && op.node.silent && (op.node.chats || goesOn)
+		if agent && op.failed == 0 && !op.node.outputs && !op.node.works {
 			r.liftChildren(op)
 			r.drop(op)
 		}

@@ -68,8 +68,9 @@ type Tracker struct {
 	evicted []*openRun
 	gone    *simplelru.LRU[place, past] // runs that ended before their stream, which may hold more: their frames are late
 	asked   *simplelru.LRU[question, asker]
-	waiting *simplelru.LRU[conversation, asker] // who was left waiting last
-	held    int                                 // bytes of content
+	waiting *simplelru.LRU[conversation, asker]    // who was left waiting last
+	handed  *simplelru.LRU[conversation, struct{}] // sessions in which an agent handed control over
+	held    int                                    // bytes of content
 }
 
 // streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.
@@ -127,6 +128,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t.gone, _ = simplelru.NewLRU[place, past](size, nil)
 	t.asked, _ = simplelru.NewLRU[question, asker](size, nil)
 	t.waiting, _ = simplelru.NewLRU[conversation, asker](size, nil)
+	t.handed, _ = simplelru.NewLRU[conversation, struct{}](size, nil)
 	return t
 }
 

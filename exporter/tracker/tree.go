@@ -17,8 +17,8 @@ type node struct {
 	silent   bool // named as something that runs others
 	works    bool // has calls or responses of its own
 	runs     bool // says itself that it runs others
-	outputs  bool // something that it runs gave it an output
-	chats    bool // something that it runs gave an answer that is no output
+	outputs  bool // something that it runs had an output or is a function
+	chats    bool // something that it runs showed that it is an agent: an answer that is no output, or control handed back
 	left     bool // handed control over
 	returned bool // control came back to it from a task
 	handed   bool // control was handed to it by name
@@ -32,11 +32,18 @@ type nodeKey struct {
 	name, run, lane string
 }
 
+// laneKey names a lane below an operation.
+type laneKey struct {
+	above *Operation
+	lane  string
+}
+
 // placed finds or begins the operation of a frame's speaker by its place, and those that the place names above it. It returns nil if
 // the run has too many open.
 func (r *openRun) placed(b *event.Batch) *Operation {
 	nodes := b.Place.Nodes
 	if len(nodes) == 0 {
+		r.runsNone(b.Place.Root)
 		return nil
 	}
 	r.decideRoot(b.Place.Root, &nodes[0])
@@ -61,10 +68,16 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 		up.spoke = true
 	}
 	op.node.runs = op.node.runs || kind == event.NodeContainer
-	if above := op.runner(); above != nil {
-		above.node.outputs = above.node.outputs || b.Output
-		above.node.chats = above.node.chats || !b.Output && states(b, event.KindModelEnded) && states(b, event.KindFinal)
+	above := op.runner()
+	if above == nil {
+		return
 	}
+	if b.Output || kind == event.NodeFunction {
+		for at := op; at.parent != nil && at.parent.node != nil && at.CallID == ""; at = at.parent { // what a call invoked answers that
+			at.parent.node.outputs = true
+		}
+	}
+	above.node.chats = above.node.chats || !b.Output && states(b, event.KindModelEnded) && states(b, event.KindFinal)
 }
 
 // runOf is what tells the invocations of a node apart.
@@ -103,10 +116,10 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 	case speaks && r.backTo(op, n) != nil:
 		op = r.backTo(op, n)
 		put(&r.nodes, key, op)
-	case op == nil || !op.open:
+	case op == nil || !op.open, !speaks && above != nil && n.Run != "" && op.failed > 0: // the protocol does not count retries
 		op = r.beginNode(key, n)
 	case speaks && r.isNext(op, n, b):
-		if above != nil && above.node.silent && above.node.lane != n.Lane { // it runs each child once: it runs again too
+		if n.Run == "" && above != nil && above.node.silent && above.node.lane != n.Lane { // it runs each child once: it runs again too
 			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
 				return nil
 			}
@@ -119,8 +132,17 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 	}
 	if speaks {
 		op.identifyKind(n, b)
+		r.keepTask(op, n)
 	}
 	return op
+}
+
+// keepTask makes an invocation end with the answer to its call.
+func (r *openRun) keepTask(op *Operation, n *event.Node) {
+	if n.Task && op.CallID == "" {
+		op.CallID = n.Call
+		r.keepCall(op)
+	}
 }
 
 // backTo returns the invocation of a speaker that control came back to, or nil: the last one, if what it is part of had its turn again
@@ -154,7 +176,7 @@ func (op *Operation) identifyKind(n *event.Node, b *event.Batch) {
 // turn.
 func (r *openRun) isNext(op *Operation, n *event.Node, b *event.Batch) bool {
 	if op.node.returned {
-		return states(b, event.KindModelStarted) || states(b, event.KindModelEnded)
+		return op.node.asked && (states(b, event.KindModelStarted) || states(b, event.KindModelEnded))
 	}
 	if n.Run != "" {
 		return op.node.key.above != nil && op.failed > 0
@@ -162,7 +184,7 @@ func (r *openRun) isNext(op *Operation, n *event.Node, b *event.Batch) bool {
 	if op.node.left && b.Place.Root != event.RootUnknown && states(b, event.KindModelEnded) {
 		return true // the agent does not get control back by itself, as in JavaScript
 	}
-	if !op.node.asked || !states(b, event.KindModelStarted) && !states(b, event.KindModelEnded) {
+	if !op.node.asked && !op.node.answered || !states(b, event.KindModelStarted) && !states(b, event.KindModelEnded) {
 		return false
 	}
 	above := op.runner()
@@ -193,11 +215,14 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	if call != nil && call.Kind == ExecuteTool && n.Task && call.Name == n.Name {
 		return r.becomeNode(call, key)
 	}
+	if call != nil && call.Kind.Invokes() {
+		call = nil // the call became an earlier invocation
+	}
 	parent, cause := r.runs(key.above, n), Moment{}
 	if call != nil {
 		parent, cause = call, call.Started
 	} else {
-		cause = parent.causeOf(n.Lane)
+		cause = r.causeIn(parent, n.Lane)
 	}
 	op := r.begin(kindOf(n), n.Name, parent)
 	if op == nil {
@@ -212,12 +237,10 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	case r.answers:
 		op.Started = r.Root.Started
 	}
-	if n.Task { // the answer to the call will end it
-		op.CallID = n.Call
-		r.keepCall(op)
-	}
+	r.keepTask(op, n)
 	op.node = &node{key: key, lane: n.Lane, cause: cause, silent: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow}
 	put(&r.nodes, key, op)
+	put(&r.lanes, laneKey{op.runner(), n.Lane}, op)
 	r.countInvocation(op)
 	return op
 }
@@ -270,6 +293,7 @@ func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
 	r.count[InvokeAgent.order()]++
 	r.countInvocation(call)
 	put(&r.nodes, key, call)
+	put(&r.lanes, laneKey{call.runner(), key.lane}, call)
 	return call
 }
 
@@ -281,7 +305,9 @@ func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation
 		if above == nil {
 			above = r.Root
 		}
-		reparent(op, above)
+		if n.Run != "" || !op.isBelow(above) { // a branch names only the container, which may run who handed over
+			reparent(op, above)
+		}
 	}
 	op.node.key, op.node.lane = key, n.Lane
 	op.node.silent = n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow
@@ -315,6 +341,15 @@ func (op *Operation) causeOf(lane string) Moment {
 	return latest(op.node.cause, top.node.below)
 }
 
+// causeIn returns the earliest moment at which an operation runs the next thing in a lane: where the lane has begun, after what the
+// operation ran in it last.
+func (r *openRun) causeIn(above *Operation, lane string) Moment {
+	if last := r.lanes[laneKey{above.firstOpen(), lane}]; last != nil && last.node.below.Frame > 0 && above.laneOr("") != lane {
+		return last.node.below
+	}
+	return above.causeOf(lane)
+}
+
 func latest(a, b Moment) Moment {
 	if a.Frame > b.Frame {
 		return a
@@ -345,22 +380,14 @@ func (r *openRun) passed(b *event.Batch, speaker *Operation) {
 	}
 }
 
-// follow notes whether an agent's model has given its final answer: text that no tool's response is to follow.
+// follow notes whether an agent has given its final answer: of its model or of a callback, or a model's failure.
 func (n *node) follow(b *event.Batch) {
 	answers, final := states(b, event.KindModelEnded), states(b, event.KindFinal)
 	n.asked = n.asked || answers
 	switch {
 	case !final:
 		n.answered = false
-	case answers:
-		n.answered = !states(b, event.KindToolStarted) && !states(b, event.KindError)
+	case answers || states(b, event.KindText):
+		n.answered = !states(b, event.KindToolStarted)
 	}
-}
-
-// laneOr returns the lane of an operation that runs others, else the given one.
-func (op *Operation) laneOr(lane string) string {
-	if op.node == nil {
-		return lane
-	}
-	return op.node.lane
 }

@@ -38,6 +38,9 @@ invoke_workflow app ok 0-2
 completed
 invoke_agent boss ok 0-2
   chat m ok 0-1`},
+		{"the application where a plugin answers for it", proxied(), []*event.Batch{says("", text, final, func(b *event.Batch) { b.Place = &event.Place{Root: event.RootSilent} })}, `
+completed
+invoke_workflow app ok 0-2`},
 		{"the application where the root never speaks", proxied(), []*event.Batch{at2("planner", "-", "", concludes)}, `
 completed
 invoke_workflow app ok 0-2
@@ -133,6 +136,38 @@ invoke_agent app ok 0-4
   chat m ok 0-1
   invoke_agent app ok 2-3
     chat m ok 2-3`},
+		{"rounds that end with a text of no model", proxied(), []*event.Batch{at2("w", "-", "", text, final), at2("w", "-", "", concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent w ok 0-1
+  invoke_agent w ok 1-2
+    chat m ok 1-2`},
+		{"a container that is tried again", proxied(), []*event.Batch{at2("a", "app@1/pair@1", "", concludes),
+			at2("a", "app@1/pair@1", "", errorCode), at2("a", "app@1/pair@1", "", concludes), at2("app", "app@1/store@1", "", gives, final)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent pair error agent_error 0-2
+    invoke_agent a ok 0-2
+      chat m ok 0-1
+  invoke_agent pair ok 2-3
+    invoke_agent a ok 2-3
+      chat m ok 2-3
+  invoke_node store ok 3-4`},
+		{"a task within a task", proxied(), []*event.Batch{
+			at2("app", "app@1", "", responds("m"), calls("c1", "kid")), task("kid", "app@1/kid@c1", "kid@c1", "c1", responds("m"), calls("c2", "aide")),
+			task("aide", "app@1/kid@c1/aide@c2", "kid@c1.aide@c2", "c2", concludes, gives), says("", returns("c2", "aide")),
+			task("kid", "app@1/kid@c1", "kid@c1", "c1", concludes, gives), says("", returns("c1", "kid")), at2("app", "app@1", "", concludes)}, `
+completed
+invoke_agent app ok 0-8
+  invoke_agent kid ok 1-3
+    invoke_agent aide ok 2-3
+      chat m ok 2-3
+    chat m ok 1-2
+  chat m ok 0-1
+  invoke_agent kid ok 3-5
+    chat m ok 3-5
+  invoke_agent app ok 6-7
+    chat m ok 6-7`},
 		{"a step that is tried again", proxied(), []*event.Batch{
 			at2("app", "app@1/flaky@1", "", errorCode), at2("app", "app@1/flaky@1", "", gives, final)}, `
 completed
@@ -209,6 +244,40 @@ completed
 invoke_workflow app ok 0-2
   invoke_agent kid ok 0-1
     chat m ok 0-1`},
+		{"nor of one that hands control back", proxied(), []*event.Batch{
+			at2("kid", "boss@1/kid@1", "", responds("m"), handsOver("", "boss")), at2("boss", "boss@2", "", concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent kid ok 0-1
+    chat m ok 0-1
+  invoke_agent boss ok 1-2
+    chat m ok 1-2`},
+		{"a function that runs a function", proxied(), []*event.Batch{at2("app", "app@1/outer@1/inner@1", "", gives, final)}, `
+completed
+invoke_workflow app ok 0-2
+  invoke_node outer ok 0-1
+    invoke_node inner ok 0-1`},
+		{"one in a branch, which gets control back there", proxied(), []*event.Batch{at2("a", "-", "p.a", responds("m"), handsOver("", "kid")),
+			at2("kid", "-", "p.a", responds("m"), handsOver("", "a")), at2("a", "-", "p.a", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent p ok 0-3
+    invoke_agent a ok 0-3
+      invoke_agent kid ok 1-3
+        invoke_agent a ok 2-3
+          chat m ok 2-3
+        chat m ok 1-2
+      chat m ok 0-1`},
+		{"one in a call that failed while the run goes on", proxied(), []*event.Batch{
+			at2("app", "app@1", "", responds("m"), calls("c1", "flow")), at2("flow", "app@1/flow@c1/step@1", "flow@c1", errorCode),
+			at2("app", "app@1", "", returns("c1", "flow")), at2("app", "app@1", "", concludes)}, `
+completed
+invoke_agent app ok 0-5
+  chat m ok 0-1
+  execute_tool flow ok 1-3
+    invoke_workflow flow error agent_error 1-2
+      invoke_node step error agent_error 1-2
+  chat m ok 3-4`},
 		{"and what is no agent", proxied(), []*event.Batch{at2("app", "app@1/scale@1", "", gives, final)}, `
 completed
 invoke_workflow app ok 0-2
@@ -269,6 +338,15 @@ invoke_workflow app ok 0-4
       chat m ok 2-3
   invoke_agent y ok 1-2
     chat m ok 1-2`},
+		{"what goes on in a lane, not what another lane says", proxied(), []*event.Batch{
+			at2("x", "app@1/x@1", "x@1", concludes, gives), at2("y", "app@1/y@1", "y@1", concludes, gives), at2("app", "app@1/z@1", "x@1", gives, final)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent x ok 0-1
+    chat m ok 0-1
+  invoke_agent y ok 0-2
+    chat m ok 0-2
+  invoke_node z ok 1-3`},
 		{"what fans out, not what another branch says", proxied(), []*event.Batch{
 			at2("app", "app@1/split@1", "", gives), at2("x", "app@1/x@1", "x@1", concludes, gives), at2("y", "app@1/y@1", "y@1", concludes, gives)}, `
 completed

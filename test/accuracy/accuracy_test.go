@@ -12,10 +12,11 @@ import (
 // against ADK's own spans. What differs is in the table of what the stream cannot tell, and in no other field.
 func TestRecordedRuns(t *testing.T) {
 	wrong, runs := 0, 0
-	for _, run := range adkshapes.Recordings(t) {
+	all := adkshapes.Recordings(t)
+	for _, run := range all {
 		t.Run(run.Version+" "+run.Name, func(t *testing.T) {
 			runs++
-			if Check(t, run, reported(play(t, run), run.Arrived), true) {
+			if Check(t, run, reported(playSession(t, session(run, all)), run.Arrived), true) {
 				wrong++
 			}
 		})
@@ -33,9 +34,10 @@ func TestLiveRuns(t *testing.T) {
 					if streaming && !shape.Streamed {
 						continue
 					}
-					for _, run := range server.Play(t, shape, streaming) {
+					played := server.Play(t, shape, streaming)
+					for i, run := range played {
 						t.Run(run.Name, func(t *testing.T) {
-							Check(t, run, reported(play(t, run), run.Arrived), false)
+							Check(t, run, reported(playSession(t, played[:i+1]), run.Arrived), false)
 						})
 					}
 				}

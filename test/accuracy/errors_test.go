@@ -25,8 +25,9 @@ var update = flag.Bool("update", false, "rewrite testdata")
 func TestErrorTypes(t *testing.T) {
 	const file = "testdata/errors.golden"
 	var got strings.Builder
-	for _, run := range adkshapes.Recordings(t) {
-		report := play(t, run)
+	all := adkshapes.Recordings(t)
+	for _, run := range all {
+		report := playSession(t, session(run, all))
 		var failed []string
 		for _, op := range report.Operations {
 			if op.Error != nil {

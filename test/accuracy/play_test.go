@@ -3,6 +3,8 @@ package accuracy
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,22 +45,40 @@ func (a *audience) Late(string)                                     {}
 // play reads a recording as the answer to its request.
 func play(t *testing.T, run adkshapes.Recording, observers ...tracker.Observer) tracker.Report {
 	t.Helper()
+	return playSession(t, []adkshapes.Recording{run}, observers...)
+}
+
+// playSession reads the runs of a session in turn, and returns the report of the last.
+func playSession(t *testing.T, runs []adkshapes.Recording, observers ...tracker.Observer) tracker.Report {
+	t.Helper()
 	told := &audience{}
 	follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 1000, MaxFacts: 100, Idle: time.Hour}, told, append(observers, told)...)
-	stream := &event.Stream{
-		Source: "agent", Live: true, Answer: true, Opened: time.Unix(0, run.Arrived),
-		Identity: event.Identity{App: run.App, Session: "session"},
+	for _, run := range runs {
+		stream := &event.Stream{
+			Source: "agent", Live: true, Answer: true, Opened: time.Unix(0, run.Arrived),
+			Identity: event.Identity{App: run.App, Session: "session"},
+		}
+		in := &frames{run: run}
+		read := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 20, JSONDepth: 100}, follow)
+		err := read.Observe(stream, collector.Input{Reader: in, Arrival: func() time.Time { return in.now }}, "adk")
+		if err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
 	}
-	in := &frames{run: run}
-	read := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 20, JSONDepth: 100}, follow)
-	err := read.Observe(stream, collector.Input{Reader: in, Arrival: func() time.Time { return in.now }}, "adk")
-	if err != nil && !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if len(told.reports) != 1 {
+	if len(told.reports) != len(runs) {
 		t.Fatalf("%d runs ended", len(told.reports))
 	}
-	return told.reports[0]
+	return told.reports[len(runs)-1]
+}
+
+// session returns the runs of a recording's session up to that recording.
+func session(run adkshapes.Recording, all []adkshapes.Recording) []adkshapes.Recording {
+	name, again := strings.CutSuffix(run.Name, ".2")
+	if !again {
+		return []adkshapes.Recording{run}
+	}
+	first := slices.IndexFunc(all, func(r adkshapes.Recording) bool { return r.Version == run.Version && r.Name == name })
+	return []adkshapes.Recording{all[first], run}
 }
 
 // reported returns Delegraph's account of a run after its report.

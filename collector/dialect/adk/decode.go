@@ -32,6 +32,7 @@ type response struct {
 	last     event.Usage
 	streamed bool // partial frames came before the last one
 	half     bool // the last one had no finish reason, or was refused: it may come in a second frame
+	answered bool // the last one was a final answer
 
 	left []response // earlier ones, which handed control over and may end with an empty frame once it comes back
 }
@@ -90,10 +91,15 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 }
 
 func (d *decoder) decodeEvent(m members, b *event.Batch) {
+	first := d.run == ""
 	b.Run = d.runID(m.invocation)
 	user := wire.IsUser(m.author)
 	b.Branch = d.name(m.branch)
-	if !user {
+	switch {
+	case user:
+	case first && m.isPlugin():
+		b.Place = &event.Place{Root: event.RootSilent}
+	default:
 		b.Agent = d.name(m.author)
 		b.Branch = d.branchOf(b.Agent, b.Branch, m)
 		path := m.node.Get("path")
@@ -101,7 +107,9 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: cmp.Or(d.text(m.branch, wire.MaxText), b.Branch), Scope: d.name(m.scope),
 			HasPath: path.Exists(), Runs: m.actions.First("agentState", "agent_state").Kind() == strictjson.Object, Function: m.isFunction(),
 		})
-		b.Output = m.node.First("outputFor", "output_for").Len() > 0
+		if b.Output = m.node.First("outputFor", "output_for").Len() > 0; b.Output {
+			d.places.HasOutput(d.text(path, wire.MaxText))
+		}
 	}
 	b.Time = reportedTime(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
@@ -110,7 +118,8 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 		d.handedTo = ""
 	}
 	fr := readFrame(m)
-	fr.isNode = b.Place.IsFunction()
+	fr.isNode = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(m.node.Get("path"), wire.MaxText))
+	fr.isStep = b.Place.IsStep()
 	if fr.tooMuch() {
 		b.Rejected = event.ReasonShape
 		return
@@ -187,6 +196,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		code = fr.code()
 		d.failed, d.reported = true, newErrorEvent(code, fr.message)
 	}
+	answered := r.answered
 	switch {
 	case failure == event.ToolError:
 		d.failCall(calls, fr.message.Text(), code, b)
@@ -198,7 +208,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		e.Code = code
 		half := e.FinishReason == "" || failure != event.NoFailure
 		e.Unmetered = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
-		*r = response{last: fr.Usage, streamed: r.open, half: half, left: r.left}
+		*r, answered = response{last: fr.Usage, streamed: r.open, half: half, left: r.left}, true
 	case fr.continues(r):
 		e := b.Add(event.KindUsage)
 		e.Usage.Output = event.Count{N: fr.Usage.Output.N - r.last.Output.N, Known: true}
@@ -209,6 +219,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}
+	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.LongRunning.Len() == 0
 	d.addPauses(fr, b)
 	for _, p := range fr.parts {
 		d.addPart(p, fr, b)

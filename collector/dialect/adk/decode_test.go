@@ -53,6 +53,7 @@ const (
 	ended   = `model_ended finish="STOP" input=10 output=2`
 
 	modelRaised = `model_ended model_error code="ValueError"; error model_error code="ValueError" from_code; final`
+	agentRaised = `error agent_error code="ValueError" from_code; final`
 	toolRaised  = `tool_error code="ValueError"; error tool_error code="ValueError" from_code; final`
 )
 
@@ -227,6 +228,15 @@ func TestErrors(t *testing.T) {
 		{"the model fails while a question is open", []string{by(used + "," + parts(call, `{"functionCall":{"id":"q","name":"adk_request_input"}}`)), by(parts(answer)), by(raised)},
 			[]string{`model_ended input=10 output=2; tool_started name="look" call="c1" {}; input_requested call="q" clarification`, `tool_ended name="look" call="c1" {}`,
 				modelRaised}},
+		{"a callback raises after the final answer", []string{by(stop + "," + parts(hi)), by(raised)},
+			[]string{`model_ended finish="STOP"; text "hi"; final`, agentRaised}},
+		{"the model refuses after a final answer", []string{by(stop + "," + parts(hi)), by(refused)},
+			[]string{`model_ended finish="STOP"; text "hi"; final`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
+		{"a container fails after a step's final answer", []string{by(stop + "," + parts(hi) + `,"nodeInfo":{"path":"b@1/c@1"}`), by(`"errorCode":"UNAVAILABLE","nodeInfo":{"path":"b@1/c@1"}`)},
+			[]string{`model_ended finish="STOP"; text "hi"; final`, strings.Replace(agentRaised, "ValueError", "UNAVAILABLE", 1)}},
+		{"a workflow fails by itself", []string{by(`"nodeInfo":{"path":"a@1/f@1","outputFor":["a@1/f@1"]}`), by(raised + `,"nodeInfo":{"path":"a@1"}`)},
+			[]string{"final", agentRaised}},
+		{"the model of a task fails at once", []string{by(raised + `,"nodeInfo":{"path":"a@1/b@c1"},"branch":"b@c1","isolationScope":"c1"`)}, []string{modelRaised}},
 		{"another agent's call", []string{by(stop + "," + parts(call)), strings.Replace(by(raised), `"a"`, `"b"`, 1)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, modelRaised}},
 	})

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -27,7 +28,8 @@ type frame struct {
 	parts        []part          // of Parts, once it is known that there are not too many
 	long         map[string]bool // of LongRunning
 	hasUsage     bool
-	isNode       bool // it speaks for a function, which has no model
+	isNode       bool // it speaks for a function or a workflow, which has no model
+	isStep       bool // its author is an unnamed step of the container that its path names
 	notPartial   bool // says so; a frame of a run without streaming says neither
 	foreign      bool // its content is in another role than the model's: responses of tools, the human's own words, or instructions
 }
@@ -151,6 +153,15 @@ func readFrame(m members) frame {
 	}
 }
 
+// isPlugin reports whether the first event of a run is the answer of a plugin that ran no agent: it has no model's data, and the role as
+// its author.
+//
+// Source: google/adk/runners.py of google-adk 2.13.
+func (m members) isPlugin() bool {
+	return m.author.Is("model") && len(m.node.Get("path").Text()) == 0 && !m.branch.Exists() &&
+		!m.model.Exists() && !m.finish.Exists() && m.usage.Len() == 0 && !m.code.Exists()
+}
+
 // isFunction reports whether an event is of a function of a JavaScript workflow: it raised, or it has an output that no model gave.
 func (m members) isFunction() bool {
 	if raised, _ := m.nodeError.Bool(); raised {
@@ -170,18 +181,29 @@ func (f *frame) hasErrorCode() bool { return wire.IsFailure(f.ErrorCode) }
 
 // failure says what an error code is about: a function where the frame speaks for one, and a tool where a call of the agent's waits
 // for its answer, since the model is not asked before. Python says so, by the name of an exception, of a tool that raised,
-// JavaScript of a tool that is not there.
+// JavaScript of a tool that is not there. After a final answer an exception is not the model's: a callback raised it, or, where the path
+// names only a container, another step of that failed.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.hasErrorCode():
 		return event.NoFailure
 	case f.isNode && !wire.IsStatus(f.ErrorCode.String()):
 		return event.AgentError
+	case r.answered && f.isBare() && (f.isStep || isClass(f.ErrorCode.Text())):
+		return event.AgentError
 	case pending > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
 		return event.ToolError
 	}
 	return event.ModelError
 }
+
+// isBare reports whether the frame has nothing of a model's response but an error code.
+func (f *frame) isBare() bool {
+	return f.hasErrorCode() && !f.hasUsage && !f.FinishReason.Exists() && !f.Model.Exists() && f.Parts.Len() == 0
+}
+
+// isClass reports whether an error code is the name of an exception: statuses and finish reasons are in capitals.
+func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
 
 // code returns the frame's error code. Its message may have a more specific one: that of the model's API where the code is a class.
 func (f *frame) code() string {
@@ -216,7 +238,7 @@ func (e errorEvent) refine(code string, message strictjson.Value) string {
 // isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
 // requests, and what repeats a response.
 func (f *frame) isModelResponse(r *response) bool {
-	if f.isNode && !(f.hasErrorCode() && wire.IsStatus(f.ErrorCode.String())) {
+	if f.isNode && !f.hasErrorCode() {
 		return false
 	}
 	requests := 0

@@ -2,7 +2,6 @@
 package wire
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -10,7 +9,11 @@ import (
 )
 
 // Places makes the places of a stream's speakers out of what the ADK says of them. It remembers those that it made.
-type Places struct{ known map[Speaker]*event.Place }
+type Places struct {
+	known     map[Speaker]*event.Place
+	starts    map[string]string // by branch, the path of the node that runs what the branch began with
+	workflows map[string]bool   // the paths of nodes that have run steps of their own
+}
 
 // Speaker is what an event of the ADK says of the place of its author.
 type Speaker struct {
@@ -24,7 +27,7 @@ type Speaker struct {
 	Function bool // the author is no agent: in Python a function's author is its workflow, in JavaScript the function itself
 }
 
-// maxPlaces bounds what a stream can make Places remember; more places are made anew for each frame.
+// maxPlaces bounds each map of Places; more places are made anew for each frame.
 const maxPlaces = 256
 
 // MaxText bounds a path and a branch, in bytes; of a longer one the last segment, which may be cut, is left out.
@@ -41,19 +44,37 @@ func (p *Places) Of(key Speaker) *event.Place {
 	if known := p.known[key]; known != nil {
 		return known
 	}
-	made := newPlace(key)
-	if len(p.known) < maxPlaces {
-		if p.known == nil {
-			p.known = map[Speaker]*event.Place{}
-		}
-		p.known[key] = made
-	}
+	made := p.newPlace(key)
+	remember(&p.known, key, made)
 	return made
 }
 
-func newPlace(key Speaker) *event.Place {
+func remember[K comparable, V any](in *map[K]V, key K, value V) {
+	if *in == nil {
+		*in = map[K]V{}
+	}
+	if len(*in) < maxPlaces {
+		(*in)[key] = value
+	}
+}
+
+// HasOutput notes that the node at a path has an output: what runs it is a workflow, unless a call invoked it.
+func (p *Places) HasOutput(path string) {
+	path = whole(path, '/')
+	if _, run := cutRun(path); isCall(run) {
+		return
+	}
+	if at := strings.LastIndexByte(path, '/'); at > 0 {
+		remember(&p.workflows, path[:at], true)
+	}
+}
+
+// IsWorkflow reports whether the node at a path has run steps whose output was seen.
+func (p *Places) IsWorkflow(path string) bool { return p.workflows[whole(path, '/')] }
+
+func (p *Places) newPlace(key Speaker) *event.Place {
 	path := splitPath(key.Path)
-	w := walk{segments: split(key.Branch, ".")}
+	w := walk{places: p, segments: split(key.Branch, ".")}
 	w.pathNodes(path, key.Scope)
 	root := event.RootUnknown
 	switch {
@@ -63,13 +84,17 @@ func newPlace(key Speaker) *event.Place {
 		root = event.RootSilent
 	}
 	end := len(w.nodes) - 1
-	switch {
+	switch owner := w.owner(key.Author); {
 	case end >= 0 && w.nodes[end].Name == key.Author: // ADK leaves the branch of a parallel agent on what follows that
 		if w.nodes[end].Kind = event.NodeSpeaker; key.Function {
 			w.nodes[end].Kind = event.NodeFunction
 		}
-	case end > 0 && slices.ContainsFunc(w.nodes[:end], func(n event.Node) bool { return n.Name == key.Author }):
-		w.nodes[end].Kind = event.NodeFunction // which has its workflow's name as its author
+	case owner >= 0 && w.nodes[end].Task: // a task is an agent's; ADK puts the caller's name on a failure that comes first
+		w.nodes[end].Kind = event.NodeSpeaker
+	case owner >= 0: // the author is the workflow, and owns the functions on the way to the speaker
+		for i := owner + 1; i <= end; i++ {
+			w.nodes[i].Kind = event.NodeFunction
+		}
 	default:
 		if end >= 0 {
 			w.nodes[end].Kind = event.NodeContainer // a workflow runs no agent that is no node
@@ -109,6 +134,7 @@ func split(s, by string) []string {
 
 // walk goes along a path and a branch at once.
 type walk struct {
+	places   *Places
 	nodes    []event.Node
 	segments []string // of the branch
 	read     int      // how many of them have been read
@@ -122,35 +148,58 @@ func (w *walk) enter(n int) {
 }
 
 // pathNodes adds the nodes that the path names. A segment `name@id` of the branch belongs to the innermost node of that name, and says
-// by which call it was invoked, if id is none of the path's numbers. JavaScript's paths have none.
+// by which call it was invoked, if id is none of the path's numbers; JavaScript's paths have none. A segment of no such node is of an earlier node, whose lane the
+// node inherits: the outermost one that the same node runs, else the speaker.
 func (w *walk) pathNodes(path []string, scope string) {
-	owner := make([]int, len(path)) // the segment of the branch, from 1
-	next := len(w.segments)
-	for i := len(path) - 1; i >= 0; i-- {
-		name, run := cutRun(path[i])
-		for at := next; at > 0; at-- {
-			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || run == "" || isCall(id)) {
-				owner[i], next = at, at-1
-				break
-			}
-		}
-	}
+	owned := w.ownSegments(path)
 	for i, segment := range path {
 		name, run := cutRun(segment)
 		node := event.Node{Name: dialect.Name(name), Run: dialect.Name(run), Kind: event.NodeWorkflow}
 		if isCall(run) {
 			node.Call = node.Run
 		}
-		if at := owner[i]; at > 0 {
+		above := strings.Join(path[:i], "/")
+		switch at := owned[i]; {
+		case at > 0:
 			w.enter(at - w.read)
 			if _, id := cutRun(w.segments[at-1]); isCall(id) {
 				node.Call = dialect.Name(id)
+			} else {
+				remember(&w.places.starts, w.lane, above)
 			}
+		case w.inherits(above, i == len(path)-1):
+			w.enter(1)
 		}
 		node.Task = node.Call != "" && scope == node.Call
 		node.Lane = w.lane
 		w.nodes = append(w.nodes, node)
 	}
+}
+
+// ownSegments returns for each node of the path the number of its segment of the branch, from 1, or 0.
+func (w *walk) ownSegments(path []string) []int {
+	owned := make([]int, len(path))
+	next := len(w.segments)
+	for i := len(path) - 1; i >= 0; i-- {
+		name, run := cutRun(path[i])
+		for at := next; at > 0; at-- {
+			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || run == "" || isCall(id)) {
+				owned[i], next = at, at-1
+				break
+			}
+		}
+	}
+	return owned
+}
+
+// inherits reports whether the next segment of the branch, which names no node of the path, is of an earlier node that the node above
+// ran. Where that node left no frame, the speaker inherits it.
+func (w *walk) inherits(above string, speaks bool) bool {
+	if above == "" || w.read == len(w.segments) || !strings.Contains(w.segments[w.read], "@") {
+		return false
+	}
+	from, known := w.places.starts[strings.Join(w.segments[:w.read+1], ".")]
+	return known && from == above || speaks && !known
 }
 
 // branchNodes adds the containers and their children that only the branch names.
@@ -170,6 +219,16 @@ func (w *walk) branchNodes() {
 			w.nodes = append(w.nodes, event.Node{Name: dialect.Name(w.segments[w.read-1]), Lane: w.lane, Kind: event.NodeContainer})
 		}
 	}
+}
+
+// owner returns the index of the innermost node above the last that has the author's name, or -1.
+func (w *walk) owner(author string) int {
+	for i := len(w.nodes) - 2; i >= 0; i-- {
+		if w.nodes[i].Name == author {
+			return i
+		}
+	}
+	return -1
 }
 
 func (w *walk) last() string {

@@ -1,8 +1,8 @@
 """Sub-agents that are called like tools (ADK 2): single_turn and task."""
 
-from google.adk.agents import LlmAgent
+from google.adk.agents import LlmAgent, SequentialAgent
 
-from scripted import call, called, calls, model, say
+from scripted import call, called, calls, fail, model, say
 
 from .containers import speaker, tooled
 from .plain import weather
@@ -85,3 +85,49 @@ def tasks_at_once():
 def modes_mixed():
     return boss(call("expert", request="x"), to("colleague"),
                 sub_agents=[single("expert"), tooled("colleague"), speaker("bystander")])
+
+
+FINISH = call("finish_task", result="done", after=0.1)
+
+
+@shape(needs=2)
+def task_in_task():
+    worker = task("worker", call("helper", request="y"), FINISH, sub_agents=[task("helper", FINISH)])
+    return boss(call("worker", request="x"), say("The task is done."), sub_agents=[worker])
+
+
+@shape(needs=2)
+def task_in_task_in_task():
+    helper = task("helper", call("hand", request="z"), FINISH, sub_agents=[task("hand", FINISH)])
+    worker = task("worker", call("helper", request="y"), FINISH, sub_agents=[helper])
+    return boss(call("worker", request="x"), say("The task is done."), name="task_in_task_in_task", sub_agents=[worker])
+
+
+@shape(needs=2)
+def tasks_in_task():
+    worker = task("worker", call("helper", request="y"), call("helper", request="z"), FINISH, sub_agents=[task("helper", FINISH)])
+    return boss(call("worker", request="x"), say("The task is done."), sub_agents=[worker])
+
+
+@shape(needs=2, steps=[text("go"), text("the blue one")])
+def task_in_task_asks_user():
+    helper = task("helper", say("Which one?"), FINISH)
+    worker = task("worker", call("helper", request="y"), FINISH, sub_agents=[helper])
+    return boss(call("worker", request="x"), say("The task is done."), sub_agents=[worker])
+
+
+@shape(needs=2)
+def task_model_fails():
+    return boss(call("worker", request="x"), say("Never said."), sub_agents=[task("worker", fail(503))])
+
+
+@shape(needs=2)
+def task_model_raises():
+    return boss(call("worker", request="x"), say("Never said."), sub_agents=[task("worker", fail(RuntimeError("no model")))])
+
+
+@shape(needs=2)
+def task_in_step():
+    """The caller is the step of a sequence."""
+    lead = boss(call("worker", request="x"), say("The task is done."), name="lead", sub_agents=[task("worker", FINISH)])
+    return SequentialAgent(name="pipeline", sub_agents=[lead, speaker("closer")])

@@ -3,10 +3,11 @@
 import asyncio
 
 from google.adk.agents.context import Context
+from google.adk.events import RequestInput
 from google.adk.workflow import START, Workflow, node
 
 from .containers import speaker, tooled
-from .registry import shape
+from .registry import answer, shape, text
 from .workflows import step
 
 
@@ -85,3 +86,26 @@ def node_as_root():
         return "done"
 
     return node(lonely, name="lonely")
+
+
+@shape(needs=2)
+def dynamic_silent():
+    """The node that runs the other has no output."""
+    one = step("one")
+
+    async def orchestrate(ctx: Context):
+        await ctx.run_node(one, "a")
+
+    return Workflow(name="graph", edges=[(START, node(orchestrate, rerun_on_resume=True))])
+
+
+@shape(needs=2, steps=[text("go"), answer("adk_request_input", {"result": "yes"})])
+def dynamic_asks():
+    def ask():
+        yield RequestInput(message="Go on?")
+
+    async def orchestrate(ctx: Context):
+        await ctx.run_node(node(ask), "a")
+        return "done"
+
+    return graph("dynamic_asks", orchestrate)

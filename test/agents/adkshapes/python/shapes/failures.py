@@ -1,6 +1,6 @@
 """Models that fail, and where."""
 
-from google.adk.agents import LlmAgent, ParallelAgent, SequentialAgent
+from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 
 from scripted import call, fail, model, say, stop
 
@@ -91,3 +91,9 @@ def step_blocked():
 @shape()
 def transfer_target_fails():
     return boss(to("expert"), sub_agents=[failing("expert")])
+
+
+@shape()
+def loop_blocked():
+    """A blocked answer ends the round, not the loop."""
+    return LoopAgent(name="rounds", max_iterations=2, sub_agents=[LlmAgent(name="writer", model=model(stop("SAFETY"), say("Fine.")))])

@@ -1,6 +1,6 @@
 """What models answer with, and how agents are asked."""
 
-from google.adk.agents import LlmAgent, SequentialAgent
+from google.adk.agents import LlmAgent, LoopAgent, SequentialAgent
 from google.adk.code_executors import UnsafeLocalCodeExecutor
 from google.adk.planners import PlanReActPlanner
 from google.genai import types
@@ -99,3 +99,10 @@ def instruction_state():
 def asked_twice():
     return LlmAgent(name="assistant", tools=[weather],
                     model=model(call("weather", city="Rome"), say("Sunny."), say("Still sunny.", after=0.1)))
+
+
+@shape()
+def output_schema_with_tools_in_loop():
+    writer = LlmAgent(name="writer", output_schema=City, tools=[weather], model=model(
+        call("weather", city="Rome"), call("set_model_response", name="Rome", people=2800000)))
+    return LoopAgent(name="rounds", max_iterations=2, sub_agents=[writer])

@@ -1,12 +1,12 @@
 """Control that is handed on by transfer_to_agent."""
 
 from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
-from google.adk.tools import ToolContext
+from google.adk.tools import FunctionTool, ToolContext
 
-from scripted import call, called, calls, model, say
+from scripted import call, called, calls, fail, model, say
 
 from .containers import leaver, speaker, tooled
-from .plain import weather
+from .plain import broken, weather
 from .registry import shape, text
 
 
@@ -134,3 +134,64 @@ def transfer_asked_again():
     """The second question is answered by the agent that answered the first."""
     expert = LlmAgent(name="expert", description="Knows.", model=model(say("First answer."), say("Second answer.")))
     return boss(to("expert"), say("Not asked."), sub_agents=[expert])
+
+
+AGAIN = [text("go"), text("and now?")]
+
+
+@shape(steps=AGAIN)
+def asked_again_back():
+    """The agent that answers the second question hands it to its parent."""
+    return boss(to("expert"), say("I am back."), sub_agents=[boss(say("First answer."), to("boss"), name="expert")])
+
+
+@shape(steps=AGAIN)
+def asked_again_down():
+    clerk = boss(say("First answer."), to("expert"), name="clerk", sub_agents=[speaker("expert", 0.2)])
+    return boss(to("clerk"), name="asked_again_down", sub_agents=[clerk])
+
+
+@shape(steps=AGAIN)
+def asked_again_up():
+    clerk = boss(to("expert"), say("Back at the clerk."), name="clerk", sub_agents=[
+        boss(say("First answer."), to("clerk"), name="expert")])
+    return boss(to("clerk"), sub_agents=[clerk])
+
+
+@shape(steps=AGAIN)
+def asked_again_peer():
+    one = boss(say("First answer."), to("two"), name="one")
+    return boss(to("one"), sub_agents=[one, speaker("two", 0.2)])
+
+
+@shape(steps=AGAIN)
+def asked_again_tool_raises():
+    expert = boss(say("First answer."), call("broken", reason="x"), name="expert", tools=[broken])
+    return boss(to("expert"), sub_agents=[expert])
+
+
+@shape(steps=AGAIN)
+def asked_again_confirmation():
+    expert = boss(say("First answer."), call("weather", city="Rome"), name="expert",
+                  tools=[FunctionTool(weather, require_confirmation=True)])
+    return boss(to("expert"), sub_agents=[expert])
+
+
+@shape()
+def transfer_in_parallel_back():
+    lead = boss(to("expert"), say("Back in the branch."), name="lead", sub_agents=[boss(to("lead"), name="expert")])
+    return ParallelAgent(name="fan", sub_agents=[lead, speaker("other")])
+
+
+@shape()
+def transfer_to_parallel_back():
+    lead = boss(to("expert"), say("Back in the branch."), name="lead", sub_agents=[boss(to("lead"), name="expert")])
+    return boss(to("fan"), sub_agents=[ParallelAgent(name="fan", description="Works.", sub_agents=[lead, speaker("other")])])
+
+
+@shape()
+def transferred_step_fails():
+    """The error names the first step as its author, although the second failed."""
+    second = LlmAgent(name="second", model=model(fail(503)))
+    team = SequentialAgent(name="team", description="Works.", sub_agents=[speaker("first"), second])
+    return boss(to("team"), sub_agents=[team])

@@ -217,3 +217,120 @@ def workflow_sequence_node():
     pair = SequentialAgent(name="pair", sub_agents=[speaker("one"), speaker("two", 0.2)])
     fan = ParallelAgent(name="fan", sub_agents=[speaker("left"), speaker("right", 0.2)])
     return Workflow(name="workflow_sequence_node", edges=[(START, step("fetch"), pair, fan, step("store"))])
+
+
+@shape(needs=2)
+def workflow_lanes():
+    """What follows in a branch stays in it."""
+    join, left, right, after = JoinNode(name="join"), step("left", 0.5), step("right", 0.05), step("after", 0.9)
+    return Workflow(name="graph", edges=[(START, (left, right)), (right, after), (left, join), (after, join)])
+
+
+@shape(needs=2)
+def workflow_lanes_agents():
+    join, left, right, after = JoinNode(name="join"), speaker("left", 0.5), speaker("right", 0.05), speaker("after", 0.9)
+    return Workflow(name="workflow_lanes_agents", edges=[(START, (left, right)), (right, after), (left, join), (after, join)])
+
+
+@shape(needs=2)
+def workflow_lanes_both():
+    join = JoinNode(name="join")
+    left, right = speaker("left", 0.4), speaker("right", 0.05)
+    left_after, right_after = speaker("left_after", 0.2), speaker("right_after", 0.9)
+    return Workflow(name="graph", edges=[(START, (left, right)), (left, left_after), (right, right_after),
+                                         ((left_after, right_after), join), (join, step("store"))])
+
+
+@shape(needs=2)
+def workflow_lane_nested():
+    join, left, right = JoinNode(name="join"), speaker("left", 0.5), speaker("right", 0.05)
+    inner = Workflow(name="inner", edges=[(START, step("dig"), speaker("miner", 0.9))])
+    return Workflow(name="graph", edges=[(START, (left, right)), (right, inner), (left, join), (inner, join)])
+
+
+@shape(needs=2)
+def workflow_lane_loop():
+    async def judge(ctx: Context):
+        rounds = ctx.state.get("rounds", 0) + 1
+        return Event(output=f"round {rounds}", route="enough" if rounds == 3 else "again", state={"rounds": rounds})
+
+    join, writer, decide, slow = JoinNode(name="join"), speaker("writer", 0.2), node(judge), speaker("slow", 0.7)
+    return Workflow(name="graph", edges=[(START, (writer, slow)), (writer, decide), (decide, {"again": writer, "enough": join}),
+                                         (slow, join), (join, step("store"))])
+
+
+@shape(needs=2)
+def workflow_two_ends():
+    """Two last nodes with an output are the workflow's own error."""
+    return Workflow(name="graph", edges=[(START, (step("left"), step("right", 0.2)))])
+
+
+@shape(needs=2)
+def workflow_two_ends_nested():
+    inner = Workflow(name="inner", edges=[(START, (step("left"), step("right", 0.2)))])
+    return Workflow(name="workflow_two_ends_nested", edges=[(START, inner)])
+
+
+@shape(needs=2)
+def workflow_as_tool_fails():
+    graph = Workflow(name="graph", description="Works.", input_schema=str, edges=[(START, node(explode))])
+    return boss(call("graph", request="x"), say("Never said."), tools=[graph])
+
+
+@shape(needs=2)
+def workflow_as_tool_fails_handled():
+    graph = Workflow(name="graph", description="Works.", input_schema=str, edges=[(START, node(explode))])
+    return boss(call("graph", request="x"), say("Handled."), tools=[graph], on_tool_error_callback=handled)
+
+
+@shape(needs=2)
+def workflow_parallel_worker_raises():
+    async def pick(node_input):
+        await asyncio.sleep(0.1)
+        if node_input == "b":
+            raise ValueError("the node failed")
+        await asyncio.sleep(0.8)
+        return "picked"
+
+    return Workflow(name="graph", edges=[(START, node(items), node(pick, parallel_worker=True), step("store"))])
+
+
+@shape(needs=2)
+def workflow_agent_raises():
+    """The first thing that the agent's model does is to raise."""
+    return Workflow(name="graph", edges=[(START, LlmAgent(name="writer", model=model(fail(RuntimeError("no model")))))])
+
+
+@shape(needs=2)
+def workflow_retry_sequence():
+    retry = RetryConfig(max_attempts=3, initial_delay=0.1, jitter=0.0)
+    second = LlmAgent(name="second", model=model(fail(RuntimeError("no model"), after=0.1), say("Second try.")))
+    pair = SequentialAgent(name="pair", sub_agents=[speaker("first"), second])
+    return Workflow(name="graph", edges=[(START, node(pair, retry_config=retry), step("store"))])
+
+
+@shape(needs=2)
+def workflow_retry_nested():
+    retry = RetryConfig(max_attempts=3, initial_delay=0.1, jitter=0.0)
+
+    async def flaky(ctx: Context):
+        if ctx.session.id not in FAILED:
+            FAILED.add(ctx.session.id)
+            raise ValueError("the first try fails")
+        return "second try"
+
+    inner = Workflow(name="inner", retry_config=retry, edges=[(START, step("dig"), node(flaky))])
+    return Workflow(name="graph", edges=[(START, inner)])
+
+
+async def explode():
+    await asyncio.sleep(0.1)
+    raise ValueError("the node failed")
+
+
+def items():
+    return ["a", "b"]
+
+
+def handled(tool, args, tool_context, error):
+    return {"handled": True}
