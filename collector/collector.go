@@ -98,26 +98,40 @@ type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Observe reads a stream to its end, from Sink.Open to Sink.Close. The error is the reader's own, if it is not io.EOF.
+// Observe reads a stream to its end, from Sink.Open to Sink.Close. A stream that need not be an agent's is opened when a dialect is sure
+// of it; without that the sink never learns of it. The error is the reader's own, if it is not io.EOF.
 // The names are as for Decode.
 func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 	if in.Arrival == nil {
 		in.Arrival = func() time.Time { return time.Time{} }
 	}
 	d := c.Decode(s, in, names...)
-	c.sink.Open(s)
 	end := event.EndUnobserved // unless we get to the end
-	foreign := false           // frames came that are of no dialect
+	opened, foreign := false, false
+	open := func() {
+		if !opened {
+			opened, foreign = true, false
+			c.sink.Open(s)
+		}
+	}
+	if !in.Sure {
+		open()
+	}
 	defer func() {
 		if foreign && c.settings.Unrecognized != nil {
 			c.settings.Unrecognized(s)
 		}
-		c.sink.Close(s, end, in.Arrival())
+		if opened {
+			c.sink.Close(s, end, in.Arrival())
+		}
 	}()
 	for {
 		b, err := d.Next()
 		if err == nil {
-			if foreign = d.decoder == nil && in.Sure; !foreign {
+			if in.Sure && d.decoder == nil {
+				foreign = true
+			} else {
+				open()
 				c.sink.Consume(b)
 			}
 			if in.Consumed != nil {

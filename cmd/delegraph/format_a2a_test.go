@@ -218,6 +218,9 @@ func TestA2AClientReadsKinds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kinds.sse")
 	for _, c := range kinds.cases {
 		for _, shape := range kinds.shapes {
+			if strings.HasPrefix(c.frame, "event:") && shape.name != a2aShapes[3].name {
+				continue // the case has a frame of one shape, whatever the rest of the stream
+			}
 			wire := ""
 			for i, frame := range append(c.before[:len(c.before):len(c.before)], c.frame) {
 				wire += shape.wire(i+1, frame)

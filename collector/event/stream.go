@@ -20,6 +20,7 @@ type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
 	Joins              string   // the id of a run that the request does not ask for, but listens to
+	Asks               string   // the dialect whose request it surely is, whatever its path, or ""
 }
 
 // Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is set before the first batch.

@@ -110,13 +110,17 @@ func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
 	for _, d := range x.dialects {
 		names = append(names, d.Name())
 	}
-	if x.open {
-		names = []string{p.settings.Dialect}
-	} else if len(names) == 1 {
-		s.Dialect = names[0]
-	}
 	identity, reason := p.identify(x)
 	s.Identity = identity
+	switch {
+	case x.open && identity.Asks != "": // its body says whose answer it is, though its path does not
+		x.open, names = false, []string{identity.Asks}
+	case x.open:
+		names = []string{p.settings.Dialect}
+	}
+	if !x.open && len(names) == 1 {
+		s.Dialect = names[0]
+	}
 	if identity.Joins != "" {
 		s.Answer, s.Parent = false, event.SpanContext{} // the run is another request's
 	}

@@ -105,7 +105,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 			id.Session = ""
 			return id, UnreadSession
 		}
-		if id.App != "" || id.User != "" || id.Session != "" || id.Joins != "" || len(id.Answers) > 0 {
+		if id.App != "" || id.User != "" || id.Session != "" || id.Joins != "" || id.Asks != "" || len(id.Answers) > 0 {
 			return id, ""
 		}
 	}

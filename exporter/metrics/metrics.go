@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/conventions"
@@ -162,51 +161,6 @@ func (m *Metrics) Admit(tools []string) {
 		m.caps.reserve("tool", tool)
 		m.caps.reserve("agent", tool)
 	}
-}
-
-// ObserveSpans adds the delivery of spans.
-func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
-	m.reg.MustRegister(
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: spansExported.name, Help: spansExported.help}, func() float64 {
-			exported, _, _ := stats()
-			return float64(exported)
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: spansQueued.name, Help: spansQueued.help}, func() float64 {
-			_, queued, _ := stats()
-			return float64(queued)
-		}))
-	for _, reason := range reasons {
-		m.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: spansDropped.name, Help: spansDropped.help, ConstLabels: prometheus.Labels{"reason": reason},
-		}, func() float64 {
-			_, _, dropped := stats()
-			return float64(dropped[reason])
-		}))
-	}
-}
-
-// ObserveMemory adds the budget of the process.
-func (m *Metrics) ObserveMemory(b *budget.Budget) {
-	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryBudget.name, Help: memoryBudget.help}, func() float64 {
-		return float64(b.Limit())
-	}))
-	for i, use := range b.Uses() {
-		labels := prometheus.Labels{"buffer": use.Name}
-		m.reg.MustRegister(
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryUsed.name, Help: memoryUsed.help, ConstLabels: labels}, func() float64 {
-				return float64(b.Uses()[i].Bytes)
-			}),
-			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: memoryShed.name, Help: memoryShed.help, ConstLabels: labels}, func() float64 {
-				return float64(b.Uses()[i].Shed)
-			}))
-	}
-}
-
-// ObserveLog adds how many log lines were dropped.
-func (m *Metrics) ObserveLog(lost func() uint64) {
-	m.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: logDropped.name, Help: logDropped.help}, func() float64 {
-		return float64(lost())
-	}))
 }
 
 // Reloaded notes the outcome of loading the configuration.

@@ -13,6 +13,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // Dialect is that of the Agent2Agent protocol.
@@ -50,15 +51,18 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.Yes
 }
 
+// sending are the methods by which clients begin a task, or continue it, and listen to it.
+var sending = []string{"message/stream", "SendStreamingMessage"}
+
 // listening are the methods by which clients listen to a task that another request began.
 var listening = []string{"tasks/resubscribe", "SubscribeToTask"}
 
 // Identify reads the message that is sent. One that is sent to a task answers it, if it waits, and the calls that it names. Who
 // sends stands only in the credentials.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	params := r.Body.Get("params")
+	params, asks := r.Body.Get("params"), asksForStream(r.Body)
 	if slices.ContainsFunc(listening, r.Body.Get("method").Is) {
-		return event.Identity{Joins: dialect.Name(params.Get("id").String())}
+		return event.Identity{Joins: dialect.Name(params.Get("id").String()), Asks: asks}
 	}
 	if before, subscribes := strings.CutSuffix(r.Path, ":subscribe"); subscribes {
 		return event.Identity{Joins: dialect.Name(path.Base(before))}
@@ -67,7 +71,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
-	id := event.Identity{Session: dialect.Name(message.Get("contextId").String())}
+	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), Asks: asks}
 	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
@@ -75,6 +79,15 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		}
 	}
 	return id
+}
+
+// asksForStream returns the dialect's name if a JSON-RPC request calls a method that only A2A has and that is answered by a stream.
+func asksForStream(body strictjson.Value) string {
+	method := body.Get("method")
+	if body.Get("jsonrpc").Is("2.0") && (slices.ContainsFunc(sending, method.Is) || slices.ContainsFunc(listening, method.Is)) {
+		return Dialect{}.Name()
+	}
+	return ""
 }
 
 // New starts a stream. Most hold one task.

@@ -95,11 +95,14 @@ func TestIdentify(t *testing.T) {
 		want event.Identity
 	}{
 		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"messageId":"m","contextId":"c","taskId":"t","parts":[` + text("x") + `,` + gave("c1", "f", `{}`) + `,` + calls("c2", "f", true) + `]}}}`,
-			event.Identity{Session: "c", Answers: []string{"t", "c1"}}},
+			event.Identity{Session: "c", Answers: []string{"t", "c1"}, Asks: "a2a"}},
 		{`{"message":{"messageId":"m","contextId":"c","content":[]}}`, event.Identity{Session: "c"}},
 		{`{"message":{"messageId":"m","taskId":"t"}}`, event.Identity{Answers: []string{"t"}}},
-		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{Joins: "t"}},
-		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{Joins: "t"}},
+		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{Joins: "t", Asks: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{Joins: "t", Asks: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{}}`, event.Identity{Asks: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"tools/call","params":{}}`, event.Identity{}},
+		{`{"method":"message/stream","params":{}}`, event.Identity{}},
 		{`{"threadId":"x","runId":"y"}`, event.Identity{}},
 		{`[]`, event.Identity{}},
 	} {
