@@ -13,18 +13,26 @@ import (
 
 // TestServersClients has the clients of real servers ask them directly and through a default proxy: they must get the same.
 func TestServersClients(t *testing.T) {
-	for _, test := range []struct{ server, client, modules string }{
-		{"a2a-1", "a2a-1.py", "a2a-1"},
-		{"a2a-js", "a2a-js.mjs", "a2a-js"},
-		{"agno", "agno_a2a.py", "agno"},
-		{"llama-index", "llama-index.mjs", "../agui"},
+	for _, test := range []struct {
+		server, client, modules string
+		large                   bool // takes minutes to install, so it runs only where it is
+	}{
+		{"a2a-1", "a2a-1.py", "a2a-1", false},
+		{"a2a-js", "a2a-js.mjs", "a2a-js", false},
+		{"agno", "agno_a2a.py", "agno", true},
+		{"llama-index", "llama-index.mjs", "../agui", true},
 	} {
 		t.Run(test.server, func(t *testing.T) {
 			home := serversHome(t)
 			for _, environment := range []string{test.server, test.modules} {
-				if _, err := os.Stat(filepath.Join(home, environment, "installed")); err != nil {
-					lacking(t, "no "+environment+" in "+home+": run .ci/install/servers "+test.server+" and .ci/install/agui")
+				if _, err := os.Stat(filepath.Join(home, environment, "installed")); err == nil {
+					continue
 				}
+				why := "no " + environment + " in " + home + ": run .ci/install/servers " + test.server + " and .ci/install/agui"
+				if test.large {
+					t.Skip(why)
+				}
+				lacking(t, why)
 			}
 			client := newClient(t, test.client, filepath.Join(home, test.modules))
 			agent := serveReal(t, home, test.server)
@@ -57,7 +65,7 @@ func serversHome(t *testing.T) string {
 // serveReal runs a server until the test ends and returns its URL.
 func serveReal(t *testing.T, home, server string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program(t, "python3"), filepath.Join(servers, "record.py"), home, "--serve", server)
+	command := exec.Command(program(t, "python3"), filepath.Join(servers, "record.py"), home, "--serve", server) // it stops its server when its input ends
 	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	command.Stderr = t.Output()
 	alive, err := command.StdinPipe()
