@@ -3,10 +3,12 @@
 package adkshapes
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,5 +86,8 @@ func load(t testing.TB, tree fs.FS) []Recording {
 			all = append(all, r)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b Recording) int { // a session's second run after its first, as no folder sorts them
+		return cmp.Or(cmp.Compare(slices.Index(Versions, a.Version), slices.Index(Versions, b.Version)), cmp.Compare(a.Name, b.Name))
+	})
 	return all
 }
