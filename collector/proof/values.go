@@ -144,7 +144,7 @@ func (v *valueShape) maybe(window string) bool {
 		switch v.name {
 		case "score", "range":
 			rest := strings.TrimLeft(window, "0123456789.,")
-			return strings.IndexAny(rest[:min(len(rest), 24)], "0123456789") >= 0
+			return strings.ContainsAny(rest[:min(len(rest), 24)], "0123456789")
 		case "lower bound":
 			return strings.IndexByte(window, '+') >= 0
 		}

@@ -33,9 +33,9 @@ func TestRecover(t *testing.T) {
 			defer r.Recover(recovery.Decoder, func() { after++ })
 			explicit()
 		}()
-		r.Do(recovery.Filter, func() { index(1000) })
+		r.Do(recovery.Filter, func() { _ = index(1000) })
 		r.Do(recovery.Filter, func() { null(nil) })
-		r.Do(recovery.Filter, func() { strings.Repeat(secret, -1) })
+		r.Do(recovery.Filter, func() { _ = strings.Repeat(secret, -1) })
 	}
 	if after != 3 || counted[recovery.Decoder] != 3 || counted[recovery.Filter] != 9 {
 		t.Errorf("%d, %v", after, counted)
