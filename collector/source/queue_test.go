@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,22 +49,22 @@ func TestBurst(t *testing.T) {
 func TestObserverDoesNotWaitForTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue[int](10, nil, time.Now, unnoticed)
-		observed := 0
+		var observed atomic.Int64
 		go func() {
 			for _, ok := q.take(); ok; _, ok = q.take() {
-				observed++
+				observed.Add(1)
 			}
 		}()
 		for i := range 3 {
 			synctest.Wait()
 			q.put(0, 1, 1)
 			synctest.Wait()
-			if observed != i {
+			if observed := int(observed.Load()); observed != i {
 				t.Errorf("%d observed before the client had its time for %d", observed, i+1)
 			}
 			time.Sleep(patience)
 			synctest.Wait()
-			if observed != i+1 {
+			if observed := int(observed.Load()); observed != i+1 {
 				t.Errorf("%d observed of %d", observed, i+1)
 			}
 		}
