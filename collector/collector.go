@@ -22,7 +22,7 @@ type Settings struct {
 	// Foreign is told of a stream of another dialect than that which its source, or its path, says; nil where nobody asks.
 	Foreign func(s *event.Stream, found string)
 
-	// Unrecognized is told of a stream that need not be an agent's and is not of any dialect, once it has ended; nil where nobody asks.
+	// Unrecognized is called at the end of a stream that no dialect recognized, on a path that need not be an agent's. It may be nil.
 	Unrecognized func(s *event.Stream)
 
 	// Panics records the panics of dialects. Nil recovers them without a record.
@@ -49,7 +49,7 @@ type Input struct {
 	Sure      bool             // the stream need not be an agent's: until a dialect says Yes, each frame is unrecognised at once, and none is held
 	Comments  bool             // comments are told of, as sse.ErrComment
 	Suggested bool             // only a path says whose stream it is: what surely is another dialect's is that dialect's
-	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; nil where nobody asks
+	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; may be nil
 
 	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
 	Known func(sse.Frame) bool

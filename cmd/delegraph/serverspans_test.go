@@ -82,7 +82,7 @@ func TestTraceContext(t *testing.T) {
 	}
 }
 
-// TestTraceContextOfOthers has callers whose headers say nothing to us, or are to say nothing.
+// TestTraceContextOfOthers sends trace headers that are malformed, or that the configuration says to ignore.
 func TestTraceContextOfOthers(t *testing.T) {
 	const malformed = "00-" + callerTrace + "-0000000000000000-01"
 	t.Run("malformed and sampled by us", func(t *testing.T) {

@@ -83,7 +83,7 @@ func (r *reader) value(raw []byte) bool {
 	return true
 }
 
-// table is one whose header has a column of confidence.
+// table is a Markdown table that has a confidence column.
 type table struct {
 	open    bool
 	column  int

@@ -1,10 +1,13 @@
 package source
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
@@ -53,6 +56,8 @@ func TestRoutes(t *testing.T) {
 		{ProxySettings{Paths: []string{"/invocations"}}, "/invocations", true, false},
 		{ProxySettings{Paths: []string{"/chat"}}, "/invocations", false, false},
 		{ProxySettings{Dialect: "looopy"}, "/invocations", true, false},
+		{ProxySettings{Public: true}, "/", true, false},
+		{ProxySettings{Public: true}, "/invocations", true, false},
 	} {
 		p := &Proxy{settings: c.settings, dialects: collector.Dialects()}
 		found := p.route(httptest.NewRequest(http.MethodPost, c.path, nil))
@@ -65,6 +70,28 @@ func TestRoutes(t *testing.T) {
 		name, value, _ := strings.Cut(header, ": ")
 		if r.Header.Set(name, value); mayAskForRun(r) != want {
 			t.Errorf("%s: %t", header, !want)
+		}
+	}
+}
+
+// TestRequestNamesProtocol sends requests to a path that is no agent's: only one that no other protocol has makes it an agent's.
+func TestRequestNamesProtocol(t *testing.T) {
+	for body, asks := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"messageId":"m"}}}`: "a2a",
+		`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`:                      "a2a",
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/resubscribe","params":{"id":"t"}}`:                 "a2a",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`:                                "",
+		`{"model":"m","stream":true,"messages":[]}`:                                                 "",
+	} {
+		p := &Proxy{settings: ProxySettings{JSONDepth: 64}, dialects: collector.Dialects(), now: time.Now}
+		r := httptest.NewRequest(http.MethodPost, "/jsonrpc", strings.NewReader(body))
+		x := &exchange{route: route{dialects: p.dialects, open: true}, body: newRequestBody(r), length: r.ContentLength}
+		x.body.limit = len(body)
+		if _, err := io.ReadAll(x.body); err != nil {
+			t.Fatal(err)
+		}
+		if s, names := p.stream(x); s.Dialect != asks || x.open != (asks == "") || !slices.Equal(names, []string{asks}) {
+			t.Errorf("%s: dialect %q of %q, open %t", body, s.Dialect, names, x.open)
 		}
 	}
 }

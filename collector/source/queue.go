@@ -37,7 +37,7 @@ type queue[E any] struct {
 	rest    int       // bytes of the stream that followed the last element
 	loses   string    // why all that follows is lost, or ""
 	ended   time.Time // when no more came, or could be kept
-	asleep  bool      // the observer, and nobody has called it
+	asleep  bool      // the observer waits and has not been woken
 	called  time.Time // for when it was called last
 	late    *time.Timer
 	pending bool // late runs

@@ -151,7 +151,7 @@ func (s *serverSpan) answered(status int) {
 	}
 }
 
-// isCut reports whether nobody is there to read an answer.
+// isCut reports whether the answer has no reader left.
 func (s *serverSpan) isCut() bool {
 	return s.failure == failureCanceled || s.failure == failureShutdown
 }

@@ -38,7 +38,7 @@ func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 	return n
 }
 
-// forget lets go of a run that has ended.
+// forget drops the counts of a run that has ended.
 func (c *calls) forget(r *tracker.Run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -147,7 +147,7 @@ func place(path, branch string) fact {
 	}
 }
 
-// task is a frame of an agent whose invocation a call is.
+// task returns a frame of an agent that runs as a task: the call is its invocation.
 func task(agent, path, branch, call string, facts ...fact) *event.Batch {
 	b := says(agent)
 	b.Branch, b.Place = branch, new(wire.Places).Of(wire.Speaker{Author: agent, Path: path, Branch: branch, Scope: call, HasPath: true})

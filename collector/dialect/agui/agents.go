@@ -24,7 +24,7 @@ func (a agent) put(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.Within, b.Parent = a.name, a.step, a.branch, a.within, a.parent
 }
 
-// agentOf returns whose frame it is.
+// agentOf returns the agent that a frame belongs to.
 func agentOf(b *event.Batch) agent { return agent{b.Agent, b.Step, b.Branch, b.Within, b.Parent} }
 
 // own is the run's own agent, in no step.

@@ -147,9 +147,9 @@ func (w *walk) enter(n int) {
 	w.lane = strings.Join(w.segments[:w.read], ".")
 }
 
-// pathNodes adds the nodes that the path names. A segment `name@id` of the branch belongs to the innermost node of that name, and says
-// by which call it was invoked, if id is none of the path's numbers; JavaScript's paths have none. A segment of no such node is of an earlier node, whose lane the
-// node inherits: the outermost one that the same node runs, else the speaker.
+// pathNodes adds the nodes that the path names. A branch segment `name@id` belongs to the innermost node of that name. Its id is the
+// call that invoked the node, unless it is one of the path's numbers, which JavaScript's paths do not have. A segment without such a
+// node belongs to an earlier node. The outermost node with the same parent inherits its lane; if there is none, the speaker does.
 func (w *walk) pathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
 	for i, segment := range path {
