@@ -159,6 +159,7 @@ var invalid = map[string][]string{
 		`6: stream.allowed_origins[0]: "*" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
 		`6: stream.allowed_origins[1]: "https://App.example.org" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
 		`6: stream.allowed_origins[2]: "https://app.example.org/" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
+		`6: stream.allowed_origins[3]: "https://*.example.org" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
 	},
 	"stream-policy": {
 		`6: stream.policy: "publik" is not a value of this key; did you mean "public"?`,

@@ -76,6 +76,7 @@ func (c *checker) sources(sources []Source, none bool) {
 	if !c.within("sources", len(sources), maxSources) {
 		return
 	}
+	var hops []hop
 	for i, source := range sources {
 		key := fmt.Sprintf("sources[%d]", i)
 		c.name(source.Name, key)
@@ -94,11 +95,17 @@ func (c *checker) sources(sources []Source, none bool) {
 			c.tail(*source.Tail, key+".tail")
 		default:
 			listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
-			c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
+			if upstream, ok := c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen); ok {
+				hops = append(hops, hop{key + ".proxy.upstream", listen, upstream})
+			}
 			c.paths(source.Proxy.Paths, key+".proxy.paths")
 			c.publicPaths(source, key+".proxy.public_paths")
+			if source.Policy == PolicyPublic && source.Relay == RelayVerbatim {
+				c.report.wrong(key+".relay", "a verbatim relay lets everything out, whatever the policy", "use relay: filtered, or leave policy out")
+			}
 		}
 	}
+	c.loops(hops)
 }
 
 func (c *checker) within(key string, count, limit int) bool {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -236,13 +237,14 @@ func matches(glob, asked string) bool {
 	return ok
 }
 
-// canonical is the path that any server may take a request's for: without fragments and parameters of segments, in one spelling
-// of slashes, dots and the end. What is sent on is the path as it came.
+// canonical is the path that any server may take a request's for: without fragments, parameters of segments and blanks after them, in
+// one spelling of slashes, dots and the end. What is sent on is the path as it came.
 func canonical(u *url.URL) string {
 	plain, _, _ := strings.Cut(strings.ReplaceAll(u.Path, `\`, "/"), "#")
 	segments := strings.Split(plain, "/")
 	for i, s := range segments {
-		segments[i], _, _ = strings.Cut(s, ";")
+		s, _, _ = strings.Cut(s, ";")
+		segments[i] = strings.TrimRightFunc(s, unicode.IsSpace) // Starlette's routes match before a line feed at the end
 	}
 	return path.Clean("/" + strings.Join(segments, "/"))
 }
@@ -286,7 +288,11 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if before := p.missed.Swap(&happened); before == nil || *before != happened { // once: clients may ask a thousand times a second
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
-	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
+	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
+	if answer.restricted {
+		sentence = "delegraph: the agent did not answer" // strangers learn no addresses
+	}
+	http.Error(w, sentence, http.StatusBadGateway)
 }
 
 func spanContext(sc trace.SpanContext) event.SpanContext {
