@@ -70,7 +70,7 @@ func BenchmarkDetect(b *testing.B) {
 	b.SetBytes(int64(len(frame.Data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if dialect.NewDetector(dialects).Ask(first) == nil {
+		if dialect.NewDetector(dialects, dialect.Yes).Ask(first) == nil {
 			b.Fatal("not detected")
 		}
 	}

@@ -46,7 +46,7 @@ type Input struct {
 	io.Reader
 	Arrival   func() time.Time // of no use where the source has no clock
 	End       func() event.End // asked at the end of the bytes; nil means that they came to their own end
-	Sure      bool             // the stream need not be an agent's: until a dialect says Yes, each frame is unrecognised at once, and none is held
+	Sure      bool             // the stream need not be an agent's: until a dialect is Sure, each frame is unrecognised at once, and none is held
 	Comments  bool             // comments are told of, as sse.ErrComment
 	Suggested bool             // only a path says whose stream it is: what surely is another dialect's is that dialect's
 	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; may be nil

@@ -64,9 +64,13 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding
 			others = append(others, candidate)
 		}
 	}
+	enough := dialect.Yes
+	if in.Sure {
+		enough = dialect.Sure
+	}
 	switch len(named) {
 	case 0:
-		d.detector = dialect.NewDetector(c.dialects)
+		d.detector = dialect.NewDetector(c.dialects, enough)
 	case 1:
 		if !in.Sure { // else it need not be an agent's at all
 			d.decide(named[0])
@@ -74,7 +78,7 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *Decoding
 		}
 		fallthrough
 	default:
-		d.detector = dialect.NewDetector(named)
+		d.detector = dialect.NewDetector(named, enough)
 	}
 	return d
 }
@@ -247,11 +251,11 @@ func (d *Decoding) isForeign(f dialect.Frame) bool {
 		return d.foreign
 	}
 	defer d.settings.Panics.Recover(recovery.Detector, nil) // a dialect that panics knows nothing of it
-	switch d.own.Detect(f) {
-	case dialect.Yes:
+	switch answer := d.own.Detect(f); {
+	case answer >= dialect.Yes:
 		d.claims = nil
-	case dialect.No:
-		if other := dialect.NewDetector(d.claims).Ask(f); other != nil {
+	case answer == dialect.No:
+		if other := dialect.NewDetector(d.claims, dialect.Yes).Ask(f); other != nil {
 			if d.input.Suggested {
 				d.claims = nil
 				d.decide(other)

@@ -32,6 +32,8 @@ func (d fake) Detect(f dialect.Frame) (m dialect.Match) {
 	switch f.JSON.Get(string(d)).String() {
 	case "yes":
 		m = dialect.Yes
+	case "sure":
+		m = dialect.Sure
 	case "maybe":
 		m = dialect.Maybe
 	}
@@ -108,6 +110,7 @@ func stream(data ...string) string {
 const (
 	none   = `{"n":"none"}`
 	yesX   = `{"n":"yes","x":"yes"}`
+	sureX  = `{"n":"sure","x":"sure"}`
 	yesY   = `{"n":"yes","y":"yes"}`
 	maybeX = `{"n":"maybe","x":"maybe"}`
 	maybeY = `{"n":"maybe","y":"maybe"}`
@@ -141,8 +144,8 @@ func TestDialectIsFound(t *testing.T) {
 		{"named, and it may be another's", []string{"y"}, false, []string{maybeX, both}, []string{"y maybe", "y both", "closed 0"}},
 		{"one of two", []string{"y", "x"}, false, []string{none, yesX}, []string{"x none", "x yes", "closed 0"}},
 		{"nobody's name", []string{"", "z"}, false, []string{yesX}, []string{"x yes", "closed 0"}},
-		{"on a path that is no agent's", nil, true, []string{maybeX, none, yesX, none}, []string{"x yes", "x none", "closed 0"}},
-		{"never, on a path that is no agent's", nil, true, []string{maybeX, none, `{`}, []string{"nobody's"}},
+		{"on a path that is no agent's", nil, true, []string{maybeX, yesX, none, sureX, none}, []string{"x sure", "x none", "closed 0"}},
+		{"never, on a path that is no agent's", nil, true, []string{maybeX, yesX, none, `{`}, []string{"nobody's"}},
 		{"nothing at all, on a path that is no agent's", nil, true, nil, nil},
 		{"nothing at all", nil, false, nil, []string{"closed 0"}},
 	} {

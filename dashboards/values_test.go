@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/delegraph/delegraph/dashboards/picture"
+	"github.com/delegraph/delegraph/dashboards/query"
 )
 
 type (
@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		},
 	} {
 		end := time.Now()
-		v := picture.View{From: end.Add(-30 * time.Minute), To: end, Step: time.Minute, Rate: 75 * time.Second}
+		v := query.View{From: end.Add(-30 * time.Minute), To: end, Step: time.Minute, Rate: 75 * time.Second}
 		content, err := yaml.Marshal(map[string]any{"tests": []any{map[string]any{
 			"interval": test.interval, "input_series": test.input,
 			"promql_expr_test": []any{map[string]any{

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/delegraph/delegraph/dashboards/picture"
+	"github.com/delegraph/delegraph/dashboards/query"
 )
 
 // unshown are the panels of what the demo does not show, besides those that are quiet anywhere.
@@ -39,7 +39,7 @@ func TestDashboardsOfDemo(t *testing.T) {
 	boards := dashboards(t)
 	unanswered := append(slices.Clip(absent), "Wait for input") // answers come in runs of their own
 	for _, job := range []string{"native", "classic"} {
-		v := picture.View{
+		v := query.View{
 			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
 			Step: time.Second, Rate: 10 * time.Second,
 		}

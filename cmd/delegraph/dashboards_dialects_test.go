@@ -46,7 +46,7 @@ func (s *scene) sources(upstream string) string {
 func (s *scene) runOther(w http.ResponseWriter, r *http.Request) {
 	recordings := s.others[r.PathValue("dialect")]
 	w.Header().Set("Content-Type", "text/event-stream")
-	s.send(r.Context(), w, recordings[rand.IntN(len(recordings))])
+	s.send(w, recordings[rand.IntN(len(recordings))])
 }
 
 // askOthers has a user of each of the others ask for some runs.

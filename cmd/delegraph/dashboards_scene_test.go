@@ -28,10 +28,8 @@ type scene struct {
 	recordings map[string][]byte   // of the agent behind the proxy
 	contexts   [][]byte            // of the one that is listened to
 	others     map[string][][]byte // of the others, by dialect
-	pause      time.Duration       // between frames, at most
 	end        chan struct{}
 	finish     func() // ends what never ends by itself
-	rounds     int
 
 	mu    sync.Mutex
 	turns int
@@ -57,9 +55,9 @@ var (
 	tasks = regexp.MustCompile(`("(?:t|parentT)askId":")`)
 )
 
-func newScene(t *testing.T, pause time.Duration) *scene {
+func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{recordings: newRecordedAgent(t).recordings, others: others(t), pause: pause, end: make(chan struct{})}
+	s := &scene{recordings: newRecordedAgent(t).recordings, others: others(t), end: make(chan struct{})}
 	s.finish = sync.OnceFunc(func() { close(s.end) })
 	briefing, err := os.ReadFile("demo/recordings/fire-briefing.sse")
 	if err != nil {
@@ -95,13 +93,16 @@ func (s *scene) run(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
 	if bytes.Contains(body, []byte(`"text":"silence"`)) {
-		s.send(r.Context(), w, []byte(askFrame))
-		s.wait(r.Context(), time.Hour)
+		s.send(w, []byte(askFrame))
+		select {
+		case <-r.Context().Done():
+		case <-s.end:
+		}
 		return
 	}
 	for name, recording := range s.recordings {
 		if bytes.Contains(body, []byte(`"text":"`+name+`"`)) || string(body) == unreadable && name == "garbled" {
-			s.send(r.Context(), w, recording)
+			s.send(w, recording)
 			return
 		}
 	}
@@ -117,34 +118,16 @@ func (s *scene) listen(w http.ResponseWriter, r *http.Request) {
 		turn := s.turns
 		s.mu.Unlock()
 		again := tasks.ReplaceAll(s.contexts[turn%len(s.contexts)], fmt.Appendf(nil, "${1}%d-", turn))
-		if !s.send(r.Context(), w, again) || !s.wait(r.Context(), 2*s.pause) {
-			return
-		}
+		s.send(w, again)
 	}
 }
 
 // send writes a recording frame by frame, as if it happened now.
-func (s *scene) send(ctx context.Context, w http.ResponseWriter, recording []byte) bool {
+func (s *scene) send(w http.ResponseWriter, recording []byte) {
 	for _, frame := range bytes.SplitAfter(recording, []byte("\n\n")) {
 		_, _ = w.Write(recent(frame, time.Now()))
 		_ = http.NewResponseController(w).Flush()
-		if s.pause > 0 && !s.wait(ctx, time.Duration(rand.Int64N(int64(s.pause)))) {
-			return false
-		}
 	}
-	return true
-}
-
-func (s *scene) wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-s.end:
-	case <-timer.C:
-		return true
-	}
-	return false
 }
 
 // recent gives a frame's clocks the time.
@@ -257,9 +240,7 @@ func (s *scene) happen(t *testing.T, car *running, open int) {
 	for range 5 {
 		leave = append(leave, subscribe(t, car, ""))
 	}
-	// To look at, a quarter of that will do.
-	s.rounds++
-	if car.count(t, "delegraph_runs_open", "source", "fire-briefing") == 0 && (s.pause == 0 || s.rounds%4 == 1) {
+	if car.count(t, "delegraph_runs_open", "source", "fire-briefing") == 0 {
 		s.fallSilent(t, car, open+1)
 	}
 	var users sync.WaitGroup

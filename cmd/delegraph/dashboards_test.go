@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"net/url"
@@ -18,11 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/delegraph/delegraph/dashboards/grafana"
-	"github.com/delegraph/delegraph/dashboards/picture"
+	"github.com/delegraph/delegraph/dashboards/query"
 )
-
-// To draw them: go test ./cmd/delegraph -run 'TestDashboards$' -timeout 30m -pictures 12m
-var pictures = flag.Duration("pictures", 0, "drive the dashboards' scene for so long and draw it into docs/pictures")
 
 // watched has a source of either kind, and limits that are reached.
 const watched = `
@@ -52,27 +48,20 @@ var absent = []string{
 // query of every panel has an answer, whichever form histograms are scraped in, and so has every rule.
 func TestDashboards(t *testing.T) {
 	binary := component(t, "prometheus", "prometheus")
-	pace, idle, most := time.Duration(0), 2*time.Second, 6
-	if *pictures > 0 {
-		pace, idle, most = 900*time.Millisecond, 20*time.Second, 12
-	}
-	s := newScene(t, pace)
+	const most = 6
+	s := newScene(t)
 	agents := s.serve(t)
-	car := launch(t, fmt.Sprintf(watched, agents, idle, most)+s.sources(agents), newBackend(t).environment(nil))
+	car := launch(t, fmt.Sprintf(watched, agents, 2*time.Second, most)+s.sources(agents), newBackend(t).environment(nil))
 	server := alerted(t, binary, car.admin)
 	began := time.Now()
-	rates := map[bool]time.Duration{true: 20 * time.Second, false: 10 * time.Second}[*pictures > 0]
-	look := func(job string) picture.View {
-		return picture.View{
+	look := func(job string) query.View {
+		return query.View{
 			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
-			Step: max(time.Second, time.Since(began)/120).Truncate(time.Second), Rate: rates,
+			Step: time.Second, Rate: 10 * time.Second,
 		}
 	}
 	boards := dashboards(t)
 	enough := func() bool {
-		if *pictures > 0 {
-			return time.Since(began) > *pictures
-		}
 		return time.Since(began) > time.Minute || unanswered(t, boards, look("native")) == nil && unanswered(t, boards, look("classic")) == nil
 	}
 	for first := true; first || !enough(); first = false {
@@ -88,9 +77,6 @@ func TestDashboards(t *testing.T) {
 		server.until(t, query, "job", map[string]float64{"native": 1, "classic": 1})
 	}
 	checkRules(t, server)
-	if *pictures > 0 {
-		draw(t, boards, look("classic"))
-	}
 }
 
 func dashboards(t *testing.T) map[string]grafana.Dashboard {
@@ -113,7 +99,7 @@ func dashboards(t *testing.T) map[string]grafana.Dashboard {
 }
 
 // unanswered returns the queries without an answer: without a series, or with nothing but 0, where there must be more.
-func unanswered(t *testing.T, boards map[string]grafana.Dashboard, v picture.View) (problems []string) {
+func unanswered(t *testing.T, boards map[string]grafana.Dashboard, v query.View) (problems []string) {
 	t.Helper()
 	for name, d := range boards {
 		for _, variable := range d.Templating.List {
@@ -137,21 +123,19 @@ func unanswered(t *testing.T, boards map[string]grafana.Dashboard, v picture.Vie
 	return problems
 }
 
-func answers(ctx context.Context, v picture.View, target grafana.Target, zero bool) error {
+func answers(ctx context.Context, v query.View, target grafana.Target, zero bool) error {
 	series, err := v.Ask(ctx, target)
 	if err != nil {
 		return err
 	}
-	something := slices.ContainsFunc(series, func(s picture.Series) bool {
-		return len(s.Buckets) > 0 || slices.ContainsFunc(s.Points, func(p picture.Point) bool {
-			return !math.IsNaN(p.Value) && p.Value != 0
-		})
+	something := slices.ContainsFunc(series, func(s query.Series) bool {
+		return s.Histograms > 0 || slices.ContainsFunc(s.Values, func(n float64) bool { return !math.IsNaN(n) && n != 0 })
 	})
 	if !something && !zero {
 		return fmt.Errorf("%d series that say nothing", len(series))
 	}
 	if target.Exemplar {
-		if _, traces, err := v.Exemplars(ctx, target); err != nil || len(traces) == 0 || slices.Contains(traces, "") {
+		if traces, err := v.TraceIDs(ctx, target); err != nil || len(traces) == 0 || slices.Contains(traces, "") {
 			return fmt.Errorf("%d exemplars, each to lead to a trace (%v)", len(traces), err)
 		}
 	}
@@ -161,7 +145,7 @@ func answers(ctx context.Context, v picture.View, target grafana.Target, zero bo
 var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
 // offered asks for the values that a variable offers.
-func offered(ctx context.Context, v picture.View, variable grafana.Variable) error {
+func offered(ctx context.Context, v query.View, variable grafana.Variable) error {
 	parts := labelValues.FindStringSubmatch(variable.Query)
 	if parts == nil {
 		return errors.New(variable.Query)
@@ -234,19 +218,6 @@ func checkRules(t *testing.T, server *prometheusServer) {
 			if r.Health != "ok" {
 				t.Errorf("%s is %s: %s", r.Name, r.Health, r.LastError)
 			}
-		}
-	}
-}
-
-func draw(t *testing.T, boards map[string]grafana.Dashboard, v picture.View) {
-	t.Helper()
-	for name, d := range boards {
-		file, err := os.Create(filepath.Join("../../docs/pictures", name+".svg"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(picture.Draw(t.Context(), file, d, v), file.Close()); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// letter is a dialect whose frames are text: a lower-case letter is a Maybe, an upper-case one a Yes.
+// letter is a dialect whose frames are text: a lower-case letter is a Maybe, an upper-case one a Yes, and followed by "!" it is Sure.
 type letter byte
 
 func (l letter) Name() string                  { return string(rune(l)) }
@@ -18,12 +18,15 @@ func (letter) New(*event.Stream) Decoder       { return nil }
 
 func (l letter) Detect(f Frame) Match {
 	best := No
-	for _, c := range f.Data {
+	for i, c := range f.Data {
 		switch c {
 		case byte(l):
 			best = max(best, Maybe)
 		case byte(l) - 'a' + 'A':
 			best = Yes
+			if i+1 < len(f.Data) && f.Data[i+1] == '!' {
+				return Sure
+			}
 		}
 	}
 	return best
@@ -45,8 +48,9 @@ func TestDetector(t *testing.T) {
 		{[]string{"ba"}, "", "a"},
 		{[]string{"x", "b", "a", "a"}, "", "b"}, // the first that anybody said it to
 		{[]string{"c", "x"}, "", "c"},
+		{[]string{"A!"}, "a", ""},
 	} {
-		d := NewDetector([]Dialect{letter('a'), letter('b'), letter('c')})
+		d := NewDetector([]Dialect{letter('a'), letter('b'), letter('c')}, Yes)
 		found := ""
 		for _, data := range c.frames {
 			found = ""
@@ -61,5 +65,16 @@ func TestDetector(t *testing.T) {
 		if found != c.found || likely != c.likely {
 			t.Errorf("%q: found %q and likely %q, want %q and %q", c.frames, found, likely, c.found, c.likely)
 		}
+	}
+}
+
+func TestDetectorOnAnyPath(t *testing.T) {
+	d := NewDetector([]Dialect{letter('a'), letter('b')}, Sure)
+	ask := func(data string) Dialect { return d.Ask(Frame{Frame: sse.Frame{Data: []byte(data)}}) }
+	if found := ask("A"); found != nil {
+		t.Errorf("a Yes alone decides for %s", found.Name())
+	}
+	if found := ask("AB!"); found != letter('b') {
+		t.Errorf("found %v, want b, which is Sure", found)
 	}
 }

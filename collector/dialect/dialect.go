@@ -13,11 +13,13 @@ import (
 // Match is a dialect's answer to "is this frame yours?".
 type Match uint8
 
-// The answers; Yes is final for the stream, Maybe waits for a better frame.
+// The answers. Yes is final for a stream on an agent's path; on any other path only Sure is: the frame has members that streams of
+// other programs do not have by chance. Maybe waits for a better frame.
 const (
 	No Match = iota
 	Maybe
 	Yes
+	Sure
 )
 
 // Frame is one SSE frame whose data was read strictly, once for all who look at it.
@@ -84,23 +86,24 @@ type Request struct {
 // Detector finds out, frame by frame, whose stream it is.
 type Detector struct {
 	dialects []Dialect
+	enough   Match // the answer that decides
 	maybe    Dialect
 }
 
-// NewDetector asks the dialects in their order.
-func NewDetector(dialects []Dialect) *Detector { return &Detector{dialects: dialects} }
+// NewDetector asks the dialects in their order. Enough is the answer that decides: Yes on an agent's path, Sure on any other.
+func NewDetector(dialects []Dialect, enough Match) *Detector {
+	return &Detector{dialects: dialects, enough: enough}
+}
 
-// Ask returns the first dialect that says Yes to the frame, or nil.
+// Ask returns the first dialect whose answer to the frame decides, or nil.
 func (d *Detector) Ask(f Frame) Dialect {
 	var maybe Dialect
 	for _, candidate := range d.dialects {
-		switch candidate.Detect(f) {
-		case Yes:
+		switch answer := candidate.Detect(f); {
+		case answer >= d.enough:
 			return candidate
-		case Maybe:
-			if maybe == nil {
-				maybe = candidate
-			}
+		case answer >= Maybe && maybe == nil:
+			maybe = candidate
 		}
 	}
 	if d.maybe == nil {
@@ -109,5 +112,5 @@ func (d *Detector) Ask(f Frame) Dialect {
 	return nil
 }
 
-// Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame brought a Yes.
+// Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame decided.
 func (d *Detector) Likely() Dialect { return d.maybe }

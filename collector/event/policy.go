@@ -36,6 +36,10 @@ type Table struct {
 	// Types holds every type of frame that the protocol has for readers outside; Batch.Type is one of them or the frame stays in.
 	Types map[string]Type
 
+	// Inner are members of any frame that are for no reader outside: where they stand, in any spelling, the client gets the frame
+	// without them.
+	Inner []string
+
 	// FailureType is the type of Failure, by whose name it leaves where Named is set.
 	FailureType string
 

@@ -145,6 +145,7 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		"closes":                   {"http", answers(""), "EOF"},
 		"breaks off in its header": {"http", answers("HTTP/1.1 200 OK\r\nX-Secret: hunt"), "unexpected EOF"},
 		"no HTTP":                  {"http", answers("hunter2\r\n\r\n"), "its answer is no HTTP"},
+		"a status below 100":       {"http", answers("HTTP/1.1 099 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: hunter2\n\n"), "its answer is no HTTP"},
 		"a header that is none":    {"http", answers("HTTP/1.1 200 OK\r\nhunter2\r\n\r\n"), "its answer is no HTTP"},
 		"HTTP, not HTTPS":          {"https", answers("HTTP/1.1 400 hunter2\r\n\r\n"), "first record does not look like a TLS handshake"},
 		"no TLS":                   {"https", answers("hunter2 hunter2\r\n"), "first record does not look like a TLS handshake"},

@@ -48,7 +48,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	case u.shape == shapeFailure, u.shape == shapeMessage && u.bare, u.crowded:
 		return dialect.Maybe
 	}
-	return dialect.Yes
+	return dialect.Sure
 }
 
 // sending are the methods by which clients begin a task, or continue it, and listen to it.

@@ -29,7 +29,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	actions := v.Get("actions").Kind() == strictjson.Object
 	switch {
 	case invocation && (author || actions):
-		return dialect.Yes
+		return dialect.Sure
 	case author && (actions || v.Get("content").Kind() == strictjson.Object):
 		return dialect.Maybe
 	case isErrorFrame(v) || !v.Exists() && isBrokenError(f.Data):

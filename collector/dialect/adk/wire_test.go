@@ -34,11 +34,11 @@ func value(t testing.TB, data string) strictjson.Value {
 
 func TestDetect(t *testing.T) {
 	for data, want := range map[string]dialect.Match{
-		`{"invocationId":"e-1","author":"a"}`:                                 dialect.Yes,
-		`{"invocation_id":"","author":"user"}`:                                dialect.Yes,
-		`{"invocationId":"e-1","actions":{}}`:                                 dialect.Yes,
-		`{"ui_protocol":"adk","event":{"invocation_id":"e-1","author":"a"}}`:  dialect.Yes,
-		`{"invocationId":"e-1","author":"a","error":"x"}`:                     dialect.Yes,
+		`{"invocationId":"e-1","author":"a"}`:                                 dialect.Sure,
+		`{"invocation_id":"","author":"user"}`:                                dialect.Sure,
+		`{"invocationId":"e-1","actions":{}}`:                                 dialect.Sure,
+		`{"ui_protocol":"adk","event":{"invocation_id":"e-1","author":"a"}}`:  dialect.Sure,
+		`{"invocationId":"e-1","author":"a","error":"x"}`:                     dialect.Sure,
 		`{"author":"a","content":{}}`:                                         dialect.Maybe,
 		`{"author":"a","actions":{}}`:                                         dialect.Maybe,
 		`{"error":"boom"}`:                                                    dialect.Maybe,

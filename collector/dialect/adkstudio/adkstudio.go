@@ -39,7 +39,8 @@ func project(path string) string {
 	return path[i+1:]
 }
 
-// Detect knows a frame by its SSE event name and the shape of its data. What others could send too is a Maybe.
+// Detect knows a frame by its SSE event name and the shape of its data. What others could send too is a Maybe. A session with an id,
+// with which each stream begins, is a Yes: on a path that is no agent's it could be anything.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	is := func(kind strictjson.Kind, name string) bool { return v.Get(name).Kind() == kind }
@@ -53,7 +54,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		return detectTrace(v)
 	case typeDebug:
 		if is(strictjson.String, "level") && is(strictjson.String, "category") && is(strictjson.String, "summary") && is(strictjson.Number, "timestamp") {
-			return dialect.Yes
+			return dialect.Sure
 		}
 	case typeToolCall:
 		maybe = is(strictjson.String, "name") && v.Get("args").Exists()
@@ -80,7 +81,7 @@ func detectTrace(v strictjson.Value) dialect.Match {
 	counted := v.Get("total_steps").Kind() == strictjson.Number || v.Get("state_snapshot").Kind() == strictjson.Object
 	switch {
 	case node && (kind.Is(traceNodeStart) || kind.Is(traceNodeEnd)), counted && (kind.Is(traceDone) || kind.Is(traceState)):
-		return dialect.Yes
+		return dialect.Sure
 	case kind.Kind() == strictjson.String:
 		return dialect.Maybe
 	}

@@ -40,7 +40,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	if k.common {
 		return dialect.Maybe
 	}
-	return dialect.Yes
+	return dialect.Sure
 }
 
 // isBareError knows what ADK middleware sends when nothing else can be encoded.

@@ -19,7 +19,8 @@ var table = event.Table{
 	// A kind would be something of another protocol; it may stand in what the agent's framework said.
 	Discriminators: []string{"type", "kind"},
 	Envelopes:      []string{"event", "rawEvent"},
-	Events:         []string{"error"}, // the ADK middleware names its errors
+	Events:         []string{"error"},                 // the ADK middleware names its errors
+	Inner:          []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told
 	Failure:        failure,
 	Oversize:       `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{

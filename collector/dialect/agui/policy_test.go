@@ -25,7 +25,7 @@ type policyCase struct{ sent, client, public string }
 // TestPoliciesOfRuns sends what says how a run and its agents stand.
 func TestPoliciesOfRuns(t *testing.T) {
 	testPolicies(t, nil, []policyCase{
-		{`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1,"input":{"messages":[{"role":"user","content":"secret"}]},"rawEvent":{"x":"secret"},"metadata":{"x":"secret"}}`, whole,
+		{`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1,"input":{"messages":[{"role":"user","content":"secret"}]},"metadata":{"x":"secret"}}`, whole,
 			`{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0","parentRunId":"p","timestamp":1}`},
 		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":"secret","outcome":null,"usage":[{"model":"secret","inputTokens":1}]}`, whole,
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
@@ -35,7 +35,7 @@ func TestPoliciesOfRuns(t *testing.T) {
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","title":"Sure?","properties":{"ok":{"type":"boolean","enum":[true,false]}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
 		{`{"type":"RUN_ERROR","message":"secret","code":"secret","usage":[]}`, whole, `{"type":"RUN_ERROR","message":"the run failed"}`},
 		{`{"error":"secret"}`, whole, `{"type":"RUN_ERROR","message":"the run failed"}`},
-		{`{"type":"STEP_STARTED","stepName":"a","rawEvent":{"x":"secret"}}`, whole, `{"type":"STEP_STARTED","stepName":"a"}`},
+		{`{"type":"STEP_STARTED","stepName":"a","metadata":{"x":"secret"}}`, whole, `{"type":"STEP_STARTED","stepName":"a"}`},
 		{`{"type":"STEP_FINISHED","stepName":"a","subagentRunId":"s"}`, whole, `{"type":"STEP_FINISHED","stepName":"a","subagentRunId":"s"}`},
 		{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","description":"secret","parentSubagentRunId":"p","parentToolCallId":"c","parentMessageId":"m"}`, whole,
 			`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","parentSubagentRunId":"p","parentToolCallId":"c","parentMessageId":"m"}`},
@@ -67,7 +67,7 @@ func TestPoliciesOfContent(t *testing.T) {
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{"x":"secret"},"replace":false}`, whole, `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{},"replace":false}`},
 		{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[{"value":"secret"}]}`, whole, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[]}`},
 		{`{"type":"CUSTOM","name":"secret","value":"secret"}`, whole, stays},
-		{`{"type":"CUSTOM","name":"on_interrupt","value":"secret","rawEvent":"secret"}`, whole, `{"type":"CUSTOM","name":"on_interrupt","value":""}`},
+		{`{"type":"CUSTOM","name":"on_interrupt","value":"secret","metadata":"secret"}`, whole, `{"type":"CUSTOM","name":"on_interrupt","value":""}`},
 	})
 }
 
@@ -371,5 +371,25 @@ func decodeEach(t *testing.T, sent []string, each func(*event.Batch)) {
 			t.Fatal(err)
 		}
 		each(b)
+	}
+}
+
+// TestPoliciesOfRawEvents sends the event of the agent's framework that a frame was made of, in which models' instructions may stand.
+func TestPoliciesOfRawEvents(t *testing.T) {
+	const chained = `{"data":{"input":{"messages":[[{"type":"system","content":"CANARY"}]]}}}`
+	for frame, want := range map[string]string{
+		`{"type":"STEP_STARTED", "rawEvent":` + chained + `,"stepName":"a"}`:                                                                `{"type":"STEP_STARTED","stepName":"a"}`,
+		`{"type":"STEP_STARTED","stepName":"a","raw_event":"CANARY"}`:                                                                       `{"type":"STEP_STARTED","stepName":"a"}`,
+		`{"type":"STEP_STARTED","ｒawEvent":"CANARY","stepName":"a"}`:                                                                        `{"type":"STEP_STARTED","stepName":"a"}`,
+		`{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"system","content":"CANARY"},{"role":"user","content":"Hi"}],"rawEvent":"CANARY"}`: `{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user","content":"Hi"}]}`,
+		`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":"CANARY","rawEvent":"CANARY"}`:                                            `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`,
+	} {
+		for _, s := range everything {
+			if s.Policy == event.PolicyClient {
+				if got := last(leave(t, s, frame)); got != want {
+					t.Errorf("of %s leaves %s, want %s", frame, got, want)
+				}
+			}
+		}
 	}
 }

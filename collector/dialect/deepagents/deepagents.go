@@ -37,7 +37,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{Session: dialect.Name(path[chat])}
 }
 
-// Detect knows a frame by its type and the members that every frame of version 2 has; one of version 1 by those of its type.
+// Detect knows a frame by its type and the members that every frame of version 2 has; one of version 1 by those of its type. It is
+// Sure of a frame that has the members of its type.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	kind := v.Get("type")
@@ -47,7 +48,9 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	dated := v.Get("id").Kind() == strictjson.String && !dialect.TextTime(v.Get("ts")).IsZero()
 	versioned := v.Get("v").Kind() == strictjson.Number
 	switch {
-	case dated && (versioned || !v.Get("v").Exists() && isFirstVersion(v)):
+	case dated && (versioned || !v.Get("v").Exists()) && hasOwnMembers(v):
+		return dialect.Sure
+	case dated && versioned:
 		return dialect.Yes
 	case dated || kind.Is(typeError) && v.Get("error").Exists():
 		return dialect.Maybe
@@ -55,8 +58,8 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// isFirstVersion says whether a frame has what version 1 has beside the type, which others use too.
-func isFirstVersion(v strictjson.Value) bool {
+// hasOwnMembers reports whether a frame has the members of its type. Other programs use the type alone.
+func hasOwnMembers(v strictjson.Value) bool {
 	is := func(kind strictjson.Kind, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return v.Get(name).Kind() != kind })
 	}

@@ -33,7 +33,7 @@ const patience = 5
 func detected(d dialect.Dialect, c *capture) error {
 	s := begin(d, false)
 	answers := make([]dialect.Match, len(c.frames))
-	detector := dialect.NewDetector([]dialect.Dialect{d})
+	detector := dialect.NewDetector([]dialect.Dialect{d}, dialect.Yes)
 	var found dialect.Dialect
 	for i, f := range c.frames {
 		read := s.read(f)

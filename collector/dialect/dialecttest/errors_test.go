@@ -50,7 +50,7 @@ func TestErrorsFirst(t *testing.T) {
 			` {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`, ` {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}, "", ""},
 		{"of nobody", []string{"error ", " x"}, "", ""},
 	} {
-		detector := dialect.NewDetector(collector.Dialects())
+		detector := dialect.NewDetector(collector.Dialects(), dialect.Yes)
 		found, likely := "", ""
 		for _, sent := range c.frames {
 			name, data, _ := strings.Cut(sent, " ")

@@ -179,7 +179,7 @@ func detection(t *testing.T, list []dialect.Dialect, families map[string][]*capt
 // sure is the first frame to which a dialect says Yes, counted from 1; 0 for none.
 func sure(d dialect.Dialect, frames []sse.Frame) int {
 	s := begin(d, false)
-	return 1 + slices.IndexFunc(frames, func(f sse.Frame) bool { return d.Detect(s.read(f)) == dialect.Yes })
+	return 1 + slices.IndexFunc(frames, func(f sse.Frame) bool { return d.Detect(s.read(f)) >= dialect.Yes })
 }
 
 // known is the dialect for which the pipeline takes frames.

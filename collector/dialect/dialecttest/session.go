@@ -51,7 +51,7 @@ func (s *session) decode(f sse.Frame) (decoded, error) {
 		s.batch = new(event.Batch)
 	}
 	read := s.read(f)
-	if m := s.dialect.Detect(read); m > dialect.Yes {
+	if m := s.dialect.Detect(read); m > dialect.Sure {
 		return decoded{}, fmt.Errorf("no answer of Detect is %d", m)
 	}
 	b := s.batch

@@ -28,7 +28,8 @@ func (Dialect) Paths() []dialect.Path {
 }
 
 // Detect knows an event by its kind and its task. Agents of the A2A protocol have messages with a task too, other protocols
-// checkpoints, and the artifact store of today's servers leaves the task out: those are a Maybe.
+// checkpoints, and the artifact store of today's servers leaves the task out: those are a Maybe. It is Sure of an event that has a
+// member of its kind or the context too: any queue of jobs may send a task-complete with a taskId.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	fr := readFrame(f)
 	k := kinds[fr.kind]
@@ -39,10 +40,18 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		return maybe(fr.hasTask() && fr.data.Get("message").Kind() == strictjson.Object)
 	case fr.internal && !isPrefixed(fr.kind):
 		return maybe(fr.hasTask())
+	case fr.hasTask() && (fr.internal || fr.hasOwnMember()):
+		return dialect.Sure
 	case fr.hasTask():
 		return dialect.Yes
 	}
 	return maybe(fr.isArtifact())
+}
+
+// hasOwnMember reports whether an event has a timestamp and a member that only a few kinds have.
+func (fr frame) hasOwnMember() bool {
+	own := fr.data.First("contextId", "initiator", "toolCallId", "thoughtId", "delta", "inputId", "authId", "artifactId", "subtaskId", "prompt_tokens")
+	return own.Exists() && fr.timestamp.Kind() == strictjson.String
 }
 
 func maybe(likely bool) dialect.Match {

@@ -48,45 +48,6 @@ func (e *encoder) find(b *event.Batch, rule *event.Rule) uint64 {
 	return e.kinds
 }
 
-// without is a frame anew, but for some of its members.
-func (e *encoder) without(v strictjson.Value, inner []string) []byte {
-	e.hidden, e.finding = 0, false
-	e.buf, _ = e.object(e.begin(), v, func(name, _ strictjson.Value) *event.Rule {
-		if generous.Among(name.Text(), inner) {
-			return nil
-		}
-		return &whole
-	})
-	return e.buf
-}
-
-// withoutInner is a frame as it came, but for those of its messages that are for no reader outside and for blanks.
-func (e *encoder) withoutInner(v strictjson.Value, t *event.Table, m *event.Messages) []byte {
-	dst := e.begin()
-	open := byte('{')
-	for name, value := range v.Members() {
-		dst = append(append(append(dst, open), name.Raw()...), ':')
-		open = ','
-		if !name.Is(m.Member) || value.Kind() != strictjson.Array {
-			dst = append(dst, value.Raw()...)
-			continue
-		}
-		dst = append(dst, '[')
-		for message := range value.Elements() {
-			if generous.IsInner(t, m, message) {
-				continue
-			}
-			if dst[len(dst)-1] != '[' {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, message.Raw()...)
-		}
-		dst = append(dst, ']')
-	}
-	e.buf = append(dst, '}')
-	return e.buf
-}
-
 // maxKept is the size up to which the buffer of one frame is kept for the next.
 const maxKept = 64 << 10
 

@@ -135,19 +135,7 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 	}
 	switch f.settings.Policy {
 	case event.PolicyClient:
-		if !rules.Client {
-			return Frame{}, Policy
-		}
-		if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
-			return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
-		}
-		if len(rules.Inner) > 0 {
-			return Frame{Data: f.encoder.without(b.JSON, rules.Inner), Kinds: kinds(b)}, Passed
-		}
-		if rules.Messages != nil {
-			return f.leaveMessages(b, rules.Messages)
-		}
-		return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
+		return f.leaveClient(b, rules)
 	case event.PolicyPublic:
 		if rules.Public == nil {
 			return Frame{}, Policy
@@ -156,20 +144,6 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 		return f.encoder.encode(b, rules.Public)
 	}
 	return Frame{}, Policy
-}
-
-// leaveMessages lets a list of messages out as it came, but for those messages that are for no reader outside.
-func (f *Filter) leaveMessages(b *event.Batch, m *event.Messages) (Frame, Reason) {
-	list, ok := generous.Messages(m, b.JSON)
-	if !ok {
-		return Frame{}, Internal
-	}
-	for message := range list.Elements() {
-		if generous.IsInner(b.Table, m, message) {
-			return Frame{Data: f.encoder.withoutInner(b.JSON, b.Table, m), Kinds: kinds(b)}, Passed
-		}
-	}
-	return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
 }
 
 // leaveText lets text out as it came, or what is to stand in its place.
