@@ -180,8 +180,15 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 
 // transfer hands control over. The target's operation begins here, as a child of the agent that gave control away.
 func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
+	var givers *giver
+	if from.node != nil {
+		givers = from.node.givers
+	}
+	if b.Agent != "" {
+		givers = givers.and(b.Agent)
+	}
 	r.keepFact(len(r.Transfers), "transfer", func() {
-		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
+		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID, Loop: givers.has(e.Name)})
 	})
 	for up := from.runner(); up != nil; up = up.runner() {
 		up.node.chats = up.node.chats || up.Name == e.Name // control goes to no workflow
@@ -192,7 +199,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	}
 	r.owe(b.Branch, target)
 	if target != nil {
-		r.speaking = target
+		r.speaking, target.node.givers = target, givers
 	}
 	call := r.transferCall(e)
 	if call == nil {

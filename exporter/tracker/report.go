@@ -56,6 +56,7 @@ type TransferReport struct {
 	From  *string `json:"from"`
 	To    string  `json:"to"`
 	Event *string `json:"event"`
+	Loop  bool    `json:"loop,omitempty"`
 }
 
 // ConfidenceReport is one statement of confidence, 0..1, or null where only words or a range were given.
@@ -119,7 +120,7 @@ func (r *Run) Report() Report {
 		Status: r.Status, StatusReason: known(string(r.Reason)), Error: known(r.Root.ErrorType()),
 		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
 		Operations: list(r.Operations, (*Operation).report),
-		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event)} }),
+		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event), t.Loop} }),
 		Confidence: list(r.Confidence, Statement.report),
 		Citations: list(r.Citations, func(c Source) CitationReport {
 			return CitationReport{known(c.Agent), c.Source, known(c.Reference), known(c.URI)}

@@ -232,6 +232,7 @@ type Reasoning struct {
 type Transfer struct {
 	From, To string
 	Event    string // the id of the frame that says so
+	Loop     bool   // the target had handed control over before, on the way to the one that hands it over now
 }
 
 // InputStatus says how a request for input stands.

@@ -14,6 +14,8 @@ type node struct {
 	trunk Moment     // likewise, in its own lane only
 	last  *Operation // the node that it ran last in its own lane
 
+	givers *giver // agents that handed control over on the way to it
+
 	silent   bool // named as something that runs others
 	works    bool // has calls or responses of its own
 	runs     bool // says itself that it runs others
