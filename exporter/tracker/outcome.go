@@ -73,7 +73,8 @@ func (r *openRun) overAgent(b *event.Batch) *Operation {
 	if b.Place != nil || states(b, event.KindAgentStarted) {
 		return nil
 	}
-	op := r.agents[speaker{worker(b), b.Branch}]
+	at := speaker{worker(b), b.Branch}
+	op := r.agents[at]
 	if op != nil && (op.over || !op.open && states(b, event.KindAgentEnded)) {
 		return op
 	}
