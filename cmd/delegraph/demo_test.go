@@ -180,7 +180,7 @@ func TestDemo(t *testing.T) {
 	for _, want := range []string{
 		`delegraph_runs_ended_total\{.*status="failed"\}`, `delegraph_runs_ended_total\{.*status="interrupted"\}`,
 		`delegraph_parse_errors_total\{dialect="adk",reason="syntax",source="fire-briefing"\}`,
-		`delegraph_internal_events_total\{kind="other",source="fire-weather"\}`,
+		`delegraph_internal_events_total\{kind="iteration",name="internal:[a-z-]+",source="fire-weather"\}`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + ` [1-9]`).MatchString(page) {
 			t.Errorf("nothing is counted as %s", want)

@@ -215,7 +215,7 @@ func TestFailuresBeginWithCalls(t *testing.T) {
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := series(t, reg, labelOverflow.name); n[3] != `label="tool" 2` { // of calls and of durations
+	if n := series(t, reg, labelOverflow.name); n[4] != `label="tool" 2` { // of calls and of durations
 		t.Errorf("%q", n)
 	}
 }

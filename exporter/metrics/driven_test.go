@@ -268,11 +268,12 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			state, empty := batch(event.KindState, event.KindText), batch()
 			state.Internal, empty.Internal = true, true
+			state.Type = "internal:checkpoint"
 			for _, b := range []*event.Batch{state, state, empty, batch(event.KindState)} {
 				m.Consume(b)
 			}
 		},
-		[]string{`kind="other",source="s" 1`, `kind="state",source="s" 2`},
+		[]string{`kind="other",name="",source="s" 1`, `kind="state",name="internal:checkpoint",source="s" 2`},
 	},
 	"delegraph_parse_errors_total": {
 		frameOfEachSort,
@@ -425,7 +426,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

@@ -251,7 +251,7 @@ func (m *Metrics) Consume(b *event.Batch) {
 		if len(b.Events) > 0 {
 			kind = b.Events[0].Kind
 		}
-		m.internal.with(source, kind.String()).Inc()
+		m.internal.with(source, b.Type, kind.String()).Inc()
 	}
 	if !b.Received.IsZero() && b.Rejected == "" {
 		f.last().Set(seconds(b.Received))

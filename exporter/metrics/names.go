@@ -36,9 +36,9 @@ var (
 	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included; without what the end of a stream cut off.", []string{"source"}}
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of these frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
-	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
+	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by what it calls them and by the first fact that they state.", []string{"source", "name", "kind"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
-	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
+	lateFrames     = metric{"delegraph_late_frames_total", "Frames whose facts were dropped because their run had ended, or because they would have begun something in a run or an agent that had ended, or made a failure of it.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead. Without frames that report no time.", []string{"source"}}
 
 	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Least time of receipt less time reported of the frames of the run that ended last: how far the agent's clock is behind ours, and the shortest delay.", []string{"source"}}

@@ -50,6 +50,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 		return nil
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
+	r.keepRequest(op, agent)
 	op.Started, op.unseen = r.Root.Started, !r.answers
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
 		op.unseen = false
