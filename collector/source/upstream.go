@@ -52,6 +52,10 @@ func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil && connected && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, errNoHTTP
 	}
+	if err == nil && resp.StatusCode < http.StatusContinue { // net/http reads it, and panics when it is to be written
+		resp.Body.Close()
+		return nil, errNoHTTP
+	}
 	if granted, _ := r.Context().Value(reachKey{}).(reach); err == nil && granted != reachAll {
 		bare := *resp // to which the transport adds no trailers
 		return &bare, nil
