@@ -109,7 +109,7 @@ func (a *fastAgent) stall(t *testing.T, proxy string, clients int) {
 // TestFaultStalledReaders has 60 clients that never read a fast stream, through a plain proxy and through both relays: what waits
 // for the clients and for the observer stays within the memory limit, and within a small multiple of what a plain proxy takes.
 func TestFaultStalledReaders(t *testing.T) {
-	const clients, most, limit = 60, 8, 461 << 20 // nine tenths of the chart's 512 MiB
+	const clients, most, limit = 60, 5, 461 << 20 // nine tenths of the chart's 512 MiB
 	if raceDetector {
 		t.Skip("the race detector takes memory of its own")
 	}
