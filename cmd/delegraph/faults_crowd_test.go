@@ -58,7 +58,13 @@ func TestFaultCrowd(t *testing.T) {
 			if relay == "verbatim" && got.sum != floor.sum {
 				t.Error("the clients' bytes are not those of a plain proxy")
 			}
-			car.becomes(t, float64(clients), "delegraph_runs_ended_total", "source", "runs")
+			awaitWithin(t, 5*time.Minute, func(ctx context.Context) error { // the clients have all; the observers may be behind
+				ended, err := car.scrape(ctx, "delegraph_runs_ended_total", "source", "runs")
+				if err == nil && ended != float64(clients) {
+					err = fmt.Errorf("%v runs ended of %d", ended, clients)
+				}
+				return err
+			})
 			t.Logf("%v runs completed, %v bytes unobserved", car.count(t, "delegraph_runs_ended_total", "status", "completed"), car.count(t, "delegraph_source_unobserved_bytes_total"))
 		})
 	}
