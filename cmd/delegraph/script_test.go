@@ -27,7 +27,7 @@ const patience = 20 * time.Second
 
 // TestMain makes the test binary stand in for the programs that scripts run.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"delegraph": main, "fetch": fetchMain, "orator": oratorMain, "plain": plainMain})
+	testscript.Main(m, map[string]func(){"delegraph": main, "fetch": fetchMain, "orator": oratorMain, "plain": plainMain, "reciter": reciterMain, "receiver": receiverMain})
 }
 
 // TestScripts runs the whole program as its users do.

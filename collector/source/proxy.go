@@ -131,6 +131,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "delegraph forwards to one agent and is no open proxy", http.StatusBadRequest)
 		return
 	}
+	if r.Method == "PRI" && r.RequestURI == "*" { // how HTTP/2 begins, which the server hands on like a request
+		w.Header().Set("Connection", "close")
+		http.Error(w, "delegraph speaks HTTP/1.1 where there is no TLS", http.StatusHTTPVersionNotSupported)
+		return
+	}
 	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()

@@ -120,13 +120,13 @@ func (clement) Append(dst []byte, b *event.Batch) []byte {
 }
 
 // newProxy makes one with settings that say only what is particular.
-func newProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
+func newProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	return newTracedProxy(t, s, upstream, settings, source.Tracing{Tracer: noop.NewTracerProvider().Tracer("")}, dialects...)
 }
 
 // newTracedProxy makes one with a tracer.
-func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
+func newTracedProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {

@@ -145,8 +145,10 @@ func (r *relayed) Close() error {
 // observe leaves the frame at hand to the observer.
 func (r *relayed) observe() {
 	at := r.decoding.Offset()
-	b := r.decoding.Detach()
-	r.queue.put(b, b.Cost(), int(at-r.observed))
+	if passed := int(at - r.observed); !r.queue.skip(passed) { // else the batch is reused for the next frame
+		b := r.decoding.Detach()
+		r.queue.put(b, b.Cost(), passed)
+	}
 	r.observed = at
 }
 
