@@ -85,6 +85,7 @@ type Request struct {
 type Detector struct {
 	dialects []Dialect
 	maybe    Dialect
+	unsure   []Dialect // that said Maybe to the last frame
 }
 
 // NewDetector asks the dialects in their order.
@@ -92,22 +93,23 @@ func NewDetector(dialects []Dialect) *Detector { return &Detector{dialects: dial
 
 // Ask returns the first dialect that says Yes to the frame, or nil.
 func (d *Detector) Ask(f Frame) Dialect {
-	var maybe Dialect
+	d.unsure = d.unsure[:0]
 	for _, candidate := range d.dialects {
 		switch candidate.Detect(f) {
 		case Yes:
 			return candidate
 		case Maybe:
-			if maybe == nil {
-				maybe = candidate
-			}
+			d.unsure = append(d.unsure, candidate)
 		}
 	}
-	if d.maybe == nil {
-		d.maybe = maybe
+	if d.maybe == nil && len(d.unsure) > 0 {
+		d.maybe = d.unsure[0]
 	}
 	return nil
 }
+
+// Unsure returns the dialects that said Maybe to the last frame. It is valid until the next Ask.
+func (d *Detector) Unsure() []Dialect { return d.unsure }
 
 // Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame brought a Yes.
 func (d *Detector) Likely() Dialect { return d.maybe }

@@ -193,7 +193,7 @@ func (r *relayed) step() {
 		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
 	case err != nil:
 		r.finish(err)
-	case r.passing != nil && b.Table == nil && callsItselfInternal(b):
+	case r.passing != nil && b.Table == nil && (callsItselfInternal(b) || r.decoding.Withholds()):
 		r.passing.upTo(r.decoding.Offset())
 	case r.passing != nil && b.Table == nil:
 		r.pass()
