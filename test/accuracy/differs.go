@@ -64,7 +64,7 @@ var silent = []difference{
 		"a function without an output leaves no frame"},
 	{"2.13", []string{"sequence_resumable.2"}, []string{inTree},
 		"the first agent of a resumed run speaks before the sequence says that it runs agents"},
-	{"2.13", []string{"parallel_tools", "parallel_tools.stream", "single_turn_beside_tool", "transfer_beside_tool", "unknown_tool_beside"}, []string{inTimes},
+	{"2.13", []string{"parallel_tools", "parallel_tools.stream", "single_turn_beside_tool", "single_turns_and_tools", "transfer_beside_tool", "unknown_tool_beside"}, []string{inTimes},
 		"the responses of parallel calls come in one frame, with the last"},
 	{"2.13", []string{"workflow_parallel_worker"}, []string{inTimes},
 		"ADK runs some of what was called at once later; the stream does not say when"},
@@ -108,6 +108,8 @@ var fuller = []difference{
 		"a response with an error is a failed call; ADK's span has returned"},
 	{"js-2.0", []string{"unknown_tool", "unknown_tool.stream", "unknown_tool_beside"}, []string{inTools, inToolErrors, inTree},
 		"a call of a tool that does not exist is in the stream; ADK makes no span of it"},
+	{"2.13", []string{"task_after_transfer"}, []string{inTools, inToolErrors, inTree},
+		"a call of a task that ADK refuses to run is in the stream; ADK makes no span of it"},
 	{"js-2.0", []string{"before_tool_answers"}, []string{inTools, inTree},
 		"a callback answers in the tool's place; ADK makes no span of it"},
 }
