@@ -199,7 +199,7 @@ func (r *relayed) step() {
 	case r.passing != nil && b.Table == nil:
 		block := r.passing.upTo(r.decoding.Offset())
 		tooLarge := b.Rejected == event.ReasonTooLarge && beginsInternal(block)
-		if r.passing.withholds = tooLarge; !tooLarge && !callsItselfInternal(b) {
+		if r.passing.withholds = tooLarge; !tooLarge && !callsItselfInternal(b) && !r.decoding.Withholds() {
 			r.out = append(r.out, block...)
 		}
 	default:

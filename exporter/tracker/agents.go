@@ -41,7 +41,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if !op.spoke && !op.node.works {
 		op.Started = r.now // a transfer shows an agent before its own first frame does
 	}
-	op.spoke = true
+	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
+		op.Kind, op.Agent = InvokeAgent, b.Agent // a step that turns out to be an agent
+	}
 	return op
 }
 

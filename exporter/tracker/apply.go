@@ -19,6 +19,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 }
 
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
+	agent = agent.befallenBy(e.Error)
 	r.settle(agent)
 	op := r.partial[agent]
 	if op == nil {
@@ -53,7 +54,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	r.keepRequest(op, agent)
 	op.Started, op.unseen = r.Root.Started, !r.answers
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
-		op.unseen = false
+		op.unseen = agent.pausedUntil(cause)
 		if cause.Frame > op.Started.Frame {
 			op.Started = cause
 		}
@@ -126,6 +127,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	r.gave(op, e)
 	op.took = e.Took
+	answered := r.answeredWithin(op)
 	r.endWithin(op)
 	switch {
 	case paused:
@@ -135,9 +137,36 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	default:
 		r.end(op, OK, failure{})
 	}
+	if answered.Frame > 0 && answersSeveral(b) {
+		op.Ended = answered
+	}
 	if !e.Settled {
 		r.owe(b.Branch, op.parent)
 	}
+}
+
+// answeredWithin returns the last frame of the agent that gave its final answer within a call, or zero.
+func (r *openRun) answeredWithin(call *Operation) (at Moment) {
+	if call.openBelow == 0 {
+		return at
+	}
+	for _, op := range r.Operations {
+		if op.parent == call && op.open && op.node != nil && op.node.answered {
+			at = latest(at, op.node.below)
+		}
+	}
+	return at
+}
+
+// answersSeveral reports whether a frame has the responses of several calls: it came when the last of them had ended.
+func answersSeveral(b *event.Batch) bool {
+	responses := 0
+	for i := range b.Events {
+		if b.Events[i].Kind == event.KindToolEnded {
+			responses++
+		}
+	}
+	return responses > 1
 }
 
 // taskEnded ends an agent whose invocation was the call, and gives control back to its caller.
@@ -148,7 +177,7 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	}
 	r.endOver(op)
 	caller := op.runner()
-	caller.node.returned = true
+	caller.node.returned, caller.node.task = true, r.now
 	r.owe(b.Branch, caller)
 }
 

@@ -273,7 +273,7 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ErrorFrame, failureOf(e)
 	if e.FromCode {
 		r.lastReason = ErrorCode
-		befell := caller.befallenBy(e)
+		befell := caller.befallenBy(e.Error)
 		befell.failed, befell.code = r.now.Frame, e.Code
 		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
 			put(&r.failing, lane, lapse{r.now.Frame, e.Code})
@@ -295,9 +295,9 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 
 // befallenBy returns what an error befell. ADK puts the last author's name on the failure of a container that runs several: a step that
 // has given its answer did not fail.
-func (op *Operation) befallenBy(e *event.Event) *Operation {
+func (op *Operation) befallenBy(e event.Failure) *Operation {
 	above := op.runner()
-	if e.Error == event.AgentError && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
+	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
 		return above
 	}
 	return op

@@ -189,7 +189,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return event.NoFailure
 	case f.isNode && !wire.IsStatus(f.ErrorCode.String()):
 		return event.AgentError
-	case r.answered && f.isBare() && (f.isStep || isClass(f.ErrorCode.Text())):
+	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.ErrorCode.String()) || isClass(f.ErrorCode.Text())):
 		return event.AgentError
 	case pending > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
 		return event.ToolError
