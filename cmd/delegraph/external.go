@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/stream"

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/filter"

@@ -123,7 +123,9 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
 	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
 	listeners := exporter.NewListeners(s.sources)
-	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector { return collector.New(dialects, reading, listeners) }
+	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
+		return collector.New(dialects, reading, listeners)
+	}
 	first, err := s.prepare(c)
 	if err != nil {
 		return nil, errors.Join(err, s.closePorts())
