@@ -81,6 +81,7 @@ func (c *checker) sources(sources []Source, none bool) {
 		key := fmt.Sprintf("sources[%d]", i)
 		c.name(source.Name, key)
 		c.dialect(source.Dialect, key+".dialect")
+		c.custom(source, key)
 		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
@@ -132,7 +133,7 @@ func (c *checker) name(name, sourceKey string) {
 }
 
 func (c *checker) dialect(dialect, key string) {
-	dialects := append([]string{DialectAuto}, c.known.Dialects...)
+	dialects := append([]string{DialectAuto, DialectCustom}, c.known.Dialects...)
 	if !slices.Contains(dialects, dialect) {
 		c.report.wrong(key, fmt.Sprintf("%.60q is not a known dialect", dialect), instead(dialect, dialects))
 	}

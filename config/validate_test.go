@@ -26,7 +26,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
-			`sources[0].dialect: "" is not a known dialect; use one of auto, adk, looopy` + "\n" +
+			`sources[0].dialect: "" is not a known dialect; use one of auto, custom, adk, looopy` + "\n" +
 				`sources[0].relay: "" is not a value of this key; use one of filtered, verbatim`,
 		},
 		{

@@ -140,7 +140,7 @@ func asked(detector *dialect.Detector, frame sse.Frame) dialect.Dialect {
 
 // mayBeOf reports whether a frame of this data may be some dialect's. What is no JSON passes on a shared path.
 func mayBeOf(data string) bool {
-	detector := dialect.NewDetector(collector.Dialects())
+	detector := dialect.NewDetector(collector.Dialects(), dialect.Sure)
 	return json.Valid([]byte(data)) && (asked(detector, sse.Frame{Data: []byte(data)}) != nil || len(detector.Unsure()) > 0)
 }
 

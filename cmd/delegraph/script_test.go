@@ -36,12 +36,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	conformance, err := filepath.Abs(conformanceFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Deadline:      time.Now().Add(2 * time.Minute), // of a program that serves where it should refuse
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CAPTURES", captures)
+			env.Setenv("CONFORMANCE", conformance)
 			env.Setenv("OTEL_TRACES_EXPORTER", "none") // nobody listens, and a stop would wait for somebody
 			env.Setenv("GORACE", "atexit_sleep_ms=0")  // or every program of a script ends a second late
 			return nil

@@ -126,7 +126,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		return
 	}
 	r.gave(op, e)
-	op.took = e.Took
+	op.took, op.unseen = e.Took, op.unseen || op.Started.Frame == r.now.Frame // how long it took within a frame is not known
 	answered := r.answeredWithin(op)
 	r.endWithin(op)
 	switch {
@@ -193,19 +193,22 @@ func (r *openRun) owe(branch string, agent *Operation) {
 	r.owed.add(branch, agent)
 }
 
-// callOf joins a response to its call, by id, or by name in order where the wire has no ids.
+// callOf joins a response to its call: by id, or, where the wire has no ids, by name in order, first to a call of the same branch.
 func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	for i, op := range r.unnamed {
-		if op.Name == e.Name {
-			r.unnamed = append(r.unnamed[:i], r.unnamed[i+1:]...)
-			op.Inferred = true
-			return op
-		}
+	i := slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name && op.Branch == b.Branch })
+	if i < 0 {
+		i = slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name })
 	}
-	return nil
+	if i < 0 {
+		return nil
+	}
+	op := r.unnamed[i]
+	r.unnamed = slices.Delete(r.unnamed, i, i+1)
+	op.Inferred = true
+	return op
 }
 
 // transfer hands control over. The target's operation begins here, as a child of the agent that gave control away.

@@ -28,6 +28,7 @@ const (
 // does not list, or where a listed field does not differ. Durations are compared only if timed. It reports whether any field differs.
 func Check(t testing.TB, run adkshapes.Recording, ours Account, timed bool) (differs bool) {
 	t.Helper()
+	ours.checkCode(t, run)
 	theirs := truth(run)
 	align(run, &ours, &theirs)
 	found := differences(ours, theirs)
