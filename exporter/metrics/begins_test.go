@@ -40,7 +40,7 @@ var table = []section{
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
 	}},
-	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
+	{"Streams", []metric{frames, frameBytes, events, internalEvents, unknownEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
 		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted, unrecognized,
 	}},
@@ -215,7 +215,7 @@ func TestFailuresBeginWithCalls(t *testing.T) {
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := series(t, reg, labelOverflow.name); n[3] != `label="tool" 2` { // of calls and of durations
+	if n := series(t, reg, labelOverflow.name); n[4] != `label="tool" 2` { // of calls and of durations
 		t.Errorf("%q", n)
 	}
 }

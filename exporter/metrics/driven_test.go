@@ -368,6 +368,16 @@ var driven = map[string]struct {
 	"delegraph_relay_ids_withheld_total": {
 		func(m *Metrics) { m.IDWithheld("s") }, []string{`source="s" 1`},
 	},
+	"delegraph_unknown_events_total": {
+		func(m *Metrics) {
+			for _, name := range []string{"task-paused", "task-paused", "_other", ""} {
+				b := batch(event.KindOther)
+				b.Unknown = name
+				m.Consume(b)
+			}
+		},
+		[]string{`dialect="adk",name="_other",source="s" 1`, `dialect="adk",name="task-paused",source="s" 2`},
+	},
 	"delegraph_late_frames_total": {
 		func(m *Metrics) { m.Late("s"); m.Late("s") }, []string{`source="s" 2`},
 	},
@@ -386,7 +396,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

@@ -20,6 +20,7 @@ var fromWire = map[string]string{
 	"gen_ai_response_model": "model",
 	"gen_ai_workflow_name":  "workflow",
 	"error_type":            "error",
+	"name":                  "event",
 }
 
 // exempt are values of ours that a label from the wire has too. No cap replaces them: what did not fail must not become _other.
@@ -36,7 +37,7 @@ var closed = map[string][]string{
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
 	"component":             words(recovery.Components()),
-	"label":                 {"agent", "tool", "model", "workflow", "error"},
+	"label":                 {"agent", "tool", "model", "workflow", "error", "event"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
 	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them

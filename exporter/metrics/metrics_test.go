@@ -52,7 +52,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
-	want := []string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
+	want := []string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
 	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
 		t.Errorf("overflow (-want +got):\n%s", diff)
 	}
@@ -107,6 +107,9 @@ func TestSourcesAreApart(t *testing.T) {
 		}
 		m.OperationEnded(r, r.Root)
 		m.RunEnded(r)
+		unknown := batch(event.KindOther)
+		unknown.Stream.Source, unknown.Unknown = source, "kind"
+		m.Consume(unknown)
 	}
 	for _, section := range table {
 		for _, mt := range section.metrics {

@@ -32,6 +32,7 @@ var (
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of these frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
+	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of a kind, or with a part of a kind, that their dialect does not know, by its name. A name that is no identifier is _other, as are those beyond metrics.max_label_values. The log has each name once.", []string{"source", "dialect", "name"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead. Without frames that report no time.", []string{"source"}}

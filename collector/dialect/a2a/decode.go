@@ -57,7 +57,7 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	case shapeFailure:
 		d.readFailure(u.body, b)
 	case shapeOther:
-		b.Type = u.kind
+		b.Type, b.Unknown = u.kind, dialect.UnknownKind([]byte(u.kind))
 		d.stay(b)
 	default:
 		b.Rejected = event.ReasonShape

@@ -263,6 +263,9 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 			e.Error, e.Code = event.ToolError, wire.ResponseCode(p.body)
 		}
 	case partOther:
+		if p.unknown.Exists() && b.Unknown == "" {
+			b.Unknown = dialect.UnknownKind(append([]byte("part."), p.unknown.Text()...))
+		}
 		b.Add(event.KindOther)
 	}
 }

@@ -71,6 +71,7 @@ type part struct {
 	body       strictjson.Value // arguments or response
 	code       bool             // to be executed
 	codeResult bool
+	unknown    strictjson.Value // the name of the member that says what it is, where that is not known
 }
 
 // keptParts is how many parts there is room for without taking memory for each frame.
@@ -109,5 +110,20 @@ func readPart(v strictjson.Value) part {
 	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
 		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
 	}
-	return part{kind: partOther, code: v.First("executableCode", "executable_code").Exists(), codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+	return part{kind: partOther, unknown: unknownMember(v), code: v.First("executableCode", "executable_code").Exists(), codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+}
+
+// unknownMember returns the name of the first member that the protocol's parts are not known to have. It does not exist where all are.
+func unknownMember(v strictjson.Value) strictjson.Value {
+	for name := range v.Members() {
+		switch string(name.Text()) {
+		case "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
+			"text", "thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata", "mediaResolution", "media_resolution",
+			"partMetadata", "part_metadata", "toolCall", "tool_call", "toolResponse", "tool_response", "mimeType", "mime_type", "data", "fileUri", "file_uri",
+			"functionCall", "function_call", "functionResponse", "function_response":
+		default:
+			return name
+		}
+	}
+	return strictjson.Value{}
 }

@@ -47,6 +47,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	read, known := objects[name]
 	switch {
 	case !known:
+		b.Unknown = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
 		b.Type = name
@@ -185,7 +186,7 @@ func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindFinal)
 }
 
-// readRaw takes what the graph library says by itself. Its other frames only repeat what was said.
+// readRaw takes what the graph library says by itself.
 func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value, b *event.Batch) {
 	switch {
 	case kind.Is(traceInterrupted):
@@ -200,6 +201,9 @@ func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value
 		d.readState(v, b)
 	case kind.Is(traceMessage):
 		d.by(d.nodes.named(name), b)
+	case kind.Is(traceCustom), kind.Is(traceDebug), kind.Is(traceStep):
+	default:
+		b.Unknown = dialect.UnknownKind(bytes.TrimSuffix(append([]byte("trace."), kind.Text()...), []byte(".")))
 	}
 }
 

@@ -64,6 +64,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	k := kinds[string(named.Text())]
 	if k == nil {
 		d.unseen(v)
+		b.Unknown = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 		return
 	}

@@ -52,6 +52,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Time = dialect.TextTime(v.Get("ts"))
 	reader, known := readers[string(kind.Text())]
 	if !known {
+		b.Unknown = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
 		return
 	}
