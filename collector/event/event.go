@@ -182,6 +182,7 @@ type Event struct {
 	Expires      Duration  // KindInputRequested: how long an answer is waited for
 	Routing      Routing   // KindInputRequested
 	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
+	Thought      string    // KindThought: its type as on the wire ("planning"), or ""
 	Steps        int
 	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
 	Usage        Usage
@@ -241,7 +242,7 @@ func (e *Event) owner() *memory {
 
 // cost returns the approximate size of what the event refers to, in bytes, without the memory of its batch.
 func (e *Event) cost() int {
-	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason)
+	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.Thought)
 	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
 	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
 	n += cap(e.state.Keys) * int(unsafe.Sizeof(""))

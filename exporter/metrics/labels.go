@@ -85,7 +85,7 @@ var (
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostOrphan, tracker.LostContent},
 		kinds([]event.Kind{
-			event.KindTransfer, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
+			event.KindTransfer, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage, event.KindThought,
 		}))
 )
 

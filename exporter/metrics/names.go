@@ -6,7 +6,7 @@ var (
 	runsStarted     = metric{"delegraph_runs_started_total", "Runs begun.", []string{"source"}}
 	runsOpen        = metric{"delegraph_runs_open", "Runs that have begun and not ended.", []string{"source"}}
 	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how. Every status begins at 0 with the agent's first run.", []string{"source", "agent", "status"}}
-	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown.", []string{"source", "agent", "status"}}
+	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown, unless the stream says how long they took.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the beginning of a run, which for a proxy is the forwarding of its request, to its first text; without runs that are read from files, and those without a text.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"source", "agent", "tool"}}

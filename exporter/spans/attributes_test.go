@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -23,6 +24,7 @@ const (
 var (
 	onAll       = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
 	onState     = []string{"invoke_agent", "invoke_node"}
+	onTook      = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool"}
 	onAgents    = []string{"invoke_agent", "execute_tool", "chat"}
 	onProofs    = []string{"invoke_agent", "execute_tool"}
 	onTools     = []string{"execute_tool"}
@@ -72,6 +74,7 @@ var sections = []struct {
 		{dialectName, attribute.STRING, onAll, "always", "adk"},
 		{sourceName, attribute.STRING, onAll, "always; on server spans too", "support"},
 		{timingWorth, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
+		{statedDuration, attribute.FLOAT64, onTook, "if `delegraph.timing` is `unknown` and the stream says how long the operation took, in seconds", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "if an answer states a reasoning chain: its steps", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "if there were more confidences, citations and reasoning chains than an operation keeps", "7"},
 		{stateKeys, attribute.STRINGSLICE, onState, "if the agent showed shared state: the names of its members, never a value", `["query", "plan"]`},
@@ -158,7 +161,20 @@ func everything() (runs []*tracker.Run) {
 		Details: &tracker.Details{State: event.State{Keys: []string{"plan"}, Bytes: counted(1)}},
 	}
 	workflow.Operations = []*tracker.Operation{workflow.Root, step}
-	return []*tracker.Run{r, &workflow}
+	return []*tracker.Run{r, &workflow, timeless()}
+}
+
+// timeless is a run of a stream that says how long things took, and not when.
+func timeless() *tracker.Run {
+	r := &tracker.Run{Trace: [16]byte{15: 0xDD}, Sampled: true}
+	for i, kind := range onTook {
+		r.Operations = append(r.Operations, &tracker.Operation{
+			ID: id(byte(i + 1)), Kind: tracker.OperationKind(kind), Timing: tracker.Unknown,
+			Details: &tracker.Details{Took: event.Duration{D: time.Second, Known: true}},
+		})
+	}
+	r.Root = r.Operations[0]
+	return r
 }
 
 // emitted returns the attributes of the spans of everything, each as its type and where it is.

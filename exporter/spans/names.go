@@ -10,6 +10,8 @@ const (
 	dialectName = attribute.Key("delegraph.dialect")
 	sourceName  = attribute.Key("delegraph.source")
 	timingWorth = attribute.Key("delegraph.timing")
+	// Seconds that the protocol says an operation took whose own times are not known, so that the span's length says nothing.
+	statedDuration = attribute.Key("delegraph.reported_duration")
 	// What kind of thing failed, where error.type says why.
 	failureClass = attribute.Key("delegraph.failure")
 	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")

@@ -101,3 +101,24 @@ func (r *openRun) runEnded(e *event.Event) {
 		r.keepFact(len(r.Metered), "usage", func() { r.Metered = append(r.Metered, Metered{e.Model, e.Usage}) })
 	}
 }
+
+// countThought counts a whole thought whose type the protocol names.
+func (r *openRun) countThought(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.Thought == "" || b.Partial {
+		return
+	}
+	for i := range r.Thoughts {
+		if of := &r.Thoughts[i]; of.Agent == agent.Name && of.Type == e.Thought {
+			of.Count++
+			return
+		}
+	}
+	if len(r.Thoughts) == maxThoughts {
+		r.tracker.losses.Evicted(e.Kind.String())
+		return
+	}
+	r.Thoughts = append(r.Thoughts, Thoughts{agent.Name, e.Thought, 1})
+}
+
+// maxThoughts bounds the agents and types of which a run counts thoughts: each thought looks through them.
+const maxThoughts = 100

@@ -229,6 +229,7 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.touch(r.now)
 	}
 	r.seal(root)
+	root.last(r.Took)
 	slices.SortStableFunc(r.Operations[1:], reportOrder)
 }
 

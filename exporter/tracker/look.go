@@ -66,6 +66,6 @@ func (o Open) Copy() *Run {
 	whole.Artifacts, whole.Transfers = slices.Clone(r.Artifacts), slices.Clone(r.Transfers)
 	whole.Confidence, whole.Citations = slices.Clone(r.Confidence), slices.Clone(r.Citations)
 	whole.Reasoning, whole.Links, whole.Metered = slices.Clone(r.Reasoning), slices.Clone(r.Links), slices.Clone(r.Metered)
-	whole.Unrated = nil
+	whole.Thoughts, whole.Unrated = slices.Clone(r.Thoughts), nil
 	return &whole
 }

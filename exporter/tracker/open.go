@@ -203,6 +203,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		}
 		r.say(e, b, caller)
 	case event.KindThought:
+		r.countThought(e, b, caller)
 		r.say(e, b, caller)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)

@@ -135,6 +135,18 @@ type Operation struct {
 // fail.
 func (op *Operation) ErrorType() string { return cmp.Or(op.Code, string(op.Error)) }
 
+// Duration returns how long the operation took and what says so: its own two times or, where one of these is not known, the protocol,
+// which is Reported. Where neither does, or the operation goes on, it is Unknown.
+func (op *Operation) Duration() (time.Duration, Timing) {
+	switch took := op.Details.OrNone().Took; {
+	case op.Timing == Observed, op.Timing == Reported:
+		return op.Ended.At.Sub(op.Started.At), op.Timing
+	case op.Timing == Unknown && took.Known:
+		return took.D, Reported
+	}
+	return 0, Unknown
+}
+
 // failure is what went wrong.
 type failure struct {
 	class event.Failure
@@ -145,8 +157,9 @@ func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
 // Details are what few operations have.
 type Details struct {
-	From, To      time.Time // where one of unknown times is put: around what is part of it, else where what it is part of begins
-	HandoffSource string    // a transfer's two ends
+	Took          event.Duration // as the protocol says, of an operation whose own times are not known
+	From, To      time.Time      // where one of unknown times is put: around what is part of it, else where what it is part of begins
+	HandoffSource string         // a transfer's two ends
 	HandoffTarget string
 	Links         []SpanID // of the transfers that led here
 	Confidence    []Statement
@@ -226,6 +239,12 @@ type Source struct {
 type Reasoning struct {
 	Agent string
 	Steps int
+}
+
+// Thoughts counts an agent's thoughts of one type.
+type Thoughts struct {
+	Agent, Type string
+	Count       int
 }
 
 // Transfer is one hand-over of control.
@@ -325,6 +344,7 @@ type Run struct {
 	Usage      event.Usage
 	Metered    []Metered
 	Plan       event.Plan
+	Thoughts   []Thoughts     // of each type that the protocol names
 	Took       event.Duration // by the protocol's word at its end
 	ToolCalls  event.Count    // by the protocol's word at its end
 	Unrated    map[string]int // final texts without a confidence, by agent
