@@ -99,7 +99,7 @@ var sections = []struct {
 		{names.CacheReadTokens, attribute.INT64, onUsage, "if the stream says so; on a run's span, not by the newest conventions", "50"},
 		{names.ReasoningTokens, attribute.INT64, onUsage, "if the stream says so", "5"},
 		{names.OutputMessages, attribute.STRING, onChats, "with `traces.content: all`: what the model answered, as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}]}]`},
-		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat"}, "with `traces.content: all`, if content was cut", "true"},
+		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "with `traces.content: all`, if content was cut, or, of a run, a question left out", "true"},
 	}},
 	{"Tool calls", "A hand-over is the tool call by which control goes to another agent.", []row{
 		{names.ToolName, attribute.STRING, onTools, "if the stream names the tool", "get_weather"},
@@ -135,6 +135,9 @@ var sections = []struct {
 		{inputStatus, attribute.STRING, onInputs, "always: `open`, `answered` or `expired`", "answered"},
 		{inputID, attribute.STRING, onInputs, "if the protocol gives requests for input ids", "q-1"},
 		{inputRouting, attribute.STRING, onInputs, "if the stream says who is to answer", "user"},
+		{inputPrompt, attribute.STRING, onInputs, "with `traces.content: all`, if the stream shows the question", "Which format do you prefer?"},
+		{inputOptions, attribute.STRING, onInputs, "with `traces.content: all`, if there are answers to choose from: as JSON, in the agent's own form; never of a credential", `["PDF","HTML"]`},
+		{inputSchema, attribute.STRING, onInputs, "with `traces.content: all`, if the stream says what an answer is to look like: a JSON Schema; never of a credential", `{"type":"string"}`},
 		{inputWait, attribute.FLOAT64, onInputs, "if the answer came on the same stream: after how many seconds", "3"},
 	}},
 	{"Links", "The span of an agent that control was handed to links to the hand-over; the span of a run that answers an earlier run's question links to that run.", []row{
@@ -149,6 +152,8 @@ func everything() (runs []*tracker.Run) {
 	r.Usage.CacheRead, r.Usage.Reasoning = counted(50), counted(5)
 	r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{{Kind: event.KindText}}, Truncated: true}}
 	r.Operations[2].Details.Content = &tracker.Content{Arguments: []byte("{}"), Result: []byte("{}"), Truncated: true}
+	r.Root.Details = &tracker.Details{Content: &tracker.Content{Truncated: true}}
+	r.Inputs[0].Question = &tracker.Question{Prompt: "Which?", Options: []byte(`["a"]`), Schema: []byte(`{"type":"string"}`)}
 	target := r.Operations[4].Details
 	target.ReasoningStep, target.Confidence, target.Citations = counted(1), r.Operations[2].Details.Confidence, r.Operations[2].Details.Citations
 	target.Dropped, r.Operations[2].Details.Dropped = 7, 7

@@ -51,6 +51,11 @@ const (
 	inputRouting = attribute.Key("delegraph.input.routing")
 	inputWait    = attribute.Key("delegraph.input.wait") // seconds
 
+	// With traces.content only: what was asked, and as JSON the answers to choose from and what an answer is to look like.
+	inputPrompt  = attribute.Key("delegraph.input.prompt")
+	inputOptions = attribute.Key("delegraph.input.options")
+	inputSchema  = attribute.Key("delegraph.input.schema")
+
 	// The ends of a range, which has no score.
 	confidenceLow  = attribute.Key("delegraph.confidence.low")
 	confidenceHigh = attribute.Key("delegraph.confidence.high")

@@ -91,6 +91,7 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 		if wait, ok := in.Wait(); ok {
 			a.add(inputWait.Float64(wait.Seconds()))
 		}
+		a.question(in.Question)
 		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a.list...))
 	}
 }

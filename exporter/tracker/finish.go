@@ -41,6 +41,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.tellEnded()
 	r.endRoot(why)
 	r.tell(r.Root)
+	r.forgetQuestions()
 	t.each(func(o Observer) { o.RunEnded(&r.Run) })
 }
 

@@ -271,6 +271,7 @@ type Input struct {
 	Routing   event.Routing
 	Requested Moment
 	Answered  Moment
+	Question  *Question // nil where none is kept; gone once the observers have seen the end of the run's own operation
 	expires   event.Duration
 	owner     *Operation
 	pending   bool // the agent has only acknowledged it,

@@ -161,7 +161,7 @@ func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
 				d.addCall(t, p, b)
 			}
 		}
-		t.ask(st.state, b)
+		t.ask(st, b)
 	case !st.over():
 		t.goOn(b)
 		d.comment(t, st, m, b)

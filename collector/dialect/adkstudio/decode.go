@@ -190,7 +190,7 @@ func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value, b *event.Batch) {
 	switch {
 	case kind.Is(traceInterrupted):
-		d.ask(name, b)
+		d.ask(name, v.Get("message"), b)
 	case kind.Is(traceResumed):
 		d.goOn(b)
 	case kind.Is(traceError):
@@ -249,13 +249,13 @@ func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
-	d.ask(dialect.Name(v.Get("node_id").String()), b)
+	d.ask(dialect.Name(v.Get("node_id").String()), v.Get("message"), b)
 }
 
 func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.goOn(b) }
 
 // ask notes that the work waits for somebody, who answers with whatever JSON the node understands.
-func (d *decoder) ask(name string, b *event.Batch) {
+func (d *decoder) ask(name string, prompt strictjson.Value, b *event.Batch) {
 	by := d.nodes.named(name)
 	d.by(by, b)
 	if d.asked != "" {
@@ -264,6 +264,7 @@ func (d *decoder) ask(name string, b *event.Batch) {
 	d.asked, d.echoed = cmp.Or(by.branch, name, typeInterrupt), false
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = d.asked, event.InputData
+	e.SetQuestion(event.Question{Prompt: prompt.String()})
 }
 
 // goOn takes any new work for a sign that a question was answered: servers of today say nothing of it.

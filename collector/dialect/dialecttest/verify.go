@@ -92,12 +92,16 @@ func misplaced(e *event.Event) string {
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
 	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
 		e.Unmetered && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
-		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
+		e.Expires.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
 		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
 		e.ToolCalls.Known && !kind(event.KindRunEnded),
 		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
 		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"
+	case len(e.Question().Prompt) > event.MaxPrompt:
+		return fmt.Sprintf("a prompt of %d bytes", len(e.Question().Prompt))
+	case e.Input == event.InputCredential && (e.Question().Options.Exists() || e.Question().Schema.Exists()):
+		return "more of a request for a credential than its prompt"
 	case !slices.Contains(routings, e.Routing):
 		return fmt.Sprintf("routing %q", e.Routing)
 	case len(e.State().Keys) > MaxKeys:
