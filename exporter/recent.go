@@ -158,6 +158,9 @@ func size(r *tracker.Run) int {
 	for _, c := range r.Citations {
 		n += factCost + len(c.Agent) + len(c.Source) + len(c.Reference) + len(c.URI)
 	}
+	for _, t := range r.Thoughts {
+		n += factCost + len(t.Agent) + len(t.Type)
+	}
 	for _, s := range r.Reasoning {
 		n += factCost + len(s.Agent)
 	}

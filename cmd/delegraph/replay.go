@@ -42,6 +42,7 @@ type replayCommand struct {
 	files   []string
 	out     io.Writer
 	stderr  io.Writer
+	logger  *slog.Logger                    // to stderr
 	panics  *recovery.Recorder              // of the pipeline that prepare made
 	now     func() time.Time                // of the progress bar
 	wait    func(ctx context.Context) error // at the end of a file that is followed
@@ -69,6 +70,7 @@ func (r *replayCommand) run(ctx context.Context) error {
 		return err
 	}
 	bar := newProgress(r.stderr, r.now)
+	r.logger = slog.New(slog.NewTextHandler(bar.above(r.stderr), nil))
 	c := config.Default()
 	p, sink, err := r.prepare(ctx, c, bufio.NewWriter(bar.above(r.out)))
 	if err != nil {
@@ -154,8 +156,10 @@ func (r *replayCommand) prepare(ctx context.Context, c config.Config, out *bufio
 			return nil, nil, err
 		}
 	}
-	m := metrics.New(p.registry, metricsSettings(c, vocabulary(environment)))
-	r.panics = recovery.New(slog.New(slog.NewTextHandler(r.stderr, nil)), m.Panicked)
+	counting := metricsSettings(c, vocabulary(environment))
+	counting.UnknownKind = warnUnknownKind(r.logger)
+	m := metrics.New(p.registry, counting)
+	r.panics = recovery.New(r.logger, m.Panicked)
 	followed := trackerSettings(c, nil)
 	followed.Panics = r.panics
 	return p, &counted{Exporter: exporter.New(m, followed, publisher, observers...), sum: p.sum}, nil

@@ -47,6 +47,14 @@ func warnForeign(logger *slog.Logger) func(*event.Stream, string) {
 	}
 }
 
+// warnUnknownKind names a kind of event that a dialect does not know. It is called once for each, and for no more than a few.
+func warnUnknownKind(logger *slog.Logger) func(source, dialect, name string) {
+	return func(source, dialect, name string) {
+		logger.Warn("unknown kind of event: it is counted, and nothing else is read of it; the agent may speak a newer version of its protocol",
+			"source", source, "dialect", dialect, "kind", name)
+	}
+}
+
 func trackerSettings(c config.Config, sample func(*tracker.Run) bool) tracker.Settings {
 	content := 0
 	if c.Traces.Content == config.ContentAll {

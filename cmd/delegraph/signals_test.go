@@ -182,13 +182,16 @@ func TestContentIsOptIn(t *testing.T) {
 	stream := bytes.ReplaceAll(named(1, []int{1}), []byte("done"), []byte(secret))
 	stream = bytes.ReplaceAll(stream, []byte(`"args":{}`), []byte(`"args":{"q":"`+secret+`"}`))
 	stream = bytes.ReplaceAll(stream, []byte("Closed."), []byte(secret))
+	stream = fmt.Appendf(stream, "data: %s\n\n", `{"invocationId":"e-1","author":"coordinator","id":"ask","content":{"role":"model","parts":[`+
+		`{"functionCall":{"id":"q1","name":"adk_request_input","args":{"message":"`+secret+`","responseSchema":{"title":"`+secret+`"}}}},`+
+		`{"functionCall":{"id":"q2","name":"adk_request_credential","args":{"message":"key-`+secret+`","authConfig":{"secret":"key-`+secret+`"}}}}]},"longRunningToolIds":["q1","q2"]}`)
 	for _, c := range []struct {
 		configured string
 		want       []attribute.Key
 	}{
 		{"", nil}, // as is the default
 		{"traces: {content: none}", nil},
-		{"traces: {content: all}", []attribute.Key{"gen_ai.output.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"}},
+		{"traces: {content: all}", []attribute.Key{"gen_ai.output.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "delegraph.input.prompt", "delegraph.input.schema"}},
 	} {
 		configured, err := config.Parse("test", []byte("sources: [{name: s, proxy: {listen: \"127.0.0.1:0\", upstream: \"http://127.0.0.1:1\"}}]\n"+c.configured), known())
 		if err != nil {
@@ -208,10 +211,21 @@ func TestContentIsOptIn(t *testing.T) {
 					got = append(got, a.Key)
 				}
 			}
-			if strings.Contains(fmt.Sprint(span.Name(), span.Events(), span.Links(), span.Status()), secret) {
+			for _, e := range span.Events() {
+				for _, a := range e.Attributes {
+					if strings.Contains(a.Value.String(), secret) {
+						got = append(got, a.Key)
+					}
+					if strings.Contains(a.Value.String(), "key-") {
+						t.Errorf("%q: what stands beside a request for a credential is %s", c.configured, a.Key)
+					}
+				}
+			}
+			if strings.Contains(fmt.Sprint(span.Name(), span.Links(), span.Status()), secret) {
 				t.Errorf("%q: it is in %s beside its attributes", c.configured, span.Name())
 			}
 		}
+		slices.Sort(c.want)
 		if slices.Sort(got); !slices.Equal(got, c.want) || len(recorder.Ended()) != 6 {
 			t.Errorf("%q: it is in %v of %d spans, not in %v", c.configured, got, len(recorder.Ended()), c.want)
 		}

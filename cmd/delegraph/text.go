@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -100,7 +101,10 @@ func (t *texts) head(r tracker.Report, code string, chart waterfall.Chart) {
 		t.line(t.lay([]piece{{"run " + readable(r.Run, "?"), ""}, {"session " + readable(r.Session, "?"), ""}}, ", ", 2))
 	}
 	unknown := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return !row.Timed })
+	reported := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return row.Reported })
 	switch {
+	case !chart.Timed && reported:
+		t.say("The stream has no times: operations stand where its frames showed them. How long they took is what the stream says.")
 	case !chart.Timed:
 		t.say("The stream has no times: operations stand where its frames showed them.")
 	case unknown:
@@ -120,7 +124,7 @@ func (t *texts) rows(chart waterfall.Chart) {
 	for i, row := range chart.Rows {
 		span := ""
 		switch {
-		case row.Timed:
+		case row.Timed, row.Reported:
 			span = waterfall.Span(row.Took)
 		case chart.Timed:
 			span = "?"
@@ -226,6 +230,19 @@ func (t *texts) facts(r tracker.Report) {
 	}
 	for _, in := range r.Inputs {
 		t.fact("input", string(in.Kind)+" "+string(in.Status))
+	}
+	if p := r.Plan; p != nil {
+		t.fact("plan", fmt.Sprintf("%d completed, %d in progress, %d pending, %d canceled", p.Completed, p.InProgress, p.Pending, p.Canceled))
+	}
+	for _, s := range r.State {
+		keys := make([]string, len(s.Keys))
+		for i, key := range s.Keys {
+			keys[i] = legible(key)
+		}
+		t.fact("state", readable(s.Agent, "?")+": "+cmp.Or(strings.Join(keys, ", "), "?"))
+	}
+	for _, x := range r.Thoughts {
+		t.fact("thoughts", readable(x.Agent, "?")+": "+counts(x.Count, legible(x.Type)+" thought"))
 	}
 	for _, a := range r.Artifacts {
 		t.fact("artifact", legible(a.Name)+" ("+string(a.Kind)+")")

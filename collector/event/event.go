@@ -23,7 +23,7 @@ const (
 	KindToolPaused                 // a call waits for a human: CallID
 	KindToolEnded                  // the response to a call: CallID, Name, Error, Code, Payload
 	KindTransfer                   // control goes from the batch's agent to Name by call CallID; ID is the frame's own id
-	KindInputRequested             // the run asks for something: CallID, Input
+	KindInputRequested             // the run asks for something: CallID, Input, Question
 	KindInputAnswered              // what was asked for has come: CallID
 	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
@@ -211,11 +211,12 @@ type Event struct {
 	Confidence    Confidence
 	Citation      Citation
 
-	state   State
-	text    []byte
-	payload strictjson.Value
-	pieces  []Piece
-	memory  *memory // the batch's; an event without a batch gets its own
+	question *Question
+	state    State
+	text     []byte
+	payload  strictjson.Value
+	pieces   []Piece
+	memory   *memory // the batch's; an event without a batch gets its own
 }
 
 // Text returns the text of a KindText or KindThought. Callers must not change it.
@@ -265,6 +266,9 @@ func (e *Event) cost() int {
 	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.Thought)
 	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
 	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
+	if e.question != nil {
+		n += int(unsafe.Sizeof(Question{})) + len(e.question.Prompt)
+	}
 	n += cap(e.state.Keys) * int(unsafe.Sizeof(""))
 	for _, key := range e.state.Keys {
 		n += len(key)

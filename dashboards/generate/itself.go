@@ -82,6 +82,8 @@ func events() []panel {
 		stacked("Events a second by kind", "Facts decoded from frames. A frame may state several.", "cps", ask(ofEach.rate("kind", "delegraph_events_total"), "{{kind}}")).sized(6, 8),
 		lines("Internal frames a second", "Frames that their protocol calls internal, by source and name. They are counted, and never sent to readers.", "cps",
 			ask(ofEach.rate("source, name", "delegraph_internal_events_total"), "{{source}} {{name}}")).sized(6, 8),
+		stacked("Unknown kinds of events", "Frames of a kind that this version does not know, by its name. They are decoded no further, and leave by no way but a verbatim relay. The agent speaks a newer version of its protocol, or an extension of it.", "short",
+			ask(ofEach.eachFromFirst("dialect, name", "delegraph_unknown_events_total"), "{{dialect}} {{name}}")).sized(6, 8),
 		stacked("Late frames", "Frames that came after their run or agent had ended, and whose facts were dropped, by source. If there are many, runs.idle_timeout may be too short.", "short",
 			ask(ofEach.eachFromFirst("source", "delegraph_late_frames_total"), "{{source}}")).sized(6, 8),
 		stacked("Frames sent again", "Frames that a server sent again after an interruption, and that count once, by source.", "short",

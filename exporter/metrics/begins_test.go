@@ -40,7 +40,7 @@ var table = []section{
 	{"What runs ask for and make", []metric{
 		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
 	}},
-	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
+	{"Streams", []metric{frames, frameBytes, events, internalEvents, unknownEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
 		sourceUp, lastEvent, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, missedFrames, sessionsEvicted, unrecognized,
 	}},

@@ -408,6 +408,16 @@ var driven = map[string]struct {
 	"delegraph_relay_ids_withheld_total": {
 		func(m *Metrics) { m.IDWithheld("s") }, []string{`source="s" 1`},
 	},
+	"delegraph_unknown_events_total": {
+		func(m *Metrics) {
+			for _, name := range []string{"task-paused", "task-paused", "_other", ""} {
+				b := batch(event.KindOther)
+				b.Unknown = name
+				m.Consume(b)
+			}
+		},
+		[]string{`dialect="adk",name="_other",source="s" 1`, `dialect="adk",name="task-paused",source="s" 2`},
+	},
 	"delegraph_late_frames_total": {
 		func(m *Metrics) { m.Late("s"); m.Late("s") }, []string{`source="s" 2`},
 	},

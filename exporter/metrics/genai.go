@@ -45,17 +45,17 @@ func newGenAI(n conventions.Table) genAI {
 		return newConventional(sent, "_seconds", "s", help, attributes...)
 	}
 	g := genAI{
-		agentDuration: duration(n.AgentDuration, "Duration of agents' operations, equal to that of their spans; without those whose times are unknown.",
+		agentDuration: duration(n.AgentDuration, "Duration of agents' operations, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
 			n.AgentName, n.ErrorType),
-		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each of which is a whole run, equal to that of their spans; without those whose times are unknown.",
+		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each of which is a whole run, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
 			n.WorkflowName, n.ErrorType),
 		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls of one invocation of an agent, failed ones included; "+
 			"without those of agents that it called or handed over to, and without invocations in which no model call is seen.", n.AgentName),
 		toolCalls: newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls of one invocation of an agent, failed ones and hand-overs included; "+
 			"without those of agents that it called or handed over to, and without invocations in which neither a tool call nor a model call is seen.", n.AgentName),
-		toolDuration: duration(n.ToolDuration, "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown.",
+		toolDuration: duration(n.ToolDuration, "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown, unless the stream says how long they took.",
 			n.ToolName, n.AgentName, n.ErrorType),
-		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses, equal to that of their spans; without those whose times are unknown.",
+		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
 			n.OperationName, n.ResponseModel, n.ErrorType),
 	}
 	for _, t := range n.Tokens {

@@ -19,8 +19,9 @@ import (
 
 // Settings bound the label values; both must be positive.
 type Settings struct {
-	MaxLabelValues int // of agents, tools, models and error codes, each
-	MaxLabelSets   int // of each metric
+	MaxLabelValues int                                // of agents, tools, models, error codes and unknown kinds of events, each
+	MaxLabelSets   int                                // of each metric
+	UnknownKind    func(source, dialect, name string) // called once for each kind that a dialect does not know, for the first MaxLabelValues; nil for nobody
 	Names          conventions.Table
 	Version        string
 	Revision       string
@@ -44,7 +45,7 @@ type Metrics struct {
 
 	runsStarted, runsEnded, toolCalls, toolCallFailures, transfers             *family[prometheus.Counter]
 	unratedAnswer, citations, unreadable, inputRequests, inputExpired          *family[prometheus.Counter]
-	artifacts, artifactBytes, frames, frameBytes, events, internal             *family[prometheus.Counter]
+	artifacts, artifactBytes, frames, frameBytes, events, internal, unknown    *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
 	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
@@ -53,6 +54,7 @@ type Metrics struct {
 
 	runsOpen, sourceUp, clockOffset, lastEvent *family[prometheus.Gauge]
 
+	kinds     unknownKinds
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
 	reserved  map[string]bool       // sources
@@ -105,6 +107,8 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		frameBytes:        frameBytes.counter(reg, c),
 		events:            events.counter(reg, c),
 		internal:          internalEvents.counter(reg, c),
+		unknown:           unknownEvents.counter(reg, c),
+		kinds:             unknownKinds{report: s.UnknownKind, most: s.MaxLabelValues, seen: map[[2]string]struct{}{}},
 		parseErrors:       parseErrors.counter(reg, c),
 		lateFrames:        lateFrames.counter(reg, c),
 		upstreamErrors:    upstreamErrors.counter(reg, c),
@@ -245,6 +249,10 @@ func (m *Metrics) Consume(b *event.Batch) {
 	}
 	for _, why := range b.Unreadable {
 		m.unreadable.with(source, string(why)).Inc()
+	}
+	if b.Unknown != "" {
+		m.unknown.with(source, dialect, b.Unknown).Inc()
+		m.kinds.see(source, dialect, b.Unknown)
 	}
 	if b.Internal {
 		kind := event.KindOther

@@ -110,6 +110,9 @@ func TestSourcesAreApart(t *testing.T) {
 		m.OperationEnded(r, r.Root)
 		m.RunEnded(r)
 		m.Consume(&event.Batch{Stream: &event.Stream{Source: source}, Type: "internal:checkpoint", Internal: true})
+		unknown := batch(event.KindOther)
+		unknown.Stream.Source, unknown.Unknown = source, "kind"
+		m.Consume(unknown)
 	}
 	for _, section := range table {
 		for _, mt := range section.metrics {

@@ -6,7 +6,7 @@ var (
 	runsStarted     = metric{"delegraph_runs_started_total", "Runs begun.", []string{"source"}}
 	runsOpen        = metric{"delegraph_runs_open", "Runs that have begun and not ended.", []string{"source"}}
 	runsEnded       = metric{"delegraph_runs_ended_total", "Runs ended, by how. Every status begins at 0 with the agent's first run.", []string{"source", "agent", "status"}}
-	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown.", []string{"source", "agent", "status"}}
+	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown, unless the stream says how long they took.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the beginning of a run, which for a proxy is the forwarding of its request, to its first text; without runs that are read from files, and those without a text.", []string{"source", "agent"}}
 
 	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls of one run, by whichever of its agents, failed ones included; without runs in which no model call is seen.", []string{"source", "agent"}}
@@ -37,6 +37,7 @@ var (
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of these frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by what it calls them and by the first fact that they state.", []string{"source", "name", "kind"}}
+	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of a kind, or with a part of a kind, that their dialect does not know, by its name. A name that is no identifier is _other, as are those beyond metrics.max_label_values. The log has each name once.", []string{"source", "dialect", "name"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames whose facts were dropped because their run had ended, or because they would have begun something in a run or an agent that had ended, or made a failure of it.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead. Without frames that report no time.", []string{"source"}}

@@ -38,12 +38,13 @@ func (m metric) timer(reg prometheus.Registerer, c *caps, buckets []float64) *fa
 	})
 }
 
-// observe measures what has a duration: one with an unknown end has none.
+// observe measures what has a duration: one with an unknown end has none, unless the protocol says how long it took.
 func observe(f *family[*timer], r *tracker.Run, op *tracker.Operation, labels ...string) {
-	if op.Timing == tracker.Unknown {
+	took, by := op.Duration()
+	if by == tracker.Unknown {
 		return
 	}
-	series, seconds := f.with(labels...), op.Ended.At.Sub(op.Started.At).Seconds()
+	series, seconds := f.with(labels...), took.Seconds()
 	if r.Sampled && series.leads(shown{op.Ended.At.Unix(), seconds}) {
 		series.ObserveWithExemplar(seconds, prometheus.Labels{
 			"trace_id": hex.EncodeToString(r.Trace[:]), "span_id": hex.EncodeToString(op.ID[:]),

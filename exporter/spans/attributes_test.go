@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -23,6 +24,7 @@ const (
 var (
 	onAll       = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
 	onState     = []string{"invoke_agent", "invoke_node"}
+	onTook      = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool"}
 	onAgents    = []string{"invoke_agent", "execute_tool", "chat"}
 	onProofs    = []string{"invoke_agent", "execute_tool"}
 	onTools     = []string{"execute_tool"}
@@ -73,6 +75,7 @@ var sections = []struct {
 		{dialectName, attribute.STRING, onAll, "always", "adk"},
 		{sourceName, attribute.STRING, onAll, "always; on server spans too", "support"},
 		{timingWorth, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
+		{statedDuration, attribute.FLOAT64, onTook, "if `delegraph.timing` is `unknown` and the stream says how long the operation took, in seconds", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "if an answer states a reasoning chain: its steps", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "if there were more confidences, citations and reasoning chains than an operation keeps", "7"},
 		{loopIteration, attribute.INT64, onLoops, "if the stream numbers the rounds of the agent's loop: that of the response, on an agent the last", "2"},
@@ -103,7 +106,7 @@ var sections = []struct {
 		{names.CacheReadTokens, attribute.INT64, onUsage, "if the stream says so; on a run's span, not by the newest conventions", "50"},
 		{names.ReasoningTokens, attribute.INT64, onUsage, "if the stream says so", "5"},
 		{names.OutputMessages, attribute.STRING, onChats, "with `traces.content: all`: what the model answered, as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}]}]`},
-		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat"}, "with `traces.content: all`, if content was cut", "true"},
+		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "with `traces.content: all`, if content was cut, or, of a run, a question left out", "true"},
 	}},
 	{"Tool calls", "A hand-over is the tool call by which control goes to another agent.", []row{
 		{names.ToolName, attribute.STRING, onTools, "if the stream names the tool", "get_weather"},
@@ -140,6 +143,9 @@ var sections = []struct {
 		{inputStatus, attribute.STRING, onInputs, "always: `open`, `answered` or `expired`", "answered"},
 		{inputID, attribute.STRING, onInputs, "if the protocol gives requests for input ids", "q-1"},
 		{inputRouting, attribute.STRING, onInputs, "if the stream says who is to answer", "user"},
+		{inputPrompt, attribute.STRING, onInputs, "with `traces.content: all`, if the stream shows the question", "Which format do you prefer?"},
+		{inputOptions, attribute.STRING, onInputs, "with `traces.content: all`, if there are answers to choose from: as JSON, in the agent's own form; never of a credential", `["PDF","HTML"]`},
+		{inputSchema, attribute.STRING, onInputs, "with `traces.content: all`, if the stream says what an answer is to look like: a JSON Schema; never of a credential", `{"type":"string"}`},
 		{inputWait, attribute.FLOAT64, onInputs, "if the answer came on the same stream: after how many seconds", "3"},
 	}},
 	{"Links", "The span of an agent that control was handed to links to the hand-over; the span of a run that answers an earlier run's question links to that run.", []row{
@@ -154,6 +160,8 @@ func everything() (runs []*tracker.Run) {
 	r.Usage.CacheRead, r.Usage.Reasoning = counted(50), counted(5)
 	r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{{Kind: event.KindText}}, Truncated: true}}
 	r.Operations[2].Details.Content = &tracker.Content{Arguments: []byte("{}"), Result: []byte("{}"), Truncated: true}
+	r.Root.Details = &tracker.Details{Content: &tracker.Content{Truncated: true}}
+	r.Inputs[0].Question = &tracker.Question{Prompt: "Which?", Options: []byte(`["a"]`), Schema: []byte(`{"type":"string"}`)}
 	target := r.Operations[4].Details
 	target.ReasoningStep, target.Confidence, target.Citations = counted(1), r.Operations[2].Details.Confidence, r.Operations[2].Details.Citations
 	loop := event.Loop{Iteration: counted(2), Messages: counted(12), Tools: counted(4)}
@@ -170,7 +178,20 @@ func everything() (runs []*tracker.Run) {
 		Details: &tracker.Details{State: event.State{Keys: []string{"plan"}, Bytes: counted(1)}},
 	}
 	workflow.Operations = []*tracker.Operation{workflow.Root, step}
-	return []*tracker.Run{r, &workflow}
+	return []*tracker.Run{r, &workflow, timeless()}
+}
+
+// timeless is a run of a stream that says how long things took, and not when.
+func timeless() *tracker.Run {
+	r := &tracker.Run{Trace: [16]byte{15: 0xDD}, Sampled: true}
+	for i, kind := range onTook {
+		r.Operations = append(r.Operations, &tracker.Operation{
+			ID: id(byte(i + 1)), Kind: tracker.OperationKind(kind), Timing: tracker.Unknown,
+			Details: &tracker.Details{Took: event.Duration{D: time.Second, Known: true}},
+		})
+	}
+	r.Root = r.Operations[0]
+	return r
 }
 
 // emitted returns the attributes of the spans of everything, each as its type and where it is.

@@ -44,6 +44,22 @@ func (a *attributes) content(op *tracker.Operation) {
 	}
 }
 
+// question adds what somebody was asked.
+func (a *attributes) question(q *tracker.Question) {
+	if q == nil {
+		return
+	}
+	if q.Prompt != "" {
+		a.add(inputPrompt.String(q.Prompt))
+	}
+	if len(q.Options) > 0 {
+		a.add(inputOptions.String(string(q.Options)))
+	}
+	if len(q.Schema) > 0 {
+		a.add(inputSchema.String(string(q.Schema)))
+	}
+}
+
 func parts(said []tracker.Part) []part {
 	out := make([]part, len(said))
 	for i, p := range said {

@@ -10,6 +10,8 @@ const (
 	dialectName = attribute.Key("delegraph.dialect")
 	sourceName  = attribute.Key("delegraph.source")
 	timingWorth = attribute.Key("delegraph.timing")
+	// Seconds that the protocol says an operation took whose own times are not known, so that the span's length says nothing.
+	statedDuration = attribute.Key("delegraph.reported_duration")
 	// What kind of thing failed, where error.type says why.
 	failureClass = attribute.Key("delegraph.failure")
 	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")
@@ -59,6 +61,11 @@ const (
 	inputStatus  = attribute.Key("delegraph.input.status")
 	inputRouting = attribute.Key("delegraph.input.routing")
 	inputWait    = attribute.Key("delegraph.input.wait") // seconds
+
+	// With traces.content only: what was asked, and as JSON the answers to choose from and what an answer is to look like.
+	inputPrompt  = attribute.Key("delegraph.input.prompt")
+	inputOptions = attribute.Key("delegraph.input.options")
+	inputSchema  = attribute.Key("delegraph.input.schema")
 
 	// The ends of a range, which has no score.
 	confidenceLow  = attribute.Key("delegraph.confidence.low")

@@ -91,6 +91,7 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 		if wait, ok := in.Wait(); ok {
 			a.add(inputWait.Float64(wait.Seconds()))
 		}
+		a.question(in.Question)
 		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a.list...))
 	}
 }
@@ -188,6 +189,11 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
 	a.text(timingWorth, op.Timing.String())
+	if op.Timing == tracker.Unknown {
+		if took, by := op.Duration(); by != tracker.Unknown {
+			a.add(statedDuration.Float64(took.Seconds()))
+		}
+	}
 	a.text(a.names.ErrorType, op.ErrorType())
 	a.text(failureClass, string(op.Error))
 	switch op.Kind {

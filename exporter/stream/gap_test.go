@@ -70,7 +70,7 @@ func TestResumeFromGap(t *testing.T) {
 // off before that is told again.
 func TestGapWithin(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
-		reader, other := s.get("/events?kind=text&session"), s.get("/events/c2")
+		reader, other := s.get("/events?kind=text"), s.get("/events/c2")
 		text := func(number uint64, session, data string) {
 			s.hub.Publish(replay.Entry{Number: number, Session: session, Kinds: replay.KindsOf(event.KindText), Data: []byte(data)})
 		}

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -75,6 +76,10 @@ func setHeaders(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 }
 
+// parameterNames lists the query parameters of a stream. Any other is refused: a misspelled one would select more than was asked for.
+// The ticket is read by Authorize.
+var parameterNames = []string{"format", "kind", "lastEventId", "last_event_id", "run", "source", "ticket"}
+
 // parameters reads what an URL asks for. Errors are whole sentences for whoever sent it.
 func parameters(u *url.URL) (url.Values, error) {
 	if len(u.Path)+len(u.RawQuery) > maxURL {
@@ -83,6 +88,11 @@ func parameters(u *url.URL) (url.Values, error) {
 	params, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return nil, errors.New("the query cannot be read: percent-encode its values and join them with &")
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if !slices.Contains(parameterNames, name) {
+			return nil, fmt.Errorf("unknown query parameter %.40q; known are %s; a session is part of the path: /events/SESSION", name, strings.Join(parameterNames, ", "))
+		}
 	}
 	for _, name := range []string{"source", "run"} {
 		if slices.Contains(params[name], "") {

@@ -292,7 +292,7 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 		return
 	}
 	r.keepFact(len(r.Inputs), LostInput, func() {
-		in := &Input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.Expires, owner: owner}
+		in := &Input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, Question: r.questionOf(e), expires: e.Expires, owner: owner}
 		put(&r.inputs, e.CallID, in)
 		r.Inputs = append(r.Inputs, in)
 		r.ask(e.CallID)

@@ -234,3 +234,27 @@ func appendCutArray(dst []byte, v strictjson.Value, room int) []byte {
 	}
 	return append(dst, ']')
 }
+
+// Question is what was asked. It is content, and kept as that is.
+type Question struct {
+	Prompt  string
+	Options []byte // JSON, or nil
+	Schema  []byte // JSON, or nil
+}
+
+// questionOf returns what an event asks, if content is kept and the run's own operation has room for all of it.
+func (r *openRun) questionOf(e *event.Event) *Question {
+	asked := e.Question()
+	size := len(asked.Prompt) + len(asked.Options.Raw()) + len(asked.Schema.Raw())
+	if !r.keepsContent() || size == 0 || r.room(r.Root, size) < size {
+		return nil
+	}
+	return &Question{asked.Prompt, bytes.Clone(asked.Options.Raw()), bytes.Clone(asked.Schema.Raw())}
+}
+
+// forgetQuestions lets go of what was asked.
+func (r *openRun) forgetQuestions() {
+	for _, in := range r.Inputs {
+		in.Question = nil
+	}
+}

@@ -231,3 +231,58 @@ func TestContentSharesMemory(t *testing.T) {
 		t.Errorf("%d bytes are left of 40 at the end", left)
 	}
 }
+
+// questioned reads what was asked while the run's own operation ends.
+type questioned struct {
+	*scene
+	asked []string
+}
+
+func (q *questioned) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	for _, in := range r.Inputs {
+		if in.Question != nil && op == r.Root {
+			q.asked = append(q.asked, fmt.Sprintf("%s %s%s", in.Question.Prompt, in.Question.Options, in.Question.Schema))
+		}
+	}
+	q.scene.OperationEnded(r, op)
+}
+
+// TestQuestionsAreContent keeps a question only where content is kept and has room, and only until the run's own operation has ended.
+func TestQuestionsAreContent(t *testing.T) {
+	question := func(prompt string) fact {
+		return func(b *event.Batch) {
+			var doc strictjson.Doc
+			if err := doc.Parse([]byte(`["a","b"]`), 10); err != nil {
+				panic(err)
+			}
+			b.Events[len(b.Events)-1].SetQuestion(event.Question{Prompt: prompt, Options: doc.Root()})
+		}
+	}
+	for _, c := range []struct {
+		name, prompt string
+		each         int
+		want         []string
+	}{
+		{"kept", "Which?", 1000, []string{`Which? ["a","b"]`}},
+		{"off", "Which?", 0, nil},
+		{"too long", strings.Repeat("?", 1000), 1000, nil},
+	} {
+		settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
+		keeping(c.each, 10_000)(&settings)
+		q, stream := &questioned{scene: watch()}, proxied()
+		q.Tracker = tracker.New(settings, q.scene, q)
+		q.feed(stream, says("app", asks("q", event.InputSelection), question(c.prompt)))
+		q.Look(func(open []tracker.Open) {
+			for _, o := range open {
+				if in := o.Copy().Inputs[0]; in.Question != nil {
+					t.Errorf("%s: a copy of the open run has %q", c.name, in.Question.Prompt)
+				}
+			}
+		})
+		r := q.end(stream, event.EndOfStream).only(t)
+		equal(t, lines(q.asked...), lines(c.want...))
+		if r.Inputs[0].Question != nil {
+			t.Errorf("%s: the question outlives its run", c.name)
+		}
+	}
+}

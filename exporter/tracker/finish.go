@@ -45,6 +45,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.tellEnded()
 	r.endRoot(why)
 	r.tell(r.Root)
+	r.forgetQuestions()
 	t.each(func(o Observer) { o.RunEnded(&r.Run) })
 }
 
@@ -233,6 +234,7 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.touch(r.now)
 	}
 	r.seal(root)
+	root.last(r.Took)
 	slices.SortStableFunc(r.Operations[1:], reportOrder)
 }
 

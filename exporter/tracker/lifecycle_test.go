@@ -147,6 +147,38 @@ invoke_agent app ok ?-?
 	}
 }
 
+// TestTookWithoutTimes has streams whose frames say how long things took, and not when they were: the durations count, and the times stay
+// unknown.
+func TestTookWithoutTimes(t *testing.T) {
+	r := follow(t, file(), says("app", calls("c", "tool"), calls("d", "other"), undated), says("app", returns("c", "tool"), took(0.5), settles, undated),
+		says("app", returns("d", "other"), settles, undated), says("node", at("1", "", ""), undated), says("node", at("1", "", ""), ends, took(2), undated),
+		says("app", final, undated), says("app", runOver, took(7), undated))
+	for _, c := range []struct {
+		kind tracker.OperationKind
+		name string
+		want time.Duration
+		by   tracker.Timing
+	}{
+		{tracker.ExecuteTool, "tool", 500 * time.Millisecond, tracker.Reported},
+		{tracker.ExecuteTool, "other", 0, tracker.Unknown},
+		{tracker.InvokeAgent, "node", 2 * time.Second, tracker.Reported},
+		{tracker.InvokeAgent, "app", 7 * time.Second, tracker.Reported},
+	} {
+		op := named(t, r, c.kind, c.name)
+		if got, by := op.Duration(); got != c.want || by != c.by || op.Timing != tracker.Unknown || !op.Started.At.IsZero() {
+			t.Errorf("%s took %s (%s), and its times are %s: want %s (%s)", c.name, got, by, op.Timing, c.want, c.by)
+		}
+	}
+	timed := follow(t, proxied(), says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(0.5), settles), says("app", final), says("app", runOver, took(99)))
+	for name, want := range map[string]time.Duration{"tool": 500 * time.Millisecond, "app": 5 * time.Second} {
+		for _, op := range timed.Operations {
+			if got, _ := op.Duration(); op.Name == name && got != want {
+				t.Errorf("%s took %s, want %s", name, got, want)
+			}
+		}
+	}
+}
+
 // TestTheProtocolsOwnWord is kept of a run, and measures nothing.
 func TestTheProtocolsOwnWord(t *testing.T) {
 	word := func(b *event.Batch) { b.Events[len(b.Events)-1].ToolCalls = event.Count{N: 7, Known: true} }

@@ -60,7 +60,7 @@ func (o Open) Copy() *Run {
 	whole.Inputs = make([]*Input, len(r.Inputs))
 	for i, in := range r.Inputs {
 		c := *in
-		c.owner = nil
+		c.owner, c.Question = nil, nil
 		whole.Inputs[i] = &c
 	}
 	whole.Artifacts, whole.Transfers = slices.Clone(r.Artifacts), slices.Clone(r.Transfers)

@@ -46,8 +46,8 @@ func (op *Operation) keepIterations(e *event.Event) {
 }
 
 // think counts a thought by its type, once however many pieces it comes in.
-func (r *openRun) think(e *event.Event, agent *Operation) {
-	if e.Thought == "" {
+func (r *openRun) think(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.Thought == "" || b.Partial && e.ID == "" { // such pieces stand whole in another event
 		return
 	}
 	limit := r.tracker.settings.MaxFacts

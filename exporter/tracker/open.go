@@ -213,7 +213,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.say(e, b, caller)
 	case event.KindThought:
 		r.say(e, b, caller)
-		r.think(e, caller)
+		r.think(e, b, caller)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)
 	case event.KindModelEnded:

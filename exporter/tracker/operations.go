@@ -3,6 +3,8 @@ package tracker
 import (
 	"slices"
 	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // begin opens an operation below a parent; nil where the run has too many open.
@@ -167,6 +169,7 @@ func (r *openRun) seal(op *Operation) {
 		op.Timing = Reported
 	case op.unseen || op.Started.At.IsZero() || op.Ended.At.IsZero():
 		op.Timing = Unknown
+		op.last(op.took)
 	case r.Live:
 		op.Timing = Observed
 	default:
@@ -175,6 +178,13 @@ func (r *openRun) seal(op *Operation) {
 	op.place()
 	if op.parent != nil {
 		op.parent.hold(op)
+	}
+}
+
+// last notes how long the protocol says that an operation took whose own times are not known.
+func (op *Operation) last(took event.Duration) {
+	if op.Timing == Unknown && took.Known {
+		op.details().Took = took
 	}
 }
 

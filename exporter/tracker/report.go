@@ -3,6 +3,7 @@ package tracker
 import (
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -31,6 +32,8 @@ type Report struct {
 	Inputs       []InputReport      `json:"inputs"`
 	Artifacts    []ArtifactReport   `json:"artifacts"`
 	Links        []LinkReport       `json:"links"`
+	Plan         *PlanReport        `json:"plan"`
+	State        []StateReport      `json:"state"`
 	Usage        UsageReport        `json:"usage"`
 	Events       int                `json:"events"`
 	Internal     int                `json:"internal_events"`
@@ -50,6 +53,9 @@ type OperationReport struct {
 	Started *string         `json:"started"`
 	Ended   *string         `json:"ended"`
 	Timing  string          `json:"timing"`
+
+	Seconds        *float64 `json:"duration_seconds"`
+	DurationTiming string   `json:"duration_timing"` // what says so, as Timing says it of the two times
 
 	// These are left out where the stream does not state them.
 	Iteration  *int64   `json:"iteration,omitempty"` // of the agent's loop
@@ -123,6 +129,22 @@ type LinkReport struct {
 	Run  string `json:"run"`
 }
 
+// PlanReport counts the items of a run's plan by how far they are.
+type PlanReport struct {
+	Pending    int `json:"pending"`
+	InProgress int `json:"in_progress"`
+	Completed  int `json:"completed"`
+	Canceled   int `json:"canceled"`
+}
+
+// StateReport is what an agent showed last of the session's state, without a value of it.
+type StateReport struct {
+	Agent     *string  `json:"agent"`
+	Operation string   `json:"operation"`
+	Keys      []string `json:"keys"`
+	Bytes     *int64   `json:"bytes"`
+}
+
 // UsageReport counts tokens over all model responses.
 type UsageReport struct {
 	Input  *int64 `json:"input_tokens"`
@@ -148,11 +170,30 @@ func (r *Run) Report() Report {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
 		}),
 		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport{l.Kind, l.Run} }),
+		Plan:        planReport(r.Plan),
+		State:       stateReports(r.Operations),
 		Usage:       UsageReport{number(r.Usage.Input), number(r.Usage.Output)},
 		Events:      r.Events,
 		Internal:    r.Internal,
 		ParseErrors: r.ParseErrors,
 	}
+}
+
+func planReport(p event.Plan) *PlanReport {
+	if p == (event.Plan{}) {
+		return nil
+	}
+	return &PlanReport{p.Pending, p.InProgress, p.Completed, p.Canceled}
+}
+
+func stateReports(operations []*Operation) []StateReport {
+	shown := []StateReport{}
+	for _, op := range operations {
+		if s := op.Details.OrNone().State; len(s.Keys) > 0 || s.Bytes.Known {
+			shown = append(shown, StateReport{known(op.Name), hex.EncodeToString(op.ID[:]), list(s.Keys, strings.Clone), number(s.Bytes)})
+		}
+	}
+	return shown
 }
 
 func (op *Operation) report() OperationReport {
@@ -165,6 +206,11 @@ func (op *Operation) report() OperationReport {
 	}
 	if details.Progress.Known {
 		r.Progress = &details.Progress.Value
+	}
+	took, by := op.Duration()
+	if r.DurationTiming = by.String(); by != Unknown {
+		seconds := took.Seconds()
+		r.Seconds = &seconds
 	}
 	return r
 }

@@ -37,7 +37,7 @@ func printed(t *testing.T, r *tracker.Run) string {
 func TestReportOfNothing(t *testing.T) {
 	equal(t, printed(t, follow(t, &event.Stream{Source: "stdin"}, says("", undated))), `
 {"run":null,"dialect":"","source":"stdin","session":null,"app":null,"agent":null,"status":"incomplete","status_reason":"stream_ended","error":null,"started":null,"ended":null,
-"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"failure":null,"started":null,"ended":null,"timing":"unknown"}],
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"failure":null,"started":null,"ended":null,"timing":"unknown","duration_seconds":null,"duration_timing":"unknown"}],
 "transfers":[],
 "confidence":[],
 "citations":[],
@@ -45,7 +45,8 @@ func TestReportOfNothing(t *testing.T) {
 "thoughts":[],
 "inputs":[],
 "artifacts":[],
-"links":[],
+"links":[],"plan":null,
+"state":[],
 "usage":{"input_tokens":null,"output_tokens":null},"events":1,"internal_events":0,"parse_errors":0}`)
 }
 
@@ -66,6 +67,10 @@ func TestReport(t *testing.T) {
 	reasons := func(b *event.Batch) {
 		e := b.Add(event.KindReasoning)
 		e.Name, e.Steps = "a", 3
+	}
+	plans := func(b *event.Batch) { b.Add(event.KindPlan).Plan = event.Plan{Pending: 1, Completed: 2} }
+	shows := func(b *event.Batch) {
+		b.Add(event.KindState).SetState(event.State{Keys: []string{"query", "results"}, Bytes: event.Count{N: 40, Known: true}})
 	}
 	uses := func(b *event.Batch) {
 		b.Events[len(b.Events)-1].Usage = event.Usage{Input: event.Count{N: 1810, Known: true}, Output: event.Count{Known: true}}
@@ -90,7 +95,7 @@ func TestReport(t *testing.T) {
 	s.feed(stream,
 		says("app", of("e-1"), asksModel, responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
 		says("app", progresses, returns("c1", "transfer_to_agent"), handsOver("c1", "a"), internal),
-		says("a", asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError), coded("E_BUSY")),
+		says("a", plans, shows, asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError), coded("E_BUSY")),
 		says("a", answers("q1"), thinks("1"), thinks("1"), thinks("2"), text, rates("a", 0.92, overall), rates("a", 0, inWords, func(e *event.Event) { e.Confidence.Scope = "timber" }),
 			cites(event.Citation{Source: "MTBS", Reference: "2022-09-15", URI: "https://example.org/"}), cites(event.Citation{Source: "36 CFR 220.6"}), reasons,
 			artifact("report.txt", event.Artifact{Kind: event.ArtifactFile, Complete: true}),
@@ -99,12 +104,12 @@ func TestReport(t *testing.T) {
 	).end(stream, event.EndOfStream)
 	equal(t, printed(t, s.runs[1]), `
 {"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
-"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed","iteration":1,"messages":2,"tools":3},
-{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed","iteration":1,"messages":2,"tools":3,"request_model":"n"},
-{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed","progress":0.5},
-{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown"},
-{"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
-{"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"E_BUSY","failure":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed","duration_seconds":6,"duration_timing":"observed","iteration":1,"messages":2,"tools":3},
+{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed","duration_seconds":1,"duration_timing":"observed","iteration":1,"messages":2,"tools":3,"request_model":"n"},
+{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed","duration_seconds":1,"duration_timing":"observed","progress":0.5},
+{"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown","duration_seconds":null,"duration_timing":"unknown"},
+{"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed","duration_seconds":1,"duration_timing":"observed"},
+{"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"E_BUSY","failure":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown","duration_seconds":null,"duration_timing":"unknown"}],
 "transfers":[{"from":"app","to":"a","event":"event of a"}],
 "confidence":[{"agent":"a","value":0.92,"scope":"","label":"","origin":"text","overall":true},{"agent":"a","value":null,"scope":"timber","label":"high","origin":"text","overall":false}],
 "citations":[{"agent":"a","source":"MTBS","reference":"2022-09-15","uri":"https://example.org/"},{"agent":"a","source":"36 CFR 220.6","reference":null,"uri":null}],
@@ -114,6 +119,9 @@ func TestReport(t *testing.T) {
 {"id":"q1","kind":"confirmation","status":"answered","wait_seconds":1}],
 "artifacts":[{"name":"report.txt","kind":"file","bytes":null,"complete":true},{"name":"data","kind":"data","bytes":123,"complete":false}],
 "links":[{"kind":"resumes","run":"e-0"}],
+"plan":{"pending":1,"in_progress":0,"completed":2,"canceled":0},
+"state":[{"agent":"a","operation":"E",
+"keys":["query","results"],"bytes":40}],
 "usage":{"input_tokens":1810,"output_tokens":0},"events":4,"internal_events":1,"parse_errors":1}`)
 }
 

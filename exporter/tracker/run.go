@@ -136,6 +136,18 @@ type Operation struct {
 // fail.
 func (op *Operation) ErrorType() string { return cmp.Or(op.Code, string(op.Error)) }
 
+// Duration returns how long the operation took and what says so: its own two times or, where one of these is not known, the protocol,
+// which is Reported. Where neither does, or the operation goes on, it is Unknown.
+func (op *Operation) Duration() (time.Duration, Timing) {
+	switch took := op.Details.OrNone().Took; {
+	case op.Timing == Observed, op.Timing == Reported:
+		return op.Ended.At.Sub(op.Started.At), op.Timing
+	case op.Timing == Unknown && took.Known:
+		return took.D, Reported
+	}
+	return 0, Unknown
+}
+
 // failure is what went wrong.
 type failure struct {
 	class event.Failure
@@ -146,8 +158,9 @@ func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
 // Details are what few operations have.
 type Details struct {
-	From, To      time.Time // where one of unknown times is put: around what is part of it, else where what it is part of begins
-	HandoffSource string    // a transfer's two ends
+	Took          event.Duration // as the protocol says, of an operation whose own times are not known
+	From, To      time.Time      // where one of unknown times is put: around what is part of it, else where what it is part of begins
+	HandoffSource string         // a transfer's two ends
 	HandoffTarget string
 	Links         []SpanID // of the transfers that led here
 	Confidence    []Statement
@@ -267,6 +280,7 @@ type Input struct {
 	Routing   event.Routing
 	Requested Moment
 	Answered  Moment
+	Question  *Question // nil where none is kept; gone once the observers have seen the end of the run's own operation
 	expires   event.Duration
 	owner     *Operation
 	pending   bool // the agent has only acknowledged it,

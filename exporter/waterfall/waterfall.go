@@ -35,7 +35,8 @@ type Row struct {
 	Last     []bool  // for each of the innermost of these: whether it, or what it holds of this, is the last there
 	From, To float64 // of the axis, 0 to 1; where Took is not known, only where the stream shows it, as its span does
 	Took     time.Duration
-	Timed    bool // Took is known
+	Timed    bool // Took is known, and lies between From and To
+	Reported bool // Took is known by the protocol's word alone
 }
 
 // maxLast is of how many levels above it a row knows what follows there: a run may be as deep as it has operations.
@@ -119,14 +120,24 @@ func (l *layout) time(row *Row) {
 	}
 	if row.Timed {
 		row.Took = max(to.Sub(from), 0)
+	} else {
+		row.report()
 	}
 	row.From, _ = l.chart.At(from)
 	row.To, _ = l.chart.At(to)
 	row.To = max(row.From, row.To)
 }
 
+// report takes the protocol's word for how long an operation took.
+func (r *Row) report() {
+	if took, by := r.Op.Duration(); by != tracker.Unknown {
+		r.Took, r.Reported = took, true
+	}
+}
+
 // order puts a row where its frames are.
 func (l *layout) order(row *Row) {
+	row.report()
 	ended := row.Op.Ended.Frame
 	if ended == 0 {
 		ended = l.last

@@ -3,11 +3,14 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -19,22 +22,45 @@ const (
 	maxLimit     = 1000
 )
 
-// asked reads a query for runs: source, agent, status, cursor, limit.
-func asked(values url.Values, limit int) (exporter.Query, error) {
-	q := exporter.Query{Source: values.Get("source"), Agent: values.Get("agent"), Status: tracker.Status(values.Get("status")), Limit: limit}
+// parameters returns the query parameters of a URL. One that is not known, or is given twice, is an error, since the answer would not
+// be what was asked for.
+func parameters(u *url.URL, known ...string) (url.Values, error) {
+	values, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, errors.New("the query cannot be read: percent-encode its values and join them with &")
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("unknown query parameter %.40q; known are %s", name, strings.Join(known, ", "))
+		}
+		if len(values[name]) > 1 {
+			return nil, fmt.Errorf("give one %s", name)
+		}
+	}
+	return values, nil
+}
+
+// ofRuns lists the parameters that choose runs.
+var ofRuns = []string{"agent", "cursor", "limit", "source", "status"}
+
+// asked reads a query for runs.
+func asked(u *url.URL, limit int) (values url.Values, q exporter.Query, err error) {
+	if values, err = parameters(u, ofRuns...); err != nil {
+		return nil, q, err
+	}
+	q = exporter.Query{Source: values.Get("source"), Agent: values.Get("agent"), Status: tracker.Status(values.Get("status")), Limit: limit}
 	if q.Status != "" && !slices.Contains(statuses(), q.Status) {
-		return q, fmt.Errorf("%.40q is no status: use one of %v", q.Status, statuses())
+		return nil, q, fmt.Errorf("%.40q is no status: use one of %v", q.Status, statuses())
 	}
 	if text := values.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLimit {
-			return q, fmt.Errorf("limit=%.40q: use a number from 1 to %d", text, maxLimit)
+			return nil, q, fmt.Errorf("limit=%.40q: use a number from 1 to %d", text, maxLimit)
 		}
 		q.Limit = n
 	}
-	var err error
 	q.After, err = exporter.ParseCursor(values.Get("cursor"))
-	return q, err
+	return values, q, err
 }
 
 // statuses are all that a run can have.
@@ -59,8 +85,7 @@ func next(values url.Values, cursor exporter.Cursor) string {
 
 // apiRuns lists runs; the page that follows is in the header Link (RFC 8288), so that the list is what replay prints and no more.
 func (s Settings) apiRuns(w http.ResponseWriter, r *http.Request) {
-	values := r.URL.Query()
-	q, err := asked(values, defaultLimit)
+	values, q, err := asked(r.URL, defaultLimit)
 	if err != nil {
 		answer(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		return
@@ -77,12 +102,17 @@ func (s Settings) apiRuns(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s Settings) apiRun(w http.ResponseWriter, r *http.Request) {
+	values, err := parameters(r.URL, "format")
+	if err != nil {
+		answer(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
 	run, _, known := s.Runs.Run(r.PathValue("id"))
 	if !known {
 		answer(w, http.StatusNotFound, map[string]string{"error": "no such run among those that are open or ended last"})
 		return
 	}
-	switch format := r.URL.Query().Get("format"); {
+	switch format := values.Get("format"); {
 	case format == "" || format == "json":
 		answer(w, http.StatusOK, run.Report())
 	case format == "otlp" && s.OTLP != nil:

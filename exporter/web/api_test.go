@@ -149,6 +149,10 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"cursor=ended--1":                  `is no cursor`,
 		"cursor=<script>-1":                `is no cursor`,
 		"cursor=open-99999999999999999999": `is no cursor`,
+		"state=failed":                     `unknown query parameter \"state\"; known are agent, cursor, limit, source, status`,
+		"Status=failed":                    `unknown query parameter`,
+		"status=failed&status=completed":   `give one status`,
+		"status=failed;limit=1":            `the query cannot be read`,
 	} {
 		answer, body := ask(t, settings(), "GET", "/api/v1/runs?"+strings.NewReplacer("<", "%3C", ">", "%3E").Replace(query))
 		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(body, want) {
@@ -173,6 +177,9 @@ func TestOTLP(t *testing.T) {
 	}
 	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 200 || body != "spans of e-1" || answer.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%d %s", answer.StatusCode, body)
+	}
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?fromat=otlp"); answer.StatusCode != 400 || !strings.Contains(body, `unknown query parameter \"fromat\"; known are format`) {
+		t.Errorf("a misspelled parameter: %d %s", answer.StatusCode, body)
 	}
 	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, "?format=otlp") {
 		t.Error("the page has no link to it")

@@ -116,6 +116,9 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 	} else {
 		out.Class += " unknown"
 	}
+	if r.Reported {
+		out.Took = waterfall.Span(r.Took)
+	}
 	stated := op.Details.OrNone().Confidence
 	for i := range stated {
 		if c := &stated[i]; c.Known && (out.Confidence == nil || c.Overall) {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/delegraph/delegraph/exporter"
@@ -46,8 +45,7 @@ type option struct {
 }
 
 func (s Settings) list(w http.ResponseWriter, r *http.Request) {
-	values := r.URL.Query()
-	q, err := asked(values, listLimit)
+	values, q, err := asked(r.URL, listLimit)
 	if err != nil {
 		say(w, http.StatusBadRequest, err.Error())
 		return
@@ -78,7 +76,7 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.After != (exporter.Cursor{}) {
 		values.Del("cursor")
-		view.First = "?" + url.Values(values).Encode()
+		view.First = "?" + values.Encode()
 	}
 	now := s.Now()
 	for _, run := range found.Runs {

@@ -203,6 +203,7 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 		t.wait(id)
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.RequestInput(name, args)
+		e.SetQuestion(wire.RequestQuestion(name, args, strictjson.Value{}))
 		return
 	}
 	if p.long {

@@ -57,7 +57,7 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	case shapeFailure:
 		d.readFailure(u.body, b)
 	case shapeOther:
-		b.Type = u.kind
+		b.Type, b.Unknown = u.kind, dialect.UnknownKind([]byte(u.kind))
 		d.stay(b)
 	default:
 		b.Rejected = event.ReasonShape
@@ -164,7 +164,7 @@ func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
 				d.addCall(t, p, b)
 			}
 		}
-		t.ask(st.state, b)
+		t.ask(st, b)
 	case !st.over():
 		t.goOn(b)
 		d.comment(t, st, m, b)

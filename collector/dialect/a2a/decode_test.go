@@ -167,7 +167,7 @@ func TestTasks(t *testing.T) {
 		{"all in one task", []string{taskIs("completed", `,"artifacts":[{"artifactId":"a","name":"n","parts":[`+text("hi")+`]},{"artifactId":"f","parts":[{"raw":"aGk="}]}],"history":[{"role":"user","parts":[`+text("secret")+`]}]`)},
 			[]string{`task; artifact name="n" id="a" other bytes=2 complete; text "hi"; artifact id="f" file bytes=2 complete (bytes "aGk="); final; run_ended`}},
 		{"a question, and work again", []string{statusIs("input-required", text("which?"), `,"final":true`), statusIs("input-required", text("which?"), ""), statusIs("working", "", ""), statusIs("input-required", "", ""), piece("a", text("hi"), last)},
-			[]string{`asking; input_requested call="t" clarification`, `asking; other`, `working; input_answered call="t"`, `asking; input_requested call="t" clarification`, `artifact-update; input_answered call="t"; artifact id="a" other bytes=2 complete; text "hi"`}},
+			[]string{`asking; input_requested call="t" clarification prompt="which?"`, `asking; other`, `working; input_answered call="t"`, `asking; input_requested call="t" clarification`, `artifact-update; input_answered call="t"; artifact id="a" other bytes=2 complete; text "hi"`}},
 		{"messages of a task are pieces of its answer", []string{taskIs("submitted", ""), messageOf("m", "", "h"), messageOf("m", "", "i"), statusIs("completed", "", "")},
 			[]string{`working; run_started`, `message partial; text "h"`, `message partial; text "i"`, `status-update; text "hi"; final; run_ended awaits_outcome`}},
 		{"a message of a task that is over", []string{taskIs("submitted", ""), statusIs("completed", "", ""), messageOf("m", "", "hi")},

@@ -87,7 +87,7 @@ func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 }
 
 // ask takes the word of a task that it waits. What it waits for is the calls that wait, else itself.
-func (t *task) ask(s state, b *event.Batch) {
+func (t *task) ask(st status, b *event.Batch) {
 	if len(t.asked) > 0 {
 		return
 	}
@@ -96,8 +96,11 @@ func (t *task) ask(s state, b *event.Batch) {
 	}
 	t.asked = append(t.asked, t.id)
 	e := b.Add(event.KindInputRequested)
-	if e.CallID, e.Input = t.id, event.InputClarification; s == authRequired {
+	if e.CallID, e.Input = t.id, event.InputClarification; st.state == authRequired {
 		e.Input = event.InputCredential
+	}
+	if !fromUser(st.message) {
+		e.SetQuestion(event.Question{Prompt: st.parts.words()})
 	}
 }
 

@@ -156,6 +156,20 @@ const (
 	rejected
 )
 
+// words returns the texts of the parts, a line each, without thoughts.
+func (p parts) words() string {
+	var said []byte
+	for part := range p.all() {
+		if part.kind == partText && !part.mark && len(said) <= event.MaxPrompt {
+			if len(said) > 0 {
+				said = append(said, '\n')
+			}
+			said = part.text.AppendText(said)
+		}
+	}
+	return string(said)
+}
+
 // states are spelled as in 0.3, as in 1.0, and as over HTTP+JSON in 0.3, which has another canceled.
 var states = map[string]state{
 	"submitted": submitted, "TASK_STATE_SUBMITTED": submitted,

@@ -267,6 +267,9 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 	case partCodeResult:
 		d.addCodeResult(p, fr, b)
 	case partOther:
+		if p.unknown.Exists() && b.Unknown == "" {
+			b.Unknown = dialect.UnknownKind(append([]byte("part."), p.unknown.Text()...))
+		}
 		b.Add(event.KindOther)
 	}
 }
@@ -276,6 +279,8 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	if wire.IsRequest(name) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.RequestInput(name, p.body)
+		confirmed := p.body.First("originalFunctionCall", "original_function_call").Get("id").String()
+		e.SetQuestion(wire.RequestQuestion(name, p.body, fr.actions.confirmations.Get(confirmed).Get("hint")))
 		return
 	}
 	e := b.Add(event.KindToolStarted)

@@ -71,6 +71,7 @@ type part struct {
 	text     strictjson.Value
 	id, name strictjson.Value
 	body     strictjson.Value // arguments or response; of code and its result, the whole of it
+	unknown  strictjson.Value // the name of the member that says what it is, where that is not known
 }
 
 // keptParts is how many parts there is room for without taking memory for each frame.
@@ -115,5 +116,20 @@ func readPart(v strictjson.Value) part {
 	if r := v.First("codeExecutionResult", "code_execution_result"); r.Exists() {
 		return part{kind: partCodeResult, id: r.Get("id"), body: r}
 	}
-	return part{kind: partOther}
+	return part{kind: partOther, unknown: unknownMember(v)}
+}
+
+// unknownMember returns the name of the first member that the protocol's parts are not known to have. It does not exist where all are.
+func unknownMember(v strictjson.Value) strictjson.Value {
+	for name := range v.Members() {
+		switch string(name.Text()) {
+		case "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
+			"text", "thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata", "mediaResolution", "media_resolution",
+			"partMetadata", "part_metadata", "toolCall", "tool_call", "toolResponse", "tool_response", "mimeType", "mime_type", "data", "fileUri", "file_uri",
+			"functionCall", "function_call", "functionResponse", "function_response":
+		default:
+			return name
+		}
+	}
+	return strictjson.Value{}
 }

@@ -47,6 +47,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	read, known := objects[name]
 	switch {
 	case !known:
+		b.Unknown = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
 		b.Type = name
@@ -185,11 +186,11 @@ func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindFinal)
 }
 
-// readRaw takes what the graph library says by itself. Its other frames only repeat what was said.
+// readRaw takes what the graph library says by itself.
 func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value, b *event.Batch) {
 	switch {
 	case kind.Is(traceInterrupted):
-		d.ask(name, b)
+		d.ask(name, v.Get("message"), b)
 	case kind.Is(traceResumed):
 		d.goOn(b)
 	case kind.Is(traceError):
@@ -200,6 +201,9 @@ func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value
 		d.readState(v, b)
 	case kind.Is(traceMessage):
 		d.by(d.nodes.named(name), b)
+	case kind.Is(traceCustom), kind.Is(traceDebug), kind.Is(traceStep):
+	default:
+		b.Unknown = dialect.UnknownKind(bytes.TrimSuffix(append([]byte("trace."), kind.Text()...), []byte(".")))
 	}
 }
 
@@ -245,13 +249,13 @@ func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
-	d.ask(dialect.Name(v.Get("node_id").String()), b)
+	d.ask(dialect.Name(v.Get("node_id").String()), v.Get("message"), b)
 }
 
 func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.goOn(b) }
 
 // ask notes that the work waits for somebody, who answers with whatever JSON the node understands.
-func (d *decoder) ask(name string, b *event.Batch) {
+func (d *decoder) ask(name string, prompt strictjson.Value, b *event.Batch) {
 	by := d.nodes.named(name)
 	d.by(by, b)
 	if d.asked != "" {
@@ -260,6 +264,7 @@ func (d *decoder) ask(name string, b *event.Batch) {
 	d.asked, d.echoed = cmp.Or(by.branch, name, typeInterrupt), false
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = d.asked, event.InputData
+	e.SetQuestion(event.Question{Prompt: prompt.String()})
 }
 
 // goOn takes any new work for a sign that a question was answered: servers of today say nothing of it.

@@ -245,7 +245,7 @@ func TestCalls(t *testing.T) {
 func TestInterrupts(t *testing.T) {
 	const ask = `interrupt {"type":"interrupt","node_id":"a","message":"Go on?","data":{},"thread_id":"t","checkpoint_id":"c"}`
 	started := "trace" + by + "; agent_started"
-	asked := "interrupt" + by + `; input_requested call="a#1" data`
+	asked := "interrupt" + by + `; input_requested call="a#1" data prompt="Go on?"`
 	const answered = `; input_answered call="a#1"`
 	runDecode(t, []decodeCase{
 		{"a word of going on", []string{began, start, ask, `resume {"type":"resume","node_id":"a"}`, end}, []string{first, started, asked, `resume session="s"` + answered, ended}},

@@ -19,6 +19,11 @@ const (
 	traceInterrupted = "interrupted"
 	traceResumed     = "resumed"
 	traceError       = "error"
+
+	// They repeat what other frames say, or say nothing of the run.
+	traceCustom = "custom"
+	traceDebug  = "debug"
+	traceStep   = "step_complete"
 )
 
 // toolFailures are the words by which the log of an agent says that a call came to nothing. No result follows then.

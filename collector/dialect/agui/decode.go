@@ -31,6 +31,7 @@ type work struct {
 	answered map[string]bool // calls whose results a snapshot held, by their ids
 	nested   []string        // runs within the run that are open, by their ids
 	asked    bool            // by an event from before the protocol had interrupts
+	prompt   string          // of that
 	guard    guard
 	inner    map[string]bool // messages of the last snapshot that stay in, by their ids
 }
@@ -64,6 +65,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	k := kinds[string(named.Text())]
 	if k == nil {
 		d.unseen(v)
+		b.Unknown = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 		return
 	}

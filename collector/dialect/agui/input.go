@@ -43,6 +43,7 @@ func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
 		e.Expires = remaining(v.Get("expiresAt"), b)
+		e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
 	}
 	if n == 0 {
 		e := b.Add(event.KindInputRequested)
@@ -86,7 +87,7 @@ const onInterrupt = "on_interrupt"
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type = typeInterrupt
-		d.asked = true
+		d.asked, d.prompt = true, promptOf(b.Embedded(v.Get("value")))
 	}
 	d.agentSpoke(v, b)
 }
@@ -96,5 +97,15 @@ func (d *decoder) askAsBefore(b *event.Batch) {
 	if d.asked {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = onInterrupt, event.InputClarification
+		e.SetQuestion(event.Question{Prompt: d.prompt})
 	}
+}
+
+// promptOf returns the question of an event from before the protocol had interrupts, whose value is what the agent's code made up: a text,
+// or an object that has one.
+func promptOf(value strictjson.Value) string {
+	if value.Kind() == strictjson.Object {
+		value = value.First("question", "prompt", "message")
+	}
+	return event.Bounded(value.String(), event.MaxPrompt)
 }

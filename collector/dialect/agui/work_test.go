@@ -88,10 +88,10 @@ func TestQuestions(t *testing.T) {
 		{"for some time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended`}},
 		{"for no time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2020-01-01T00:00:00Z"},{"id":"j","reason":"x","expiresAt":"9999-01-01T00:00:00Z"},{"id":"k","reason":"x","expiresAt":"soon"}`)},
 			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended`}},
-		{"in an event of the framework's", []string{start, asked, asked, finish}, []string{began, "on_interrupt" + of + "; other", "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`}},
+		{"in an event of the framework's", []string{start, asked, asked, finish}, []string{began, "on_interrupt" + of + "; other", "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`}},
 		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended`}},
 		{"in none of the next run", []string{start, asked, finish, start, finish},
-			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification; run_ended`, began, finished}},
+			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`, began, finished}},
 		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
 			[]string{"RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
 	})

@@ -52,6 +52,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Time = dialect.TextTime(v.Get("ts"))
 	reader, known := readers[string(kind.Text())]
 	if !known {
+		b.Unknown = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
 		return
 	}
@@ -183,7 +184,9 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	if asking.id != "" {
 		b.Add(event.KindToolPaused).CallID = asking.id
 	}
-	d.ask(question{pseudonym(details.Get("thread_id").Text()), asking.id}, v, b)
+	if e := d.ask(question{pseudonym(details.Get("thread_id").Text()), asking.id}, v, b); e != nil {
+		e.SetQuestion(event.Question{Prompt: details.Get("question").String(), Options: details.Get("options")})
+	}
 }
 
 // asksHuman is what a heartbeat says that is none. A symbol stands before it, of which no two copies of the document have the
@@ -191,14 +194,15 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 const asksHuman = "Agent needs human input"
 
 // ask states that the run waits for an answer, which its thread is to get. Where no thread is named, the frame's id stands for it.
-func (d *decoder) ask(q question, v strictjson.Value, b *event.Batch) {
+func (d *decoder) ask(q question, v strictjson.Value, b *event.Batch) *event.Event {
 	if d.asked.id != "" && q.id == "" {
-		return // the same, with less said
+		return nil // the same, with less said
 	}
 	q.id = cmp.Or(q.id, dialect.Name(v.Get("id").String()), typeInterrupt)
 	d.asked = q
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = q.id, event.InputClarification
+	return e
 }
 
 func (d *decoder) answered(b *event.Batch) {

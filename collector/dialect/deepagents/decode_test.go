@@ -218,7 +218,7 @@ func TestInterrupts(t *testing.T) {
 	const thread = `"md":"{\"interrupt\":true,\"tool\":\"ask\",\"question\":\"secret\",\"thread_id\":\"t\"}"`
 	id := pseudonym([]byte("t"))
 	waiting := v2("end", `"status":"interrupted"`)
-	asked := fmt.Sprintf(`; input_requested call=%q clarification`, id)
+	asked := fmt.Sprintf(`; input_requested call=%q clarification prompt="secret"`, id)
 	answered := fmt.Sprintf(`; input_answered call=%q`, id)
 	stopped := "end" + by + "; run_ended"
 	calls := v2("tool_start", `"name":"ask","call_id":"1"`)

@@ -93,7 +93,7 @@ func misplaced(e *event.Event) string {
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
 	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
 		e.Unmetered && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
-		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
+		e.Expires.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
 		(e.Verbosity != event.ThoughtsNone || e.Thought != "") && !kind(event.KindThought),
 		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded), e.Progress.Known && !kind(event.KindToolProgress),
 		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
@@ -102,6 +102,10 @@ func misplaced(e *event.Event) string {
 		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
 		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"
+	case len(e.Question().Prompt) > event.MaxPrompt:
+		return fmt.Sprintf("a prompt of %d bytes", len(e.Question().Prompt))
+	case e.Input == event.InputCredential && (e.Question().Options.Exists() || e.Question().Schema.Exists()):
+		return "more of a request for a credential than its prompt"
 	case !slices.Contains(routings, e.Routing):
 		return fmt.Sprintf("routing %q", e.Routing)
 	case len(e.State().Keys) > MaxKeys:

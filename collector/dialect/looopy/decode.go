@@ -106,6 +106,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		e := b.Add(event.KindError)
 		e.Error, e.Code = event.AgentError, fr.errorCode()
 	default:
+		b.Unknown = dialect.UnknownKind([]byte(fr.kind))
 		b.Add(event.KindOther)
 	}
 }

@@ -119,7 +119,7 @@ func TestKinds(t *testing.T) {
 		{"tool-complete", call + `,"success":true,"error":"x"`, head + `; tool_ended name="look" call="c1"`},
 		{"tool-complete", call, head + `; tool_ended name="look" call="c1"`},
 		{"tool-input-required", call + `,"inputId":"i1","inputType":"data","prompt":"?","schema":{}`,
-			head + `; tool_paused call="c1"; input_requested call="i1" data routing="agent"`},
+			head + `; tool_paused call="c1"; input_requested call="i1" data routing="agent" prompt="?"`},
 		{"tool-input-required", `"toolCallId":"c1","toolName":"request_input","inputId":"i1","inputType":"selection"`,
 			head + `; input_requested call="i1" selection routing="agent"`},
 		{"input-required", `"inputId":"i1","requireUser":true,"inputType":"confirmation","metadata":{"timeout":300}`,

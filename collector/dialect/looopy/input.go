@@ -37,6 +37,7 @@ func (d *decoder) request(t *task, call string, fr frame, b *event.Batch) {
 		e.Routing = event.RoutedToUser
 	}
 	e.Expires = dialect.Duration(fr.metadata.Get("timeout"), time.Second)
+	e.SetQuestion(event.Question{Prompt: fr.data.Get("prompt").String(), Options: fr.data.Get("options"), Schema: fr.data.Get("schema")})
 	d.ask(t, call, e.CallID)
 }
 
@@ -65,6 +66,7 @@ func (d *decoder) authRequired(t *task, fr frame, b *event.Batch) {
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input, e.Routing = dialect.Name(fr.data.Get("authId").String()), event.InputCredential, event.RoutedToUser
 	e.Expires = dialect.Duration(fr.metadata.Get("expiresIn"), time.Second)
+	e.SetQuestion(event.Question{Prompt: fr.data.Get("prompt").String()}) // beside it stand the addresses and keys of a login
 	d.ask(t, call, e.CallID)
 }
 

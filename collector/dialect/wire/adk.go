@@ -32,6 +32,23 @@ func RequestInput(name string, args strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
+// RequestQuestion returns what the call of one of the ADK's questions asks. hint is that of the confirmation where the frame has it outside
+// of the call. A request for a credential has no words, and the configuration of one holds secrets: nothing of it is returned.
+func RequestQuestion(name string, args, hint strictjson.Value) event.Question {
+	switch name {
+	case "adk_request_credential":
+		return event.Question{}
+	case "adk_request_confirmation":
+		if own := args.First("toolConfirmation", "tool_confirmation").Get("hint"); len(own.Text()) > 0 {
+			hint = own
+		}
+		return event.Question{Prompt: hint.String()}
+	case "adk_request_input":
+		return event.Question{Prompt: args.Get("message").String(), Schema: args.First("responseSchema", "response_schema")}
+	}
+	return event.Question{}
+}
+
 // TransferTarget returns the agent that the arguments of a transfer name.
 func TransferTarget(args strictjson.Value) strictjson.Value {
 	return args.First("agent_name", "agentName")

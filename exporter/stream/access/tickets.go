@@ -97,6 +97,10 @@ func (g *Gate) ServeTicket(w http.ResponseWriter, r *http.Request) {
 		Refuse(w)
 		return
 	}
+	if r.URL.RawQuery != "" {
+		http.Error(w, "a ticket takes no query parameters: it has the sessions of its token", http.StatusBadRequest)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	// An error of the connection is its reader's to notice.

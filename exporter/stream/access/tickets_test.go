@@ -160,6 +160,20 @@ func TestTicketBuysNoTicket(t *testing.T) {
 	}
 }
 
+// TestTicketParameters refuses what looks as if it narrowed a ticket, and would not.
+func TestTicketParameters(t *testing.T) {
+	g := newGate(t, Settings{TokensFile: tokensAt(t, file)})
+	for _, target := range []string{"/tickets?session=s-1", "/tickets?", "/tickets?%zz"} {
+		w, want := buy(g, target, "Bearer "+bob), http.StatusBadRequest
+		if target == "/tickets?" {
+			want = http.StatusOK
+		}
+		if w.Code != want {
+			t.Errorf("POST %s: %d %s, want %d", target, w.Code, w.Body, want)
+		}
+	}
+}
+
 func TestTicketDiesWithItsToken(t *testing.T) {
 	w := watch(t, file)
 	unused, used := ticketOf(t, w.Gate, alice), ticketOf(t, w.Gate, alice)

@@ -69,7 +69,7 @@ func (a *a2a) state(r *run, b *event.Batch, e *event.Event) {
 		id := r.endedID(e, a.out.id)
 		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: resultOf(e)}, Metadata: &partRemarks{Type: "function_response"}})
 	case event.KindInputRequested:
-		a.ask(r, b, input{ID: e.CallID, Kind: e.Input, Expires: seconds(e.Expires), Routing: e.Routing})
+		a.ask(r, b, inputOf(e))
 	case event.KindArtifact:
 		a.artifact(r, b, e)
 	case event.KindAdopted:
@@ -174,8 +174,17 @@ func (a *a2a) think(r *run, b *event.Batch, e *event.Event) {
 // ask writes that somebody is asked. It is the task's last word only where its run ends with it.
 func (a *a2a) ask(r *run, b *event.Batch, asked input) {
 	if a.tells(r, b, stateWorking) {
-		a.update(r, b, a.wire.asking(asked.Kind), false, a2aPart{Data: asked})
+		a.update(r, b, a.wire.asking(asked.Kind), false, questionParts(asked)...)
 	}
+}
+
+// questionParts returns what is asked, for people and for programs.
+func questionParts(asked input) []a2aPart {
+	parts := []a2aPart{{Data: asked}}
+	if asked.Prompt != "" {
+		parts = append([]a2aPart{textPart(asked.Prompt)}, parts...)
+	}
+	return parts
 }
 
 // artifact writes what was written. It goes on only with what the reader has.
@@ -211,7 +220,7 @@ func (a *a2a) lastWord(r *run, how status) (a2aState, []a2aPart) {
 	case interrupted:
 		parts := make([]a2aPart, 0, len(r.asked))
 		for _, one := range r.asked {
-			parts = append(parts, a2aPart{Data: one})
+			parts = append(parts, questionParts(one)...)
 		}
 		return a.wire.asking(r.asked[0].Kind), parts
 	case completed:

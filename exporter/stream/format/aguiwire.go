@@ -1,6 +1,10 @@
 package format
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"encoding/json"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // aguiEvent is any event of AG-UI; which members there are depends on its type.
 type aguiEvent struct {
@@ -65,6 +69,15 @@ type aguiOutcome struct {
 type aguiInterrupt struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
+
+	Message  string          `json:"message,omitempty"`
+	Schema   json.RawMessage `json:"responseSchema,omitempty"`
+	Metadata *aguiChoices    `json:"metadata,omitempty"`
+}
+
+// aguiChoices are what the protocol has no member for.
+type aguiChoices struct {
+	Options json.RawMessage `json:"options"`
 }
 
 // interruptsOf are what a run waits for. The protocol's own reasons are confirmation and input_required; producers may have others.
@@ -76,7 +89,11 @@ func interruptsOf(r *run) []aguiInterrupt {
 		case event.InputClarification, event.InputSelection, event.InputData:
 			reason = "input_required"
 		}
-		all = append(all, aguiInterrupt{ID: asked.ID, Reason: reason})
+		one := aguiInterrupt{ID: asked.ID, Reason: reason, Message: asked.Prompt, Schema: asked.Schema}
+		if len(asked.Options) > 0 {
+			one.Metadata = &aguiChoices{asked.Options}
+		}
+		all = append(all, one)
 	}
 	return all
 }

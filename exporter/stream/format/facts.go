@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -13,6 +14,27 @@ type input struct {
 	Kind    event.InputKind `json:"kind,omitempty"`
 	Routing event.Routing   `json:"routing,omitempty"`
 	Expires *float64        `json:"expires_seconds,omitempty"`
+	Prompt  string          `json:"prompt,omitempty"`
+	Options json.RawMessage `json:"options,omitempty"`
+	Schema  json.RawMessage `json:"schema,omitempty"`
+}
+
+// inputOf returns what a fact asks of somebody. It borrows from the fact's batch.
+func inputOf(e *event.Event) input {
+	q := e.Question()
+	return input{e.CallID, e.Input, e.Routing, seconds(e.Expires), q.Prompt, raw(q.Options), raw(q.Schema)}
+}
+
+// maxKeptQuestion bounds what is kept of a question to be repeated at the end of its run, in bytes.
+const maxKeptQuestion = 4 << 10
+
+// kept returns what can be kept of a request after its batch: a question that is too long was written when it was asked.
+func (in input) kept() input {
+	of := input{ID: in.ID, Kind: in.Kind}
+	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {
+		of.Prompt, of.Options, of.Schema = in.Prompt, bytes.Clone(in.Options), bytes.Clone(in.Schema)
+	}
+	return of
 }
 
 type written struct {

@@ -141,7 +141,8 @@ func contentOf(e *event.Event, partial bool) *content {
 	case event.KindTransfer:
 		c.To, c.Call, c.Event = e.Name, e.CallID, e.ID
 	case event.KindInputRequested:
-		c.Input = &input{ID: e.CallID, Kind: e.Input, Expires: seconds(e.Expires), Routing: e.Routing}
+		asked := inputOf(e)
+		c.Input = &asked
 	case event.KindInputAnswered:
 		c.Input = &input{ID: e.CallID}
 	case event.KindArtifact:

@@ -137,7 +137,7 @@ func (r *run) take(e *event.Event) {
 		}
 	case event.KindInputRequested:
 		if r.answer(e.CallID); len(r.asked) < maxAsked {
-			r.asked = append(r.asked, input{ID: e.CallID, Kind: e.Input})
+			r.asked = append(r.asked, inputOf(e).kept())
 		}
 	case event.KindInputAnswered:
 		r.answer(e.CallID)
