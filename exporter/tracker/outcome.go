@@ -159,5 +159,5 @@ func (r *openRun) endAwaiting(wanted func(*Operation) bool) {
 
 // saysSomething reports whether a frame states anything that a signal needs.
 func saysSomething(b *event.Batch) bool {
-	return b.Rejected != "" || slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther })
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther })
 }
