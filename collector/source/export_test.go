@@ -14,3 +14,6 @@ func (p *Proxy) Dial(dial func(ctx context.Context, network, address string) (ne
 	to := p.forward.Transport.(*upstream)
 	to.kept.DialContext, to.fresh.DialContext = dial, dial
 }
+
+// Clock replaces the proxy's.
+func (p *Proxy) Clock(now func() time.Time) { p.now = now }

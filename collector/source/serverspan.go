@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -46,6 +47,7 @@ const (
 // serverSpan is the span of a request on a path of agents' streams.
 type serverSpan struct {
 	trace.Span
+	started   time.Time
 	header    string // the traceparent that names the span; "" if the span is not sampled or headers are not to name it
 	continues bool   // the caller's trace
 	failure   string
@@ -55,8 +57,8 @@ type serverSpan struct {
 func (p *Proxy) startSpan(r *http.Request, pattern string) *serverSpan {
 	ctx := p.tracing.Propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	name, attributes := p.describe(r, pattern)
-	s := &serverSpan{continues: trace.SpanContextFromContext(ctx).IsValid()}
-	ctx, s.Span = p.tracing.Tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(p.now()),
+	s := &serverSpan{started: p.now(), continues: trace.SpanContextFromContext(ctx).IsValid()}
+	ctx, s.Span = p.tracing.Tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(s.started),
 		trace.WithAttributes(attributes...))
 	if s.IsRecording() {
 		carrier := propagation.MapCarrier{} // takes tracestate and baggage too, which stay as the caller sent them
@@ -174,8 +176,9 @@ func (p *Proxy) endSpan(answer *answerWriter) {
 	if !answer.whole {
 		answer.fail(p.cutOff(answer.client))
 	}
-	// By our clock: the SDK's own counts from the start and so parts from what else is timed when the clock is set.
-	answer.span.End(trace.WithTimestamp(p.now()))
+	// The clock on the wall may have been set meanwhile: what counts is how long the request took, as for the operations' spans.
+	started := answer.span.started
+	answer.span.End(trace.WithTimestamp(started.Add(p.now().Sub(started))))
 }
 
 // cutOff returns why an answer ended before its end.

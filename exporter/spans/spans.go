@@ -81,7 +81,7 @@ func (o *Observer) setAttributes(span trace.Span, r *tracker.Run, op *tracker.Op
 // addInputs shows what a run asked for, when it asked.
 func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 	for _, in := range r.Inputs {
-		at := in.Requested.At
+		at := steady(r, in.Requested.At)
 		if at.IsZero() {
 			at = ended
 		}
@@ -105,7 +105,17 @@ func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	if started, ended = moments(r, op); ended.IsZero() {
 		return started, ended
 	}
-	return started, ended.Add(time.Nanosecond)
+	return steady(r, started), steady(r, ended).Add(time.Nanosecond)
+}
+
+// steady dates a moment by the clock as it was at the beginning of the run. What is between the two is known, also where the clock
+// on the wall was set meanwhile: spans would end before they begin, or last for hours.
+func steady(r *tracker.Run, t time.Time) time.Time {
+	first := r.Root.Started.At
+	if first.IsZero() || t.IsZero() {
+		return t
+	}
+	return first.Add(t.Sub(first))
 }
 
 // moments are when an operation began and ended. Only a capture without any times is dated from base: elsewhere an end that is not

@@ -1,0 +1,42 @@
+package spans
+
+import (
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// stepped returns a time as it is read after the clock on the wall was set, by so many seconds. A time that the process read keeps,
+// beside the wall's, the reading of a clock that nobody sets, by which durations are known; only time.Now makes one of both.
+func stepped(t time.Time, seconds int64) time.Time {
+	wall := (*uint64)(unsafe.Pointer(&t)) // bits 30 to 62 are seconds
+	*wall = uint64(int64(*wall) + seconds<<30)
+	return t
+}
+
+// TestClockSteps sets the clock by an hour, in both directions, within a tool call of a live run: spans last as long as the operations
+// did, and a child stays within its parent.
+func TestClockSteps(t *testing.T) {
+	for _, seconds := range []int64{3600, -3600} {
+		begun := time.Now()
+		known := func(after time.Duration, step int64) tracker.Moment {
+			return tracker.Moment{At: stepped(begun.Add(after), step), Frame: 1}
+		}
+		if lasted := known(time.Second, seconds).At.Sub(begun); lasted != time.Second {
+			t.Fatalf("a time after a step is %s after one before it", lasted)
+		}
+		root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: known(0, 0), Ended: known(4*time.Second, seconds)}
+		before := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: known(time.Second, 0), Ended: known(2*time.Second, seconds)}
+		after := &tracker.Operation{ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Started: known(2*time.Second, seconds), Ended: known(3*time.Second, seconds)}
+		for i, span := range observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: true, Root: root, Operations: []*tracker.Operation{before, after, root}}) {
+			op := []*tracker.Operation{before, after, root}[i]
+			from, to := span.StartTime().UnixNano()-begun.UnixNano(), span.EndTime().UnixNano()-begun.UnixNano()-1
+			if time.Duration(from) != op.Started.At.Sub(begun) || time.Duration(to) != op.Ended.At.Sub(begun) {
+				t.Errorf("by %d s: span %d is from %s to %s after the run's beginning, and the operation from %s to %s",
+					seconds, i, time.Duration(from), time.Duration(to), op.Started.At.Sub(begun), op.Ended.At.Sub(begun))
+			}
+		}
+	}
+}
