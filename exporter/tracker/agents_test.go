@@ -60,7 +60,12 @@ completed
 invoke_agent app ok 0-3`},
 		{"lasts so even if no frame comes", proxied(), nil, `
 incomplete, stream_ended
-invoke_agent app unfinished 0-1`},
+invoke_workflow app unfinished 0-1`},
+		{"is the application's where no agent speaks", proxied(), []*event.Batch{says("", responds("m")), says("", calls("c", "tool")), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-4
+  chat m ok 0-1
+  execute_tool tool unfinished 2-4`},
 		{"lasts from first to last frame of a tailed stream", tailed(), []*event.Batch{says("a", text), says("a", final)}, `
 completed
 invoke_agent a ok 1-2`},
@@ -81,6 +86,16 @@ invoke_agent a ok ?-6`},
 completed
 invoke_agent a ok ?-?`},
 	})
+}
+
+// TestNoAgentSpeaks counts what happens before any agent is known for none: an application is no agent.
+func TestNoAgentSpeaks(t *testing.T) {
+	run := follow(t, proxied(), says("", responds("m")), says("", calls("c", "tool")), says("", fails))
+	for _, op := range run.Operations {
+		if op.Agent != "" {
+			t.Errorf("%s %s is of an agent %q", op.Kind, op.Name, op.Agent)
+		}
+	}
 }
 
 func reported(at int) fact { return func(b *event.Batch) { b.Time = second(at) } }
@@ -106,7 +121,7 @@ invoke_workflow app ok 0-4
 		{"are told apart by their branches, in protocols without places too", proxied(), []*event.Batch{
 			says("worker", lane("one"), text), says("worker", lane("two"), text), says("worker", lane("one"), final)}, `
 completed
-invoke_agent app ok 0-4
+invoke_workflow app ok 0-4
   invoke_agent worker ok 1-3
   invoke_agent worker ok 2-2`},
 		{"end with their last frame or their last child's end, whichever is later", proxied(), []*event.Batch{
@@ -216,7 +231,7 @@ invoke_agent app ok 0-4
   invoke_agent b ok 3-3`},
 		{"a transfer that nobody signed comes from the run", proxied(), []*event.Batch{says("", handsOver("", "a")), says("a", final)}, `
 completed
-invoke_agent app ok 0-3
+invoke_workflow app ok 0-3
   invoke_agent a ok 2-2`},
 	})
 }

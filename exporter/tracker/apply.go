@@ -49,7 +49,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = agent.Name, b.Branch
+	op.Agent, op.Branch = agent.agentName(), b.Branch
 	op.Started, op.unseen = r.Root.Started, !r.answers
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
 		op.unseen = false
@@ -83,7 +83,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.CallID, op.Branch = caller.Name, e.CallID, b.Branch
+	op.Agent, op.CallID, op.Branch = caller.agentName(), e.CallID, b.Branch
 	if b.Step != "" {
 		op.Agent = b.Agent
 	}
