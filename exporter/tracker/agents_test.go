@@ -88,6 +88,38 @@ invoke_agent a ok ?-?`},
 	})
 }
 
+// TestDelegatesWithin has a call name an agent of which nothing is seen but the call.
+func TestDelegatesWithin(t *testing.T) {
+	begins := []*event.Batch{says("me", fresh(event.KindRunStarted)), says("me", calls("c", "delegate")), says("ghost", at("c", "c", ""), fresh(event.KindOther))}
+	denied := func(b *event.Batch) {
+		returns("c", "delegate")(b)
+		b.Events[len(b.Events)-1].NoAgent = true
+	}
+	tell(t, []story{
+		{"that answers", file(), append(begins[:3:3], says("me", returns("c", "delegate"), settles), says("me", final)), `
+completed
+invoke_agent me ok 1-5
+  execute_tool delegate ok 2-4
+    invoke_agent ghost ok 3-3`},
+		{"that does not exist", file(), append(begins[:3:3], says("me", denied, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-5
+  execute_tool delegate ok 2-4`},
+		{"that has used a tool, whatever the answer says", file(), append(begins[:3:3],
+			says("ghost", at("c", "c", ""), calls("t", "look")), says("ghost", at("c", "c", ""), returns("t", "look"), settles), says("me", denied, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-7
+  execute_tool delegate ok 2-6
+    invoke_agent ghost ok 3-5
+      execute_tool look ok 4-5`},
+		{"that does not answer", file(), append(begins[:3:3], says("me", final)), `
+incomplete, stream_ended
+invoke_agent me unfinished 1-4
+  execute_tool delegate unfinished 2-4
+    invoke_agent ghost unfinished 3-3`},
+	})
+}
+
 // TestNoAgentSpeaks counts what happens before any agent is known for none: an application is no agent.
 func TestNoAgentSpeaks(t *testing.T) {
 	run := follow(t, proxied(), says("", responds("m")), says("", calls("c", "tool")), says("", fails))

@@ -125,6 +125,9 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	r.gave(op, e)
 	op.took = e.Took
+	if e.NoAgent {
+		r.denyWithin(op)
+	}
 	r.endWithin(op)
 	switch {
 	case paused:

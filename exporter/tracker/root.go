@@ -120,3 +120,17 @@ func (r *openRun) denyAgent(name string) {
 	}
 	r.drop(op)
 }
+
+// denyWithin takes the agents out that a call was to run and that there are not, by the word of its response.
+func (r *openRun) denyWithin(call *Operation) {
+	for _, op := range r.Operations {
+		if op.parent != call || !op.open || op.node == nil || op.openBelow > 0 || op.node.works {
+			continue
+		}
+		if r.speaking == op {
+			r.speaking = call.parent
+		}
+		r.forget(op)
+		r.drop(op)
+	}
+}

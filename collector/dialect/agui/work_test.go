@@ -118,6 +118,10 @@ func TestDelegations(t *testing.T) {
 		{"a transfer to the human", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
 		{"a tool that is no transfer", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
+		{"a member that there is not", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
+			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
+		{"a member that speaks of another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
+			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `"Member with ID boss not found in the team"`, "me")},
 		{"a member that nobody names", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 		{"arguments that are too long", calls("delegate_task_to_member", long, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 	})
