@@ -190,6 +190,7 @@ type Event struct {
 	LongRunning   bool   // KindToolStarted: the answer comes from outside the run
 	Pending       bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
 	Settled       bool   // KindToolEnded: the agent's turn may end here, no model response is owed
+	NoAgent       bool   // KindToolEnded: there is no agent of the name that the call names
 	Resumes       bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
 	Unmetered     bool   // KindModelEnded, KindUsage: a frame with more of the response's Usage may follow
 	AwaitsOutcome bool   // KindAgentEnded, KindRunEnded: frames that add to the outcome may follow

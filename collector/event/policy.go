@@ -15,6 +15,9 @@ type Table struct {
 	// Where such a member stands, its value must be a string that is in Types.
 	Discriminators []string
 
+	// Labels are the members in which an agent names events of its own, such as "name". A frame with one that is internal stays in.
+	Labels []string
+
 	// Envelopes are the members in which a frame may stand within a frame, such as "result". In them, and at any depth where
 	// Deep is set, no discriminator may name something internal.
 	Envelopes []string

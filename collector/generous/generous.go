@@ -42,7 +42,7 @@ func NewGlance(t *event.Table) (g Glance) {
 	if t.Deep {
 		return ^g // what stands in any member counts
 	}
-	for _, names := range [][]string{t.Discriminators, t.Envelopes} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes} {
 		for _, n := range names {
 			g |= glance(n[0], len(n))
 		}

@@ -54,6 +54,9 @@ func (r *openRun) nameBy(b *event.Batch) {
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
 		r.Root.Name = b.Agent
+	}
+	if b.Agent != "" {
+		r.Root.Kind = InvokeAgent
 		r.nameRoot()
 	}
 }

@@ -60,7 +60,12 @@ completed
 invoke_agent app ok 0-3`},
 		{"lasts so even if no frame comes", proxied(), nil, `
 incomplete, stream_ended
-invoke_agent app unfinished 0-1`},
+invoke_workflow app unfinished 0-1`},
+		{"is the application's where no agent speaks", proxied(), []*event.Batch{says("", responds("m")), says("", calls("c", "tool")), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-4
+  chat m ok 0-1
+  execute_tool tool unfinished 2-4`},
 		{"lasts from first to last frame of a tailed stream", tailed(), []*event.Batch{says("a", text), says("a", final)}, `
 completed
 invoke_agent a ok 1-2`},
@@ -81,6 +86,48 @@ invoke_agent a ok ?-6`},
 completed
 invoke_agent a ok ?-?`},
 	})
+}
+
+// TestDelegatesWithin has a call name an agent of which nothing is seen but the call.
+func TestDelegatesWithin(t *testing.T) {
+	begins := []*event.Batch{says("me", fresh(event.KindRunStarted)), says("me", calls("c", "delegate")), says("ghost", at("c", "c", ""), fresh(event.KindOther))}
+	denied := func(b *event.Batch) {
+		returns("c", "delegate")(b)
+		b.Events[len(b.Events)-1].NoAgent = true
+	}
+	tell(t, []story{
+		{"that answers", file(), append(begins[:3:3], says("me", returns("c", "delegate"), settles), says("me", final)), `
+completed
+invoke_agent me ok 1-5
+  execute_tool delegate ok 2-4
+    invoke_agent ghost ok 3-3`},
+		{"that does not exist", file(), append(begins[:3:3], says("me", denied, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-5
+  execute_tool delegate ok 2-4`},
+		{"that has used a tool, whatever the answer says", file(), append(begins[:3:3],
+			says("ghost", at("c", "c", ""), calls("t", "look")), says("ghost", at("c", "c", ""), returns("t", "look"), settles), says("me", denied, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-7
+  execute_tool delegate ok 2-6
+    invoke_agent ghost ok 3-5
+      execute_tool look ok 4-5`},
+		{"that does not answer", file(), append(begins[:3:3], says("me", final)), `
+incomplete, stream_ended
+invoke_agent me unfinished 1-4
+  execute_tool delegate unfinished 2-4
+    invoke_agent ghost unfinished 3-3`},
+	})
+}
+
+// TestNoAgentSpeaks counts what happens before any agent is known for none: an application is no agent.
+func TestNoAgentSpeaks(t *testing.T) {
+	run := follow(t, proxied(), says("", responds("m")), says("", calls("c", "tool")), says("", fails))
+	for _, op := range run.Operations {
+		if op.Agent != "" {
+			t.Errorf("%s %s is of an agent %q", op.Kind, op.Name, op.Agent)
+		}
+	}
 }
 
 func reported(at int) fact { return func(b *event.Batch) { b.Time = second(at) } }
@@ -106,7 +153,7 @@ invoke_workflow app ok 0-4
 		{"are told apart by their branches, in protocols without places too", proxied(), []*event.Batch{
 			says("worker", lane("one"), text), says("worker", lane("two"), text), says("worker", lane("one"), final)}, `
 completed
-invoke_agent app ok 0-4
+invoke_workflow app ok 0-4
   invoke_agent worker ok 1-3
   invoke_agent worker ok 2-2`},
 		{"end with their last frame or their last child's end, whichever is later", proxied(), []*event.Batch{
@@ -216,7 +263,7 @@ invoke_agent app ok 0-4
   invoke_agent b ok 3-3`},
 		{"a transfer that nobody signed comes from the run", proxied(), []*event.Batch{says("", handsOver("", "a")), says("a", final)}, `
 completed
-invoke_agent app ok 0-3
+invoke_workflow app ok 0-3
   invoke_agent a ok 2-2`},
 	})
 }

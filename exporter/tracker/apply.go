@@ -50,7 +50,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = agent.Name, b.Branch
+	op.Agent, op.Branch = agent.agentName(), b.Branch
 	r.keepRequest(op, agent)
 	op.Started, op.unseen = r.Root.Started, !r.answers
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
@@ -85,7 +85,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.CallID, op.Branch = caller.Name, e.CallID, b.Branch
+	op.Agent, op.CallID, op.Branch = caller.agentName(), e.CallID, b.Branch
 	if b.Step != "" {
 		op.Agent = b.Agent
 	}
@@ -127,6 +127,9 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	r.gave(op, e)
 	op.took, op.unseen = e.Took, op.unseen || op.Started.Frame == r.now.Frame // how long it took within a frame is not known
+	if e.NoAgent {
+		r.denyWithin(op)
+	}
 	answered := r.answeredWithin(op)
 	r.endWithin(op)
 	switch {

@@ -201,10 +201,15 @@ func (r *openRun) agentVerdict(op *Operation) (OperationStatus, failure) {
 	switch {
 	case failed && r.Reason != AgentCanceled:
 		return Error, failure{event.AgentError, op.code}
-	case failed || op.waits || op.owes || !op.spoke || op.begun && !op.over && r.Status != Completed:
+	case failed || op.waits || op.owes || !op.spoke || op.begun && !op.over && r.Status != Completed || r.isUnanswered(op):
 		return r.cutShort(op)
 	}
 	return OK, failure{}
+}
+
+// isUnanswered reports whether an agent works in a call that got no response, and nothing else says that it is done.
+func (r *openRun) isUnanswered(op *Operation) bool {
+	return r.Status != Running && op.parent.Kind == ExecuteTool && !op.over && op.final == 0
 }
 
 // endRoot gives the run's own operation the run's verdict and its times: of a request, to the end of its stream, or to its

@@ -77,7 +77,10 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		},
 		tracker: t, stream: s, touched: s.Opened,
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, Agent: s.App, open: true, course: &course{node: &node{}}}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, open: true, course: &course{node: &node{}}}
+	if s.App != "" {
+		r.Root.Kind = InvokeWorkflow // unless an agent of that name speaks
+	}
 	r.Operations = append(r.Operations, r.Root)
 	return r
 }

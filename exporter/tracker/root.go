@@ -21,6 +21,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 		r.Root.node.key = nodeKey{nil, first.Name, runOf(first), first.Lane}
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
+	r.Root.Kind = InvokeAgent
 	if !takes || silent && !speaks || first.Kind == event.NodeWorkflow {
 		r.Root.Kind = InvokeWorkflow
 	}
@@ -29,14 +30,6 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 		r.Agent = r.Root.Name
 	}
 	r.nameRoot()
-}
-
-// runsNone notes that the run answers without its root agent, whose name is not known then.
-func (r *openRun) runsNone(kind event.RootKind) {
-	if !r.rooted && kind == event.RootSilent && r.App != "" {
-		r.Root.Kind = InvokeWorkflow
-		r.nameRoot()
-	}
 }
 
 // speaksForRoot finds the root agent behind an author that has the application's name, where only its silence made it a workflow.
@@ -55,9 +48,15 @@ func (r *openRun) speaksForRoot(nodes []event.Node) {
 
 // nameRoot makes the run's own operation's agent its own name, or none if it is no agent.
 func (r *openRun) nameRoot() {
-	if r.Root.Agent = r.Root.Name; r.Root.Kind == InvokeWorkflow {
-		r.Root.Agent = ""
+	r.Root.Agent = r.Root.agentName()
+}
+
+// agentName returns the name under which an operation's calls and responses are counted: a workflow is no agent.
+func (op *Operation) agentName() string {
+	if op.Kind == InvokeWorkflow {
+		return ""
 	}
+	return op.Name
 }
 
 // raiseRoot puts a workflow above what was taken for the root, since something runs beside that.
@@ -120,4 +119,18 @@ func (r *openRun) denyAgent(name string) {
 		r.speaking = op.parent
 	}
 	r.drop(op)
+}
+
+// denyWithin takes the agents out that a call was to run and that there are not, by the word of its response.
+func (r *openRun) denyWithin(call *Operation) {
+	for _, op := range r.Operations {
+		if op.parent != call || !op.open || op.node == nil || op.openBelow > 0 || op.node.works {
+			continue
+		}
+		if r.speaking == op {
+			r.speaking = call.parent
+		}
+		r.forget(op)
+		r.drop(op)
+	}
 }

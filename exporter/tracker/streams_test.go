@@ -171,7 +171,7 @@ func TestASilentRequest(t *testing.T) {
 		t.Errorf("%d runs expired, next at %s", len(s.runs), next)
 	}
 	s.Expire(second(3600))
-	equal(t, outline(s.only(t)), "timed_out, idle\ninvoke_agent app error timeout 0-3600")
+	equal(t, outline(s.only(t)), "timed_out, idle\ninvoke_workflow app error timeout 0-3600")
 }
 
 // TestConfigure holds for what comes, also in runs that are open.

@@ -47,7 +47,6 @@ type laneKey struct {
 func (r *openRun) placed(b *event.Batch) *Operation {
 	nodes := b.Place.Nodes
 	if len(nodes) == 0 {
-		r.runsNone(b.Place.Root)
 		return nil
 	}
 	r.decideRoot(b.Place.Root, &nodes[0])

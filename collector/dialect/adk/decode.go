@@ -23,6 +23,7 @@ type decoder struct {
 	reported  errorEvent        // the last
 	branches  map[string]string // by agent, the last
 	handedTo  string            // by the last transfer of which nothing was heard yet
+	lastWhole uint64            // hash of the id of the last event that was not partial; 0 if it had none
 }
 
 // response is what is known of a speaker's current and last model response.
@@ -160,7 +161,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
 		clear(d.branches)
-		d.pending, d.handedTo, d.failed, d.reported = nil, "", false, errorEvent{}
+		d.pending, d.handedTo, d.failed, d.reported, d.lastWhole = nil, "", false, errorEvent{}, 0
 	}
 	return d.run
 }
@@ -185,6 +186,9 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 }
 
 func (d *decoder) addWhole(fr *frame, b *event.Batch) {
+	if d.addRest(fr, b) {
+		return
+	}
 	r := d.response(b)
 	r.resume(fr)
 	calls := d.pending.of(placeKey(b))
@@ -307,10 +311,7 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 		d.handedTo = e.Name
 		d.response(b).leave()
 	}
-	for name := range fr.actions.artifacts.Members() {
-		e := b.Add(event.KindArtifact)
-		e.Name, e.Artifact = dialect.Name(name.String()), event.Artifact{Kind: event.ArtifactFile, Complete: true}
-	}
+	fr.addArtifacts(b)
 	if fr.actions.state.Len() > 0 {
 		b.Add(event.KindState)
 	}

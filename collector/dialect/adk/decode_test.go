@@ -50,6 +50,7 @@ const (
 	whole   = `"partial":false`
 	raised  = `"errorCode":"ValueError"`
 	refused = `"errorCode":"SAFETY","finishReason":"SAFETY"`
+	written = `"actions":{"stateDelta":{},"artifactDelta":{"f":0}}`
 	ended   = `model_ended finish="STOP" input=10 output=2`
 
 	modelRaised = `model_ended model_error code="ValueError"; error model_error code="ValueError" from_code; final`
@@ -173,6 +174,24 @@ func TestResponses(t *testing.T) {
 		{"nor is another run's",
 			[]string{by(partial), by(used), strings.Replace(by(used), "e-1", "e-2", 1)},
 			[]string{"model_started", "model_ended unmetered input=10 output=2; final", "model_ended input=10 output=2; final"}},
+		{"usage once: an event in two frames, its content and its artifacts",
+			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(hi)), by(`"id":"x",` + used + "," + stop + "," + written)},
+			[]string{ended + `; text "hi"; final`, `artifact name="f" file complete`}},
+		{"a call in two frames is not final",
+			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(call)), by(`"id":"x",` + used + "," + stop + "," + written), by(parts(answer))},
+			[]string{ended + `; tool_started name="look" call="c1" {}`, `artifact name="f" file complete`, `tool_ended name="look" call="c1" {}`}},
+		{"a failure in two frames is one",
+			[]string{by(`"id":"x",` + refused + "," + parts(hi)), by(`"id":"x",` + refused + "," + written)},
+			[]string{`model_ended finish="SAFETY" model_error code="SAFETY"; text "hi"; error model_error code="SAFETY" from_code; final`, `artifact name="f" file complete`}},
+		{"a transfer in two frames is one",
+			[]string{by(`"id":"x",` + parts(answer) + `,"actions":{"transferToAgent":"b"}`), by(`"id":"x","actions":{"transferToAgent":"b","artifactDelta":{"f":0}}`)},
+			[]string{`tool_ended name="look" call="c1" {}; transfer name="b" id="x"`, `artifact name="f" file complete`}},
+		{"artifacts of an event of their own",
+			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(hi)), by(`"id":"y",` + used + "," + stop + "," + written)},
+			[]string{ended + `; text "hi"; final`, ended + `; artifact name="f" file complete; final`}},
+		{"artifacts of events without ids",
+			[]string{by(used + "," + stop + "," + parts(hi)), by(used + "," + stop + "," + written)},
+			[]string{ended + `; text "hi"; final`, ended + `; artifact name="f" file complete; final`}},
 		{"what another run left open",
 			[]string{by(partial), strings.Replace(by(parts(hi)), "e-1", "e-2", 1)},
 			[]string{"model_started", `text "hi"; final`}},
@@ -331,7 +350,7 @@ func TestCallsAndActions(t *testing.T) {
 			[]string{`artifact name="b.txt" file complete; artifact name="a.txt" file complete; state; final`, "final"}},
 		{"an event with content and an artifact, in two frames of one id",
 			[]string{by(`"id":"f1",` + parts(answer) + `,"actions":{"stateDelta":{"k":1},"artifactDelta":{}}`), by(`"id":"f1","actions":{"stateDelta":{"k":1},"artifactDelta":{"a.txt":0}}`)},
-			[]string{`tool_ended name="look" call="c1" {}; state`, `artifact name="a.txt" file complete; state; final`}},
+			[]string{`tool_ended name="look" call="c1" {}; state`, `artifact name="a.txt" file complete`}},
 		{"calls and answers without ids", []string{by(parts(`{"functionCall":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look","response":{}},"id":"c1"}`))},
 			[]string{`tool_started name="look"`, `tool_ended name="look"`, `tool_ended name="look" call="c1" {}`}},
 		{"parts that are nothing", []string{by(parts(`{}`, `{"text":""}`, `null`, `7`, `{"inlineData":{"data":"AA=="}}`, `{"name":"not a call"}`))}, []string{"other; other; other; other; other; final"}},

@@ -3,6 +3,7 @@ package adk
 import (
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -32,6 +33,29 @@ func TestStatements(t *testing.T) {
 		}
 		if got != want || (want == "") != (s == event.Statements{}) {
 			t.Errorf("%s states %s", frame, got)
+		}
+	}
+}
+
+// TestStatementsOfTwoFrames reads the sources of an event once where the server sends it in two frames, each with all of them.
+func TestStatementsOfTwoFrames(t *testing.T) {
+	const sources = `"id":"x","groundingMetadata":{"groundingChunks":[]}`
+	d := Dialect{}.New(&event.Stream{})
+	for _, c := range []struct {
+		frame string
+		says  bool
+	}{
+		{by(sources + "," + parts(hi)), true},
+		{by(sources + "," + written), false},
+	} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(c.frame), 32); err != nil {
+			t.Fatal(err)
+		}
+		b := &event.Batch{}
+		d.Decode(dialect.Frame{JSON: doc.Root()}, b)
+		if says := b.Statements.Grounding.Exists(); says != c.says {
+			t.Errorf("%s: says sources %t, want %t", c.frame, says, c.says)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -48,6 +49,17 @@ func (c *call) target() string {
 		return name
 	}
 	return ""
+}
+
+// isRefused reports whether a result says that there is no member of the name that the call of a delegation has.
+//
+// Source: agno/team/_default_tools.py of agno 2.
+func (c *call) isRefused(content strictjson.Value) bool {
+	if c.tool != "delegate_task_to_member" {
+		return false
+	}
+	target := c.target()
+	return target != "" && strings.HasPrefix(content.String(), "Member with ID "+target+" not found in the team")
 }
 
 // calls are those that are open, in the order in which they began.
@@ -148,6 +160,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 		ended.by.put(b)
 	}
 	e := addResult(id, ended.tool, v, b)
+	e.NoAgent = ended.isRefused(v.Get("content"))
 	d.handOver(&ended, wire.SaysError(e.Payload()), b)
 }
 
@@ -184,6 +197,7 @@ func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
 	}
 	ended.by.put(b)
 	e := addResult(ended.id, ended.tool, message, b)
+	e.NoAgent = ended.isRefused(message.Get("content"))
 	if wire.SaysError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
 	}

@@ -18,6 +18,7 @@ const failure = `{"type":"RUN_ERROR","message":"the run failed"}`
 var table = event.Table{
 	// A kind would be something of another protocol; it may stand in what the agent's framework said.
 	Discriminators: []string{"type", "kind"},
+	Labels:         []string{"name", "activityType", "activity_type"},
 	Envelopes:      []string{"event", "rawEvent"},
 	Events:         []string{"error"},                 // the ADK middleware names its errors
 	Inner:          []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told

@@ -155,6 +155,7 @@ func (w *words) fact(e *event.Event) {
 	w.mark("long_running", e.LongRunning)
 	w.mark("pending", e.Pending)
 	w.mark("settled", e.Settled)
+	w.mark("no_agent", e.NoAgent)
 	w.mark("unmetered", e.Unmetered)
 	w.mark("awaits_outcome", e.AwaitsOutcome)
 	w.mark("asks_model", e.AsksModel)

@@ -24,6 +24,9 @@ func (f *Filter) judge(t *event.Table, frame strictjson.Value) Reason {
 				return Unknown
 			}
 		}
+		if generous.Among(text, t.Labels) && generous.HoldsInternal(value) {
+			return Internal
+		}
 		if (t.Deep || generous.Among(text, t.Envelopes)) && generous.NamesInternal(t, value) {
 			return Internal
 		}
