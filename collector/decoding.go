@@ -141,6 +141,25 @@ func (d *Decoding) Next() (*event.Batch, error) {
 // Ready says whether Next returns without waiting for the stream.
 func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d.reader.Ready() }
 
+// Withholds reports whether the last frame, of which no dialect is sure, is one that a dialect which it may be of keeps from clients.
+// After a panic it is.
+func (d *Decoding) Withholds() (withholds bool) {
+	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
+	for _, candidate := range d.detector.Unsure() {
+		b := spare.Get().(*event.Batch)
+		b.Begin(d.stream, d.at.Frame, d.at.Received)
+		f := d.parse(b)
+		candidate.New(d.stream).Decode(f, b)
+		withholds = b.Rejected == "" && !candidate.Table().Types[b.Type].Client
+		b.Reset()
+		spare.Put(b)
+		if withholds {
+			return true
+		}
+	}
+	return false
+}
+
 // Offset returns where in the stream the frame or comment ends that Next returned last.
 func (d *Decoding) Offset() int64 { return d.offset }
 

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,11 +57,35 @@ func (c *checker) listen(text, key string) address {
 	return listen
 }
 
-func (c *checker) upstream(text, key string, listen address) {
+// hop is the way of a request through one proxy.
+type hop struct {
+	key              string
+	listen, upstream address
+}
+
+// loops reports proxies that send requests around in a circle.
+func (c *checker) loops(hops []hop) {
+	for i, first := range hops {
+		at := first
+		for range hops {
+			next := slices.IndexFunc(hops, func(h hop) bool { return h.listen.answers(at.upstream) })
+			if next < i { // there is none, or the circle was reported at an earlier hop
+				break
+			}
+			if at = hops[next]; next == i {
+				c.report.wrong(first.key, "requests come back to this proxy", "give the URL of the agent behind it, not of a proxy before it")
+				break
+			}
+		}
+	}
+}
+
+// upstream checks an agent's URL; it is not ok where there is something to mend.
+func (c *checker) upstream(text, key string, listen address) (upstream address, ok bool) {
 	const remedy = `give the agent's URL, such as "http://127.0.0.1:8000"`
 	if text == "" {
 		c.report.wrong(key, c.report.lack(key), remedy)
-		return
+		return address{}, false
 	}
 	upstream, problem := parseUpstream(text)
 	switch {
@@ -68,7 +93,10 @@ func (c *checker) upstream(text, key string, listen address) {
 		c.report.wrong(key, problem, remedy)
 	case listen.answers(upstream):
 		c.report.wrong(key, "the proxy itself listens there", "give the agent a port of its own, and its URL here")
+	default:
+		return upstream, true
 	}
+	return address{}, false
 }
 
 // parseUpstream never quotes the text: what it refuses may hold a password.

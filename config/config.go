@@ -12,6 +12,7 @@ import (
 // The values of Source.Dialect and Source.Relay that are always known.
 const (
 	DialectAuto   = "auto"
+	DialectCustom = "custom"
 	RelayVerbatim = "verbatim"
 	RelayFiltered = "filtered"
 )
@@ -65,12 +66,13 @@ type Source struct {
 	Name          string   `yaml:"name"` // the metrics label `source`; unique, [a-zA-Z0-9_.-]{1,64}
 	Proxy         *Proxy   `yaml:"proxy,omitempty"`
 	Tail          *Tail    `yaml:"tail,omitempty"`
-	Dialect       string   `yaml:"dialect"`         // DialectAuto, or one of Known.Dialects
-	Relay         string   `yaml:"relay"`           // RelayFiltered or RelayVerbatim
-	Policy        string   `yaml:"policy"`          // PolicyClient or PolicyPublic, of a filtered relay
-	Agent         string   `yaml:"agent"`           // the name of an agent that its stream does not name; "" for Name
-	AgentCards    string   `yaml:"agent_cards"`     // CardsRewritten or CardsVerbatim
-	AgentsAsTools []string `yaml:"agents_as_tools"` // names of tools that are agents
+	Dialect       string   `yaml:"dialect"`          // DialectAuto, DialectCustom, or one of Known.Dialects
+	Custom        *Custom  `yaml:"custom,omitempty"` // of DialectCustom
+	Relay         string   `yaml:"relay"`            // RelayFiltered or RelayVerbatim
+	Policy        string   `yaml:"policy"`           // PolicyClient or PolicyPublic, of a filtered relay
+	Agent         string   `yaml:"agent"`            // the name of an agent that its stream does not name; "" for Name
+	AgentCards    string   `yaml:"agent_cards"`      // CardsRewritten or CardsVerbatim
+	AgentsAsTools []string `yaml:"agents_as_tools"`  // names of tools that are agents
 }
 
 // Proxy is a reverse proxy in front of an agent.

@@ -13,7 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var known = Known{Dialects: []string{"adk", "looopy"}, Kinds: []string{"text", "thought", "tool_started"}}
+var known = Known{Dialects: []string{"adk", "looopy"}, Kinds: []string{"text", "thought", "tool_started"},
+	Paths: []string{"type", "run", "session", "agent", "time"},
+	Meanings: []Meaning{
+		{Name: "run_started"}, {Name: "answer", Needs: []string{"text"}}, {Name: "tool_ended", Needs: []string{"name|call"}, Takes: []string{"result", "status"}},
+	}}
 
 func mustLoad(t *testing.T, file string) Config {
 	t.Helper()
@@ -50,7 +54,7 @@ func TestLoadGood(t *testing.T) {
 				Dialect:       "adk",
 				Relay:         RelayVerbatim,
 				AgentCards:    CardsVerbatim,
-				Policy:        PolicyPublic,
+				Policy:        PolicyClient,
 				Agent:         "fire chief",
 				AgentsAsTools: []string{"burn_analyst", "Trail Assessor"},
 			},
@@ -60,7 +64,7 @@ func TestLoadGood(t *testing.T) {
 				Dialect:       DialectAuto,
 				Relay:         RelayFiltered,
 				AgentCards:    CardsRewritten,
-				Policy:        PolicyClient,
+				Policy:        PolicyPublic,
 				AgentsAsTools: []string{},
 			},
 		},
@@ -128,7 +132,17 @@ func TestExampleIsDefault(t *testing.T) {
 		*support.Tail = defaultTail()
 		support.Tail.URL = "http://127.0.0.1:3000/events/{session}?filterInternal=false"
 		support.Tail.Headers = map[string]Header{"Authorization": {File: "/run/secrets/agent"}}
-		c.Sources = append(c.Sources, support)
+		helpdesk := defaultSource()
+		helpdesk.Name, helpdesk.Dialect = "helpdesk", DialectCustom
+		helpdesk.Proxy = &Proxy{Listen: ":8081", Upstream: "http://127.0.0.1:7000", Paths: []string{"/chat"}}
+		helpdesk.Custom = &Custom{
+			Paths: map[string]string{"type": "kind", "run": "run.id", "agent": "who"}, Failed: []string{"error"}, End: "[DONE]", Hidden: []string{"debug"},
+			Frames: map[string]CustomFrame{
+				"called": {Means: "tool_ended", Paths: map[string]string{"call": "tool.id", "status": "tool.status"}},
+				"said":   {Means: "answer", Paths: map[string]string{"text": "text"}},
+			},
+		}
+		c.Sources = append(c.Sources, support, helpdesk)
 	})
 	if diff := cmp.Diff(want, mustLoad(t, "example.yml")); diff != "" {
 		t.Errorf("example.yml (-want +got):\n%s", diff)
@@ -141,6 +155,9 @@ func TestExampleHasEveryFieldWithAComment(t *testing.T) {
 		comment, ok := comments[key]
 		if !ok && strings.HasPrefix(key, "sources[0].tail") { // a source is of one kind
 			comment, ok = comments[strings.Replace(key, "[0]", "[1]", 1)]
+		}
+		if !ok && strings.HasPrefix(key, "sources[0].custom") {
+			comment, ok = comments[strings.Replace(key, "[0]", "[2]", 1)]
 		}
 		if !ok {
 			t.Errorf("%s is missing", key)

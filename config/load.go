@@ -10,8 +10,10 @@ import (
 
 // Known is what the rest of the program knows and a configuration may name.
 type Known struct {
-	Dialects []string // without DialectAuto, which is always known
+	Dialects []string // without DialectAuto and DialectCustom, which are always known
 	Kinds    []string // of facts
+	Paths    []string // that every frame of a Custom may have
+	Meanings []Meaning
 }
 
 const maxFile = 1 << 20

@@ -88,7 +88,7 @@ func (c *checker) origins(origins []string, key string) {
 	}
 	for i, origin := range origins {
 		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+strings.ToLower(u.Host) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(u.Host, "*") || origin != u.Scheme+"://"+strings.ToLower(u.Host) {
 			c.report.wrong(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%.60q is not an origin", origin),
 				`give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`)
 		}

@@ -76,10 +76,12 @@ func (c *checker) sources(sources []Source, none bool) {
 	if !c.within("sources", len(sources), maxSources) {
 		return
 	}
+	var hops []hop
 	for i, source := range sources {
 		key := fmt.Sprintf("sources[%d]", i)
 		c.name(source.Name, key)
 		c.dialect(source.Dialect, key+".dialect")
+		c.custom(source, key)
 		c.oneOf(source.Relay, key+".relay", RelayFiltered, RelayVerbatim)
 		c.oneOf(source.Policy, key+".policy", PolicyClient, PolicyPublic)
 		c.oneOf(source.AgentCards, key+".agent_cards", CardsRewritten, CardsVerbatim)
@@ -94,11 +96,17 @@ func (c *checker) sources(sources []Source, none bool) {
 			c.tail(*source.Tail, key+".tail")
 		default:
 			listen := c.listen(source.Proxy.Listen, key+".proxy.listen")
-			c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen)
+			if upstream, ok := c.upstream(source.Proxy.Upstream, key+".proxy.upstream", listen); ok {
+				hops = append(hops, hop{key + ".proxy.upstream", listen, upstream})
+			}
 			c.paths(source.Proxy.Paths, key+".proxy.paths")
 			c.publicPaths(source, key+".proxy.public_paths")
+			if source.Policy == PolicyPublic && source.Relay == RelayVerbatim {
+				c.report.wrong(key+".relay", "a verbatim relay lets everything out, whatever the policy", "use relay: filtered, or leave policy out")
+			}
 		}
 	}
+	c.loops(hops)
 }
 
 func (c *checker) within(key string, count, limit int) bool {
@@ -125,7 +133,7 @@ func (c *checker) name(name, sourceKey string) {
 }
 
 func (c *checker) dialect(dialect, key string) {
-	dialects := append([]string{DialectAuto}, c.known.Dialects...)
+	dialects := append([]string{DialectAuto, DialectCustom}, c.known.Dialects...)
 	if !slices.Contains(dialects, dialect) {
 		c.report.wrong(key, fmt.Sprintf("%.60q is not a known dialect", dialect), instead(dialect, dialects))
 	}

@@ -26,7 +26,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
-			`sources[0].dialect: "" is not a known dialect; use one of auto, adk, looopy` + "\n" +
+			`sources[0].dialect: "" is not a known dialect; use one of auto, custom, adk, looopy` + "\n" +
 				`sources[0].relay: "" is not a value of this key; use one of filtered, verbatim`,
 		},
 		{
@@ -40,6 +40,22 @@ func TestValidate(t *testing.T) {
 		{
 			"public paths for clients", proxy(func(p *Proxy) { p.PublicPaths = []string{"/list-apps"} }),
 			"sources[0].proxy.public_paths: it is for the policy public of a filtered relay only; use policy: public, or leave it out: every path is let out",
+		},
+		{
+			"a circle", agent(func(c *Config) {
+				c.Sources = nil
+				for _, to := range []string{"1>2", "2>3", "3>2", "4>5"} {
+					s := defaultSource()
+					s.Name = "s" + to[:1]
+					s.Proxy = &Proxy{Listen: "127.0.0.1:900" + to[:1], Upstream: "http://127.0.0.1:900" + to[2:]}
+					c.Sources = append(c.Sources, s)
+				}
+			}),
+			"sources[1].proxy.upstream: requests come back to this proxy; give the URL of the agent behind it, not of a proxy before it",
+		},
+		{
+			"public and verbatim", agent(func(c *Config) { c.Sources[0].Policy, c.Sources[0].Relay = PolicyPublic, RelayVerbatim }),
+			"sources[0].relay: a verbatim relay lets everything out, whatever the policy; use relay: filtered, or leave policy out",
 		},
 		{
 			"public paths", agent(func(c *Config) {

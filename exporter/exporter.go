@@ -64,7 +64,7 @@ func (e *Exporter) Close(s *event.Stream, end event.End, at time.Time) {
 // Configure replaces the tracker's settings for what comes.
 func (e *Exporter) Configure(settings tracker.Settings) { e.tracker.Configure(settings) }
 
-// Run ends idle runs until the context is done, and then every run.
+// Run ends runs whose time is up until the context is done, and then every run.
 func (e *Exporter) Run(ctx context.Context, now func() time.Time) {
 	for {
 		var next time.Time
@@ -76,6 +76,8 @@ func (e *Exporter) Run(ctx context.Context, now func() time.Time) {
 			e.do(recovery.Tracker, func() { e.tracker.End(now()) })
 			return
 		case <-timer.C:
+		case <-e.tracker.Due():
 		}
+		timer.Stop()
 	}
 }

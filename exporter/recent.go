@@ -133,7 +133,7 @@ const (
 // size is roughly what a run takes in memory. Texts that an operation shares with its run count again: one that a stream repeats
 // may well be another string each time.
 func size(r *tracker.Run) int {
-	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.Metered)
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.Metered)+len(r.Thoughts))
 	for _, op := range r.Operations {
 		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.Code)
 		if op.Response != nil {
@@ -143,7 +143,10 @@ func size(r *tracker.Run) int {
 			for _, key := range d.State.Keys {
 				n += 16 + len(key)
 			}
-			n += detailsCost + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
+			for _, kind := range d.Thoughts {
+				n += 16 + len(kind)
+			}
+			n += detailsCost + len(d.RequestModel) + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
 		}
 	}
 	for _, t := range r.Transfers {

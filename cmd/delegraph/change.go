@@ -43,7 +43,7 @@ func (s *sidecar) configure(c config.Config) error {
 		return err
 	}
 	if s.external != nil {
-		if err := s.external.configure(c.Stream); err != nil {
+		if err := s.external.configure(c); err != nil {
 			return errors.Join(err, next.abandon())
 		}
 	}
@@ -108,7 +108,7 @@ func (s *sidecar) prepareProxy(next *change, configured config.Source) error {
 func (s *sidecar) prepareTail(next *change, configured config.Source) {
 	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
 		was := t.configured
-		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect && was.Agent == configured.Agent
+		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect && reflect.DeepEqual(was.Custom, configured.Custom) && was.Agent == configured.Agent
 	})
 	if i < 0 {
 		t := s.newTail(configured)

@@ -13,11 +13,11 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
-	toolkit "github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/delegraph/delegraph/cmd/delegraph/demo"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/web"
 )
 
 // demoConfig is the sidecar's before the recorded agents, whose addresses stand in it by the names of their sources. One of them is
@@ -141,15 +141,16 @@ func (d *demoCommand) serve(ctx context.Context, c config.Config, clients func(c
 	defer lines.close(time.Second)
 	logger := promslog.New(&promslog.Config{Level: level, Writer: lines})
 	ended := newLedger(d.out)
+	admin, err := listenFree(d.admin)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
 	car, err := newSidecar(ctx, c, logger, demoEnvironment, ended)
 	if err != nil {
 		return err
 	}
 	car.logs(lines.lost)
-	admin, err := freeAddress(d.admin)
-	if err != nil {
-		return err
-	}
 	fmt.Fprintf(d.out, "runs     %[1]s/  look here first: who delegates to whom, live\nmetrics  %[1]s/metrics\nstream   curl -N http://%[2]s/events\n",
 		admin.url(), car.external.listener.Addr())
 	if admin.taken {
@@ -169,9 +170,10 @@ func (d *demoCommand) serve(ctx context.Context, c config.Config, clients func(c
 		defer stop()
 		done <- clients(ctx, proxies, ended)
 	}()
-	none := ""
-	flags := &toolkit.FlagConfig{WebListenAddresses: &[]string{admin.address}, WebSystemdSocket: new(bool), WebConfigFile: &none}
-	err = serveAll(ctx, car, car.admin(nil, false), flags, logger)
+	pages := car.admin(nil, false)
+	err = serveAll(ctx, car, func(ctx context.Context) error {
+		return web.ServeOn(ctx, admin, pages, lastScrape, logger.With("server", "admin"))
+	})
 	stop()
 	err = errors.Join(err, <-done)
 	ended.sum()
@@ -188,14 +190,15 @@ var demoEnvironment spans.Environment = func(name string) string {
 	return value
 }
 
-// adminAt is where the admin server listens.
+// adminAt is where the admin server listens. It is listened to from the beginning: an address that is given back may be taken by
+// another program before it is used.
 type adminAt struct {
-	address string
-	taken   bool // somebody listens at the address that was asked for
+	net.Listener
+	taken bool // another program listens at the address that was asked for
 }
 
-// freeAddress is the address that was asked for, or one beside it where somebody listens there already.
-func freeAddress(wanted string) (adminAt, error) {
+// listenFree listens at the address that was asked for, or beside it where another program listens there already.
+func listenFree(wanted string) (adminAt, error) {
 	host, _, err := net.SplitHostPort(wanted)
 	if err != nil {
 		return adminAt{}, fmt.Errorf("--web.listen-address=%s: use HOST:PORT, such as %s", wanted, adminAddress)
@@ -208,12 +211,12 @@ func freeAddress(wanted string) (adminAt, error) {
 	if err != nil {
 		return adminAt{}, fmt.Errorf("--web.listen-address=%s: %w", wanted, err)
 	}
-	return adminAt{l.Addr().String(), taken}, l.Close()
+	return adminAt{l, taken}, nil
 }
 
 // url is where a browser on this machine goes.
 func (a adminAt) url() string {
-	host, port, _ := net.SplitHostPort(a.address) // which the net package made
+	host, port, _ := net.SplitHostPort(a.Addr().String()) // which the net package made
 	if net.ParseIP(host).IsUnspecified() {
 		host = "localhost"
 	}

@@ -180,7 +180,7 @@ func TestDemo(t *testing.T) {
 	for _, want := range []string{
 		`delegraph_runs_ended_total\{.*status="failed"\}`, `delegraph_runs_ended_total\{.*status="interrupted"\}`,
 		`delegraph_parse_errors_total\{dialect="adk",reason="syntax",source="fire-briefing"\}`,
-		`delegraph_internal_events_total\{kind="other",source="fire-weather"\}`,
+		`delegraph_internal_events_total\{kind="iteration",name="internal:[a-z-]+",source="fire-weather"\}`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + ` [1-9]`).MatchString(page) {
 			t.Errorf("nothing is counted as %s", want)
@@ -265,13 +265,23 @@ func TestDemoAddress(t *testing.T) {
 	for wanted, want := range map[string]string{
 		"": "use HOST:PORT, such as 127.0.0.1:10477", "nope": "use HOST:PORT, such as 127.0.0.1:10477", "127.0.0.1:99999": "invalid port",
 	} {
-		if at, err := freeAddress(wanted); err == nil || !strings.HasPrefix(err.Error(), "--web.listen-address="+wanted+": ") || !strings.Contains(err.Error(), want) {
+		if at, err := listenFree(wanted); err == nil || !strings.HasPrefix(err.Error(), "--web.listen-address="+wanted+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", wanted, at, err)
 		}
 	}
 	for wanted, want := range map[string]string{"127.0.0.1:0": `^http://127\.0\.0\.1:\d+$`, ":0": `^http://localhost:\d+$`, "0.0.0.0:0": `^http://localhost:\d+$`} {
-		if at, err := freeAddress(wanted); err != nil || at.taken || !regexp.MustCompile(want).MatchString(at.url()) {
-			t.Errorf("%q: %v, %s", wanted, err, at.url())
+		at, err := listenFree(wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer at.Close()
+		if at.taken || !regexp.MustCompile(want).MatchString(at.url()) {
+			t.Errorf("%q: %s", wanted, at.url())
+		}
+		if beside, err := listenFree(at.Addr().String()); err != nil || !beside.taken {
+			t.Errorf("%s is given away: %v", at.Addr(), err)
+		} else {
+			beside.Close()
 		}
 	}
 }

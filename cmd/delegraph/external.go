@@ -7,9 +7,11 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
@@ -33,6 +35,7 @@ type external struct {
 	webConfig string
 	panics    *recovery.Recorder
 	logger    *slog.Logger
+	mapped    atomic.Pointer[map[string]dialect.Dialect] // by source
 }
 
 // leaving is how long the subscribers have to leave when we stop: they come back to another, so it is part of every restart.
@@ -62,6 +65,7 @@ func newExternal(whole config.Config, publish bool, memory *budget.Account, m *m
 			}
 		}()
 	}
+	e.read(whole)
 	return e, e.open(whole, memory, counters)
 }
 
@@ -87,7 +91,7 @@ func (e *external) open(whole config.Config, memory *budget.Account, counters *m
 	served := hubSettings(c, memory, gate, counters)
 	decoding := collectorSettings(whole)
 	decoding.Panics = e.panics
-	served.Decoder = decoderOf(decoding)
+	served.Decoder = decoderOf(decoding, func(source string) dialect.Dialect { return (*e.mapped.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
 	}
@@ -189,14 +193,21 @@ func (e *external) check(c config.Stream) error {
 }
 
 // configure takes over what may change while the stream is served, and the tokens.
-func (e *external) configure(c config.Stream) error {
+func (e *external) configure(whole config.Config) error {
 	if e.gate != nil {
 		if err := e.gate.Reload(); err != nil {
 			return err
 		}
 	}
-	e.publisher.Configure(e.filterSettings(c))
+	e.publisher.Configure(e.filterSettings(whole.Stream))
+	e.read(whole)
 	return nil
+}
+
+// read takes the mappings by which frames of custom dialects are read again.
+func (e *external) read(whole config.Config) {
+	mapped := mappings(whole)
+	e.mapped.Store(&mapped)
 }
 
 // close publishes what still waits, as long as the context lets it.

@@ -87,9 +87,11 @@ type oration struct {
 	address string
 }
 
-func startOrator(t *testing.T, address string) *oration {
+// startOrator starts one at an address, behind a shell's words if there are any.
+func startOrator(t *testing.T, address string, before ...string) *oration {
 	t.Helper()
-	return &oration{start(t, exec.Command("orator", address)), address}
+	line := strings.Join(before, " ") + ` exec orator "$0"`
+	return &oration{start(t, exec.Command("/bin/sh", "-c", line, address)), address}
 }
 
 // say has the agent say something as soon as it can.

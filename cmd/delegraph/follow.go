@@ -22,7 +22,7 @@ func (r *replayCommand) followOne(ctx context.Context, c config.Config, sink eve
 	if _, isTerminal := terminal(r.stderr); isTerminal {
 		fmt.Fprintf(r.stderr, "Reading %s until Ctrl-C.\n", printable(filepath.Base(capture.Name)))
 	}
-	err := source.Follow(ctx, collector.New(collector.Dialects(), r.reading(c), at), capture, r.wait)
+	err := source.Follow(ctx, collector.New(dialectsOf(r.origin), r.reading(c), at), capture, r.wait)
 	if ctx.Err() == nil { // else there may have been nothing yet
 		err = p.account(capture, 0, err)
 	}

@@ -26,7 +26,7 @@ func FuzzNativeFrames(f *testing.F) {
 		f.Add(content)
 	}
 	f.Add([]byte("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"\",\"runId\":\"\"}\n\nevent: chunk\ndata: a\n\n"))
-	decoder := decoderOf(collectorSettings(config.Default()))
+	decoder := decoderOf(collectorSettings(config.Default()), nil)
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		frames := blocksOf(stream)
 		for _, dialect := range dialectNames() {

@@ -52,7 +52,7 @@ func newServed(t *testing.T, policy string, frames int) *served {
 		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
 		Observer: m.Stream(), Subscribers: 10, SubscribersPerToken: 10,
 		Heartbeat: time.Hour, WriteDeadline: time.Minute, Life: time.Hour, Recheck: time.Hour,
-		Decoder: decoderOf(collectorSettings(c)),
+		Decoder: decoderOf(collectorSettings(c), nil),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/custom"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/recovery"
@@ -12,14 +13,19 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/format"
 )
 
-// decoderOf begins to read frames again that the filter has let out. It knows nothing of the stream but these.
-func decoderOf(settings collector.Settings) func(name string, answer bool) format.Decoder {
+// decoderOf begins to read frames again that the filter has let out. It knows nothing of the stream but these. The mapped are the dialects
+// of the sources that have a mapping now.
+func decoderOf(settings collector.Settings, mapped func(source string) dialect.Dialect) func(source, name string, answer bool) format.Decoder {
 	dialects := make(map[string]dialect.Dialect)
 	for _, d := range collector.Dialects() {
 		dialects[d.Name()] = d
 	}
-	return func(name string, answer bool) format.Decoder {
+	return func(source, name string, answer bool) format.Decoder {
 		of, known := dialects[name]
+		if name == custom.Name {
+			of = mapped(source)
+			known = of != nil
+		}
 		if !known {
 			return nil
 		}

@@ -82,7 +82,7 @@ func (g *gateway) configure(c config.Config) error {
 	if err := g.external.check(c.Stream); err != nil {
 		return err
 	}
-	return g.external.configure(c.Stream)
+	return g.external.configure(c)
 }
 
 func (g *gateway) reloaded(ok bool, at time.Time) { g.metrics.Reloaded(ok, at) }

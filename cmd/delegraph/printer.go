@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/stream"
@@ -38,7 +39,7 @@ func streamFormats() []string {
 }
 
 // newPrinter makes a publisher that prints, and returns where its error will stand.
-func newPrinter(c config.Config, policy, as string, out io.Writer) (*stream.Publisher, *printer, error) {
+func newPrinter(c config.Config, mapped dialect.Dialect, policy, as string, out io.Writer) (*stream.Publisher, *printer, error) {
 	bounds := replay.Settings{Frames: 1, Bytes: 2 * int(c.Limits.Frame), Age: time.Hour, Epoch: replayEpoch}
 	ring, err := replay.New(bounds)
 	if err != nil {
@@ -46,7 +47,7 @@ func newPrinter(c config.Config, policy, as string, out io.Writer) (*stream.Publ
 	}
 	p := &printer{ring: ring, cursor: ring.Head(), out: out}
 	if as != nativeFormat {
-		p.format = format.New(format.Settings{Format: format.Format(as), Decoder: decoderOf(collectorSettings(c)), AppendID: ring.AppendID})
+		p.format = format.New(format.Settings{Format: format.Format(as), Decoder: decoderOf(collectorSettings(c), func(string) dialect.Dialect { return mapped }), AppendID: ring.AppendID})
 	}
 	settings := filterSettings(c.Stream)
 	if settings.Policy = event.Policy(policy); policy == config.PolicyClient {

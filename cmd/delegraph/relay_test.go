@@ -17,6 +17,9 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
+// overLimit is more than a frame may have by default.
+var overLimit = strings.Repeat("x", 9<<20)
+
 // TestFilteredRelayOfCaptures sends every capture through the default relay: its client gets the same events with the same data.
 func TestFilteredRelayOfCaptures(t *testing.T) {
 	var capture []byte
@@ -80,6 +83,10 @@ func TestFilteredRelay(t *testing.T) {
 		{"an internal error nobody can read", "/run_sse", "event: internal:x\ndata: {\"error\": \"said \"secret\" and died\"}\n\n", ""},
 		{"an application's stream", "/news", ": hi\r\n\r\nevent: tick\r\ndata: {\"kind\":\"internal:x\"}\r\n\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut", ": hi\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut"},
 		{"an agent's stream elsewhere", "/news", "event: tick\ndata: 1\n\nevent: internal:x\ndata: " + adkFrame + "\n\ndata: {\"kind\":\"internal:x\"}\n\n", "event: tick\ndata: 1\n\n"},
+		{"an internal block without its end", "/news", "data: 1\n\nevent: internal:x\ndata: CANARY", "data: 1\n\n"},
+		{"an internal object without its end", "/news", "data: 1\n\ndata: {\"x\":1,\"kind\":\"Internal:x\"}", "data: 1\n\n"},
+		{"an internal block over the limit", "/news", "event: internal:x\ndata: " + overLimit + "\n\ndata: 2\n\n", "data: 2\n\n"},
+		{"a block over the limit", "/news", "event: x\ndata: " + overLimit + "\n\ndata: 2\n\n", "event: x\ndata: " + overLimit + "\n\ndata: 2\n\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +102,7 @@ func TestFilteredRelay(t *testing.T) {
 			defer resp.Body.Close()
 			got, err := io.ReadAll(resp.Body)
 			if err != nil || string(got) != test.want {
-				t.Errorf("the client got %q, %v\nwant %q", got, err, test.want)
+				t.Errorf("the client got %d bytes, %.300q, %v\nwant %d bytes, %.300q", len(got), got, err, len(test.want), test.want)
 			}
 		})
 	}
@@ -186,7 +193,7 @@ func TestFilteredRelayOfSpellings(t *testing.T) {
 	defer agent.Close()
 	car := startSidecar(t, agent.URL)
 	for _, path := range []string{
-		"/run_sse", "/RUN_SSE", "/run_sse/", "//run_sse", "/run_sse//", "/x/../run_sse", "/./run_sse", "/run_sse;a=b", "/run_sse%2F", "/%72un_sse", "/run_sse%23f", "/api/Run_SSE", "/\\run_sse",
+		"/run_sse", "/RUN_SSE", "/run_sse/", "//run_sse", "/run_sse//", "/x/../run_sse", "/./run_sse", "/run_sse;a=b", "/run_sse%2F", "/run_sse%0a", "/run_sse%20", "/%72un_sse", "/run_sse%23f", "/api/Run_SSE", "/\\run_sse",
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(car.address(), "http://"))
 		if err != nil {

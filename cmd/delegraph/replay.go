@@ -31,6 +31,9 @@ import (
 
 // replayCommand is the command of that name: captures through the pipeline of serve, and out.
 type replayCommand struct {
+	file    string // a configuration, of whose source named the captures are; "" for none
+	named   string // "" for the only one
+	origin  config.Source
 	dialect string
 	format  string
 	policy  string
@@ -48,6 +51,8 @@ func addReplay(app *kingpin.Application, commands map[string]func() error, ctx c
 	r := &replayCommand{out: out, stderr: stderr, now: time.Now, wait: source.Poll}
 	c := app.Command("replay", "Send captures through the pipeline and print what comes out of it.")
 	c.Flag("dialect", "The captures' dialect, or auto to find out.").Default(config.DialectAuto).EnumVar(&r.dialect, append([]string{config.DialectAuto}, dialectNames()...)...)
+	c.Flag("config.file", "A configuration: the captures are read as the streams of its source, by that source's dialect and mapping.").NoEnvar().StringVar(&r.file)
+	c.Flag("source", "The source of --config.file, where that has more than one.").NoEnvar().StringVar(&r.named)
 	c.Flag("format", "text: a waterfall for people; json: a line a run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("text").EnumVar(&r.format, "text", "json", "otlp", "metrics", "stream")
 	c.Flag("policy", "Whom --format=stream is for: public, or client for the protocol's own client.").Default(config.PolicyPublic).EnumVar(&r.policy, config.PolicyPublic, config.PolicyClient)
 	c.Flag("stream-format", "The format of --format=stream: "+strings.Join(streamFormats(), ", ")+".").Default(nativeFormat).EnumVar(&r.as, streamFormats()...)
@@ -60,6 +65,9 @@ func (r *replayCommand) run(ctx context.Context) error {
 	if r.follow && len(r.files) > 1 {
 		return errors.New("--follow takes one file; start one replay for each")
 	}
+	if err := r.readSource(); err != nil {
+		return err
+	}
 	bar := newProgress(r.stderr, r.now)
 	c := config.Default()
 	p, sink, err := r.prepare(ctx, c, bufio.NewWriter(bar.above(r.out)))
@@ -69,7 +77,7 @@ func (r *replayCommand) run(ctx context.Context) error {
 	if r.follow {
 		return r.followOne(ctx, c, sink, p)
 	}
-	pipeline := collector.New(collector.Dialects(), r.reading(c), sink)
+	pipeline := collector.New(dialectsOf(r.origin), r.reading(c), sink)
 	var failures []error
 	for _, name := range r.files {
 		capture := r.capture(name)
@@ -84,6 +92,33 @@ func (r *replayCommand) run(ctx context.Context) error {
 		failures = append(failures, p.account(capture, before, err), p.endFile(ctx))
 	}
 	return errors.Join(append(failures, p.end())...)
+}
+
+// readSource finds the source that says how the captures are read, if one is named.
+func (r *replayCommand) readSource() error {
+	if r.file == "" {
+		if r.named != "" {
+			return errors.New("--source names a source of --config.file; give that too")
+		}
+		return nil
+	}
+	c, err := load(r.file)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.named || r.named == "" && len(c.Sources) == 1 })
+	if i < 0 {
+		var names []string
+		for _, s := range c.Sources {
+			names = append(names, s.Name)
+		}
+		return fmt.Errorf("--source=%s: %s has the sources %s; name one of them", r.named, r.file, strings.Join(names, ", "))
+	}
+	r.origin = c.Sources[i]
+	if r.dialect == config.DialectAuto {
+		r.dialect = r.origin.Dialect
+	}
+	return nil
 }
 
 // reading returns the settings by which streams are read, once all is prepared.
@@ -115,7 +150,7 @@ func (r *replayCommand) prepare(ctx context.Context, c config.Config, out *bufio
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), p.lines, described), vocabulary(environment), version()))
 	case "stream":
 		var err error
-		if publisher, p.frames, err = newPrinter(c, r.policy, r.as, out); err != nil {
+		if publisher, p.frames, err = newPrinter(c, mappings(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.policy, r.as, out); err != nil {
 			return nil, nil, err
 		}
 	}

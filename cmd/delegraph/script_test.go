@@ -27,12 +27,16 @@ const patience = 20 * time.Second
 
 // TestMain makes the test binary stand in for the programs that scripts run.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"delegraph": main, "fetch": fetchMain, "orator": oratorMain, "plain": plainMain})
+	testscript.Main(m, map[string]func(){"delegraph": main, "fetch": fetchMain, "orator": oratorMain, "plain": plainMain, "reciter": reciterMain, "receiver": receiverMain})
 }
 
 // TestScripts runs the whole program as its users do.
 func TestScripts(t *testing.T) {
 	captures, err := filepath.Abs(captures["adk-go"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance, err := filepath.Abs(conformanceFolder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +46,7 @@ func TestScripts(t *testing.T) {
 		Deadline:      time.Now().Add(2 * time.Minute), // of a program that serves where it should refuse
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CAPTURES", captures)
+			env.Setenv("CONFORMANCE", conformance)
 			env.Setenv("OTEL_TRACES_EXPORTER", "none") // nobody listens, and a stop would wait for somebody
 			env.Setenv("GORACE", "atexit_sleep_ms=0")  // or every program of a script ends a second late
 			return nil

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log"
 	"log/slog"
-	"net/http"
 	"os"
 	"time"
 
@@ -120,22 +119,28 @@ func (s *serve) run(ctx context.Context) error {
 		defer ticker.Stop()
 		go loaded.watch(ctx, ticker.C)
 	}
-	return serveAll(ctx, car, car.admin(loaded.reload, s.pprof), s.flags, logger)
+	admin := car.admin(loaded.reload, s.pprof)
+	return serveAll(ctx, car, func(ctx context.Context) error {
+		err := web.Serve(ctx, admin, s.flags, lastScrape, logger.With("server", "admin"))
+		if err != nil {
+			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
+		}
+		return err
+	})
 }
 
+// lastScrape is how long the admin server answers after everything else has stopped.
+const lastScrape = time.Second
+
 // serveAll runs a service and its admin server, which outlives it so that a last scrape sees the end.
-func serveAll(ctx context.Context, car service, admin http.Handler, flags *toolkit.FlagConfig, logger *slog.Logger) error {
+func serveAll(ctx context.Context, car service, admin func(context.Context) error) error {
 	adminContext, stopAdmin := context.WithCancel(context.Background())
 	defer stopAdmin()
 	carContext, stopCar := context.WithCancel(ctx)
 	defer stopCar()
 	adminDone := make(chan error, 1)
 	go func() {
-		err := web.Serve(adminContext, admin, flags, time.Second, logger.With("server", "admin"))
-		if err != nil {
-			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
-		}
-		adminDone <- err
+		adminDone <- admin(adminContext)
 		stopCar()
 	}()
 	err := car.run(carContext)

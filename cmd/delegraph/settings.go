@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect/custom"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/config"
@@ -94,5 +95,5 @@ func known() config.Known {
 	for _, k := range event.Kinds() {
 		kinds = append(kinds, k.String())
 	}
-	return config.Known{Dialects: dialectNames(), Kinds: kinds}
+	return config.Known{Dialects: dialectNames(), Kinds: kinds, Paths: custom.Common(), Meanings: meanings()}
 }

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
@@ -47,7 +48,7 @@ type sidecar struct {
 	sources  *exporter.Sources
 	tracing  source.Tracing
 	shutdown func(context.Context) error // delivers the last spans
-	pipeline *collector.Collector
+	pipeline func([]dialect.Dialect) *collector.Collector
 	external *external // nil: there is none
 	sample   func(*tracker.Run) bool
 	ready    atomic.Bool
@@ -121,7 +122,10 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	reading := collectorSettings(c)
 	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
 	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
-	s.pipeline = collector.New(collector.Dialects(), reading, exporter.NewListeners(s.sources))
+	listeners := exporter.NewListeners(s.sources)
+	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
+		return collector.New(dialects, reading, listeners)
+	}
 	first, err := s.prepare(c)
 	if err != nil {
 		return nil, errors.Join(err, s.closePorts())

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
@@ -51,7 +50,8 @@ func (s *sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 	if named {
 		settings.Named = s.openSession
 	}
-	return source.NewProxy(settings, s.pipeline, collector.Dialects(), s.tracing, counters{s.metrics, s.sources}, s.logger, time.Now), nil
+	dialects := dialectsOf(configured)
+	return source.NewProxy(settings, s.pipeline(dialects), dialects, s.tracing, counters{s.metrics, s.sources}, s.logger, time.Now), nil
 }
 
 // judge makes the judges of a source's relay; nil where every byte is relayed.
@@ -81,7 +81,7 @@ func (s *sidecar) newTail(configured config.Source) *subscription {
 		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
 		Dialect: chosen(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
 		Panics: s.panics,
-	}, s.pipeline, counters{s.metrics, s.sources}, s.logger, time.Now))
+	}, s.pipeline(dialectsOf(configured)), counters{s.metrics, s.sources}, s.logger, time.Now))
 }
 
 // perSession says whether a tail reads a stream for each session.

@@ -88,6 +88,7 @@ type Detector struct {
 	dialects []Dialect
 	enough   Match // the answer that decides
 	maybe    Dialect
+	unsure   []Dialect // that may have sent the last frame
 }
 
 // NewDetector asks the dialects in their order. Enough is the answer that decides: Yes on an agent's path, Sure on any other.
@@ -97,20 +98,23 @@ func NewDetector(dialects []Dialect, enough Match) *Detector {
 
 // Ask returns the first dialect whose answer to the frame decides, or nil.
 func (d *Detector) Ask(f Frame) Dialect {
-	var maybe Dialect
+	d.unsure = d.unsure[:0]
 	for _, candidate := range d.dialects {
 		switch answer := candidate.Detect(f); {
 		case answer >= d.enough:
 			return candidate
-		case answer >= Maybe && maybe == nil:
-			maybe = candidate
+		case answer >= Maybe:
+			d.unsure = append(d.unsure, candidate)
 		}
 	}
-	if d.maybe == nil {
-		d.maybe = maybe
+	if d.maybe == nil && len(d.unsure) > 0 {
+		d.maybe = d.unsure[0]
 	}
 	return nil
 }
+
+// Unsure returns the dialects that may have sent the last frame, though their answer did not decide. It is valid until the next Ask.
+func (d *Detector) Unsure() []Dialect { return d.unsure }
 
 // Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame decided.
 func (d *Detector) Likely() Dialect { return d.maybe }

@@ -16,7 +16,7 @@ type Kind uint8
 const (
 	KindOther          Kind = iota // something the dialect knows and no signal needs
 	KindText                       // text of an answer
-	KindThought                    // a model's reasoning, never an answer
+	KindThought                    // a model's reasoning, never an answer: Thought, Verbosity
 	KindModelStarted               // the first partial frame of a model's response
 	KindModelEnded                 // a model's whole response: Model, FinishReason, Usage, Error, Code
 	KindToolStarted                // a call of a tool: CallID, Name, LongRunning
@@ -32,14 +32,16 @@ const (
 	KindConfidence                 // Confidence, said by Name
 	KindCitation                   // Citation, said by Name
 	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
-	KindToolProgress               // a call goes on: CallID
+	KindToolProgress               // a call goes on: CallID, Progress
 	KindAgentStarted               // the batch's agent begins, in its branch
-	KindAgentEnded                 // the batch's agent has ended: Error, Code, Took
+	KindAgentEnded                 // the batch's agent has ended: Error, Code, Took, Iterations
 	KindRunStarted                 // the run begins by the protocol's word
-	KindRunEnded                   // the run is over by the protocol's word: Error, Code, Took
+	KindRunEnded                   // the run is over by the protocol's word: Error, Code, Took, Iterations
 	KindAdopted                    // the run ID turns out to be an agent of the batch's run: Name
 	KindUsage                      // Usage of the batch's agent's last response: Model
 	KindPlan                       // what the run means to do: Plan
+	KindOutcome                    // more about the end of the batch's agent or run, which has been stated: Took, Iterations
+	KindIteration                  // where the loop of the batch's agent stands: Loop, Model, AsksModel
 	kinds
 )
 
@@ -47,7 +49,7 @@ var kindNames = [kinds]string{
 	"other", "text", "thought", "model_started", "model_ended", "tool_started", "tool_paused", "tool_ended",
 	"transfer", "input_requested", "input_answered", "artifact", "state", "final", "error",
 	"confidence", "citation", "reasoning", "tool_progress",
-	"agent_started", "agent_ended", "run_started", "run_ended", "adopted", "usage", "plan",
+	"agent_started", "agent_ended", "run_started", "run_ended", "adopted", "usage", "plan", "outcome", "iteration",
 }
 
 // String is the kind's name in metrics and documents.
@@ -145,6 +147,19 @@ type Artifact struct {
 // Plan counts what a run means to do by how far it is.
 type Plan struct{ Pending, InProgress, Completed, Canceled int }
 
+// Loop is where the loop of an agent stands, which asks a model and calls tools in turns.
+type Loop struct {
+	Iteration Count // as the protocol numbers it
+	Messages  Count // that the model is given
+	Tools     Count // that the model is offered
+}
+
+// Progress is how far a tool says that it is, as on the wire.
+type Progress struct {
+	Value float64
+	Known bool
+}
+
 // Routing says who is to answer a request for input.
 type Routing string
 
@@ -162,33 +177,39 @@ type State struct {
 
 // Event is one normalised fact. Which fields are set depends on Kind. Texts and values belong to its batch.
 type Event struct {
-	Kind         Kind
-	ID           string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, an adopted run's
-	CallID       string // joins a call and its response; "" where the wire has none
-	Name         string // tool, target agent, artifact, or who said it
-	Model        string // as the stream names it, or ""
-	FinishReason string // as on the wire, or ""
-	Input        InputKind
-	Error        Failure
-	Code         string // of the Error, as the stream gives it and wire.Code checks it; "" where it gives none
-	FromCode     bool   // KindError: an error code inside an ordinary frame, not an error frame
-	LongRunning  bool   // KindToolStarted: the answer comes from outside the run
-	Pending      bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
-	Settled      bool   // KindToolEnded: the agent's turn may end here, no model response is owed
-	Resumes      bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
-	Unmetered    bool   // KindModelEnded, KindUsage: a frame with more of the response's Usage may follow
-	Took         Duration
-	ToolCalls    Count     // KindRunEnded: how many there were, as the protocol counts them
-	Expires      Duration  // KindInputRequested: how long an answer is waited for
-	Routing      Routing   // KindInputRequested
-	Verbosity    Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
-	Steps        int
-	More         int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
-	Usage        Usage
-	Plan         Plan
-	Artifact     Artifact
-	Confidence   Confidence
-	Citation     Citation
+	Kind          Kind
+	ID            string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, a thought's, an adopted run's
+	CallID        string // joins a call and its response; "" where the wire has none
+	Name          string // tool, target agent, artifact, or who said it
+	Model         string // as the stream names it, or ""
+	FinishReason  string // as on the wire, or ""
+	Input         InputKind
+	Error         Failure
+	Code          string // of the Error, as the stream gives it and wire.Code checks it; "" where it gives none
+	FromCode      bool   // KindError: an error code inside an ordinary frame, not an error frame
+	LongRunning   bool   // KindToolStarted: the answer comes from outside the run
+	Pending       bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
+	Settled       bool   // KindToolEnded: the agent's turn may end here, no model response is owed
+	Resumes       bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
+	Unmetered     bool   // KindModelEnded, KindUsage: a frame with more of the response's Usage may follow
+	AwaitsOutcome bool   // KindAgentEnded, KindRunEnded: frames that add to the outcome may follow
+	AsksModel     bool   // KindIteration: a model is asked now
+	Took          Duration
+	ToolCalls     Count     // KindRunEnded: how many there were, as the protocol counts them
+	Iterations    Count     // KindAgentEnded, KindRunEnded, KindOutcome: rounds of the agent's loop, as the protocol counts them
+	Expires       Duration  // KindInputRequested: how long an answer is waited for
+	Routing       Routing   // KindInputRequested
+	Verbosity     Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
+	Thought       string    // KindThought: its type as on the wire ("planning"), or ""
+	Progress      Progress  // KindToolProgress
+	Loop          Loop      // KindIteration
+	Steps         int
+	More          int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
+	Usage         Usage
+	Plan          Plan
+	Artifact      Artifact
+	Confidence    Confidence
+	Citation      Citation
 
 	state   State
 	text    []byte
@@ -241,7 +262,7 @@ func (e *Event) owner() *memory {
 
 // cost returns the approximate size of what the event refers to, in bytes, without the memory of its batch.
 func (e *Event) cost() int {
-	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason)
+	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.Thought)
 	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
 	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
 	n += cap(e.state.Keys) * int(unsafe.Sizeof(""))

@@ -67,8 +67,11 @@ func ofResponse(response strictjson.Value, lim Limits) Findings {
 // ofFrame reads what a frame states beside its events.
 func ofFrame(s event.Statements, lim Limits) Findings {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
-	if s.Layer.Kind() == strictjson.Object {
-		r.layer(s.Layer)
+	var inner strictjson.Doc
+	if layer := opened(s.Layer, &inner); layer.Exists() {
+		r.layer(layer)
+	} else if s.Layer.Kind() > strictjson.Null {
+		r.Unreadable = []event.Unreadable{event.UnreadableType}
 	}
 	for chunk := range s.Grounding.First("groundingChunks", "grounding_chunks").Elements() {
 		r.link(chunk.First("web", "retrievedContext", "retrieved_context", "maps"))

@@ -74,7 +74,7 @@ func TestLayerInResponses(t *testing.T) {
 	const layer = `{"proof_layer": {"confidence": 0.92}}`
 	text := quote(t, layer)
 	for _, response := range []string{
-		layer, text, `{"result": ` + layer + `}`, `{"result": ` + text + `}`, `{"output": ` + layer + `}`, `{"output": ` + text + `}`,
+		layer, text, `{"proof_layer": ` + quote(t, `{"confidence": "92%"}`) + `}`, `{"result": ` + layer + `}`, `{"result": ` + text + `}`, `{"output": ` + layer + `}`, `{"output": ` + text + `}`,
 		`{"text": ` + text + `}`, `{"structuredContent": ` + layer + `, "content": []}`,
 		`{"content": [{"type": "text", "text": "x"}, {"type": "text", "text": ` + text + `}]}`,
 	} {
@@ -96,10 +96,14 @@ func TestLayerInResponses(t *testing.T) {
 func TestLayerOfFrames(t *testing.T) {
 	const text = "Confidence: 80%\nSource: MTBS"
 	for layer, want := range map[string][]string{
-		"":                     {"0.8 text", "MTBS <>"},
-		`{}`:                   {"0.8 text", "MTBS <>"},
-		`{"confidence": 7}`:    {"0.8 text", "MTBS <>", "unreadable: scale"},
-		`{"confidence": 0.92}`: {"0.92 structured", "MTBS <>"},
+		"":                       {"0.8 text", "MTBS <>"},
+		`{}`:                     {"0.8 text", "MTBS <>"},
+		`{"confidence": 7}`:      {"0.8 text", "MTBS <>", "unreadable: scale"},
+		`null`:                   {"0.8 text", "MTBS <>"},
+		`true`:                   {"0.8 text", "MTBS <>", "unreadable: type"},
+		`"verified"`:             {"0.8 text", "MTBS <>", "unreadable: type"},
+		`{"confidence": 0.92}`:   {"0.92 structured", "MTBS <>"},
+		`"{\"confidence\": 92}"`: {"0.92 structured", "MTBS <>"},
 		`{"confidence": "high", "citations": [{"source": "FSM"}], "reasoning_chain": ["a"]}`: {"high structured", "FSM <>", "reasoning"},
 	} {
 		if got := stated(frame(t, "", text, layer, "", "")); !slices.Equal(got, want) {

@@ -30,7 +30,8 @@ func (r *reader) document(text []byte) bool {
 
 // object takes the confidences of an object and of those within it. A proof layer states all that there is.
 func (r *reader) object(v strictjson.Value, scope string, levels int) {
-	if layer := layerOf(v); layer.Exists() {
+	var inner strictjson.Doc
+	if layer := layerOf(v, &inner); layer.Exists() {
 		r.layer(layer)
 		return
 	}

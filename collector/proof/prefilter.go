@@ -2,130 +2,134 @@ package proof
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
-// clue is a word without which nothing can be found, and the place in it of the letter by which it is looked for: one that is rare in
-// prose, so that a search has few places to look at.
+// clue is a word without which nothing can be found. It is looked for by three of its bytes that are rare in prose: two of them stand
+// next to each other at an even offset of any text.
 type clue struct {
 	word  string
-	at    int
+	at    int  // where the three bytes begin
 	whole bool // it begins a word
 }
 
-// anchor is a letter, in both cases, and the clues that are looked for by it.
-type anchor struct {
-	letter        byte
-	clues         []clue
-	before, after [256]uint16 // the clues that the bytes beside the letter leave possible, as bits
+var clues = []clue{
+	{"onfid", 1, false}, {"onfian", 1, false}, {"affidab", 1, true}, {"references", 1, true}, {"source", 2, true},
+	{"regulatory", 2, true}, {"sure", 0, true}, {"segur", 1, true}, {"sicur", 2, true}, {"zuversicht", 0, true}, {"vertrau", 2, true},
+	{"vertrouw", 2, true}, {"betrouw", 1, true}, {"fiduc", 2, true}, {"certitud", 5, true}, {"certez", 2, true}, {"zeker", 0, true},
+	{"certainty", 2, true}, {"sûr", 1, true}, {"certain à", 7, true},
+	{"信", 0, false}, {"신", 0, false}, {"把握", 0, false}, {"確度", 0, false}, // in languages that do not part words
 }
 
-var anchors = [...]*anchor{
-	newAnchor('f', clue{"onfid", 2, false}, clue{"onfian", 2, false}, clue{"affidab", 1, true}, clue{"references", 2, true}),
-	newAnchor('F', clue{"onfid", 2, false}, clue{"onfian", 2, false}, clue{"affidab", 1, true}, clue{"references", 2, true}),
-	newAnchor('u', latin...), newAnchor('U', latin...),
-	newAnchor('z', clue{"certez", 5, true}, clue{"zeker", 0, true}),
-	newAnchor('Z', clue{"certez", 5, true}, clue{"zeker", 0, true}),
-	newAnchor('y', clue{"certainty", 8, true}),                        // in capitals it is not looked for
-	newAnchor(0xC3, clue{"sûr", 1, true}, clue{"certain à", 8, true}), // the first byte of û and à
-	newAnchor('^', clue{"[^", 1, false}),
-}
+// signs are looked for by themselves: of a percentage, an escape in JSON, and a footnote.
+const signs = `%\^`
 
-// latin are the clues that hold a u.
-var latin = []clue{
-	{"source", 2, true}, {"regulatory", 3, true}, {`\u`, 1, false}, {"sure", 1, true}, {"segur", 3, true}, {"sicur", 3, true},
-	{"zuversicht", 1, true}, {"vertrau", 6, true}, {"vertrouw", 6, true}, {"betrouw", 5, true}, {"fiduc", 3, true}, {"certitud", 6, true},
-}
+// pairs has for each two bytes the place in candidates of the clues that they may be of, 0 if there is none, and bySign if one of them
+// is a sign.
+var (
+	pairs      [1 << 16]uint8
+	candidates = [][]clue{0: nil, bySign: nil} // at is where the two bytes stand
+)
 
-func newAnchor(letter byte, clues ...clue) *anchor {
-	a := &anchor{letter: letter, clues: clues}
-	for i, c := range clues {
-		for b := range 256 {
-			if low := lowerByte(byte(b)); c.at == 0 && !inWord(byte(b)) || c.at > 0 && low == c.word[c.at-1] {
-				a.before[b] |= 1 << i
-			}
-			if c.at+1 == len(c.word) || lowerByte(byte(b)) == c.word[c.at+1] {
-				a.after[b] |= 1 << i
-			}
+const bySign = 1
+
+func init() {
+	for _, c := range clues {
+		for at := c.at; at < c.at+2; at++ {
+			addPair(c.word[at], c.word[at+1], clue{c.word, at, c.whole})
 		}
 	}
-	return a
+	for _, sign := range []byte(signs) {
+		for b := range 256 {
+			pairs[pairOf(sign, byte(b))], pairs[pairOf(byte(b), sign)] = bySign, bySign
+		}
+	}
 }
 
-// ideographs are in all clues of the languages that do not part words.
-var ideographs = [...][]byte{[]byte("信"), []byte("신"), []byte("把握"), []byte("確度")}
+// addPair adds a clue to those of two bytes, which are lower case, in whatever case.
+func addPair(first, second byte, c clue) {
+	n := pairs[pairOf(first, second)]
+	if n == 0 {
+		n = uint8(len(candidates))
+		candidates = append(candidates, nil)
+	}
+	candidates[n] = append(candidates[n], c)
+	for _, a := range [...]byte{first, upperByte(first)} {
+		for _, b := range [...]byte{second, upperByte(second)} {
+			pairs[pairOf(a, b)] = n
+		}
+	}
+}
+
+func pairOf(first, second byte) uint16 { return uint16(first) | uint16(second)<<8 }
 
 // scanner finds the words without which nothing can be found. Nearly all text has none.
 type scanner struct {
 	text  []byte
-	first int                                     // what find has returned last
-	next  [len(anchors) + len(ideographs) + 1]int // where each of them stands next, one more than that; 0 if it has not been looked for
+	first int // what find has returned last
 }
 
 // mentions reports whether there is such a word.
-func mentions(text []byte) bool {
-	for _, a := range anchors {
-		if a.find(text, 0) < len(text) {
-			return true
-		}
-	}
-	for _, word := range ideographs {
-		if bytes.IndexByte(text, word[0]) >= 0 && bytes.Contains(text, word) {
-			return true
-		}
-	}
-	return findRated(text, 0) < len(text)
-}
+func mentions(text []byte) bool { return findClue(text, 0) < len(text) }
 
-// find returns where the first such word from an offset on stands, len(text) if there is none.
+// find returns a place within the first such word from an offset on, or the place before it; len(text) if there is none.
 func (s *scanner) find(from int) int {
-	if from > 0 && from <= s.first {
-		return s.first
+	if from == 0 || from > s.first {
+		s.first = findClue(s.text, from)
 	}
-	first := len(s.text)
-	for i := range s.next {
-		if s.next[i] <= from {
-			switch words := i - len(anchors); {
-			case words < 0:
-				s.next[i] = anchors[i].find(s.text, from)
-			case words < len(ideographs):
-				s.next[i] = len(s.text)
-				if at := bytes.Index(s.text[from:], ideographs[words]); at >= 0 {
-					s.next[i] = from + at
-				}
-			default:
-				s.next[i] = findRated(s.text, from)
-			}
-			s.next[i]++
-		}
-		first = min(first, s.next[i]-1)
-	}
-	s.first = first
-	return first
+	return s.first
 }
 
-// find returns where the anchor's letter stands in one of its clues, in whatever case, from an offset on; len(text) if nowhere.
-func (a *anchor) find(text []byte, from int) int {
-	for i := from; i < len(text); i++ {
-		next := bytes.IndexByte(text[i:], a.letter)
-		if next < 0 {
-			break
+func findClue(text []byte, from int) int {
+	i := from
+	for ; i+8 <= len(text); i += 8 {
+		eight := binary.LittleEndian.Uint64(text[i:])
+		if pairs[uint16(eight)]|pairs[uint16(eight>>16)]|pairs[uint16(eight>>32)]|pairs[eight>>48] == 0 {
+			continue
 		}
-		i += next
-		before, after := byte(' '), byte(' ')
-		if i > 0 {
-			before = text[i-1]
-		}
-		if i+1 < len(text) {
-			after = text[i+1]
-		}
-		for set, n := a.before[before]&a.after[after], 0; set != 0; set, n = set>>1, n+1 {
-			if set&1 != 0 && a.clues[n].standsAt(text, i-a.clues[n].at) {
-				return i
+		for at := i; at < i+8; at, eight = at+2, eight>>16 {
+			if n := pairs[uint16(eight)]; n != 0 && standsAt(text, at, n) {
+				return at
 			}
+		}
+	}
+	for ; i < len(text); i += 2 {
+		next := byte(' ')
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
+		if n := pairs[pairOf(text[i], next)]; n != 0 && standsAt(text, i, n) {
+			return i
 		}
 	}
 	return len(text)
+}
+
+// standsAt reports whether the two bytes at an offset are of a clue; n is their place in candidates.
+func standsAt(text []byte, at int, n uint8) bool {
+	if n == bySign {
+		return isSign(text, at) || at+1 < len(text) && isSign(text, at+1)
+	}
+	for _, c := range candidates[n] {
+		if c.standsAt(text, at-c.at) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSign reports whether a sign stands at an offset, and what makes it one.
+func isSign(text []byte, at int) bool {
+	switch text[at] {
+	case '%':
+		return isRated(text, at)
+	case '\\':
+		return at+1 < len(text) && lowerByte(text[at+1]) == 'u'
+	case '^':
+		return at > 0 && text[at-1] == '['
+	}
+	return false
 }
 
 func (c clue) standsAt(text []byte, from int) bool {
@@ -135,36 +139,28 @@ func (c clue) standsAt(text []byte, from int) bool {
 	return !c.whole || from == 0 || text[from-1] == '_' || !inWord(text[from-1]) || text[from-1] == 'n' && from > 1 && text[from-2] == '\\'
 }
 
-// findRated returns where a percentage stands at a word for sure that has no rare letter, len(text) if nowhere.
-func findRated(text []byte, from int) int {
-	for i := from; i < len(text); i++ {
-		next := bytes.IndexByte(text[i:], '%')
-		if next < 0 {
-			break
-		}
-		i += next
-		behind := i + 1
-		for behind < len(text) && behind < i+4 && (text[behind] == ' ' || text[behind] == '-') {
-			behind++
-		}
-		if folds(text[behind:], "certain") || folds(text[behind:], "sicher") {
-			return i
-		}
-		if bytes.Contains(text[max(0, i-24):i], []byte("certain")) {
-			return i
-		}
-		at := i
-		for at > 0 && at > i-16 && (text[at-1] == ' ' || text[at-1] == '*' || '+' < text[at-1] && text[at-1] < ':') {
-			at--
-		}
-		if at > 8 && text[at-1] == ':' {
-			label := bytes.TrimRight(text[at-8:at], ": *_")
-			if n := len(label); n >= 4 && (folds(label[n-4:], "heit") || folds(label[n-4:], "grad")) {
-				return i
-			}
-		}
+// isRated reports whether the percentage whose sign is at an offset stands at a word for sure that has no rare letter.
+func isRated(text []byte, at int) bool {
+	behind := at + 1
+	for behind < len(text) && behind < at+4 && (text[behind] == ' ' || text[behind] == '-') {
+		behind++
 	}
-	return len(text)
+	if folds(text[behind:], "certain") || folds(text[behind:], "sicher") {
+		return true
+	}
+	if before := text[max(0, at-24):at]; bytes.IndexByte(before, 'c') >= 0 && bytes.Contains(before, []byte("certain")) {
+		return true
+	}
+	from := at
+	for at > 0 && at > from-16 && (text[at-1] == ' ' || text[at-1] == '*' || '+' < text[at-1] && text[at-1] < ':') {
+		at--
+	}
+	if at <= 8 || text[at-1] != ':' {
+		return false
+	}
+	label := bytes.TrimRight(text[at-8:at], ": *_")
+	n := len(label)
+	return n >= 4 && (folds(label[n-4:], "heit") || folds(label[n-4:], "grad"))
 }
 
 // folds reports whether text begins with word, which is lower case, in whatever case.
@@ -183,6 +179,13 @@ func folds(text []byte, word string) bool {
 func lowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func upperByte(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c + 'A' - 'a'
 	}
 	return c
 }

@@ -145,6 +145,8 @@ func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	}
 	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
 	switch {
+	case isElsewhere(before, f.start > look) && !firstPerson.MatchString(label):
+		return false
 	case strings.Contains(label, "sicherheit") && !first.value.Known, strings.Contains(label, "statistic"):
 		return false
 	case strings.Contains(label, "level") || strings.Contains(label, "niveau") || strings.Contains(label, "nivel"):
@@ -162,6 +164,12 @@ func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 		return false
 	}
 	return true
+}
+
+// isElsewhere reports whether the words before a label say whose confidence it is, as "In the EU" does; cut, whether there are more.
+func isElsewhere(before string, cut bool) bool {
+	at := elsewhere.FindStringSubmatchIndex(before)
+	return at != nil && !(cut && at[0] == 0) && !ofAnswer.MatchString(before[at[2]:at[3]])
 }
 
 // isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.

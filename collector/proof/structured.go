@@ -14,28 +14,28 @@ const maxDepth = 128
 
 // Structured reads the proof layers of a tool's response: its own member proof_layer (or proofLayer, which wins), or that of what it
 // holds as result, structuredContent, output, text or content[].text, as an object or as a string of JSON of at most Limits.Text bytes.
-// It reports whether there is one.
+// It reports whether there is one; what stands in the place of one and is none is unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
-	if layer := layerOf(response); layer.Exists() {
+	var text, inner strictjson.Doc
+	if layer := layerOf(response, &inner); layer.Exists() {
 		r.layer(layer)
 		return r.Findings, true
 	}
 	for body := range bodies(response) {
-		if layer := layerOf(body); layer.Exists() {
-			r.layer(layer)
-			return r.Findings, true
+		layer := layerOf(body, &inner)
+		if said := jsonText(body, lim.Text); !layer.Exists() && said != nil && text.Parse(said, maxDepth) == nil {
+			layer = layerOf(text.Root(), &inner)
 		}
-		var inner strictjson.Doc
-		if text := jsonText(body, lim.Text); text == nil || inner.Parse(text, maxDepth) != nil {
-			continue
-		}
-		if layer := layerOf(inner.Root()); layer.Exists() {
+		if layer.Exists() {
 			r.layer(layer)
 			return r.Findings, true
 		}
 	}
-	return Findings{}, false
+	if response.First("proofLayer", "proof_layer").Kind() > strictjson.Null {
+		r.Unreadable = []event.Unreadable{event.UnreadableType}
+	}
+	return r.Findings, false
 }
 
 // bodies yields what a tool's response says: itself, if it is a string, else its members that hold the answer.
@@ -62,8 +62,23 @@ func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 	}
 }
 
-func layerOf(v strictjson.Value) strictjson.Value {
-	return member(v, strictjson.Object, "proofLayer", "proof_layer")
+// layerOf returns a value's proof layer: an object, or the JSON of one in a string, which is read into the document.
+func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
+	if layer := member(v, strictjson.Object, "proofLayer", "proof_layer"); layer.Exists() {
+		return layer
+	}
+	return opened(v.First("proofLayer", "proof_layer"), inner)
+}
+
+// opened returns an object, which may stand as JSON in a string; else nothing.
+func opened(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
+	if v.Kind() == strictjson.String && inner.Parse(v.Text(), maxDepth) == nil {
+		v = inner.Root()
+	}
+	if v.Kind() != strictjson.Object {
+		return strictjson.Value{}
+	}
+	return v
 }
 
 // member returns the first of the named members that has this kind.

@@ -64,13 +64,23 @@ func TestStructured(t *testing.T) {
 
 func TestNoProofLayer(t *testing.T) {
 	for _, response := range []string{
-		`null`, `[]`, `"x"`, `{}`, `{"confidence": 0.92}`, `{"proof_layer": null}`, `{"proof_layer": [0.92]}`, `{"proof_layer": 0.92}`,
+		`null`, `[]`, `"x"`, `{}`, `{"confidence": 0.92}`, `{"proof_layer": null}`,
 		`{"result": ""}`, `{"result": null}`, `{"result": "proof_layer"}`, `{"result": [{"proof_layer": {}}]}`,
 		`{"result": {"result": {"proof_layer": {}}}}`,
 		`{"result": "[{\"proof_layer\": {}}]"}`, `{"result": "{\"proof_layer\": {}} x"}`,
 		`{"result": "{\"proof_layer\": {}, \"proof_layer\": {}}"}`, `{"result": "{\"result\": {\"proof_layer\": {}}}"}`, `{"result": "{proof_layer: {}}"}`,
 	} {
 		if got, ok := structured(t, response, roomy); ok || !reflect.DeepEqual(got, Findings{}) {
+			t.Errorf("%s gave %+v, %v", response, got, ok)
+		}
+	}
+}
+
+// TestNoLayerInItsPlace counts what stands in the place of a proof layer and is none.
+func TestNoLayerInItsPlace(t *testing.T) {
+	want := Findings{Unreadable: []event.Unreadable{event.UnreadableType}}
+	for _, response := range []string{`{"proof_layer": [0.92]}`, `{"proof_layer": 0.92}`, `{"proofLayer": "verified"}`, `{"proof_layer": "[]", "result": "x"}`} {
+		if got, ok := structured(t, response, roomy); ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s gave %+v, %v", response, got, ok)
 		}
 	}

@@ -118,6 +118,18 @@ var conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|unti
 // reported is what makes a sentence another's.
 var reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
 
+// elsewhere is a place, a time, a group or an authority that a sentence begins with, of which what follows then speaks.
+var elsewhere = regexp.MustCompile(`(?:^|[.!?] )[ \-*•]*(?:in|among|amongst|across|throughout|since|unter|bei|seit|laut|dans|en|chez|parmi|entre|depuis|selon|` +
+	`no|na|nos|nas|nel|nella|negli|tra|fra|onder|sinds|volgens|according to|según|secondo|segundo) ([^,;:.!?]+?) *[,;–—]? *$`)
+
+// ofAnswer are the words of such a beginning that speaks of the answer itself.
+var ofAnswer = regexp.MustCompile(`\b(?:this|these|that|such|my|our|us|summary|sum|short|brief|conclusion|total|all|general|view|opinion|judge?ment|case|particular|addition|` +
+	`dies\w*|mein\w*|zusammenfassung|kürze|summe|ganzen|allgemein\w*|r[eé]sum\w*|conclusi[oó]n|ce|cet|cette|mon|général|este|esta|general|mi|` +
+	`questa|sintesi|conclusione|mia|dit|deze|kort|samenvatting|mijn)\b`)
+
+// firstPerson makes a statement the answer's, wherever it is made.
+var firstPerson = regexp.MustCompile(`\b(?:i|we|my|our|ich|mein\w*|mon|ma|mi|mia|minha|mijn)\b`)
+
 // choices are levels to choose from.
 var choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 

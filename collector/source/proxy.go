@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -130,6 +131,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "delegraph forwards to one agent and is no open proxy", http.StatusBadRequest)
 		return
 	}
+	if r.Method == "PRI" && r.RequestURI == "*" { // how HTTP/2 begins, which the server hands on like a request
+		w.Header().Set("Connection", "close")
+		http.Error(w, "delegraph speaks HTTP/1.1 where there is no TLS", http.StatusHTTPVersionNotSupported)
+		return
+	}
 	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
 	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
 	_ = http.NewResponseController(w).EnableFullDuplex()
@@ -236,13 +242,14 @@ func matches(glob, asked string) bool {
 	return ok
 }
 
-// canonical is the path that any server may take a request's for: without fragments and parameters of segments, in one spelling
-// of slashes, dots and the end. What is sent on is the path as it came.
+// canonical is the path that any server may take a request's for: without fragments, parameters of segments and blanks after them, in
+// one spelling of slashes, dots and the end. What is sent on is the path as it came.
 func canonical(u *url.URL) string {
 	plain, _, _ := strings.Cut(strings.ReplaceAll(u.Path, `\`, "/"), "#")
 	segments := strings.Split(plain, "/")
 	for i, s := range segments {
-		segments[i], _, _ = strings.Cut(s, ";")
+		s, _, _ = strings.Cut(s, ";")
+		segments[i] = strings.TrimRightFunc(s, unicode.IsSpace) // Starlette's routes match before a line feed at the end
 	}
 	return path.Clean("/" + strings.Join(segments, "/"))
 }
@@ -286,7 +293,11 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if before := p.missed.Swap(&happened); before == nil || *before != happened { // once: clients may ask a thousand times a second
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
-	http.Error(w, fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host), http.StatusBadGateway)
+	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
+	if answer.restricted {
+		sentence = "delegraph: the agent did not answer" // strangers learn no addresses
+	}
+	http.Error(w, sentence, http.StatusBadGateway)
 }
 
 func spanContext(sc trace.SpanContext) event.SpanContext {

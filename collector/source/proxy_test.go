@@ -120,13 +120,13 @@ func (clement) Append(dst []byte, b *event.Batch) []byte {
 }
 
 // newProxy makes one with settings that say only what is particular.
-func newProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
+func newProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	return newTracedProxy(t, s, upstream, settings, source.Tracing{Tracer: noop.NewTracerProvider().Tracer("")}, dialects...)
 }
 
 // newTracedProxy makes one with a tracer.
-func newTracedProxy(t *testing.T, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
+func newTracedProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
@@ -365,10 +365,13 @@ func TestBytesPassAsTheyAre(t *testing.T) {
 }
 
 func TestUnreadRequests(t *testing.T) {
-	for name, body := range map[string]string{
-		source.UnreadMalformed: `{"appName":"a","appName":"b"}`,
-		source.UnreadTooLarge:  `{"appName":"` + strings.Repeat("a", 2000) + `"}`,
+	for _, test := range []struct{ name, body string }{
+		{source.UnreadMalformed, `{"appName":"a","appName":"b"}`},
+		{source.UnreadTooLarge, `{"appName":"` + strings.Repeat("a", 2000) + `"}`},
+		{source.UnreadSession, `{"sessionId":"."}`},
+		{source.UnreadSession, `{"sessionId":".."}`},
 	} {
+		name, body := test.name, test.body
 		t.Run(name, func(t *testing.T) {
 			s := &seen{}
 			var got string
@@ -379,7 +382,7 @@ func TestUnreadRequests(t *testing.T) {
 			}), 1<<20)
 			_, _ = io.ReadAll(post(t, address, body).Body)
 			wait()
-			if got != body || len(s.unread) != 1 || s.unread[0] != name || s.streams[0].App != "" {
+			if got != body || len(s.unread) != 1 || s.unread[0] != name || s.streams[0].App != "" || s.streams[0].Session != "" {
 				t.Errorf("agent read %d bytes of %d; unread %v; app %q", len(got), len(body), s.unread, s.streams[0].App)
 			}
 		})

@@ -55,6 +55,17 @@ func newQueue[E any](limit int, memory *budget.Account, now func() time.Time, un
 	return q
 }
 
+// skip reports whether all that follows is lost, and counts so many bytes of it. Then no element need be made of them.
+func (q *queue[E]) skip(bytes int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.loses == "" {
+		return false
+	}
+	q.unseen(q.loses, bytes)
+	return true
+}
+
 // put leaves an element, which stands for so many bytes of the stream, to the observer, who sleeps on until wake, or until the
 // client has kept it waiting for too long.
 func (q *queue[E]) put(element E, cost, bytes int) {

@@ -37,6 +37,7 @@ type relayed struct {
 	start    func(body io.Reader)
 	block    blockEnd // of a block that passes unjudged
 	long     bool     // such a block is on its way
+	withheld bool     // it calls itself internal
 	out      []byte
 	sent     int // bytes of out
 	upstream *counting
@@ -144,8 +145,10 @@ func (r *relayed) Close() error {
 // observe leaves the frame at hand to the observer.
 func (r *relayed) observe() {
 	at := r.decoding.Offset()
-	b := r.decoding.Detach()
-	r.queue.put(b, b.Cost(), int(at-r.observed))
+	if passed := int(at - r.observed); !r.queue.skip(passed) { // else the batch is reused for the next frame
+		b := r.decoding.Detach()
+		r.queue.put(b, b.Cost(), passed)
+	}
 	r.observed = at
 }
 
@@ -193,10 +196,12 @@ func (r *relayed) step() {
 		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
 	case err != nil:
 		r.finish(err)
-	case r.passing != nil && b.Table == nil && callsItselfInternal(b):
-		r.passing.upTo(r.decoding.Offset())
 	case r.passing != nil && b.Table == nil:
-		r.pass()
+		block := r.passing.upTo(r.decoding.Offset())
+		tooLarge := b.Rejected == event.ReasonTooLarge && beginsInternal(block)
+		if r.passing.withholds = tooLarge; !tooLarge && !callsItselfInternal(b) && !r.decoding.Withholds() {
+			r.out = append(r.out, block...)
+		}
 	default:
 		r.relay(b)
 	}
@@ -211,8 +216,30 @@ func callsItselfInternal(b *event.Batch) bool {
 	if generous.Internal(b.Frame.Event) || generous.NamesInternal(&anyTable, b.JSON) {
 		return true
 	}
-	data := bytes.TrimSpace(b.Frame.Data)
-	return !b.JSON.Exists() && bytes.HasPrefix(data, []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
+	return !b.JSON.Exists() && mayNameInternal(b.Frame.Data)
+}
+
+// mayNameInternal reports whether data that begins as an object, but cannot be read, has a string that begins with the word.
+func mayNameInternal(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
+}
+
+// beginsInternal reports whether a block whose end is missing, or too far away, says that it is internal.
+func beginsInternal(block []byte) bool {
+	for line := range bytes.FieldsFuncSeq(block, func(c rune) bool { return c == '\n' || c == '\r' }) {
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		switch string(field) {
+		case "event":
+			if generous.Internal(bytes.TrimSpace(value)) {
+				return true
+			}
+		case "data":
+			if mayNameInternal(value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *relayed) pass() { r.out = append(r.out, r.passing.upTo(r.decoding.Offset())...) }
@@ -232,35 +259,48 @@ func (r *relayed) relay(b *event.Batch) {
 	}
 }
 
-// finish ends the stream as the agent's ended. What an open stream still has passes; half a frame of an agent's does not.
+// finish ends the stream as the agent's ended. What an open stream still has passes, unless it calls itself internal; half a frame of
+// an agent's does not.
 func (r *relayed) finish(err error) {
+	var kept []byte
+	internal := false
 	if r.passing != nil {
-		r.out = append(r.out, r.passing.kept...)
+		kept = r.passing.kept
+		rest := r.passing.rest()
+		if internal = r.passing.withholds || beginsInternal(rest); !internal {
+			r.out = append(r.out, rest...)
+		}
 	}
 	if !errors.Is(err, errTooLong) {
 		r.stop(err)
 		return
 	}
-	r.long, r.block = true, blockEnd{afterCR: true}
-	r.block.find(r.passing.kept)
+	r.long, r.withheld, r.block = true, internal, blockEnd{afterCR: true}
+	r.block.find(kept)
 }
 
-// skip lets a block that is too long pass, and judges what comes after it.
+// skip lets a block that is too long pass, unless it calls itself internal, and judges what comes after it.
 func (r *relayed) skip() {
 	chunk := make([]byte, 4<<10)
 	n, err := r.passing.source.Read(chunk)
 	end := r.block.find(chunk[:n])
+	part := chunk[:n]
+	if end >= 0 {
+		part = chunk[:end]
+	}
+	if !r.withheld {
+		r.out = append(r.out, part...)
+	}
 	if end >= 0 {
 		r.long = false
 		rest := io.MultiReader(bytes.NewReader(chunk[end:n]), r.passing.source)
 		if err != nil {
 			rest = io.MultiReader(bytes.NewReader(chunk[end:n]), failing{err})
 		}
-		r.out = append(r.out, chunk[:end]...)
 		r.start(rest)
 		return
 	}
-	r.out, r.err = append(r.out, chunk[:n]...), err
+	r.err = err
 }
 
 // failing is a reader that has come to its end.
@@ -299,6 +339,8 @@ type passing struct {
 	kept   []byte
 	passed int64 // bytes before those kept
 	done   bool  // nothing is kept any more
+
+	withholds bool // the bytes up to the end of the block stay behind: its beginning did
 }
 
 // Read keeps what it reads, a block at most.
@@ -318,8 +360,18 @@ func (p *passing) upTo(offset int64) []byte {
 	n := offset - p.passed
 	passed := p.kept[:n]
 	p.kept, p.passed = p.kept[n:], offset
-	return passed
+	if !p.withholds {
+		return passed
+	}
+	end := (&blockEnd{inLine: true}).find(passed)
+	if p.withholds = end < 0; p.withholds {
+		return nil
+	}
+	return passed[end:]
 }
+
+// rest gives up all bytes.
+func (p *passing) rest() []byte { return p.upTo(p.passed + int64(len(p.kept))) }
 
 // mayBeStream says whether some reader takes an answer for a stream of events: there are those that look for the name anywhere
 // in the header, so what stands around it is no way out.

@@ -17,7 +17,7 @@ const (
 	UnreadTooLarge   = "too_large"
 	UnreadMalformed  = "malformed"
 	UnreadIncomplete = "incomplete" // the answer began before the request was over
-	UnreadSession    = "session"    // its session's id is too long to be one
+	UnreadSession    = "session"    // its session's id is too long to be one, or would lead elsewhere in a URL
 	UnreadPanic      = "panic"      // a fault of ours
 )
 
@@ -101,7 +101,8 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	request := b.describe(&doc)
 	for _, d := range dialects {
 		id := owned(d.Identify(request))
-		if len(id.Session) > event.MaxSession {
+		// No escaping keeps a segment of dots from leading a tail's URL elsewhere: RFC 3986, 5.2.4 and 6.2.2.2.
+		if len(id.Session) > event.MaxSession || id.Session == "." || id.Session == ".." {
 			id.Session = ""
 			return id, UnreadSession
 		}

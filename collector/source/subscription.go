@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/sse"
 )
 
 // Bounds of the pauses between attempts.
@@ -32,6 +33,7 @@ type subscription struct {
 	url   string
 	heard func()
 	known *repeats
+	ids   sequence
 	body  io.Closer
 
 	headers map[string]func() (string, error)
@@ -170,7 +172,14 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 	s.body, s.since = resp.Body, s.now()
 	read := &arrivals{Reader: resp.Body, now: s.now, heard: s.heard}
 	in := collector.Input{Reader: read, Arrival: func() time.Time { return read.at }}
-	in.Known = s.known.note(func() { s.counters.Repeated(s.settings.Name) })
+	known := s.known.note(func() { s.counters.Repeated(s.settings.Name) })
+	s.ids.resume()
+	in.Known = func(f sse.Frame) bool {
+		if n := s.ids.missed(f.ID); n > 0 {
+			s.counters.Missed(s.settings.Name, n)
+		}
+		return known(f)
+	}
 	return in, nil
 }
 

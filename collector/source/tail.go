@@ -20,10 +20,11 @@ import (
 
 // TailCounters are told how a subscription fares.
 type TailCounters interface {
-	Up(source string, up bool)  // whether the last attempt brought a stream
-	Reconnected(source string)  // after an interruption
-	Repeated(source string)     // a frame that had been read before the interruption
-	SessionEvicted(name string) // a session's stream, to make room for another's
+	Up(source string, up bool)          // whether the last attempt brought a stream
+	Reconnected(source string)          // after an interruption
+	Repeated(source string)             // a frame that had been read before the interruption
+	Missed(source string, frames int64) // that did not come after an interruption
+	SessionEvicted(name string)         // a session's stream, to make room for another's
 }
 
 // TailSettings are one subscription's.

@@ -46,11 +46,12 @@ func (a *audience) note(format string, args ...any) {
 	a.got = append(a.got, fmt.Sprintf(format, args...))
 }
 
-func (a *audience) Open(s *event.Stream)  { a.note("open %s", s.Session) }
-func (a *audience) Reconnected(string)    { a.note("again") }
-func (a *audience) Repeated(string)       { a.note("repeated") }
-func (a *audience) SessionEvicted(string) { a.note("evicted") }
-func (a *audience) Up(_ string, up bool)  { a.note("up %v", up) }
+func (a *audience) Open(s *event.Stream)     { a.note("open %s", s.Session) }
+func (a *audience) Reconnected(string)       { a.note("again") }
+func (a *audience) Repeated(string)          { a.note("repeated") }
+func (a *audience) SessionEvicted(string)    { a.note("evicted") }
+func (a *audience) Missed(_ string, n int64) { a.note("missed %d", n) }
+func (a *audience) Up(_ string, up bool)     { a.note("up %v", up) }
 func (a *audience) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

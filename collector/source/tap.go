@@ -31,7 +31,7 @@ const chunkOverhead = 96
 
 // copy hands a copy of p to the observer.
 func (t *tap) copy(p []byte) {
-	if len(p) > 0 {
+	if len(p) > 0 && !t.skip(len(p)) {
 		t.put(chunk{bytes.Clone(p), t.now()}, chunkOverhead+len(p), len(p))
 	}
 }

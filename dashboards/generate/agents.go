@@ -18,6 +18,9 @@ var (
 	runDuration       = histogram{"delegraph_run_duration_seconds"}
 	firstText         = histogram{"delegraph_run_time_to_first_text_seconds"}
 	agentDuration     = histogram{"gen_ai_invoke_agent_duration_seconds"}
+	runModelCalls     = histogram{"delegraph_run_model_calls"}
+	runToolCalls      = histogram{"delegraph_run_tool_calls"}
+	delegationDepth   = histogram{"delegraph_run_delegation_depth"}
 	inferenceCalls    = histogram{"gen_ai_invoke_agent_inference_calls"}
 	invocationTools   = histogram{"gen_ai_invoke_agent_tool_calls"}
 	toolDuration      = histogram{"gen_ai_execute_tool_duration_seconds"}
@@ -82,6 +85,12 @@ func runs() []panel {
 		lines("Time to first text", "From the forwarding of a run's request to the first text of an answer: how long somebody looks at nothing.", "s",
 			ask(ofAgents.quantile(0.95, "agent", firstText, interval), "{{agent}} p95"),
 			ask(ofAgents.quantile(0.5, "agent", firstText, interval), "{{agent}} p50")).sized(12, 9),
+		lines("Calls of a run", "Mean number of calls of tools and of models in one run, by all of its agents together, where they are seen.", "short",
+			ask(ofAgents.mean("agent", runToolCalls), "{{agent}} tools"),
+			ask(ofAgents.mean("agent", runModelCalls), "{{agent}} models")).sized(12, 8),
+		lines("Depth of delegation", "Agents above the deepest one of a run: 0 where no agent delegates, 1 where one calls another or hands control over.", "short",
+			ask(ofAgents.quantile(0.95, "agent", delegationDepth, interval), "{{agent}} p95"),
+			ask(ofAgents.mean("agent", delegationDepth), "{{agent}} mean")).sized(12, 8),
 	}
 }
 
@@ -129,6 +138,8 @@ func delegation() []panel {
 		// There may be a thousand pairs.
 		lines("Hand-overs a minute", "Hand-overs of control from one agent to another, the twenty most frequent at each moment.", "cpm",
 			ask("topk(20, "+perMinute(ofHandOvers.rate("from_agent, to_agent", "delegraph_transfers_total"))+")", "{{from_agent}} → {{to_agent}}")).sized(8, 12),
+		stacked("Hand-overs in circles", "Hand-overs of control to an agent that had handed it over before on the way. Many of them are agents that pass a task around.", "short",
+			ask(ofHandOvers.eachFromFirst("from_agent, to_agent", "delegraph_transfer_loops_total"), "{{from_agent}} → {{to_agent}}")).sized(24, 8),
 	}
 }
 

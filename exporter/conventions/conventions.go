@@ -42,7 +42,8 @@ type Attributes struct {
 	AgentName, WorkflowName                             attribute.Key
 	HandoffSource, HandoffTarget                        attribute.Key
 	ToolName, ToolCallID, ToolArguments, ToolResult     attribute.Key
-	ResponseModel, FinishReasons, OutputMessages        attribute.Key
+	RequestModel, ResponseModel                         attribute.Key
+	FinishReasons, OutputMessages                       attribute.Key
 
 	InputTokens, OutputTokens, CacheReadTokens, ReasoningTokens attribute.Key
 	RunCacheReadTokens                                          attribute.Key // of a whole run

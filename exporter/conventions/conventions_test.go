@@ -26,6 +26,7 @@ var released = map[string]string{
 	"ToolCallID":            string(convention.GenAIToolCallIDKey),
 	"ToolArguments":         string(convention.GenAIToolCallArgumentsKey),
 	"ToolResult":            string(convention.GenAIToolCallResultKey),
+	"RequestModel":          string(convention.GenAIRequestModelKey),
 	"ResponseModel":         string(convention.GenAIResponseModelKey),
 	"FinishReasons":         string(convention.GenAIResponseFinishReasonsKey),
 	"OutputMessages":        string(convention.GenAIOutputMessagesKey),

@@ -27,6 +27,7 @@ func Released() Table {
 			ToolCallID:            "gen_ai.tool.call.id",
 			ToolArguments:         "gen_ai.tool.call.arguments",
 			ToolResult:            "gen_ai.tool.call.result",
+			RequestModel:          "gen_ai.request.model",
 			ResponseModel:         "gen_ai.response.model",
 			FinishReasons:         "gen_ai.response.finish_reasons",
 			OutputMessages:        "gen_ai.output.messages",

@@ -32,9 +32,9 @@ type section struct {
 
 // table is every metric, in the order of the documentation.
 var table = []section{
-	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText}},
+	{"Runs", []metric{runsStarted, runsOpen, runsEnded, runDuration, timeToFirstText, runModelCalls, runToolCalls, delegationDepth}},
 	{"Agents, tools and models", []metric{
-		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers,
+		released.agentDuration.metric, released.inferenceCalls.metric, released.toolCalls.metric, released.workflowDuration.metric, released.toolDuration.metric, toolCalls, toolCallFailures, toolCallsDiffer, transfers, transferLoops,
 		released.inferenceDuration.metric, released.tokens[0].metric, confidence, unratedAnswer, citations, unreadable,
 	}},
 	{"What runs ask for and make", []metric{
@@ -42,7 +42,7 @@ var table = []section{
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
-		sourceUp, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, sessionsEvicted, unrecognized,
+		sourceUp, lastEvent, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, missedFrames, sessionsEvicted, unrecognized,
 	}},
 	{"The external stream", []metric{
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
@@ -215,7 +215,7 @@ func TestFailuresBeginWithCalls(t *testing.T) {
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := series(t, reg, labelOverflow.name); n[3] != `label="tool" 2` { // of calls and of durations
+	if n := series(t, reg, labelOverflow.name); n[4] != `label="tool" 2` { // of calls and of durations
 		t.Errorf("%q", n)
 	}
 }
@@ -343,7 +343,7 @@ func declared(t *testing.T, folder string, wanted func(*ast.ValueSpec) bool) []s
 
 // mostSeries is what six small sources may cost a Prometheus, in lines of a scrape, and mostZero is how many of them may be 0.
 const (
-	mostSeries = 1420
+	mostSeries = 1530
 	mostZero   = 290
 )
 

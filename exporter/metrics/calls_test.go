@@ -70,8 +70,8 @@ func TestCallsAreForgotten(t *testing.T) {
 			}
 			tr.Consume(b)
 			for _, run := range m.calls.runs {
-				if len(run) > most {
-					t.Fatalf("%d operations have calls, of %d", len(run), most)
+				if len(run.open) > most {
+					t.Fatalf("%d operations have calls, of %d", len(run.open), most)
 				}
 			}
 		}

@@ -158,6 +158,15 @@ var driven = map[string]struct {
 		},
 		[]string{`agent="a",source="s" 1 of 3`},
 	},
+	"delegraph_run_model_calls": {invocations, []string{`agent="a",source="s" 1 of 4`}},
+	"delegraph_run_tool_calls":  {invocations, []string{`agent="a",source="s" 1 of 3`}},
+	"delegraph_run_delegation_depth": {
+		func(m *Metrics) {
+			runEnds(m, func(r *tracker.Run) { r.Operations = []*tracker.Operation{r.Root} })
+			runEnds(m, func(*tracker.Run) {}) // that shows no agent
+		},
+		[]string{`agent="a",source="s" 1 of 0`},
+	},
 	"delegraph_tool_calls_total": {
 		func(m *Metrics) { ends(m, tool("t", ""), tool("t", event.ToolError), chat("m", ""), run().Root) }, []string{`agent="a",source="s",tool="t" 2`},
 	},
@@ -178,6 +187,14 @@ var driven = map[string]struct {
 			})
 		},
 		[]string{`from_agent="a",source="s",to_agent="b" 2`, `from_agent="b",source="s",to_agent="a" 1`},
+	},
+	"delegraph_transfer_loops_total": {
+		func(m *Metrics) {
+			runEnds(m, func(r *tracker.Run) {
+				r.Transfers = []tracker.Transfer{{From: "a", To: "b"}, {From: "b", To: "a", Loop: true}, {From: "b", To: "a", Loop: true}}
+			})
+		},
+		[]string{`from_agent="b",source="s",to_agent="a" 2`},
 	},
 	"delegraph_confidence_ratio": {
 		func(m *Metrics) {
@@ -251,11 +268,12 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			state, empty := batch(event.KindState, event.KindText), batch()
 			state.Internal, empty.Internal = true, true
+			state.Type = "internal:checkpoint"
 			for _, b := range []*event.Batch{state, state, empty, batch(event.KindState)} {
 				m.Consume(b)
 			}
 		},
-		[]string{`kind="other",source="s" 1`, `kind="state",source="s" 2`},
+		[]string{`kind="other",name="",source="s" 1`, `kind="state",name="internal:checkpoint",source="s" 2`},
 	},
 	"delegraph_parse_errors_total": {
 		frameOfEachSort,
@@ -293,6 +311,28 @@ var driven = map[string]struct {
 	},
 	"delegraph_source_repeated_frames_total": {
 		func(m *Metrics) { m.Repeated("s") }, []string{`source="s" 1`},
+	},
+	"delegraph_source_missed_frames_total": {
+		func(m *Metrics) { m.Missed("s", 3); m.Missed("s", 2) }, []string{`source="s" 5`},
+	},
+	"delegraph_source_last_event_timestamp_seconds": {
+		func(m *Metrics) {
+			received := func(source string, second int, reason event.Reason) {
+				b := batch()
+				b.Stream.Source, b.Received, b.Rejected = source, at(second).At, reason
+				m.Consume(b)
+			}
+			received("s", 1, "")
+			received("s", 2, "")
+			received("s", 3, event.ReasonShape)
+			m.Consume(batch()) // of a file
+			received("removed", 1, "")
+			received("again", 1, "")
+			m.Gone("removed")
+			m.Gone("again")
+			received("again", 4, "")
+		},
+		[]string{`source="again" 1.772366404e+09`, `source="s" 1.772366402e+09`},
 	},
 	"delegraph_source_sessions_evicted_total": {
 		func(m *Metrics) { m.SessionEvicted("s") }, []string{`source="s" 1`},
@@ -386,7 +426,7 @@ var driven = map[string]struct {
 				ends(m, tool(fmt.Sprint(i), ""))
 			}
 		},
-		[]string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
+		[]string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 4`, `label="workflow" 0`}, // of two metrics, two each
 	},
 	"delegraph_log_lines_dropped_total": {
 		func(m *Metrics) { m.ObserveLog(func() uint64 { return 3 }) }, []string{" 3"},

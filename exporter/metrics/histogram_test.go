@@ -56,7 +56,7 @@ func TestHistograms(t *testing.T) {
 			}
 		}
 	}
-	if seen != 12 {
+	if seen != 15 {
 		t.Errorf("%d histograms", seen)
 	}
 }

@@ -19,6 +19,7 @@ var fromWire = map[string]string{
 	"gen_ai_tool_name": "tool", "tool": "tool",
 	"gen_ai_response_model": "model",
 	"gen_ai_workflow_name":  "workflow",
+	"name":                  "event",
 	"error_type":            "error",
 }
 
@@ -36,7 +37,7 @@ var closed = map[string][]string{
 	"outcome":               words(stream.Outcomes()),
 	"answer":                words(stream.Answers()),
 	"component":             words(recovery.Components()),
-	"label":                 {"agent", "tool", "model", "workflow", "error"},
+	"label":                 {"agent", "tool", "model", "workflow", "error", "event"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
 	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them
@@ -84,7 +85,7 @@ var (
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent},
 		kinds([]event.Kind{
-			event.KindTransfer, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
+			event.KindTransfer, event.KindThought, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
 		}))
 )
 

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"maps"
+
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -25,7 +27,13 @@ func (m *Metrics) Up(source string, up bool) {
 }
 
 // Gone ends what is said of a source only as long as it is configured: an alert on it would never end.
-func (m *Metrics) Gone(source string) { m.sourceUp.forget(source) }
+func (m *Metrics) Gone(source string) {
+	m.sourceUp.forget(source)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.perSource, func(key [2]string, _ *framed) bool { return key[0] == source })
+	m.lastEvent.forget(source)
+}
 
 // BrokeOff counts an answer that did, of an agent that was reached.
 func (m *Metrics) BrokeOff(source string) { m.upstreamErrors.with(source).Inc() }
@@ -35,6 +43,11 @@ func (m *Metrics) Reconnected(source string) { m.reconnects.with(source).Inc() }
 
 // Repeated counts a frame that a server sent again.
 func (m *Metrics) Repeated(source string) { m.repeatedFrames.with(source).Inc() }
+
+// Missed counts frames that a tail did not get while it was not connected.
+func (m *Metrics) Missed(source string, frames int64) {
+	m.missedFrames.with(source).Add(float64(frames))
+}
 
 // SessionEvicted counts a session's stream that made room for another's.
 func (m *Metrics) SessionEvicted(source string) { m.sessionsEvicted.with(source).Inc() }

@@ -38,6 +38,7 @@ type Metrics struct {
 	agentDuration, workflowDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
 	timeToFirstText, confidence, inputWait, eventLag                              *family[prometheus.Observer]
 	inferenceCalls, invocationToolCalls                                           *family[prometheus.Observer]
+	runModelCalls, runToolCalls, delegationDepth                                  *family[prometheus.Observer]
 	calls                                                                         calls
 	tokens                                                                        []tokens
 
@@ -47,10 +48,10 @@ type Metrics struct {
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
 	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
-	artifactGaps, artifactAgain, planItems                                     *family[prometheus.Counter]
+	artifactGaps, artifactAgain, planItems, transferLoops, missedFrames        *family[prometheus.Counter]
 	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
-	runsOpen, sourceUp, clockOffset *family[prometheus.Gauge]
+	runsOpen, sourceUp, clockOffset, lastEvent *family[prometheus.Gauge]
 
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
@@ -75,7 +76,10 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
 		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
 		inferenceCalls:   g.inferenceCalls.histogram(reg, c, countBuckets), invocationToolCalls: g.toolCalls.histogram(reg, c, countBuckets),
-		calls:             calls{runs: map[tracker.SpanID]map[tracker.SpanID]made{}},
+		calls:             calls{runs: map[tracker.SpanID]runCalls{}},
+		runModelCalls:     runModelCalls.histogram(reg, c, runCountBuckets),
+		runToolCalls:      runToolCalls.histogram(reg, c, runCountBuckets),
+		delegationDepth:   delegationDepth.histogram(reg, c, depthBuckets),
 		inferenceDuration: g.inferenceDuration.timer(reg, c, callBuckets),
 		tokens:            newTokens(reg, c, s.Names.Tokens, g.tokens),
 		runDuration:       runDuration.timer(reg, c, agentBuckets),
@@ -89,6 +93,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		toolCallFailures:  toolCallFailures.counter(reg, c),
 		toolCallsDiffer:   toolCallsDiffer.counter(reg, c),
 		transfers:         transfers.counter(reg, c),
+		transferLoops:     transferLoops.counter(reg, c),
 		unratedAnswer:     unratedAnswer.counter(reg, c),
 		citations:         citations.counter(reg, c),
 		unreadable:        unreadable.counter(reg, c),
@@ -115,9 +120,11 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		planItems:         planItems.counter(reg, c),
 		reconnects:        reconnects.counter(reg, c),
 		repeatedFrames:    repeatedFrames.counter(reg, c),
+		missedFrames:      missedFrames.counter(reg, c),
 		sessionsEvicted:   sessionsEvicted.counter(reg, c),
 		unrecognized:      unrecognized.counter(reg, c),
 		clockOffset:       clockOffset.gauge(reg, c),
+		lastEvent:         lastEvent.gauge(reg, c),
 		runsOpen:          runsOpen.gauge(reg, c),
 		sourceUp:          sourceUp.gauge(reg, c),
 		reloadSuccessful:  reloadSuccessful.gauge(reg, c),
@@ -168,9 +175,12 @@ func (m *Metrics) Reloaded(ok bool, at time.Time) {
 	m.reloadSuccessful.with().Set(0)
 	if ok {
 		m.reloadSuccessful.with().Set(1)
-		m.reloadTime.with().Set(float64(at.UnixNano()) / 1e9)
+		m.reloadTime.with().Set(seconds(at))
 	}
 }
+
+// seconds returns a moment as Prometheus' timestamps have it.
+func seconds(at time.Time) float64 { return float64(at.UnixNano()) / 1e9 }
 
 // unknownDialect is the label of frames whose stream is not known yet, or nobody's.
 const unknownDialect = "unknown"
@@ -180,6 +190,7 @@ type framed struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
 	lag           func() prometheus.Observer             // what is only measured has no series before it is
+	last          func() prometheus.Gauge
 }
 
 func (m *Metrics) framed(source, dialect string) *framed {
@@ -192,7 +203,8 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	}
 	f = &framed{
 		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
-		lag: sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
+		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
+		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,7 +251,10 @@ func (m *Metrics) Consume(b *event.Batch) {
 		if len(b.Events) > 0 {
 			kind = b.Events[0].Kind
 		}
-		m.internal.with(source, kind.String()).Inc()
+		m.internal.with(source, b.Type, kind.String()).Inc()
+	}
+	if !b.Received.IsZero() && b.Rejected == "" {
+		f.last().Set(seconds(b.Received))
 	}
 	if !b.Received.IsZero() && !b.Time.IsZero() {
 		f.lag().Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
@@ -260,7 +275,7 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		observe(m.workflowDuration, r, op, r.Source, op.Name, op.ErrorType())
 	case tracker.InvokeAgent:
 		observe(m.agentDuration, r, op, r.Source, op.Name, op.ErrorType())
-		m.observeCalls(r, op, calls)
+		countCalls(m.inferenceCalls, m.invocationToolCalls, r.Source, op.Name, calls)
 	case tracker.ExecuteTool:
 		m.calls.add(r, op, made{tools: 1})
 		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
@@ -278,9 +293,10 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 // RunEnded counts a run's end and what is known only then.
 func (m *Metrics) RunEnded(r *tracker.Run) {
 	agent := cmp.Or(r.Agent, r.Root.Name)
-	m.calls.forget(r)
 	m.runsOpen.with(r.Source).Dec()
 	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
+	countCalls(m.runModelCalls, m.runToolCalls, r.Source, agent, m.calls.takeRun(r))
+	m.observeDelegation(r, agent)
 	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))
 	if first := r.FirstText.At; r.Live && !first.IsZero() && !r.Root.Started.At.IsZero() {
 		m.timeToFirstText.with(r.Source, agent).Observe(first.Sub(r.Root.Started.At).Seconds())
@@ -290,6 +306,9 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	}
 	for _, t := range r.Transfers {
 		m.transfers.with(r.Source, t.From, t.To).Inc()
+		if t.Loop {
+			m.transferLoops.with(r.Source, t.From, t.To).Inc()
+		}
 	}
 	m.countProof(r)
 	for _, in := range r.Inputs {

@@ -52,7 +52,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
-	want := []string{`label="agent" 0`, `label="error" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
+	want := []string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
 	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
 		t.Errorf("overflow (-want +got):\n%s", diff)
 	}
@@ -69,7 +69,8 @@ func TestEachClassIsBounded(t *testing.T) {
 		runEnds(m, func(r *tracker.Run) {
 			r.Root.Name = name
 			r.FirstText = at(1)
-			r.Transfers = []tracker.Transfer{{From: name, To: name}}
+			r.Transfers = []tracker.Transfer{{From: name, To: name, Loop: true}}
+			r.Operations = []*tracker.Operation{r.Root}
 			r.Confidence = []tracker.Statement{{Agent: name, Confidence: event.Confidence{Known: true}}}
 			r.Citations = []tracker.Source{{Agent: name}}
 			r.Unrated = map[string]int{name: 1}
@@ -78,7 +79,7 @@ func TestEachClassIsBounded(t *testing.T) {
 	for name, most := range map[string]int{
 		"gen_ai_invoke_agent_duration_seconds": 4, "gen_ai_execute_tool_duration_seconds": 4, "gen_ai_client_operation_duration_seconds": 4,
 		"gen_ai_client_token_usage": 8, "delegraph_runs_ended_total": 4 * 6, "delegraph_tool_call_failures_total": 4, "delegraph_run_duration_seconds": 4,
-		"delegraph_run_time_to_first_text_seconds": 4, "delegraph_tool_calls_total": 4, "delegraph_transfers_total": 4,
+		"delegraph_run_time_to_first_text_seconds": 4, "delegraph_tool_calls_total": 4, "delegraph_transfers_total": 4, "delegraph_transfer_loops_total": 4, "delegraph_run_delegation_depth": 4,
 		"delegraph_confidence_ratio": 4, "delegraph_answers_without_confidence_total": 4, "delegraph_citations_total": 4,
 	} {
 		got := series(t, reg, name)
@@ -94,7 +95,8 @@ func TestSourcesAreApart(t *testing.T) {
 	for _, source := range []string{"one", "two"} {
 		r := run()
 		r.Source, r.FirstText = source, at(3)
-		r.Transfers = []tracker.Transfer{{From: "a", To: "b"}}
+		r.Transfers = []tracker.Transfer{{From: "a", To: "b", Loop: true}}
+		r.Operations = []*tracker.Operation{r.Root}
 		r.Confidence = []tracker.Statement{{Agent: "a", Confidence: event.Confidence{Known: true}}}
 		r.Citations = []tracker.Source{{Agent: "a"}}
 		r.Unrated = map[string]int{"a": 1}
@@ -107,6 +109,7 @@ func TestSourcesAreApart(t *testing.T) {
 		}
 		m.OperationEnded(r, r.Root)
 		m.RunEnded(r)
+		m.Consume(&event.Batch{Stream: &event.Stream{Source: source}, Type: "internal:checkpoint", Internal: true})
 	}
 	for _, section := range table {
 		for _, mt := range section.metrics {

@@ -9,10 +9,15 @@ var (
 	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs, equal to that of the run's own span; without those whose times are unknown.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the beginning of a run, which for a proxy is the forwarding of its request, to its first text; without runs that are read from files, and those without a text.", []string{"source", "agent"}}
 
+	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls of one run, by whichever of its agents, failed ones included; without runs in which no model call is seen.", []string{"source", "agent"}}
+	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls of one run, by whichever of its agents, failed ones and hand-overs included; without runs in which neither a tool call nor a model call is seen.", []string{"source", "agent"}}
+	delegationDepth = metric{"delegraph_run_delegation_depth", "Invocations of agents above the deepest one of a run, in the tree of its spans; 0 where no agent delegates.", []string{"source", "agent"}}
+
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, failed ones included.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error; without interrupted and unfinished ones. Begins at 0 with the tool's first call.", []string{"source", "agent", "tool"}}
 	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs of which their protocol says at the end that there were more tool calls, or fewer, than were seen.", []string{"source"}}
 	transfers        = metric{"delegraph_transfers_total", "Hand-overs of control from one agent to another; without agents that are used as tools.", []string{"source", "from_agent", "to_agent"}}
+	transferLoops    = metric{"delegraph_transfer_loops_total", "Hand-overs of control to an agent that had handed it over before on the way to the one that hands it over now.", []string{"source", "from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, 0 to 1; without what a final text only restates.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
@@ -31,16 +36,19 @@ var (
 	frames         = metric{"delegraph_frames_total", "Frames of agents' streams, those that could not be decoded included; without what the end of a stream cut off.", []string{"source"}}
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size of these frames on the wire.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Facts decoded from frames, by kind.", []string{"source", "dialect", "kind"}}
-	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by the first fact that they state.", []string{"source", "kind"}}
+	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol calls internal, by what it calls them and by the first fact that they state.", []string{"source", "name", "kind"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, at most once each.", []string{"source", "dialect", "reason"}}
-	lateFrames     = metric{"delegraph_late_frames_total", "Frames of runs that had already been ended for idleness or for room.", []string{"source"}}
+	lateFrames     = metric{"delegraph_late_frames_total", "Frames whose facts were dropped because their run had ended, or because they would have begun something in a run or an agent that had ended, or made a failure of it.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time of receipt less the time that the agent reports for the event; 0 where its clock is ahead. Without frames that report no time.", []string{"source"}}
 
 	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Least time of receipt less time reported of the frames of the run that ended last: how far the agent's clock is behind ours, and the shortest delay.", []string{"source"}}
 
+	lastEvent = metric{"delegraph_source_last_event_timestamp_seconds", "When the last frame that could be decoded was received; time() minus this is its age.", []string{"source"}}
+
 	sourceUp        = metric{"delegraph_source_up", "Whether the last request, or a tail's last attempt, reached the agent; nothing before the first.", []string{"source"}}
 	reconnects      = metric{"delegraph_source_reconnects_total", "Attempts of a tail to get its stream back.", []string{"source"}}
 	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption, and that count once.", []string{"source"}}
+	missedFrames    = metric{"delegraph_source_missed_frames_total", "Frames that a tail did not get while it was not connected, by the numbers in their ids; only of streams whose ids number each frame that they send.", []string{"source"}}
 	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Streams of sessions that a tail closed to make room for another session's.", []string{"source"}}
 	unrecognized    = metric{"delegraph_unrecognized_streams_total", "Streams on paths that are no agent's, which no dialect recognized. They pass as they came.", []string{"source"}}
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
@@ -98,6 +106,8 @@ var (
 	agentBuckets    = doubling(0.1, 13)  // 0.1 … 409.6 s
 	callBuckets     = doubling(0.01, 14) // 0.01 … 81.92 s
 	countBuckets    = doubling(1, 8)     // 1 … 128
+	runCountBuckets = []float64{0, 1, 3, 10, 30, 100}
+	depthBuckets    = []float64{0, 1, 2, 3, 5, 8}
 	workflowBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200}
 	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 	ratioBuckets    = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}

@@ -28,6 +28,7 @@ var (
 	onTools     = []string{"execute_tool"}
 	onChats     = []string{"chat"}
 	onRuns      = []string{onRun}
+	onLoops     = []string{"invoke_agent", "chat"}
 	onUsage     = []string{"chat", onRun}
 	onRequests  = []string{onServer}
 	onLinks     = []string{onLink}
@@ -74,6 +75,11 @@ var sections = []struct {
 		{timingWorth, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
 		{reasoningSteps, attribute.INT64, onProofs, "if an answer states a reasoning chain: its steps", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "if there were more confidences, citations and reasoning chains than an operation keeps", "7"},
+		{loopIteration, attribute.INT64, onLoops, "if the stream numbers the rounds of the agent's loop: that of the response, on an agent the last", "2"},
+		{loopMessages, attribute.INT64, onLoops, "likewise: messages that the model is given", "12"},
+		{loopTools, attribute.INT64, onLoops, "likewise: tools that the model is offered", "4"},
+		{reportedIterations, attribute.INT64, []string{"invoke_agent"}, "if the protocol says at the agent's end how many rounds its loop took", "3"},
+		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "if the agent's thoughts have types: each type once, and no text", `["planning", "decision"]`},
 		{stateKeys, attribute.STRINGSLICE, onState, "if the agent showed shared state: the names of its members, never a value", `["query", "plan"]`},
 		{stateBytes, attribute.INT64, onState, "with `delegraph.state.keys`: its size as JSON", "120"},
 	}},
@@ -89,6 +95,7 @@ var sections = []struct {
 		{planCanceled, attribute.INT64, onRuns, "with `delegraph.plan.pending`: items given up", "0"},
 	}},
 	{"Model responses", "On a run's span, tokens are those of the whole run.", []row{
+		{names.RequestModel, attribute.STRING, onChats, "if the stream says which model is asked", "gemini-2.5-flash"},
 		{names.ResponseModel, attribute.STRING, onChats, "if the stream names the model that answered", "gemini-2.5-flash"},
 		{names.FinishReasons, attribute.STRINGSLICE, onChats, "if the stream says why the model stopped; `error` if the response failed or was cut before", `["STOP"]`},
 		{names.InputTokens, attribute.INT64, onUsage, "if the stream says so; with what came from a cache", "100"},
@@ -106,6 +113,7 @@ var sections = []struct {
 		{names.HandoffSource, attribute.STRING, onTools, "on a hand-over: who gave control away", "coordinator"},
 		{names.HandoffTarget, attribute.STRING, onTools, "on a hand-over: who got it", "billing"},
 		{toolIsAgent, attribute.BOOL, onTools, "if the configuration names the tool in `agents_as_tools`", "true"},
+		{toolProgress, attribute.FLOAT64, onTools, "if the tool reported its progress: the last value, as the stream has it", "0.5"},
 		{toolInferred, attribute.BOOL, onTools, "if the protocol has no call ids, so that call and response were joined by name and order", "true"},
 	}},
 	{"Server spans", "A proxy makes one for each run request. These also have `delegraph.source`, and `error.type` if the status is 500 or more.", []row{
@@ -148,6 +156,10 @@ func everything() (runs []*tracker.Run) {
 	r.Operations[2].Details.Content = &tracker.Content{Arguments: []byte("{}"), Result: []byte("{}"), Truncated: true}
 	target := r.Operations[4].Details
 	target.ReasoningStep, target.Confidence, target.Citations = counted(1), r.Operations[2].Details.Confidence, r.Operations[2].Details.Citations
+	loop := event.Loop{Iteration: counted(2), Messages: counted(12), Tools: counted(4)}
+	target.Loop, target.Iterations, target.Thoughts = loop, counted(3), []string{"planning"}
+	r.Operations[1].Details.Loop, r.Operations[1].Details.RequestModel = loop, "m"
+	r.Operations[2].Details.Progress = event.Progress{Value: 0.5, Known: true}
 	target.Dropped, r.Operations[2].Details.Dropped = 7, 7
 	workflow := *r
 	workflow.Root = &tracker.Operation{

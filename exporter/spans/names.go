@@ -42,6 +42,17 @@ const (
 	stateKeys  = attribute.Key("delegraph.state.keys")
 	stateBytes = attribute.Key("delegraph.state.bytes")
 
+	// Where an agent's loop stands: on a model's response, at its request; on an agent, at last.
+	loopIteration = attribute.Key("delegraph.loop.iteration")
+	loopMessages  = attribute.Key("delegraph.loop.messages")
+	loopTools     = attribute.Key("delegraph.loop.tools")
+
+	// Rounds of an agent's loop, as the protocol counts them at the agent's end.
+	reportedIterations = attribute.Key("delegraph.loop.reported_iterations")
+
+	thoughtTypes = attribute.Key("delegraph.thought.types")
+	toolProgress = attribute.Key("delegraph.tool.progress")
+
 	inputEvent   = "delegraph.input"
 	inputID      = attribute.Key("delegraph.input.id")
 	inputKind    = attribute.Key("delegraph.input.kind")

@@ -202,7 +202,11 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 		if op.Inferred {
 			a.add(toolInferred.Bool(true))
 		}
+		if details.Progress.Known {
+			a.add(toolProgress.Float64(details.Progress.Value))
+		}
 	case tracker.Chat:
+		a.text(a.names.RequestModel, details.RequestModel)
 		a.text(a.names.ResponseModel, op.Name)
 		if reason := finishReason(op); reason != "" {
 			a.add(a.names.FinishReasons.StringSlice([]string{reason}))
@@ -214,6 +218,11 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	}
 	a.texts(stateKeys, details.State.Keys)
 	a.count(stateBytes, details.State.Bytes)
+	a.count(loopIteration, details.Loop.Iteration)
+	a.count(loopMessages, details.Loop.Messages)
+	a.count(loopTools, details.Loop.Tools)
+	a.count(reportedIterations, details.Iterations)
+	a.texts(thoughtTypes, details.Thoughts)
 	a.count(reasoningSteps, details.ReasoningStep)
 	a.content(op)
 	if details.Dropped > 0 {

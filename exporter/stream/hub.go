@@ -21,8 +21,8 @@ type Settings struct {
 	Origins   []string                           // whose pages may read, exactly as browsers send them: "https://app.example.org"
 	Observer  Observer
 
-	// Decoder begins to read a stream of a dialect again, for formats other than the native one; nil: there are none.
-	Decoder func(dialect string, answer bool) format.Decoder
+	// Decoder begins to read a stream of a source and its dialect again, for formats other than the native one; nil: there are none.
+	Decoder func(source, dialect string, answer bool) format.Decoder
 
 	Subscribers         int
 	SubscribersPerToken int

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,4 +163,30 @@ func TestHTTP2(t *testing.T) {
 		hub.Publish(replay.Entry{Data: make([]byte, 100_000)})
 	}
 	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
+}
+
+// TestRevokedSlowReader takes a grant back within a frame that a subscriber takes in small sips: it gets no more than a piece after
+// the next recheck, and not the rest of the frame.
+func TestRevokedSlowReader(t *testing.T) {
+	var revoked atomic.Bool
+	bubble(t, func(set *Settings) {
+		set.Recheck = 5 * time.Second
+		set.Authorize = func(*http.Request) (Grant, error) {
+			return Grant{Recheck: func() bool { return !revoked.Load() }}, nil
+		}
+	}, func(s *stand) {
+		slow := s.request("GET", "/events")
+		go slow.sip(4<<10, time.Second) // a piece takes four
+		s.settle()
+		s.hub.Publish(say(strings.Repeat("x", 400<<10))) // 100 seconds
+		time.Sleep(20 * time.Second)
+		revoked.Store(true)
+		time.Sleep((5 + 4) * time.Second)
+		s.settle()
+		s.counted("disconnected revoked", 1)
+		time.Sleep(10 * time.Second)
+		if s.settle(); !slow.ended() {
+			s.Error("the reader still reads")
+		}
+	})
 }

@@ -136,7 +136,11 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 		for len(part) > 0 && err == nil {
 			_, err = s.out.Write(part[:min(piece, len(part))])
 			if part = part[min(piece, len(part)):]; len(part) > 0 && err == nil {
-				deadline = time.Now().Add(s.hub.settings.WriteDeadline)
+				now := time.Now()
+				if !s.stands(now) {
+					return Revoked // within a frame there is no place for a word of goodbye
+				}
+				deadline = now.Add(s.hub.settings.WriteDeadline)
 				err = s.control.SetWriteDeadline(deadline)
 			}
 		}
@@ -154,17 +158,23 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	}
 }
 
+// stands reports whether the grant still stands. It asks when that is due.
+func (s *subscriber) stands(now time.Time) bool {
+	if now.Before(s.recheck) {
+		return true
+	}
+	s.recheck = now.Add(s.hub.settings.Recheck)
+	return s.grant.Recheck == nil || s.grant.Recheck()
+}
+
 // tick does what is due: end, recheck or heartbeat.
 func (s *subscriber) tick(now time.Time) Disconnect {
 	settings := &s.hub.settings
 	if !now.Before(s.ends) {
 		return s.end(s.why)
 	}
-	if !now.Before(s.recheck) {
-		s.recheck = now.Add(settings.Recheck)
-		if s.grant.Recheck != nil && !s.grant.Recheck() {
-			return s.end(Revoked)
-		}
+	if !s.stands(now) {
+		return s.end(Revoked)
 	}
 	if now.Sub(s.wrote) >= settings.Heartbeat {
 		if why := s.beat(); why != "" {

@@ -93,6 +93,7 @@ func (r *openRun) takeOperations(child *openRun) {
 	}
 	missing(&r.partial, child.partial)
 	missing(&r.settling, child.settling)
+	missing(&r.asking, child.asking)
 	child.Root.node.lane = child.Root.Branch
 	if r.Root.node.below.Frame == 0 {
 		r.Root.node.below = child.Root.node.below
@@ -129,6 +130,7 @@ func (r *openRun) takeFacts(child *openRun) {
 	r.Confidence = joined(r, event.KindConfidence.String(), r.Confidence, child.Confidence)
 	r.Citations = joined(r, event.KindCitation.String(), r.Citations, child.Citations)
 	r.Reasoning = joined(r, event.KindReasoning.String(), r.Reasoning, child.Reasoning)
+	r.Thoughts = joined(r, event.KindThought.String(), r.Thoughts, child.Thoughts)
 	r.Links = joined(r, LostLink, r.Links, child.Links)
 	r.Metered = joined(r, event.KindUsage.String(), r.Metered, child.Metered)
 	r.Artifacts = joined(r, event.KindArtifact.String(), r.Artifacts, child.Artifacts)

@@ -41,7 +41,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if !op.spoke && !op.node.works {
 		op.Started = r.now // a transfer shows an agent before its own first frame does
 	}
-	op.spoke = true
+	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
+		op.Kind, op.Agent = InvokeAgent, b.Agent // a step that turns out to be an agent
+	}
 	return op
 }
 
@@ -165,13 +167,18 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 		return
 	}
 	agent.over, agent.fault, agent.code, agent.took = true, e.Error, e.Code, e.Took
+	agent.awaits = e.AwaitsOutcome
+	agent.keepIterations(e)
+	if agent.openBelow > 0 {
+		r.endAwaiting(func(op *Operation) bool { return op.isBelow(agent) })
+	}
 	r.endOver(agent)
 }
 
 // endOver ends an agent that is over and has nothing open.
 func (r *openRun) endOver(agent *Operation) {
 	switch {
-	case !agent.over || !agent.open || agent.openBelow > 0:
+	case !agent.over || !agent.open || agent.openBelow > 0 || agent.awaits:
 	case agent.fault != event.NoFailure:
 		r.end(agent, Error, failure{agent.fault, agent.code})
 	default:
@@ -185,6 +192,7 @@ func (r *openRun) endWithin(call *Operation) {
 		return
 	}
 	r.settleAll()
+	r.endAwaiting(func(op *Operation) bool { return op.isBelow(call) })
 	r.markUndone()
 	r.endInner(func(op *Operation) bool { return op.isBelow(call) })
 	maps.DeleteFunc(r.partial, func(_, op *Operation) bool { return !op.open })

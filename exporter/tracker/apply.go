@@ -19,6 +19,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 }
 
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
+	agent = agent.befallenBy(e.Error)
 	r.settle(agent)
 	op := r.partial[agent]
 	if op == nil {
@@ -50,9 +51,10 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 		return nil
 	}
 	op.Agent, op.Branch = agent.Name, b.Branch
+	r.keepRequest(op, agent)
 	op.Started, op.unseen = r.Root.Started, !r.answers
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
-		op.unseen = false
+		op.unseen = agent.pausedUntil(cause)
 		if cause.Frame > op.Started.Frame {
 			op.Started = cause
 		}
@@ -124,7 +126,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		return
 	}
 	r.gave(op, e)
-	op.took = e.Took
+	op.took, op.unseen = e.Took, op.unseen || op.Started.Frame == r.now.Frame // how long it took within a frame is not known
+	answered := r.answeredWithin(op)
 	r.endWithin(op)
 	switch {
 	case paused:
@@ -134,9 +137,36 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	default:
 		r.end(op, OK, failure{})
 	}
+	if answered.Frame > 0 && answersSeveral(b) {
+		op.Ended = answered
+	}
 	if !e.Settled {
 		r.owe(b.Branch, op.parent)
 	}
+}
+
+// answeredWithin returns the last frame of the agent that gave its final answer within a call, or zero.
+func (r *openRun) answeredWithin(call *Operation) (at Moment) {
+	if call.openBelow == 0 {
+		return at
+	}
+	for _, op := range r.Operations {
+		if op.parent == call && op.open && op.node != nil && op.node.answered {
+			at = latest(at, op.node.below)
+		}
+	}
+	return at
+}
+
+// answersSeveral reports whether a frame has the responses of several calls: it came when the last of them had ended.
+func answersSeveral(b *event.Batch) bool {
+	responses := 0
+	for i := range b.Events {
+		if b.Events[i].Kind == event.KindToolEnded {
+			responses++
+		}
+	}
+	return responses > 1
 }
 
 // taskEnded ends an agent whose invocation was the call, and gives control back to its caller.
@@ -147,7 +177,7 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	}
 	r.endOver(op)
 	caller := op.runner()
-	caller.node.returned = true
+	caller.node.returned, caller.node.task = true, r.now
 	r.owe(b.Branch, caller)
 }
 
@@ -163,25 +193,35 @@ func (r *openRun) owe(branch string, agent *Operation) {
 	r.owed.add(branch, agent)
 }
 
-// callOf joins a response to its call, by id, or by name in order where the wire has no ids.
+// callOf joins a response to its call: by id, or, where the wire has no ids, by name in order, first to a call of the same branch.
 func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	for i, op := range r.unnamed {
-		if op.Name == e.Name {
-			r.unnamed = append(r.unnamed[:i], r.unnamed[i+1:]...)
-			op.Inferred = true
-			return op
-		}
+	i := slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name && op.Branch == b.Branch })
+	if i < 0 {
+		i = slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name })
 	}
-	return nil
+	if i < 0 {
+		return nil
+	}
+	op := r.unnamed[i]
+	r.unnamed = slices.Delete(r.unnamed, i, i+1)
+	op.Inferred = true
+	return op
 }
 
 // transfer hands control over. The target's operation begins here, as a child of the agent that gave control away.
 func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
+	var givers *giver
+	if from.node != nil {
+		givers = from.node.givers
+	}
+	if b.Agent != "" {
+		givers = givers.and(b.Agent)
+	}
 	r.keepFact(len(r.Transfers), "transfer", func() {
-		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID})
+		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID, Loop: givers.has(e.Name)})
 	})
 	for up := from.runner(); up != nil; up = up.runner() {
 		up.node.chats = up.node.chats || up.Name == e.Name // control goes to no workflow
@@ -192,7 +232,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	}
 	r.owe(b.Branch, target)
 	if target != nil {
-		r.speaking = target
+		r.speaking, target.node.givers = target, givers
 	}
 	call := r.transferCall(e)
 	if call == nil {

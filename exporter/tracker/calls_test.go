@@ -55,6 +55,17 @@ invoke_agent app ok 0-7
   execute_tool b ok 1-4
   execute_tool a ok 1-3
   execute_tool a ok 2-5`},
+		{"without ids in their own branch first", proxied(), []*event.Batch{
+			says("a", branch("p.a"), calls("", "tool")), says("b", branch("p.b"), calls("", "tool")),
+			says("b", branch("p.b"), returns("", "tool")), says("a", branch("p.a"), returns("", "tool")),
+			says("a", branch("p.a"), final), says("b", branch("p.b"), final)}, `
+completed
+invoke_workflow app ok 0-7
+  invoke_agent p ok 0-6
+    invoke_agent a ok 0-5
+      execute_tool tool ok 1-4
+    invoke_agent b ok 0-6
+      execute_tool tool ok 2-3`},
 		{"of an earlier run have no start", proxied(), []*event.Batch{says("app", returns("c1", "tool"), returns("", "other")), says("app", final)}, `
 completed
 invoke_agent app ok 0-3
@@ -259,6 +270,7 @@ func TestTiming(t *testing.T) {
 		"a file's without a start are unknown":     {file(), []*event.Batch{says("a", calls("c", "tool"), undated), says("a", returns("c", "tool"))}, "unknown ?-2"},
 		"a file's without an end are unknown":      {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"), undated)}, "unknown 1-?"},
 		"an answer's whose call was not seen, too": {tailed(), []*event.Batch{says("a", returns("c", "tool"))}, "unknown ?-1"},
+		"one frame's are unknown":                  {tailed(), []*event.Batch{says("a", calls("c", "tool"), returns("c", "tool"))}, "unknown 1-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := named(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool")

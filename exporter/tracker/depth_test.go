@@ -38,8 +38,8 @@ var chains = map[string]struct {
 	}},
 }
 
-// TestDepth follows chains that are longer than what is followed: nothing is lost but what a deep operation is part of.
-func TestDepth(t *testing.T) {
+// TestDeepDelegation follows chains that are longer than what is followed: nothing is lost but what a deep operation is part of.
+func TestDeepDelegation(t *testing.T) {
 	const links = 3 * deepest
 	for name, chain := range chains {
 		t.Run(name, func(t *testing.T) {

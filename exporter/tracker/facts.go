@@ -91,8 +91,9 @@ func (r *openRun) meter(e *event.Event, b *event.Batch, agent *Operation) {
 
 // runEnded takes the protocol's word that the run is over.
 func (r *openRun) runEnded(e *event.Event) {
-	r.over = true
+	r.over, r.awaits, r.overAt = true, e.AwaitsOutcome, r.now
 	r.Took, r.ToolCalls = e.Took, e.ToolCalls
+	r.Root.keepIterations(e)
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
 	}

@@ -24,6 +24,9 @@ func endReason(e event.End) StatusReason {
 
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
+	if r.over && !r.answers { // whatever has come since
+		why, at, r.now = StreamEnded, r.overAt.At, r.overAt
+	}
 	if r.Live {
 		r.now.At = at
 	}
@@ -33,6 +36,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.Status, r.Reason = r.verdict(why)
 	r.rateLast()
 	t.open.Remove(r)
+	r.endAwaiting(func(*Operation) bool { return true })
 	t.count(r, why)
 	t.leave(r)
 	r.endCalls()

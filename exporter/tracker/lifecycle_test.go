@@ -85,11 +85,23 @@ invoke_agent app ok 0-5
   invoke_agent node ok 1-3
     execute_tool search ok 1-3`},
 		{"the same agent again", proxied(), []*event.Batch{
+			says("node", at("1", "", ""), ends), says("node", at("1", "", ""), fresh(event.KindAgentStarted)), says("node", at("1", "", ""), ends), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent node ok 1-1
+  invoke_agent node ok 2-3`},
+		{"the end of an agent said again", proxied(), []*event.Batch{
 			says("node", at("1", "", ""), ends), says("node", at("1", "", ""), ends), says("app", final)}, `
 completed
 invoke_agent app ok 0-4
-  invoke_agent node ok 1-1
-  invoke_agent node ok 2-2`},
+  invoke_agent node ok 1-1`},
+		{"the end of an agent said after its call's", proxied(), []*event.Batch{
+			says("app", calls("t1", "task")), says("sub", at("s1", "t1", ""), text), says("app", returns("t1", "task"), settles),
+			says("sub", at("s1", "t1", ""), ends), says("app", final)}, `
+completed
+invoke_agent app ok 0-6
+  execute_tool task ok 1-3
+    invoke_agent sub ok 2-2`},
 	})
 }
 

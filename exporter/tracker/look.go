@@ -66,6 +66,7 @@ func (o Open) Copy() *Run {
 	whole.Artifacts, whole.Transfers = slices.Clone(r.Artifacts), slices.Clone(r.Transfers)
 	whole.Confidence, whole.Citations = slices.Clone(r.Confidence), slices.Clone(r.Citations)
 	whole.Reasoning, whole.Links, whole.Metered = slices.Clone(r.Reasoning), slices.Clone(r.Links), slices.Clone(r.Metered)
+	whole.Thoughts = slices.Clone(r.Thoughts)
 	whole.Unrated = nil
 	return &whole
 }

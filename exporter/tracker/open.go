@@ -32,6 +32,7 @@ type openRun struct {
 	owed      owed
 	speaking  *Operation                // the agent in control: of the last frame that had one, unless that handed over
 	settling  map[*Operation]*Operation // by agent: responses that are whole, and whose usage may follow
+	asking    map[*Operation]request    // by agent: of models of whose response nothing was heard
 	artifacts map[string]int            // by id, where they are in the report
 	again     int                       // runs of the same id that the stream had before
 	aliases   []string                  // runs that turned out to be agents of this one
@@ -42,6 +43,9 @@ type openRun struct {
 	guessed   bool                      // as long as nothing runs beside it
 	raised    bool                      // something ran beside it
 	over      bool                      // by the protocol's word
+	awaits    bool                      // it is over, and more may be said of its end
+	overAt    Moment                    // when it was said to be over
+	overSeen  int                       // frames of its stream by then
 	forgot    bool                      // ended operations, and so how often call ids were used
 	invoked   map[speaker]uint32        // how often a name was used, until operations were forgotten
 
@@ -115,6 +119,11 @@ func (r *openRun) apply(b *event.Batch) {
 		r.announce()
 	}
 	r.measureOffset(b)
+	if agent := r.overAgent(b); agent != nil || r.awaitsOutcome() {
+		r.enrich(b, agent)
+		r.tellEnded()
+		return
+	}
 	agent := r.agentOf(b) // before the root is stretched: the frame may put another above it
 	r.Root.touch(r.now)
 	if agent != nil {
@@ -204,6 +213,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.say(e, b, caller)
 	case event.KindThought:
 		r.say(e, b, caller)
+		r.think(e, caller)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)
 	case event.KindModelEnded:
@@ -213,6 +223,8 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.say(e, b, caller)
 	case event.KindToolPaused:
 		r.pause(e.CallID)
+	case event.KindToolProgress:
+		r.progress(e, b)
 	case event.KindToolEnded:
 		r.toolEnded(e, b, caller)
 	case event.KindTransfer:
@@ -236,6 +248,10 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.meter(e, b, caller)
 	case event.KindPlan:
 		r.Plan = e.Plan
+	case event.KindOutcome:
+		r.addOutcome(e, caller)
+	case event.KindIteration:
+		r.iterate(e, caller)
 	case event.KindState:
 		caller.details().State = e.State()
 	case event.KindAdopted:
@@ -257,7 +273,7 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ErrorFrame, failureOf(e)
 	if e.FromCode {
 		r.lastReason = ErrorCode
-		befell := caller.befallenBy(e)
+		befell := caller.befallenBy(e.Error)
 		befell.failed, befell.code = r.now.Frame, e.Code
 		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
 			put(&r.failing, lane, lapse{r.now.Frame, e.Code})
@@ -279,9 +295,9 @@ func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
 
 // befallenBy returns what an error befell. ADK puts the last author's name on the failure of a container that runs several: a step that
 // has given its answer did not fail.
-func (op *Operation) befallenBy(e *event.Event) *Operation {
+func (op *Operation) befallenBy(e event.Failure) *Operation {
 	above := op.runner()
-	if e.Error == event.AgentError && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
+	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
 		return above
 	}
 	return op

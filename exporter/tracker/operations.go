@@ -36,6 +36,9 @@ func (r *openRun) hasRoom(kind OperationKind) bool {
 	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
 		return true
 	}
+	if r.endAwaiting(func(*Operation) bool { return true }); r.makeRoom() {
+		return true
+	}
 	r.tracker.losses.Evicted(string(kind))
 	return false
 }

@@ -192,7 +192,7 @@ func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		w.Errorf("%s %q ends as %q", op.Kind, op.Name, op.Status)
 	case (op.Status == tracker.Error) != (op.Error != "") && op.Status != tracker.Unfinished:
 		w.Errorf("%s %q is %s, its error %q", op.Kind, op.Name, op.Status, op.Error)
-	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.Unknown) && op.Kind != tracker.Chat,
+	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.Unknown) && op.Kind != tracker.Chat && op.Started.Frame != op.Ended.Frame,
 		(op.Started.At.IsZero() || op.Ended.At.IsZero()) && op.Timing != tracker.Unknown:
 		w.Errorf("%s %q from %s to %s is %s", op.Kind, op.Name, op.Started.At, op.Ended.At, op.Timing)
 	case op.Timing == tracker.Observed && !r.Live || op.Timing == tracker.Reported && r.Live && op.Kind == tracker.Chat:

@@ -27,6 +27,7 @@ type Report struct {
 	Confidence   []ConfidenceReport `json:"confidence"`
 	Citations    []CitationReport   `json:"citations"`
 	Reasoning    []ReasoningReport  `json:"reasoning"`
+	Thoughts     []ThoughtReport    `json:"thoughts"`
 	Inputs       []InputReport      `json:"inputs"`
 	Artifacts    []ArtifactReport   `json:"artifacts"`
 	Links        []LinkReport       `json:"links"`
@@ -49,6 +50,14 @@ type OperationReport struct {
 	Started *string         `json:"started"`
 	Ended   *string         `json:"ended"`
 	Timing  string          `json:"timing"`
+
+	// These are left out where the stream does not state them.
+	Iteration  *int64   `json:"iteration,omitempty"` // of the agent's loop
+	Messages   *int64   `json:"messages,omitempty"`
+	Tools      *int64   `json:"tools,omitempty"`
+	Iterations *int64   `json:"reported_iterations,omitempty"`
+	Progress   *float64 `json:"progress,omitempty"`
+	Asked      string   `json:"request_model,omitempty"`
 }
 
 // TransferReport is one hand-over of control.
@@ -56,6 +65,7 @@ type TransferReport struct {
 	From  *string `json:"from"`
 	To    string  `json:"to"`
 	Event *string `json:"event"`
+	Loop  bool    `json:"loop,omitempty"`
 }
 
 // ConfidenceReport is one statement of confidence, 0..1, or null where only words or a range were given.
@@ -82,6 +92,13 @@ type CitationReport struct {
 type ReasoningReport struct {
 	Agent *string `json:"agent"`
 	Steps int     `json:"steps"`
+}
+
+// ThoughtReport counts the thoughts of one type.
+type ThoughtReport struct {
+	Agent *string `json:"agent"`
+	Type  string  `json:"type"`
+	Count int     `json:"count"`
 }
 
 // InputReport is one request for input.
@@ -119,12 +136,13 @@ func (r *Run) Report() Report {
 		Status: r.Status, StatusReason: known(string(r.Reason)), Error: known(r.Root.ErrorType()),
 		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
 		Operations: list(r.Operations, (*Operation).report),
-		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event)} }),
+		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event), t.Loop} }),
 		Confidence: list(r.Confidence, Statement.report),
 		Citations: list(r.Citations, func(c Source) CitationReport {
 			return CitationReport{known(c.Agent), c.Source, known(c.Reference), known(c.URI)}
 		}),
 		Reasoning: list(r.Reasoning, func(s Reasoning) ReasoningReport { return ReasoningReport{known(s.Agent), s.Steps} }),
+		Thoughts:  list(r.Thoughts, func(t Thought) ThoughtReport { return ThoughtReport{known(t.Agent), t.Type, t.Count} }),
 		Inputs:    list(r.Inputs, (*Input).report),
 		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
@@ -138,10 +156,17 @@ func (r *Run) Report() Report {
 }
 
 func (op *Operation) report() OperationReport {
-	return OperationReport{
+	details := op.Details.OrNone()
+	r := OperationReport{
 		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
 		Status: op.Status, Error: known(op.ErrorType()), Failure: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
+		Iteration: number(details.Loop.Iteration), Messages: number(details.Loop.Messages), Tools: number(details.Loop.Tools),
+		Iterations: number(details.Iterations), Asked: details.RequestModel,
 	}
+	if details.Progress.Known {
+		r.Progress = &details.Progress.Value
+	}
+	return r
 }
 
 func (op *Operation) parentID() *string {

@@ -42,6 +42,7 @@ func TestReportOfNothing(t *testing.T) {
 "confidence":[],
 "citations":[],
 "reasoning":[],
+"thoughts":[],
 "inputs":[],
 "artifacts":[],
 "links":[],
@@ -69,13 +70,28 @@ func TestReport(t *testing.T) {
 	uses := func(b *event.Batch) {
 		b.Events[len(b.Events)-1].Usage = event.Usage{Input: event.Count{N: 1810, Known: true}, Output: event.Count{Known: true}}
 	}
+	thinks := func(id string) fact {
+		return func(b *event.Batch) {
+			e := b.Add(event.KindThought)
+			e.ID, e.Thought = id, "planning"
+		}
+	}
+	progresses := func(b *event.Batch) {
+		e := b.Add(event.KindToolProgress)
+		e.CallID, e.Progress = "c1", event.Progress{Value: 0.5, Known: true}
+	}
+	asksModel := func(b *event.Batch) {
+		count := func(n int64) event.Count { return event.Count{N: n, Known: true} }
+		e := b.Add(event.KindIteration)
+		e.AsksModel, e.Model, e.Loop = true, "n", event.Loop{Iteration: count(1), Messages: count(2), Tools: count(3)}
+	}
 	s, asking, stream := watch(), proxied(), answering("q0")
 	s.feed(asking, says("app", of("e-0"), asks("q0", event.InputTool))).end(asking, event.EndOfStream)
 	s.feed(stream,
-		says("app", of("e-1"), responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
-		says("app", returns("c1", "transfer_to_agent"), handsOver("c1", "a"), internal),
+		says("app", of("e-1"), asksModel, responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
+		says("app", progresses, returns("c1", "transfer_to_agent"), handsOver("c1", "a"), internal),
 		says("a", asks("q1", event.InputConfirmation), returns("c2", "tool"), wrong(event.ToolError), coded("E_BUSY")),
-		says("a", answers("q1"), text, rates("a", 0.92, overall), rates("a", 0, inWords, func(e *event.Event) { e.Confidence.Scope = "timber" }),
+		says("a", answers("q1"), thinks("1"), thinks("1"), thinks("2"), text, rates("a", 0.92, overall), rates("a", 0, inWords, func(e *event.Event) { e.Confidence.Scope = "timber" }),
 			cites(event.Citation{Source: "MTBS", Reference: "2022-09-15", URI: "https://example.org/"}), cites(event.Citation{Source: "36 CFR 220.6"}), reasons,
 			artifact("report.txt", event.Artifact{Kind: event.ArtifactFile, Complete: true}),
 			artifact("data", event.Artifact{Kind: event.ArtifactData, Bytes: event.Count{N: 123, Known: true}}), final),
@@ -83,9 +99,9 @@ func TestReport(t *testing.T) {
 	).end(stream, event.EndOfStream)
 	equal(t, printed(t, s.runs[1]), `
 {"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
-"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed"},
-{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed"},
-{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed"},
+"operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed","iteration":1,"messages":2,"tools":3},
+{"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed","iteration":1,"messages":2,"tools":3,"request_model":"n"},
+{"id":"C","parent":"A","kind":"execute_tool","name":"transfer_to_agent","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:07Z","timing":"observed","progress":0.5},
 {"id":"D","parent":"A","kind":"execute_tool","name":"ask","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:06Z","ended":null,"timing":"unknown"},
 {"id":"E","parent":"A","kind":"invoke_agent","name":"a","agent":"a","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:08Z","ended":"2026-01-02T03:04:09Z","timing":"observed"},
 {"id":"F","parent":"E","kind":"execute_tool","name":"tool","agent":"a","status":"error","error":"E_BUSY","failure":"tool_error","started":null,"ended":"2026-01-02T03:04:08Z","timing":"unknown"}],
@@ -93,6 +109,7 @@ func TestReport(t *testing.T) {
 "confidence":[{"agent":"a","value":0.92,"scope":"","label":"","origin":"text","overall":true},{"agent":"a","value":null,"scope":"timber","label":"high","origin":"text","overall":false}],
 "citations":[{"agent":"a","source":"MTBS","reference":"2022-09-15","uri":"https://example.org/"},{"agent":"a","source":"36 CFR 220.6","reference":null,"uri":null}],
 "reasoning":[{"agent":"a","steps":3}],
+"thoughts":[{"agent":"a","type":"planning","count":2}],
 "inputs":[{"id":null,"kind":"tool","status":"open","wait_seconds":null},
 {"id":"q1","kind":"confirmation","status":"answered","wait_seconds":1}],
 "artifacts":[{"name":"report.txt","kind":"file","bytes":null,"complete":true},{"name":"data","kind":"data","bytes":123,"complete":false}],

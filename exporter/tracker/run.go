@@ -124,6 +124,7 @@ type Operation struct {
 	Inferred   bool // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
 
 	open   bool
+	over   bool   // by the protocol's word
 	waits  bool   // for an answer from outside
 	owes   bool   // had more to do when its run ended
 	shown  uint32 // ordinal of the first frame that shows it, which orders the report
@@ -153,9 +154,14 @@ type Details struct {
 	Confidence    []Statement
 	Citations     []event.Citation
 	ReasoningStep event.Count
-	Dropped       int         // statements beyond the limit of one operation
-	State         event.State // of an agent: the last that it showed
-	Content       *Content    // nil where none is kept; gone once the observers have seen it
+	Dropped       int            // statements beyond the limit of one operation
+	State         event.State    // of an agent: the last that it showed
+	Loop          event.Loop     // of an agent: the last that the stream says; of a model's response: of its request
+	RequestModel  string         // of a model's response
+	Iterations    event.Count    // of an agent: rounds of its loop, by the protocol's word at its end
+	Thoughts      []string       // of an agent: the types of its thoughts
+	Progress      event.Progress // of a tool call: the last that it reported
+	Content       *Content       // nil where none is kept; gone once the observers have seen it
 }
 
 // OrNone is for reading them, wherever they are.
@@ -201,8 +207,8 @@ type course struct {
 	undatedStart, undatedEnd bool // by its first and its last frame
 
 	begun     bool           // by the protocol's word
-	over      bool           // by the protocol's word
-	fault     event.Failure  // then what it says of it
+	awaits    bool           // the operation is over, and more may be said of its end
+	fault     event.Failure  // what the protocol says of its end
 	took      event.Duration // by the protocol's word
 	openBelow int            // operations that are part of it and open
 	height    int            // levels of operations below it that run others; never less than there are
@@ -230,10 +236,19 @@ type Reasoning struct {
 	Steps int
 }
 
+// Thought is how many thoughts of a type an agent had. Thoughts without a type are not counted: they may be pieces of one.
+type Thought struct {
+	Agent, Type string
+	Count       int
+
+	last string // id of the last one, of which more pieces may come
+}
+
 // Transfer is one hand-over of control.
 type Transfer struct {
 	From, To string
 	Event    string // the id of the frame that says so
+	Loop     bool   // the target had handed control over before, on the way to the one that hands it over now
 }
 
 // InputStatus says how a request for input stands.
@@ -321,6 +336,7 @@ type Run struct {
 	Confidence []Statement
 	Citations  []Source
 	Reasoning  []Reasoning
+	Thoughts   []Thought
 	Inputs     []*Input
 	Artifacts  []Artifact
 	Links      []Link

@@ -23,6 +23,11 @@ completed
 invoke_agent me ok 1-6
   invoke_node tools ok 2-5
     execute_tool search ok 3-4`},
+		{"a step that turns out to be an agent", file(), []*event.Batch{
+			says("me", inStep("writer", "writer#1"), fresh(event.KindAgentStarted)), says("writer", lane("writer#1"), text), says("writer", lane("writer#1"), ends), says("me", final)}, `
+completed
+invoke_agent me ok 1-4
+  invoke_agent writer ok 1-3`},
 		{"a step before anybody is named", file(), []*event.Batch{says("", inStep("model", "model#1"), fresh(event.KindAgentStarted)), says("", inStep("model", "model#1"), ends), says("", final)}, `
 completed
 invoke_agent  ok 1-3

@@ -72,6 +72,8 @@ type Tracker struct {
 	waiting *simplelru.LRU[conversation, asker]    // who was left waiting last
 	handed  *simplelru.LRU[conversation, struct{}] // sessions in which an agent handed control over
 	held    int                                    // bytes of content
+	waits   []*openRun                             // those over of whose end more may be said, the earliest first
+	due     chan struct{}
 }
 
 // streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.
@@ -80,6 +82,7 @@ type streamState struct {
 	named   map[string]*openRun // the others by their ids
 	order   []*openRun          // as they began
 	last    *openRun            // the run of the last frame
+	frames  int
 }
 
 // run is the open run of an id.
@@ -118,7 +121,7 @@ type past struct {
 
 // New follows nothing yet.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
-	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState)}
+	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState), due: make(chan struct{}, 1)}
 	// The only error is a size below one, which configurations are checked for.
 	size := max(settings.MaxOpen, 1)
 	t.open, _ = simplelru.NewLRU(size, func(r *openRun, _ struct{}) {
@@ -162,14 +165,22 @@ func (t *Tracker) Consume(b *event.Batch) {
 	if state == nil {
 		return
 	}
+	state.frames++
 	r := t.runOf(b, state)
+	if len(t.waits) > 0 {
+		t.endWaits(b, state, r)
+	}
 	if r == nil {
 		return
 	}
 	t.open.Get(r)
 	r.apply(b)
-	if r.over && !b.Stream.Answer && r.Status == Running {
-		t.finish(r, StreamEnded, b.Received)
+	switch {
+	case !r.over || b.Stream.Answer || r.Status != Running:
+	case r.awaits:
+		t.wait(r, state)
+	default:
+		t.finish(r, StreamEnded, r.overAt.At)
 	}
 }
 
@@ -197,7 +208,7 @@ func (t *Tracker) Expire(now time.Time) (next time.Time) {
 			return now.Add(t.settings.Idle)
 		}
 		if due := r.touched.Add(t.settings.Idle); due.After(now) {
-			return due
+			return t.expireWaits(now, due)
 		}
 		t.finish(r, Idle, now)
 	}
@@ -222,14 +233,14 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	if b.Stream.Answer {
 		id = ""
 	}
-	if first := state.unnamed; first != nil && len(state.order) == 1 {
+	if first := state.unnamed; first != nil && len(state.order) == 1 && !first.awaitsOutcome() {
 		// Frames without an id came first: they are of the run whose id is now known.
 		state.unnamed = nil
 		state.name(first, id)
 	}
 	r := state.run(id)
 	another := states(b, event.KindRunStarted)
-	if r != nil && r.over && another && r.ID != b.Run {
+	if r != nil && r.over && another && (r.ID != b.Run || r.awaitsOutcome()) {
 		t.finish(r, StreamEnded, r.touched)
 		r = newRun(t, b.Stream)
 		t.start(r, state, id, !b.Orphan)
@@ -237,7 +248,7 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	before, gone := t.gone.Get(place{b.Stream, id})
 	switch {
 	case r == nil && (b.Stream.Answer || gone) && !another:
-		if !before.over || len(b.Events) > 0 {
+		if !before.over || saysSomething(b) {
 			t.losses.Late(b.Stream.Source)
 		}
 		return nil
@@ -272,6 +283,7 @@ func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
 
 // leave takes a run from a stream that goes on.
 func (t *Tracker) leave(r *openRun) {
+	t.waits = slices.DeleteFunc(t.waits, func(other *openRun) bool { return other == r })
 	state := t.streams[r.stream]
 	if state == nil {
 		return

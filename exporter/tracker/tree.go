@@ -13,6 +13,9 @@ type node struct {
 	below Moment     // the last whole frame of it and of all that it runs
 	trunk Moment     // likewise, in its own lane only
 	last  *Operation // the node that it ran last in its own lane
+	task  Moment     // the last answer to a task that it gave
+
+	givers *giver // agents that handed control over on the way to it
 
 	silent   bool // named as something that runs others
 	works    bool // has calls or responses of its own
@@ -21,6 +24,7 @@ type node struct {
 	chats    bool // something that it runs showed that it is an agent: an answer that is no output, or control handed back
 	left     bool // handed control over
 	returned bool // control came back to it from a task
+	retried  bool // it was tried again, after a pause of which no frame says how long it was
 	handed   bool // control was handed to it by name
 	asked    bool // a model answered for it
 	answered bool // its model's last answer was final
@@ -118,6 +122,7 @@ func (r *openRun) child(above *Operation, n *event.Node, speaks bool, b *event.B
 		put(&r.nodes, key, op)
 	case op == nil || !op.open, !speaks && above != nil && n.Run != "" && op.failed > 0: // the protocol does not count retries
 		op = r.beginNode(key, n)
+	case speaks && failureIn(b) != event.NoFailure && op.befallenBy(failureIn(b)) != op: // it names the step before the one that failed
 	case speaks && r.isNext(op, n, b):
 		if n.Run == "" && above != nil && above.node.silent && above.node.lane != n.Lane { // it runs each child once: it runs again too
 			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
@@ -145,20 +150,6 @@ func (r *openRun) keepTask(op *Operation, n *event.Node) {
 	}
 }
 
-// backTo returns the invocation of a speaker that control came back to, or nil: the last one, if what it is part of had its turn again
-// since, is over, and one that this is part of goes on.
-func (r *openRun) backTo(last *Operation, n *event.Node) *Operation {
-	if last == nil || n.Kind != event.NodeLoose || r.speaking == nil || !last.isBelow(r.speaking) {
-		return nil
-	}
-	for up := r.speaking; up != nil; up = up.parent {
-		if up.node != nil && up.open && up.Kind == InvokeAgent && up.Name == n.Name && up.node.lane == n.Lane {
-			return up
-		}
-	}
-	return nil
-}
-
 // identifyKind corrects what a node was taken for before it spoke.
 func (op *Operation) identifyKind(n *event.Node, b *event.Batch) {
 	switch {
@@ -169,26 +160,6 @@ func (op *Operation) identifyKind(n *event.Node, b *event.Batch) {
 	case op.Kind != InvokeAgent && (states(b, event.KindModelStarted) || states(b, event.KindModelEnded) || states(b, event.KindText)):
 		op.Kind, op.Agent = InvokeAgent, op.Name
 	}
-}
-
-// isNext reports whether a node speaks in another invocation than before. Where the protocol counts invocations, it counts what it
-// tries again after an error only once. Elsewhere a model answers again after it gave a final answer, or after another agent had its
-// turn.
-func (r *openRun) isNext(op *Operation, n *event.Node, b *event.Batch) bool {
-	if op.node.returned {
-		return op.node.asked && (states(b, event.KindModelStarted) || states(b, event.KindModelEnded))
-	}
-	if n.Run != "" {
-		return op.node.key.above != nil && op.failed > 0
-	}
-	if op.node.left && b.Place.Root != event.RootUnknown && states(b, event.KindModelEnded) {
-		return true // the agent does not get control back by itself, as in JavaScript
-	}
-	if !op.node.asked && !op.node.answered || !states(b, event.KindModelStarted) && !states(b, event.KindModelEnded) {
-		return false
-	}
-	above := op.runner()
-	return op.node.answered || above != nil && above.node.lane == op.node.lane && above.node.last != op
 }
 
 // runner is the node that runs an operation, or nil.
@@ -238,17 +209,14 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 		op.Started = r.Root.Started
 	}
 	r.keepTask(op, n)
+	again := r.nodes[key]
 	op.node = &node{key: key, lane: n.Lane, cause: cause, silent: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow}
+	op.node.retried = n.Run != "" && again != nil && again.failed > 0 || parent.pausedUntil(cause)
+	op.unseen = op.node.retried
 	put(&r.nodes, key, op)
 	put(&r.lanes, laneKey{op.runner(), n.Lane}, op)
 	r.countInvocation(op)
 	return op
-}
-
-// countInvocation tells an invocation from the run's others of one name and lane.
-func (r *openRun) countInvocation(op *Operation) {
-	r.number(op)
-	put(&r.agents, speaker{op.Name, op.Branch}, op)
 }
 
 func kindOf(n *event.Node) OperationKind {
@@ -282,20 +250,6 @@ func (r *openRun) runs(above *Operation, n *event.Node) *Operation {
 		r.Agent = r.Root.Name // its agents follow one another: what runs them never speaks
 	}
 	return r.Root
-}
-
-// becomeNode makes a call the invocation of the agent that it names: the protocol calls the invocation by the call's id.
-func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
-	r.release(call)
-	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
-	call.node = &node{key: key, lane: key.lane, cause: call.Started}
-	r.reparent(call, call.parent)
-	call.ordinal = r.count[InvokeAgent.order()]
-	r.count[InvokeAgent.order()]++
-	r.countInvocation(call)
-	put(&r.nodes, key, call)
-	put(&r.lanes, laneKey{call.runner(), key.lane}, call)
-	return call
 }
 
 // arriveAt gives an agent that control was handed to the place at which it turns out to work.

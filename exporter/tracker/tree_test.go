@@ -102,17 +102,30 @@ invoke_workflow app ok 0-4
     chat m ok 2-3`},
 		{"control that comes back from another of the same name", proxied(), []*event.Batch{
 			atRoot("boss", responds("m"), handsOver("", "expert")), atRoot("expert", responds("m"), handsOver("", "boss")), atRoot("boss", concludes),
-			atRoot("expert", concludes), atRoot("boss"), atRoot("boss", concludes)}, `
+			atRoot("expert"), atRoot("expert", concludes), atRoot("boss"), atRoot("boss", concludes)}, `
 completed
-invoke_workflow app ok 0-7
-  invoke_agent boss ok 0-6
-    invoke_agent expert ok 1-4
+invoke_workflow app ok 0-8
+  invoke_agent boss ok 0-7
+    invoke_agent expert ok 1-5
       invoke_agent boss ok 2-3
         chat m ok 2-3
       chat m ok 1-2
-      chat m ok 3-4
+      chat m ok 4-5
     chat m ok 0-1
-    chat m ok 5-6`},
+    chat m ok 6-7`},
+		{"another round of an agent for which another answered", proxied(), []*event.Batch{
+			atRoot("lead", responds("m"), handsOver("", "expert")), atRoot("expert", concludes),
+			atRoot("lead", responds("m"), handsOver("", "expert")), atRoot("expert", concludes)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent lead ok 0-2
+    invoke_agent expert ok 1-2
+      chat m ok 1-2
+    chat m ok 0-1
+  invoke_agent lead ok 2-4
+    invoke_agent expert ok 3-4
+      chat m ok 3-4
+    chat m ok 2-3`},
 		{"rounds of a parallel agent", proxied(), []*event.Batch{
 			at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes), at2("a", "-", "p.a", concludes), at2("b", "-", "p.b", concludes)}, `
 completed

@@ -152,6 +152,9 @@ func (s sheet) Confidence() []tracker.Statement { return first(s.Of.Confidence) 
 // Citations are the sources that answers name.
 func (s sheet) Citations() []tracker.Source { return first(s.Of.Citations) }
 
+// Thoughts are its agents' thoughts by type.
+func (s sheet) Thoughts() []tracker.Thought { return first(s.Of.Thoughts) }
+
 // Inputs are what the run asked for.
 func (s sheet) Inputs() []*tracker.Input { return first(s.Of.Inputs) }
 

@@ -109,13 +109,21 @@ type stopping struct{}
 
 // Serve answers as the toolkit's flags say until the context is done, then lets answers on their way end within grace.
 func Serve(ctx context.Context, h http.Handler, flags *toolkit.FlagConfig, grace time.Duration, logger *slog.Logger) error {
-	server := newServer(h, logger)
+	return serveUntil(ctx, newServer(h, logger), grace, func(server *http.Server) error { return toolkit.ListenAndServe(server, flags, logger) })
+}
+
+// ServeOn answers on a listener, without TLS, as Serve does. It closes the listener.
+func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration, logger *slog.Logger) error {
+	return serveUntil(ctx, newServer(h, logger), grace, func(server *http.Server) error { return server.Serve(l) })
+}
+
+func serveUntil(ctx context.Context, server *http.Server, grace time.Duration, listen func(*http.Server) error) error {
 	// An answer that would last for as long as its reader listens ends when the server does, so that others have the grace period.
 	server.BaseContext = func(net.Listener) context.Context {
 		return context.WithValue(context.Background(), stopping{}, ctx.Done())
 	}
 	served := make(chan error, 1)
-	go func() { served <- toolkit.ListenAndServe(server, flags, logger) }()
+	go func() { served <- listen(server) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("admin server: %w", err)

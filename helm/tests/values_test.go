@@ -125,7 +125,7 @@ func keys(prefix string, node *yaml.Node) (all []string) {
 	case yaml.MappingNode:
 		for i := 0; i < len(node.Content); i += 2 {
 			name := prefix + node.Content[i].Value
-			if strings.HasSuffix(prefix, "headers.") {
+			if strings.HasSuffix(prefix, "headers.") || prefix == "sources.custom.frames." || prefix == "sources.custom.paths." {
 				continue // any name
 			}
 			all = append(append(all, name), keys(name+".", node.Content[i+1])...)

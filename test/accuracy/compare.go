@@ -28,6 +28,7 @@ const (
 // does not list, or where a listed field does not differ. Durations are compared only if timed. It reports whether any field differs.
 func Check(t testing.TB, run adkshapes.Recording, ours Account, timed bool) (differs bool) {
 	t.Helper()
+	ours.checkCode(t, run)
 	theirs := truth(run)
 	align(run, &ours, &theirs)
 	found := differences(ours, theirs)
@@ -115,8 +116,24 @@ func (a Account) handedTo() map[string]bool {
 		if roots > 1 && o.Parent == -1 {
 			handed[o.Name] = true
 		}
+		if o.Kind == "execute_tool" && o.Name == "transfer_to_agent" && o.Parent >= 0 {
+			if name := a.after(o.Parent); name != "" {
+				handed[name] = true
+			}
+		}
 	}
 	return handed
+}
+
+// after names the agent that runs beside an operation after it has ended, if any.
+func (a Account) after(ended int) (name string) {
+	p := a.Operations[ended]
+	for _, o := range slices.Backward(a.Operations) {
+		if o.Kind == "invoke_agent" && o.Parent == p.Parent && p.Parent >= 0 && o.Start >= p.End {
+			name = o.Name
+		}
+	}
+	return name
 }
 
 // tree names each operation with what runs it: the next operation above that is no tool.

@@ -13,6 +13,8 @@ import (
 type remarks struct {
 	author, branch, event, code strictjson.Value
 	usage, actions              strictjson.Value
+	layer, custom               strictjson.Value
+	grounding, citations        strictjson.Value
 
 	spoken  bool // the update is an event
 	flagged bool // it says whether it is partial
@@ -41,6 +43,14 @@ func readRemarks(sources ...strictjson.Value) (m remarks) {
 				set(&m.usage, v)
 			case "adk_actions":
 				set(&m.actions, v)
+			case "proof_layer", "proofLayer":
+				set(&m.layer, v)
+			case "adk_custom_metadata":
+				set(&m.custom, v)
+			case "adk_grounding_metadata":
+				set(&m.grounding, v)
+			case "adk_citation_metadata":
+				set(&m.citations, v)
 			case "adk_invocation_id":
 				m.spoken = m.spoken || len(v.Text()) > 0
 			case "adk_partial":
@@ -60,6 +70,15 @@ func (m remarks) failure() (class event.Failure, code string) {
 		return event.NoFailure, ""
 	}
 	return event.ModelError, wire.Code(m.code)
+}
+
+// statements returns what an event states of its answer beside its content. The ADK writes objects as JSON in a string.
+func (m remarks) statements(b *event.Batch) event.Statements {
+	layer := m.layer
+	if !layer.Exists() {
+		layer = b.Embedded(m.custom).First("proofLayer", "proof_layer")
+	}
+	return event.Statements{Layer: layer, Grounding: b.Embedded(m.grounding), Citations: b.Embedded(m.citations)}
 }
 
 // place says whose event it is.
@@ -106,6 +125,7 @@ func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 		addTexts(parts, b)
 		return
 	}
+	b.Statements = m.statements(b)
 	failure, code := m.failure()
 	if d.respond(r, m, parts, failure, code, b); b.Partial {
 		addTexts(parts, b)

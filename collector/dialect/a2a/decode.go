@@ -142,6 +142,9 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	d.place(m, b)
 	b.Type = st.typeOf(typeStatus)
 	d.stand(t, st, m, b)
+	if n := len(b.Events); n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
+		b.Events[n-1].AwaitsOutcome = true // some agents send the artifact after the last status
+	}
 }
 
 // enter names the run. One that is over stays so, whatever else is said of it.

@@ -173,7 +173,7 @@ func TestTimes(t *testing.T) {
 func TestRejected(t *testing.T) {
 	for _, sent := range []string{`{}`, `[]`, `"x"`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"error":{"code":"x","message":"y"}}`, `{"task":{"id":7,"status":{}}}`} {
 		got := strings.Split(lines(&event.Stream{}, taskIs("submitted", ""), data(sent), statusIs("completed", "", "")), "\n")
-		if want := []string{"working; run_started", "- rejected=shape", "status-update; final; run_ended"}; !slices.Equal(got, want) {
+		if want := []string{"working; run_started", "- rejected=shape", "status-update; final; run_ended awaits_outcome"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q", sent, got)
 		}
 	}

@@ -64,3 +64,31 @@ func TestCodes(t *testing.T) {
 		{"codes of no failure", []string{by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi))}, []string{`model_ended finish="MAX_TOKENS"; text "hi"; final`}},
 	})
 }
+
+// TestExecutedCode reads code and its result as a call of a tool, whoever executed it.
+func TestExecutedCode(t *testing.T) {
+	const code = `{"executableCode":{"code":"1 / 0","language":"PYTHON"}}`
+	result := func(members string) string { return `{"codeExecutionResult":{` + members + `}}` }
+	started := `tool_started name="code_execution" {"code":"1 / 0","language":"PYTHON"}`
+	after := func(members string) []string { return []string{by(parts(code)), by(parts(result(members)))} }
+	runDecode(t, []decodeCase{
+		{"by the ADK", []string{by(parts(hi, code)), by(parts(result(`"outcome":"OUTCOME_OK","output":"42"`))), by(stop + "," + parts(hi))},
+			[]string{`model_ended; text "hi"; ` + started + `; final`, `tool_ended name="code_execution" {"outcome":"OUTCOME_OK","output":"42"}`, `model_ended finish="STOP"; text "hi"; final`}},
+		{"by the model's API", []string{by(stop + "," + parts(code, result(`"outcome":"OUTCOME_OK"`), hi))},
+			[]string{`model_ended finish="STOP"; ` + started + `; tool_ended name="code_execution" settled {"outcome":"OUTCOME_OK"}; text "hi"; final`}},
+		{"shown in partial frames", []string{by(partial + "," + parts(code)), by(partial + "," + parts(result(`"outcome":"OUTCOME_OK"`))), by(stop + "," + parts(code, result(`"outcome":"OUTCOME_OK"`), hi))},
+			[]string{"model_started", "", `model_ended finish="STOP"; ` + started + `; tool_ended name="code_execution" settled {"outcome":"OUTCOME_OK"}; text "hi"; final`}},
+		{"with ids", []string{by(parts(`{"executable_code":{"id":"x1"}}`)), by(parts(`{"code_execution_result":{"id":"x1"}}`))},
+			[]string{`model_ended; tool_started name="code_execution" call="x1" {"id":"x1"}; final`, `tool_ended name="code_execution" call="x1" {"id":"x1"}`}},
+		{"that failed", after(`"outcome":"OUTCOME_FAILED","output":"ZeroDivisionError"`),
+			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" tool_error code="OUTCOME_FAILED" {"outcome":"OUTCOME_FAILED","output":"ZeroDivisionError"}`}},
+		{"that took too long", after(`"outcome":"OUTCOME_DEADLINE_EXCEEDED"`),
+			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" timeout code="OUTCOME_DEADLINE_EXCEEDED" {"outcome":"OUTCOME_DEADLINE_EXCEEDED"}`}},
+		{"of another outcome", after(`"outcome":"OUTCOME_LOST"`),
+			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" tool_error code="OUTCOME_LOST" {"outcome":"OUTCOME_LOST"}`}},
+		{"of no outcome", after(`"outcome":"OUTCOME_UNSPECIFIED"`),
+			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" {"outcome":"OUTCOME_UNSPECIFIED"}`}},
+		{"by an executor that raised", []string{by(parts(code)), by(raised)},
+			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" ` + toolRaised}},
+	})
+}

@@ -219,7 +219,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	default:
 		r.half = r.half && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}
-	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.LongRunning.Len() == 0
+	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.LongRunning.Len() == 0 && !fr.awaitsCode()
 	d.addPauses(fr, b)
 	for _, p := range fr.parts {
 		d.addPart(p, fr, b)
@@ -262,6 +262,10 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		if wire.SaysError(p.body) {
 			e.Error, e.Code = event.ToolError, wire.ResponseCode(p.body)
 		}
+	case partCode:
+		d.addCode(p, b)
+	case partCodeResult:
+		d.addCodeResult(p, fr, b)
 	case partOther:
 		b.Add(event.KindOther)
 	}

@@ -28,7 +28,7 @@ func TestJavaScript(t *testing.T) {
 			},
 			[]string{
 				`model_started; text "hi"`, `model_ended unmetered input=10 output=6; text "hi"; final`,
-				"usage unmetered; other; final", "usage unmetered output=3; other",
+				`usage unmetered; tool_started name="code_execution" {"code":"1"}; final`, `usage unmetered output=3; tool_ended name="code_execution" {"output":"1"}`,
 				`text "hi"`, `usage output=3; text "hi"; final`,
 			}},
 		{"an agent that there is not", []string{by(toB), by(`"errorCode":"UNKNOWN_ERROR","errorMessage":"Agent b not found in the agent tree."`)},

@@ -60,17 +60,17 @@ const (
 	partThought
 	partCall
 	partResponse
+	partCode // code that the model wrote, to be executed
+	partCodeResult
 	partOther
 )
 
 // part is one element of content.parts.
 type part struct {
-	kind       partKind
-	text       strictjson.Value
-	id, name   strictjson.Value
-	body       strictjson.Value // arguments or response
-	code       bool             // to be executed
-	codeResult bool
+	kind     partKind
+	text     strictjson.Value
+	id, name strictjson.Value
+	body     strictjson.Value // arguments or response; of code and its result, the whole of it
 }
 
 // keptParts is how many parts there is room for without taking memory for each frame.
@@ -109,5 +109,11 @@ func readPart(v strictjson.Value) part {
 	if v.Get("name").Kind() == strictjson.String && v.Get("args").Exists() { // Rust: a call without its wrapper
 		return part{kind: partCall, id: v.Get("id"), name: v.Get("name"), body: v.Get("args")}
 	}
-	return part{kind: partOther, code: v.First("executableCode", "executable_code").Exists(), codeResult: v.First("codeExecutionResult", "code_execution_result").Exists()}
+	if c := v.First("executableCode", "executable_code"); c.Exists() {
+		return part{kind: partCode, id: c.Get("id"), body: c}
+	}
+	if r := v.First("codeExecutionResult", "code_execution_result"); r.Exists() {
+		return part{kind: partCodeResult, id: r.Get("id"), body: r}
+	}
+	return part{kind: partOther}
 }

@@ -189,7 +189,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return event.NoFailure
 	case f.isNode && !wire.IsStatus(f.ErrorCode.String()):
 		return event.AgentError
-	case r.answered && f.isBare() && (f.isStep || isClass(f.ErrorCode.Text())):
+	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.ErrorCode.String()) || isClass(f.ErrorCode.Text())):
 		return event.AgentError
 	case pending > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
 		return event.ToolError
@@ -263,7 +263,7 @@ func (f *frame) isModelResponse(r *response) bool {
 
 // writesCode reports whether the frame has code that the model wants to be executed: only a model says so.
 func (f *frame) writesCode() bool {
-	return slices.ContainsFunc(f.parts, func(p part) bool { return p.code })
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCode })
 }
 
 // continues reports whether a frame is of a response that another frame began: JavaScript, when it streams, writes a frame for each kind
@@ -303,7 +303,7 @@ func (f *frame) isFinal() bool {
 		if p.kind == partCall || p.kind == partResponse {
 			return false
 		}
-		trailingCode = p.codeResult
+		trailingCode = p.kind == partCodeResult
 	}
 	return !trailingCode
 }

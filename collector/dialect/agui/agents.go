@@ -124,8 +124,14 @@ func (d *decoder) owner(v strictjson.Value) string {
 	return ""
 }
 
-// speaker is who a frame is of, where nothing else says it: the step at hand, else the subagent.
+// speaker is who a frame is of, where nothing else says it: the agent within a call that LangChain's event names, the step at hand, else
+// the subagent.
 func (d *decoder) speaker(v strictjson.Value) agent {
+	if name := v.Get("rawEvent").Get("metadata").Get("lc_agent_name"); name.Exists() {
+		if at, known := d.calls.delegated(d.name(name)); known {
+			return at
+		}
+	}
 	owner := d.owner(v)
 	if at, in := d.steps.speaking(owner); in {
 		return at
@@ -178,6 +184,27 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	d.steps.open[i].agent.put(b)
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
+}
+
+// stepOf returns the last open step of a name, or nil.
+func (s *steps) stepOf(owner, name string) *step {
+	if i := s.ending(owner, name, ""); i >= 0 {
+		return &s.open[i]
+	}
+	return nil
+}
+
+// agentSpoke takes a step for an agent once Microsoft's framework says that an agent of that name answered.
+func (d *decoder) agentSpoke(v strictjson.Value, b *event.Batch) {
+	output := v.Get("value")
+	if !v.Get("name").Is("workflow_output") || !output.Get("type").Is("agent_response_update") {
+		return
+	}
+	author := d.name(output.Get("author_name"))
+	if at := d.steps.stepOf(d.owner(v), author); at != nil {
+		at.agent.name, at.agent.step = author, ""
+		at.agent.put(b)
+	}
 }
 
 // agentStep returns the agent that a step is: of CrewAI's boundaries one is an agent, and Strands has its kind of node in a step's name.

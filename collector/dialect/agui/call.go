@@ -13,11 +13,13 @@ import (
 type call struct {
 	id, tool string
 	by       agent
+	to       agent  // which works within the call; its name is empty if there is none
 	args     []byte // of a delegation, as far as they have come
 }
 
-// delegateTool is the function by which a team of Agno's has a member work on a task.
-const delegateTool = "delegate_task_to_member"
+// delegates are the functions by which an agent has another work within the call, by name, with the argument that names the other: of
+// Agno's teams, and of LangChain's deep agents.
+var delegates = map[string]string{"delegate_task_to_member": "member_id", "task": "subagent_type"}
 
 // maxArgs bounds the arguments that are kept of a delegation, and their depth; of longer ones nobody knows whom they name.
 const (
@@ -27,7 +29,7 @@ const (
 
 // add keeps a piece of the arguments of a delegation.
 func (c *call) add(piece strictjson.Value) {
-	if c.tool == wire.TransferTool || c.tool == delegateTool {
+	if c.tool == wire.TransferTool || delegates[c.tool] != "" {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
 	}
 }
@@ -39,8 +41,8 @@ func (c *call) target() string {
 		return ""
 	}
 	named := wire.TransferTarget(doc.Root())
-	if c.tool == delegateTool {
-		named = doc.Root().Get("member_id")
+	if argument := delegates[c.tool]; argument != "" {
+		named = doc.Root().Get(argument)
 	}
 	if name := dialect.Name(named.String()); name != user {
 		return name
@@ -56,6 +58,19 @@ func (c calls) named(id string) *call {
 		return &c[i]
 	}
 	return nil
+}
+
+// delegated returns the agent of a name that works within an open call, if it is the only one.
+func (c calls) delegated(name string) (only agent, known bool) {
+	for i := range c {
+		if c[i].to.name == name {
+			if known {
+				return agent{}, false
+			}
+			only, known = c[i].to, true
+		}
+	}
+	return only, known
 }
 
 func (c *calls) begin(begun call) {
@@ -104,8 +119,9 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	open.by.put(b)
-	if member := open.target(); member != "" && open.tool == delegateTool {
-		agent{name: member, branch: open.id, within: open.id, parent: open.by.branch}.put(b)
+	if member := open.target(); member != "" && delegates[open.tool] != "" {
+		open.to = agent{name: member, branch: open.id, within: open.id, parent: open.by.branch}
+		open.to.put(b)
 	}
 }
 

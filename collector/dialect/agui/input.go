@@ -82,12 +82,13 @@ func inputOf(v strictjson.Value) event.InputKind {
 // was done.
 const onInterrupt = "on_interrupt"
 
-// custom finds the one event of frameworks' own that says how a run ends.
+// custom finds the events of frameworks' own that say how a run ends or that a step is an agent.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type = typeInterrupt
 		d.asked = true
 	}
+	d.agentSpoke(v, b)
 }
 
 // askAsBefore states the question that such an event asked. Its answer names no question.

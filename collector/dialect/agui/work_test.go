@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,7 @@ func TestDelegations(t *testing.T) {
 			`TOOL_CALL_END agent="` + end, `TOOL_CALL_RESULT agent="me"; tool_ended name="` + tool + `" call="c" settled ` + result, `CUSTOM agent="` + after + `"; other`}
 	}
 	const to, member = `{\"agent_name\":\"billing\"}`, `{\"member_id\":\"writer\",\"task\":\"x\"}`
+	const expert = `{\"description\":\"x\",\"subagent_type\":\"expert\"}`
 	long := `{\"member_id\":\"writer\",\"task\":\"` + strings.Repeat("x", maxArgs) + `\"}`
 	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
 		{"a transfer", calls("transfer_to_agent", to, `{\"result\":null}`), called("transfer_to_agent", `me"; other`, `{"result":null}; transfer name="billing" call="c" id="c"`, "billing")},
@@ -118,8 +120,33 @@ func TestDelegations(t *testing.T) {
 		{"a transfer to the human", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
 		{"a tool that is no transfer", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
+		{"a deep agent's subagent", calls("task", expert, "1"), called("task", `expert" branch="c" within="c"; other`, "1", "me")},
+		{"a task for nobody", calls("task", member, "1"), called("task", `me"; other`, "1", "me")},
 		{"a member that nobody names", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 		{"arguments that are too long", calls("delegate_task_to_member", long, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
+	})
+}
+
+// TestNamedByLangChain has a frame belong to the agent that LangChain's event names, if it works within one open call.
+func TestNamedByLangChain(t *testing.T) {
+	task := func(id string) []string {
+		return []string{ev("TOOL_CALL_START", `"toolCallId":"`+id+`"`, `"toolCallName":"task"`),
+			ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"subagent_type\":\"expert\"}"`), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
+	}
+	begun := func(id string) []string {
+		return []string{`TOOL_CALL_START agent="me"; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS agent="me"; other`,
+			`TOOL_CALL_END agent="expert" branch="` + id + `" within="` + id + `"; other`}
+	}
+	by := func(name string) string {
+		return ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"rawEvent":{"metadata":{"lc_agent_name":"`+name+`"}}`)
+	}
+	result := ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"1"`)
+	ended := `TOOL_CALL_RESULT agent="me"; tool_ended name="task" call="c" settled 1`
+	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+		{"the subagent", append(task("c"), by("expert")), append(begun("c"), `TEXT_MESSAGE_START agent="expert" branch="c" within="c"; other`)},
+		{"another", append(task("c"), by("other")), append(begun("c"), `TEXT_MESSAGE_START agent="me"; other`)},
+		{"after its call", append(task("c"), result, by("expert")), append(begun("c"), ended, `TEXT_MESSAGE_START agent="me"; other`)},
+		{"one of two of a name", slices.Concat(task("c"), task("d"), []string{by("expert")}), slices.Concat(begun("c"), begun("d"), []string{`TEXT_MESSAGE_START agent="me"; other`})},
 	})
 }
 
@@ -128,11 +155,19 @@ func TestSteps(t *testing.T) {
 	in := func(name, more string) []string {
 		return []string{ev("STEP_STARTED", `"stepName":"`+name+`"`+more), ev("TEXT_MESSAGE_START", `"messageId":"m"`)}
 	}
+	answered := func(kind string) string {
+		return ev("CUSTOM", `"name":"workflow_output"`, `"value":{"type":"`+kind+`","author_name":"writer"}`)
+	}
 	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
 		{"of a graph", in("tools", ""), []string{`STEP_STARTED agent="me" step="tools" branch="tools#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="tools" branch="tools#1"; other`}},
 		{"CrewAI's agent", in("analyst", `,"rawEvent":{"attribution":{"boundary":"agent"}}`), []string{`STEP_STARTED agent="analyst" branch="analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="analyst#1"; other`}},
 		{"CrewAI's method", in("plan", `,"rawEvent":{"attribution":{"boundary":"flow_method"}}`), []string{`STEP_STARTED agent="me" step="plan" branch="plan#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="plan" branch="plan#1"; other`}},
 		{"an agent of Strands", in("agent:analyst", ""), []string{`STEP_STARTED agent="analyst" branch="agent:analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="agent:analyst#1"; other`}},
+		{"an agent of Microsoft's", []string{ev("STEP_STARTED", `"stepName":"superstep:1"`), ev("STEP_STARTED", `"stepName":"writer"`), answered("agent_response_update"), ev("STEP_FINISHED", `"stepName":"writer"`)},
+			[]string{`STEP_STARTED agent="me" step="superstep:1" branch="superstep:1#1"; agent_started`, `STEP_STARTED agent="me" step="writer" branch="writer#2"; agent_started`,
+				`CUSTOM agent="writer" branch="writer#2"; other`, `STEP_FINISHED agent="writer" branch="writer#2"; agent_ended`}},
+		{"none of Microsoft's", []string{ev("STEP_STARTED", `"stepName":"writer"`), answered("text")},
+			[]string{`STEP_STARTED agent="me" step="writer" branch="writer#1"; agent_started`, `CUSTOM agent="me" step="writer" branch="writer#1"; other`}},
 		{"none of Strands", in("agent:user", ""), []string{`STEP_STARTED agent="me" step="agent:user" branch="agent:user#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="agent:user" branch="agent:user#1"; other`}},
 	})
 }

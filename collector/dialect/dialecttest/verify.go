@@ -2,6 +2,7 @@ package dialecttest
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"time"
@@ -93,9 +94,12 @@ func misplaced(e *event.Event) string {
 	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
 		e.Unmetered && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
 		e.Expires.Known && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
-		e.Verbosity != event.ThoughtsNone && !kind(event.KindThought),
+		(e.Verbosity != event.ThoughtsNone || e.Thought != "") && !kind(event.KindThought),
+		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded), e.Progress.Known && !kind(event.KindToolProgress),
+		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
+		(e.AsksModel || e.Loop != event.Loop{}) && !kind(event.KindIteration),
 		e.ToolCalls.Known && !kind(event.KindRunEnded),
-		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded),
+		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
 		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
 		return "a mark of another kind of fact"
 	case !slices.Contains(routings, e.Routing):
@@ -110,6 +114,8 @@ func misplaced(e *event.Event) string {
 		return "of nothing"
 	case e.Usage != (event.Usage{}) && !kind(event.KindModelEnded, event.KindUsage, event.KindRunEnded):
 		return "tokens, which count where a response ends"
+	case !e.Progress.Known && e.Progress.Value != 0 || math.IsNaN(e.Progress.Value) || math.IsInf(e.Progress.Value, 0):
+		return fmt.Sprintf("progress %+v", e.Progress)
 	case e.Steps < 0:
 		return "a negative number of steps"
 	}
@@ -118,7 +124,7 @@ func misplaced(e *event.Event) string {
 			return fault
 		}
 	}
-	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State().Bytes} {
+	for _, c := range []event.Count{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.Reasoning, e.Artifact.Bytes, e.Artifact.Index, e.State().Bytes, e.Iterations, e.Loop.Iteration, e.Loop.Messages, e.Loop.Tools} {
 		if c.N < 0 || !c.Known && c.N != 0 {
 			return fmt.Sprintf("count %+v", c)
 		}
@@ -175,6 +181,7 @@ func texts(b *event.Batch, all []text) []text {
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
 		add("code", e.Code, maxCode)
+		add("thought", e.Thought, MaxString)
 		for _, key := range e.State().Keys {
 			add("key", key, MaxString)
 		}

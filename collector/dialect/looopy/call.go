@@ -89,7 +89,9 @@ func (d *decoder) toolStart(t *task, fr frame, b *event.Batch) {
 }
 
 func (d *decoder) toolProgress(_ *task, fr frame, b *event.Batch) {
-	b.Add(event.KindToolProgress).CallID = d.member(fr, "toolCallId")
+	e := b.Add(event.KindToolProgress)
+	e.CallID = d.member(fr, "toolCallId")
+	e.Progress.Value, e.Progress.Known = fr.data.Get("progress").Float()
 }
 
 func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {

@@ -215,7 +215,7 @@ func TestCaptures(t *testing.T) {
 	if after, before, _ := strings.Cut(says(t, "auth-resume"), "run_started"); !strings.Contains(after, "tool_ended") || strings.Contains(before, "tool_") {
 		t.Error("a resumed turn does not begin with its calls")
 	}
-	if facts := says(t, "error-state-next-turn"); strings.Count(facts, "\n") != 0 || !strings.HasSuffix(facts, "run_ended agent_error") {
+	if facts := says(t, "error-state-next-turn"); strings.Count(facts, "\n") != 0 || !strings.HasSuffix(facts, "run_ended agent_error awaits_outcome") {
 		t.Errorf("after an error, the next turn is %s", facts)
 	}
 	same := func(name string) string {

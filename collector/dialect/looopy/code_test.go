@@ -11,7 +11,7 @@ func TestCodes(t *testing.T) {
 		if code != "" {
 			code = ` code="` + code + `"`
 		}
-		return `task-status` + head + `; error agent_error` + code + `; run_ended agent_error` + code
+		return `task-status` + head + `; error agent_error` + code + `; run_ended agent_error` + code + ` awaits_outcome`
 	}
 	runDecode(t, []decodeCase{
 		{"a reason", []string{begun, failed(`"message":"Stopped after 3 consecutive tool failures","metadata":{"reason":"consecutive-tool-failures"}`)},
@@ -21,9 +21,9 @@ func TestCodes(t *testing.T) {
 		{"words", []string{begun, failed(`"message":"LLM provider returned 529","metadata":{"error":"LLM provider returned 529","reason":"it is overloaded"}`)}, []string{started, over("")}},
 		{"a response that it cut off", []string{begun, by("content-delta", `"delta":"h"`), failed(`"message":"HTTP 503"`)},
 			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
-				`task-status` + head + `; model_ended model_error code="503"; error agent_error code="503"; run_ended agent_error code="503"`}},
-		{"canceled", []string{begun, by("task-status", `"status":"canceled","metadata":{"reason":"user"}`)}, []string{started, `task-status` + head + `; error canceled; run_ended canceled`}},
-		{"completed", []string{begun, by("task-status", `"status":"completed","metadata":{"reason":"done"}`)}, []string{started, `task-status` + head + `; final; run_ended`}},
+				`task-status` + head + `; model_ended model_error code="503"; error agent_error code="503"; run_ended agent_error code="503" awaits_outcome`}},
+		{"canceled", []string{begun, by("task-status", `"status":"canceled","metadata":{"reason":"user"}`)}, []string{started, `task-status` + head + `; error canceled; run_ended canceled awaits_outcome`}},
+		{"completed", []string{begun, by("task-status", `"status":"completed","metadata":{"reason":"done"}`)}, []string{started, `task-status` + head + `; final; run_ended awaits_outcome`}},
 		{"a tool", []string{by("tool-complete", call+`,"success":false,"error":"HTTP 503"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1" tool_error code="503"`}},
 		{"a tool that says it in words", []string{by("tool-complete", call+`,"success":false,"error":"secret"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1" tool_error`}},
 		{"a tool that did not fail", []string{by("tool-complete", call+`,"success":true,"error":"HTTP 503"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1"`}},
@@ -38,6 +38,6 @@ func TestCodeOfAnAgent(t *testing.T) {
 		[]string{by("task-created", created), by("tool-start", invoke), of("s", "task-created", `"path":["agent:bot"],"parentTaskId":"t"`),
 			of("s", "task-status", `"path":["agent:bot"],"parentTaskId":"t","status":"failed","message":"TimeoutError: secret"`), by("tool-complete", invoke+`,"success":true`)},
 		[]string{`task-created run="t"; run_started`, `tool-start run="t"; tool_started name="agent__bot__invoke" call="c1"`,
-			`task-created run="t" agent="bot" branch="s" within="c1"; agent_started`, `task-status run="t" agent="bot" branch="s" within="c1"; agent_ended agent_error code="TimeoutError"`,
+			`task-created run="t" agent="bot" branch="s" within="c1"; agent_started`, `task-status run="t" agent="bot" branch="s" within="c1"; agent_ended agent_error code="TimeoutError" awaits_outcome`,
 			`tool-complete run="t"; tool_ended name="agent__bot__invoke" call="c1" tool_error code="TimeoutError"`}}})
 }

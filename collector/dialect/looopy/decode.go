@@ -42,9 +42,10 @@ type kind struct {
 }
 
 const (
-	kindTaskCreated = "task-created"
-	kindMessage     = "message"
-	kindError       = "error" // no server sends it; the design document leaves open whether one may
+	kindTaskCreated  = "task-created"
+	kindTaskComplete = "task-complete"
+	kindMessage      = "message"
+	kindError        = "error" // no server sends it; the design document leaves open whether one may
 )
 
 // kinds are the 17 of the design document, and those that came later: tool-call, tool-input-required, llm-usage, message. The
@@ -52,7 +53,7 @@ const (
 var kinds = byName(
 	kind{name: kindTaskCreated, state: (*decoder).taskCreated},
 	kind{name: "task-status", state: (*decoder).taskStatus},
-	kind{name: "task-complete", state: (*decoder).taskComplete},
+	kind{name: kindTaskComplete, state: (*decoder).taskComplete},
 	kind{name: "content-delta", state: (*decoder).contentDelta},
 	kind{name: "content-complete", state: (*decoder).contentComplete},
 	kind{name: "tool-call", state: (*decoder).toolCall},
@@ -98,7 +99,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.place(t, b)
 	switch k := kinds[fr.kind]; {
 	case fr.internal:
-		b.Add(event.KindOther)
+		d.loop(fr, b)
 	case k != nil:
 		k.state(d, t, fr, b)
 	case fr.kind == kindError:
@@ -151,29 +152,25 @@ func (d *decoder) taskStatus(t *task, fr frame, b *event.Batch) {
 func (d *decoder) taskComplete(t *task, fr frame, b *event.Batch) { d.end(t, fr, event.NoFailure, b) }
 
 // end takes the protocol's word that a task is over. Servers of 2025 may say it twice, by a status and by task-complete, in either
-// order: the first counts, and the second can only bring the text of the answer.
+// order: the first word counts.
 func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) {
-	already, code := t.ended, ""
+	if t.ended {
+		d.addOutcome(t, fr, b)
+		return
+	}
 	t.ended = true
+	code := ""
 	if failure == event.AgentError {
 		code = fr.errorCode()
 	}
-	if !already && t.stage == open {
+	if t.stage == open {
 		broken := failure
 		if broken == event.AgentError {
 			broken = event.ModelError
 		}
 		t.closeResponse(fr.metadata.Get("finishReason"), broken, code, b)
 	}
-	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
-		b.Partial = !t.isNews(e.Text()) // content-complete has brought it whole
-	}
-	if already {
-		if len(b.Events) == 0 {
-			b.Add(event.KindOther)
-		}
-		return
-	}
+	t.addAnswer(fr, b)
 	d.conclude(t, failure, code)
 	if failure == event.NoFailure && !t.final {
 		b.Add(event.KindFinal)
@@ -187,7 +184,28 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 		}
 	}
 	e := b.Add(over)
-	e.Error, e.Code, e.Took = failure, code, fr.took()
+	e.Error, e.Code, e.Took, e.Iterations = failure, code, fr.took(), fr.iterations()
+	t.complete = fr.kind == kindTaskComplete
+	e.AwaitsOutcome = !t.complete
+}
+
+// addOutcome states what a second word about a task's end adds to the first. Only the first task-complete adds anything.
+func (d *decoder) addOutcome(t *task, fr frame, b *event.Batch) {
+	if t.addAnswer(fr, b); fr.kind == kindTaskComplete && !t.complete {
+		t.complete = true
+		e := b.Add(event.KindOutcome)
+		e.Took, e.Iterations = fr.took(), fr.iterations()
+	}
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
+}
+
+// addAnswer states the text of a task's answer. It is partial where content-complete has brought it.
+func (t *task) addAnswer(fr frame, b *event.Batch) {
+	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
+		b.Partial = !t.isNews(e.Text())
+	}
 }
 
 // seed is that of the hashes by which texts are compared.

@@ -23,9 +23,9 @@ const (
 	metered                // so it has
 )
 
-// openResponse notes the first sign of a response.
+// openResponse notes the first sign of a response. A task that has ended has none.
 func (t *task) openResponse(b *event.Batch) {
-	if t.stage == open {
+	if t.stage == open || t.ended {
 		return
 	}
 	t.stage = open
@@ -58,11 +58,18 @@ func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
 	b.Partial = true // content-complete repeats it, or task-complete
 	t.openResponse(b)
 	b.AddText(event.KindText, fr.data.Get("delta"))
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
 }
 
 // contentComplete is a whole response. It is the answer unless the model calls tools; the servers' loop goes on only then. The
 // design document's events have no reason: there, the end of the task says that the answer has come.
 func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
+	if t.ended {
+		d.addOutcome(t, fr, b)
+		return
+	}
 	finish := fr.data.Get("finishReason")
 	if e := t.closeResponse(finish, event.NoFailure, "", b); e.Usage == (event.Usage{}) {
 		e.Unmetered, t.stage = true, unmetered
@@ -80,7 +87,7 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 // nothing else before its end.
 func (d *decoder) llmUsage(t *task, fr frame, b *event.Batch) {
 	usage, model := readUsage(fr.data), d.member(fr, "model")
-	if t.stage == unmetered || t.stage == metered {
+	if t.ended || t.stage == unmetered || t.stage == metered {
 		t.stage = metered
 		e := b.Add(event.KindUsage)
 		e.Usage, e.Model = usage, model
@@ -115,7 +122,8 @@ func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 		t.openResponse(b)
 	}
 	if e := b.AddText(event.KindThought, fr.data.Get("content")); e != nil {
-		e.Verbosity = verbosity(fr.data.Get("verbosity"))
+		e.ID = d.member(fr, "thoughtId")
+		e.Verbosity, e.Thought = verbosity(fr.data.Get("verbosity")), d.member(fr, "thoughtType")
 	}
 	if value, ok := fr.metadata.Get("confidence").Float(); ok && value >= 0 && value <= 1 {
 		e := b.Add(event.KindConfidence)

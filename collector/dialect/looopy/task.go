@@ -14,13 +14,14 @@ type task struct {
 	model  string // as its beginning names it
 	within string // the call by which its parent started it, where that is known
 
-	orphan bool // of a run: nobody has said yet that it is one
-	heard  bool // of a run: frames went out under its id
-	begun  bool // by the protocol's word
-	ended  bool // by the protocol's word
-	final  bool // its answer has come
-	said   uint64
-	calls  []call
+	orphan   bool // of a run: nobody has said yet that it is one
+	heard    bool // of a run: frames went out under its id
+	begun    bool // by the protocol's word
+	ended    bool // by the protocol's word
+	complete bool // task-complete has come
+	final    bool // its answer has come
+	said     uint64
+	calls    []call
 	response
 }
 

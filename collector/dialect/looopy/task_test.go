@@ -113,8 +113,8 @@ func TestSubtasksEnd(t *testing.T) {
 	done := of("t", "tool-complete", tool+`,"success":true`)
 	for _, c := range []struct{ name, end, ended, called string }{
 		{"well", of("s", "task-complete", `"content":"hi","metadata":{"duration":7}`), `task-complete%s; text "hi"; final; agent_ended took=7ms`, `tool_ended name="a" call="c1"`},
-		{"badly", of("s", "task-status", `"status":"failed"`), `task-status%s; agent_ended agent_error`, `tool_ended name="a" call="c1" tool_error`},
-		{"canceled", of("s", "task-status", `"status":"canceled"`), `task-status%s; agent_ended canceled`, `tool_ended name="a" call="c1" canceled`},
+		{"badly", of("s", "task-status", `"status":"failed"`), `task-status%s; agent_ended agent_error awaits_outcome`, `tool_ended name="a" call="c1" tool_error`},
+		{"canceled", of("s", "task-status", `"status":"canceled"`), `task-status%s; agent_ended canceled awaits_outcome`, `tool_ended name="a" call="c1" canceled`},
 		{"paused", of("s", "task-status", `"status":"waiting-input"`), `task-status%s; other`, `tool_paused call="c1"; tool_ended name="a" call="c1"`},
 		{"paused, and going on", of("s", "task-status", `"status":"waiting-auth"`) + of("s", "task-status", working),
 			`task-status%[1]s; other` + "\n" + `task-status%[1]s; other`, `tool_ended name="a" call="c1"`},

@@ -154,3 +154,6 @@ func (fr frame) errorCode() string {
 func (fr frame) took() event.Duration {
 	return dialect.Duration(fr.metadata.Get("duration"), time.Millisecond)
 }
+
+// iterations returns how many rounds the loop of the task took that a frame ends, by its own word.
+func (fr frame) iterations() event.Count { return dialect.Count(fr.metadata.Get("iterations")) }

@@ -32,17 +32,18 @@ func (a *a2a) gap(g *replay.Gap) bool {
 
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 	r := a.of(f, b)
-	if r.over {
-		return
-	}
+	ended := false
 	for i := range b.Events {
 		e := &b.Events[i]
+		if r.over && !completes(e) {
+			continue
+		}
 		r.take(e)
 		a.state(r, b, e)
-		if e.Kind == event.KindRunEnded {
-			a.end(r, b, r.ended(true, event.EndOfStream))
-			return
-		}
+		ended = ended || e.Kind == event.KindRunEnded
+	}
+	if ended { // whatever else the frame says is of the run too
+		a.end(r, b, r.ended(true, event.EndOfStream))
 	}
 }
 
@@ -73,7 +74,7 @@ func (a *a2a) state(r *run, b *event.Batch, e *event.Event) {
 		a.artifact(r, b, e)
 	case event.KindAdopted:
 		a.adopt(e.ID, r)
-	case event.KindTransfer, event.KindInputAnswered, event.KindAgentStarted, event.KindAgentEnded, event.KindPlan,
+	case event.KindTransfer, event.KindInputAnswered, event.KindAgentStarted, event.KindAgentEnded, event.KindToolProgress, event.KindPlan,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
 		a.work(r, b, a2aPart{Data: remark{Kind: e.Kind.String(), content: contentOf(e, b.Partial)}})
 	}
@@ -91,6 +92,9 @@ func (a *a2a) tells(r *run, b *event.Batch, now a2aState) bool {
 		return !a.quiet
 	}
 	r.known = true
+	if r.over {
+		now = r.last
+	}
 	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}}
 	if a.missed != nil {
 		task.Metadata = &taskRemarks{Gap: a.missed}
@@ -113,7 +117,11 @@ func (a *a2a) update(r *run, b *event.Batch, now a2aState, final bool, parts ...
 }
 
 func (a *a2a) work(r *run, b *event.Batch, part a2aPart) {
-	if a.tells(r, b, stateWorking) {
+	switch {
+	case !a.tells(r, b, stateWorking):
+	case r.over:
+		a.update(r, b, r.last, true, part)
+	default:
 		a.update(r, b, stateWorking, false, part)
 	}
 }
@@ -159,7 +167,7 @@ func (a *a2a) think(r *run, b *event.Batch, e *event.Event) {
 		return
 	}
 	part := textPart(string(news))
-	part.Metadata = &partRemarks{Thought: true}
+	part.Metadata = &partRemarks{Thought: true, Kind: e.Thought}
 	a.work(r, b, part)
 }
 
@@ -183,33 +191,37 @@ func (a *a2a) artifact(r *run, b *event.Batch, e *event.Event) {
 	}))
 }
 
-// end ends a run for good. What it waits for is said once more, since clients look only at how the task stands at last.
+// end ends a run for good.
 func (a *a2a) end(r *run, b *event.Batch, how status) {
-	r.over = true
-	asked := r.asked
-	defer r.forget()
-	if a.quiet || !a.tells(r, b, stateWorking) {
-		return
+	last, parts := a.lastWord(r, how)
+	if !a.quiet && a.tells(r, b, stateWorking) {
+		for _, open := range r.texts.open {
+			a.chunk(r, b, open, nil, true)
+		}
+		a.update(r, b, last, true, parts...)
 	}
-	for _, open := range r.texts.open {
-		a.chunk(r, b, open, nil, true)
-	}
+	r.over, r.last = true, last
+	r.forget()
+}
+
+// lastWord returns the last state of a task, and what is said with it. What it waits for is said once more, since clients look only at
+// how the task stands at last.
+func (a *a2a) lastWord(r *run, how status) (a2aState, []a2aPart) {
 	switch how {
 	case interrupted:
-		parts := make([]a2aPart, 0, len(asked))
-		for _, one := range asked {
+		parts := make([]a2aPart, 0, len(r.asked))
+		for _, one := range r.asked {
 			parts = append(parts, a2aPart{Data: one})
 		}
-		a.update(r, b, a.wire.asking(asked[0].Kind), true, parts...)
+		return a.wire.asking(r.asked[0].Kind), parts
 	case completed:
-		a.update(r, b, stateCompleted, true)
+		return stateCompleted, nil
 	case canceled:
-		a.update(r, b, stateCanceled, true)
+		return stateCanceled, nil
 	case failed:
-		a.update(r, b, stateFailed, true, textPart("the run failed"))
-	default:
-		a.update(r, b, stateFailed, true, textPart("the stream ended before the run did"))
+		return stateFailed, []a2aPart{textPart("the run failed")}
 	}
+	return stateFailed, []a2aPart{textPart("the stream ended before the run did")}
 }
 
 // object is a value as the protocol has calls: a struct.

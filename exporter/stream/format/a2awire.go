@@ -129,6 +129,7 @@ type (
 		Type    string `json:"adk_type,omitempty"`
 		Long    bool   `json:"adk_is_long_running,omitempty"`
 		Thought bool   `json:"adk_thought,omitempty"`
+		Kind    string `json:"delegraph_thought_type,omitempty"`
 		Wrapped bool   `json:"data_part_compat,omitempty"` // so the project's SDKs mark data of 1.0 that 0.3 has no form for
 	}
 )

@@ -30,17 +30,34 @@ func (a *agui) gap(g *replay.Gap) bool {
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	r := a.of(f, b)
-	if r.over || a.knows(r) {
+	if a.knows(r) {
 		return
 	}
+	if r.over {
+		a.complete(r, b)
+		return
+	}
+	ended := false
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.take(e)
 		a.state(r, b, e)
-		if e.Kind == event.KindRunEnded {
-			a.end(r, r.ended(true, event.EndOfStream))
-			return
+		ended = ended || e.Kind == event.KindRunEnded
+	}
+	if ended { // whatever else the frame says is of the run too
+		a.end(r, r.ended(true, event.EndOfStream))
+	}
+}
+
+// complete writes what comes after the end of a run, as another turn of it.
+func (a *agui) complete(r *run, b *event.Batch) {
+	for i := range b.Events {
+		if e := &b.Events[i]; completes(e) {
+			a.state(r, b, e)
 		}
+	}
+	if a.turn == r {
+		a.leave(aguiEvent{Type: "RUN_FINISHED", Result: turnResult{r.outcome}})
 	}
 }
 
@@ -140,7 +157,7 @@ func (a *agui) leave(last aguiEvent) {
 
 // end ends a run for good.
 func (a *agui) end(r *run, how status) {
-	r.over = true
+	r.over, r.outcome = true, how
 	defer r.forget()
 	if a.quiet {
 		return

@@ -38,7 +38,7 @@ func BenchmarkFormats(b *testing.B) {
 	for _, as := range Formats() {
 		b.Run(string(as), func(b *testing.B) {
 			b.ReportAllocs()
-			t := New(Settings{Format: as, AppendID: ring.AppendID, Decoder: func(string, bool) Decoder { return &deltas{} }})
+			t := New(Settings{Format: as, AppendID: ring.AppendID, Decoder: func(string, string, bool) Decoder { return &deltas{} }})
 			var out []byte
 			for n := range b.N {
 				out = t.Append(out[:0], frames[n%len(frames)])

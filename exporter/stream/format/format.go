@@ -33,8 +33,8 @@ type Settings struct {
 	Resumed bool         // the reader has had what came before its place
 	Kinds   replay.Kinds // of Normalized: the facts to write; 0: all
 
-	// Decoder begins to read a stream of a dialect; nil where there is no such dialect.
-	Decoder func(dialect string, answer bool) Decoder
+	// Decoder begins to read a stream of a source and its dialect; nil where there is no such dialect.
+	Decoder func(source, dialect string, answer bool) Decoder
 
 	// Earlier calls each with at most as many as most of the frames before a sequence that are of its stream and that the reader
 	// may see, in order, and returns how many they were; nil where nothing is held.

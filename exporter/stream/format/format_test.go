@@ -68,7 +68,7 @@ func newRing(t testing.TB, frames int) *replay.Ring {
 
 func newTransformer(ring *replay.Ring, as Format) *Transformer {
 	return New(Settings{
-		Format: as, AppendID: ring.AppendID, Decoder: func(string, bool) Decoder { return &scripted{} },
+		Format: as, AppendID: ring.AppendID, Decoder: func(string, string, bool) Decoder { return &scripted{} },
 		Earlier: func(f replay.Frame, most int, each func(replay.Frame)) int {
 			return ring.Earlier(f.Stream, f.Sequence, nil, most, each)
 		},

@@ -38,6 +38,7 @@ type fact struct {
 type content struct {
 	Text    *string `json:"text,omitempty"`
 	Partial *bool   `json:"partial,omitempty"`
+	Thought string  `json:"thought_type,omitempty"`
 
 	Tool        string          `json:"tool,omitempty"`
 	Call        string          `json:"call,omitempty"`
@@ -46,12 +47,15 @@ type content struct {
 	Result      json.RawMessage `json:"result,omitempty"`
 	Failure     event.Failure   `json:"failure,omitempty"`
 	Seconds     *float64        `json:"seconds,omitempty"`
+	Progress    *float64        `json:"progress,omitempty"`
 
 	By        string `json:"by,omitempty"`
 	To        string `json:"to,omitempty"`
 	Event     string `json:"event,omitempty"`
 	Adopted   string `json:"adopted,omitempty"`
 	ToolCalls *int64 `json:"tool_calls,omitempty"`
+
+	Iterations *int64 `json:"iterations,omitempty"`
 
 	Input   *input      `json:"input,omitempty"`
 	Written *written    `json:"artifact,omitempty"`
@@ -75,7 +79,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 	}
 	for i := range b.Events {
 		e := &b.Events[i]
-		if e.Kind == event.KindOther || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
+		if e.Kind == event.KindOther || e.Kind == event.KindIteration || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
 		said := n.begin(f, e.Kind.String(), b)
@@ -121,15 +125,19 @@ func contentOf(e *event.Event, partial bool) *content {
 	switch e.Kind {
 	case event.KindText, event.KindThought:
 		text := string(e.Text())
-		c.Text, c.Partial = &text, &partial
+		c.Text, c.Partial, c.Thought = &text, &partial, e.Thought
 	case event.KindModelStarted, event.KindModelEnded, event.KindUsage:
 		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, usageOf(e.Usage)
 	case event.KindToolStarted:
 		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, raw(e.Payload())
 	case event.KindToolEnded:
 		c.Tool, c.Call, c.Result = e.Name, e.CallID, raw(e.Payload())
-	case event.KindToolPaused, event.KindToolProgress:
+	case event.KindToolPaused:
 		c.Call = e.CallID
+	case event.KindToolProgress:
+		if c.Call = e.CallID; e.Progress.Known {
+			c.Progress = &e.Progress.Value
+		}
 	case event.KindTransfer:
 		c.To, c.Call, c.Event = e.Name, e.CallID, e.ID
 	case event.KindInputRequested:
@@ -140,8 +148,8 @@ func contentOf(e *event.Event, partial bool) *content {
 		c.Written = writtenOf(e, e.Pieces())
 	case event.KindAdopted:
 		c.Adopted = e.ID
-	case event.KindRunEnded:
-		c.ToolCalls = count(e.ToolCalls)
+	case event.KindRunEnded, event.KindAgentEnded, event.KindOutcome:
+		c.ToolCalls, c.Iterations = count(e.ToolCalls), count(e.Iterations)
 	default:
 		c.judge(e)
 	}

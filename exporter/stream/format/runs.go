@@ -36,6 +36,8 @@ type run struct {
 	failure event.Failure
 	final   bool // its answer has come
 	over    bool
+	outcome status   // of a run that is over
+	last    a2aState // likewise
 	asked   []input
 	paused  []string // calls that its client is to answer
 	texts   texts
@@ -305,7 +307,17 @@ func (r *run) reason() event.Failure {
 	return r.failure
 }
 
-// forget lets go of what is of no use once a run is over.
+// completes reports whether a fact can be told of a run after its end. The others say that something begins, goes on or ends.
+func completes(e *event.Event) bool {
+	switch e.Kind {
+	case event.KindText, event.KindArtifact, event.KindConfidence, event.KindCitation, event.KindReasoning:
+		return true
+	}
+	return false
+}
+
+// forget lets go of what is of no use once a run is over. The last texts are kept as hashes: its protocol may repeat them.
 func (r *run) forget() {
-	r.texts, r.steps, r.usage, r.models, r.asked, r.calls = texts{}, nil, nil, nil, nil, nil
+	r.texts = texts{all: r.texts.all, last: r.texts.last}
+	r.steps, r.usage, r.models, r.asked, r.calls = nil, nil, nil, nil, nil
 }

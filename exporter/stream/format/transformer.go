@@ -107,7 +107,7 @@ func (t *Transformer) decoder(f replay.Frame) *decoding {
 	if d, known := t.decoders.Get(f.Stream); known {
 		return d
 	}
-	begun := t.settings.Decoder(f.Stream.Dialect, f.Stream.Answer)
+	begun := t.settings.Decoder(f.Source, f.Stream.Dialect, f.Stream.Answer)
 	if begun == nil {
 		return nil
 	}

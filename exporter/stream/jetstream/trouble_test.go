@@ -52,6 +52,19 @@ func (s *server) openUnready(change func(*Settings)) (*Store, *diary) {
 	return store, log
 }
 
+// createStream makes a stream. A server under load may fail to create its store at first.
+func createStream(t *testing.T, jet jetstream.JetStream, of jetstream.StreamConfig) (made jetstream.Stream) {
+	t.Helper()
+	until(t, "the stream "+of.Name+" is made", func() bool {
+		var err error
+		if made, err = jet.CreateStream(t.Context(), of); err != nil {
+			t.Log(err)
+		}
+		return err == nil
+	})
+	return made
+}
+
 // TestSomebodyElsesStream names a stream that is not ours: it is left as it is, with all that it holds.
 func TestSomebodyElsesStream(t *testing.T) {
 	s := newServer(t, "")
@@ -70,10 +83,7 @@ func TestSomebodyElsesStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.of.Name = name
-			theirs, err := jet.CreateStream(t.Context(), c.of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			theirs := createStream(t, jet, c.of)
 			defer func() { _ = jet.DeleteStream(t.Context(), name) }()
 			before := fmt.Sprint(theirs.CachedInfo().Config)
 			for _, manage := range []bool{true, false} {
@@ -206,9 +216,7 @@ func TestConsumers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jet.CreateStream(t.Context(), jetstream.StreamConfig{Name: "DELEGRAPH", Subjects: []string{prefix + ">"}}); err != nil {
-		t.Fatal(err)
-	}
+	createStream(t, jet, jetstream.StreamConfig{Name: "DELEGRAPH", Subjects: []string{prefix + ">"}})
 	for _, name := range []string{"DELEGRAPH", "ANEW"} {
 		if name == "ANEW" {
 			if err := jet.DeleteStream(t.Context(), "DELEGRAPH"); err != nil {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -112,6 +113,10 @@ func separator(i int) string {
 	return ",\n"
 }
 
+// racing are the shapes in which one branch fails while others run: how far the others get depends on how busy the machine is.
+// TestLiveRuns compares what Delegraph says of them with what happened.
+var racing = []string{"branch_fails", "branch_fails_after_tool", "branch_tool_fails", "workflow_branch_fails", "workflow_branch_raises"}
+
 func (s *Server) compare(t *testing.T) {
 	recorded := map[string]Recording{}
 	for _, r := range Recordings(t) {
@@ -132,7 +137,7 @@ func (s *Server) compare(t *testing.T) {
 		if got.ADK != want.ADK || got.Root != want.Root {
 			t.Errorf("%s: ADK %s with the root %s, recorded with %s and %s", got.Name, got.ADK, got.Root, want.ADK, want.Root)
 		}
-		if g, w := got.structure(), want.structure(); g != w {
+		if g, w := got.structure(), want.structure(); g != w && !slices.Contains(racing, got.Shape) {
 			t.Errorf("%s: structure\n%s\nrecorded\n%s", got.Name, g, w)
 		}
 	}

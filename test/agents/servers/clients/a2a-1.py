@@ -1,4 +1,4 @@
-"""The A2A SDK's own client asks a server at the given URL over both bindings and prints what it got, without what differs by chance."""
+"""The A2A SDK's own client asks a server at the given URL, by the addresses of its card, and prints what it got, without what differs by chance."""
 
 import asyncio
 import json
@@ -36,8 +36,6 @@ async def listen(what, stream, first=None):
 async def main(url):
     async with httpx.AsyncClient(timeout=30) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
-        for interface in card.supported_interfaces:  # whoever served the card
-            interface.url = url + ("/" if interface.protocol_binding == "JSONRPC" else "")
         for binding in ("JSONRPC", "HTTP+JSON"):
             client = ClientFactory(ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])).create(card)
 

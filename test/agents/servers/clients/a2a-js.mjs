@@ -1,4 +1,4 @@
-// The A2A SDK for JavaScript's own client asks a server at the given URL over both bindings and prints what it got, without what
+// The A2A SDK for JavaScript's own client asks a server at the given URL, by the addresses of its card, and prints what it got, without what
 // differs by chance.
 import { Role } from "@a2a-js/sdk";
 import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
@@ -24,7 +24,6 @@ async function listen(what, stream, first = () => {}) {
 
 for (const [name, transport] of [["JSONRPC", new JsonRpcTransportFactory()], ["HTTP+JSON", new RestTransportFactory()]]) {
   const card = await new DefaultAgentCardResolver().resolve(url);
-  for (const place of card.supportedInterfaces) place.url = place.protocolBinding === "JSONRPC" ? `${url}/` : url; // whoever served the card
   card.supportedInterfaces = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === name);
   const client = await new ClientFactory({ ...ClientFactoryOptions.default, transports: [transport] }).createFromAgentCard(card);
   const ask = (text) =>

@@ -2,7 +2,7 @@
 
 from google.adk import __version__
 
-from . import callbacks, containers, custom, failures, models, plain, sessions, tools, transfers, waiting
+from . import callbacks, containers, custom, failures, mixtures, models, plain, sessions, tools, transfers, waiting
 from .registry import available, build, listing
 
 if not __version__.startswith("1."):

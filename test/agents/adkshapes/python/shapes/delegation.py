@@ -131,3 +131,23 @@ def task_in_step():
     """The caller is the step of a sequence."""
     lead = boss(call("worker", request="x"), say("The task is done."), name="lead", sub_agents=[task("worker", FINISH)])
     return SequentialAgent(name="pipeline", sub_agents=[lead, speaker("closer")])
+
+
+@shape(needs=2)
+def task_after_transfer():
+    middle = boss(call("worker", request="q"), say("The worker is done."), name="middle", sub_agents=[task("worker")])
+    return boss(to("middle"), sub_agents=[middle])
+
+
+@shape(needs=2)
+def single_turns_and_tools():
+    """Two agents and two tools answer in one frame."""
+    return boss(calls(called("one", request="a"), called("weather", city="Rome"), called("two", request="b"), called("weather", city="Oslo")),
+                say("All answered."), tools=[weather], sub_agents=[single("one"), single("two", 0.05)])
+
+
+@shape(needs=2)
+def single_turn_in_single_turn():
+    inner = LlmAgent(name="middle", description="Asks.", mode="single_turn", sub_agents=[single("expert")],
+                     model=model(call("expert", request="y"), say("The expert says.")))
+    return boss(call("middle", request="x"), say("Heard."), sub_agents=[inner])

@@ -334,3 +334,12 @@ def items():
 
 def handled(tool, args, tool_context, error):
     return {"handled": True}
+
+
+@shape(needs=2)
+def workflow_retry_agent_with_tool():
+    """The first try fails after a tool has answered."""
+    retry = RetryConfig(max_attempts=3, initial_delay=0.2, jitter=0.0)
+    flaky = LlmAgent(name="flaky", tools=[weather], retry_config=retry,
+                     model=model(call("weather", city="Rome"), fail(503), call("weather", city="Rome"), say("Second try.")))
+    return Workflow(name="graph", edges=[(START, flaky, step("store"))])

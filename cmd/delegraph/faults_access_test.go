@@ -1,0 +1,125 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFaultTokenRevoked takes a token out of the file while streams are open: those of the token end with a word, one that a ticket of
+// the token opened too, and those of another token go on. Sidecars and gateways do the same.
+func TestFaultTokenRevoked(t *testing.T) {
+	for _, of := range []string{"serve", "gateway"} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel() // it waits most of the time
+			const stays, leaves = "aaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbb"
+			tokens, listen := filepath.Join(t.TempDir(), "tokens"), vacant(t)
+			grant(t, tokens, stays, leaves)
+			authentication := fmt.Sprintf("listen: %q, authentication: {bearer_tokens_file: %q}", listen, tokens)
+			configured := fmt.Sprintf("stream: {%s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", authentication, vacant(t), vacant(t))
+			if of == "gateway" {
+				nats := vacant(t)
+				start(t, exec.Command(component(t, "nats", "nats-server"), "-js", "-a", "127.0.0.1", "-p", portOf(nats), "-sd", t.TempDir()))
+				store := fmt.Sprintf(`store: jetstream, jetstream: {urls: ["nats://%s"]}`, nats)
+				serveProcess(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", store, vacant(t), vacant(t)), nil)
+				configured = fmt.Sprintf("stream: {%s, %s}\n", authentication, store)
+			}
+			admin := vacant(t)
+			command := serveCommand(t, configured, admin, nil, "")
+			command.Args[2] = strings.Replace(command.Args[2], " serve ", " "+of+" ", 1) // of the shell's line
+			car := ready(t, command, admin)
+
+			ticket := issued(t, listen, leaves)
+			open := map[string]*http.Response{
+				"stays": openStream(t, listen, "", stays), "leaves": openStream(t, listen, "", leaves), "by a ticket": openStream(t, listen, "?ticket="+ticket, ""),
+			}
+			begun := time.Now()
+			grant(t, tokens, stays)
+			if resp, err := http.Post(car.admin+"/-/reload", "", nil); err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatal(resp, err)
+			}
+			for _, name := range []string{"leaves", "by a ticket"} {
+				if said, err := io.ReadAll(open[name].Body); err != nil || !strings.HasSuffix(string(said), ": revoked\n\n") {
+					t.Errorf("%s: the stream ended with %q, %v", name, said, err)
+				}
+			}
+			t.Logf("closed after %s", time.Since(begun).Round(time.Millisecond))
+			if again := openStream(t, listen, "", leaves); again.StatusCode != http.StatusUnauthorized {
+				t.Errorf("it comes back, and is answered %d", again.StatusCode)
+			}
+			if revoked, left := car.count(t, "delegraph_stream_disconnects_total", "reason", "revoked"), car.count(t, "delegraph_stream_subscribers"); revoked != 2 || left != 1 {
+				t.Errorf("%v revoked, %v subscribers left", revoked, left)
+			}
+		})
+	}
+}
+
+// grant puts a file of tokens in place.
+func grant(t *testing.T, file string, tokens ...string) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(file+".new", []byte(strings.Join(tokens, "\n")+"\n"), 0o600), os.Rename(file+".new", file)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openStream subscribes, and waits for the first line where the subscriber is let in.
+func openStream(t *testing.T, address, query, token string) *http.Response {
+	t.Helper()
+	var resp *http.Response
+	await(t, func(context.Context) error { // a gateway's store may not have been reached yet
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/events"+query, nil)
+		if err != nil {
+			return err
+		}
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		if err == nil && resp.StatusCode == http.StatusServiceUnavailable {
+			resp.Body.Close()
+			err = errors.New("not yet")
+		}
+		return err
+	})
+	t.Cleanup(func() { resp.Body.Close() })
+	if resp.StatusCode == http.StatusOK {
+		if line, err := bufio.NewReaderSize(resp.Body, 16).ReadString('\n'); err != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	return resp
+}
+
+// issued is a ticket for a token.
+func issued(t *testing.T, address, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/tickets", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Close = true
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	_, after, _ := strings.Cut(string(body), `"ticket":"`)
+	ticket, _, found := strings.Cut(after, `"`)
+	if !found {
+		t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	return ticket
+}

@@ -1,0 +1,45 @@
+package adk
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// codeTool is the name of the tool that executes code. The stream gives it none; the Gemini API and the ADK call it so.
+const codeTool = "code_execution"
+
+func (d *decoder) addCode(p part, b *event.Batch) {
+	e := b.Add(event.KindToolStarted)
+	e.Name, e.CallID = codeTool, dialect.Name(p.id.String())
+	d.pending.add(placeKey(b), e.CallID, codeTool)
+	e.SetPayload(p.body)
+}
+
+// addCodeResult ends an execution. Where the result is the last part, the model is asked again; where an answer follows in the same frame,
+// the model's API executed the code while it answered.
+func (d *decoder) addCodeResult(p part, fr *frame, b *event.Batch) {
+	e := b.Add(event.KindToolEnded)
+	e.Name, e.CallID = codeTool, dialect.Name(p.id.String())
+	e.Settled = fr.settles() || b.Output || fr.isFinal()
+	d.pending.answered(e.CallID, codeTool)
+	e.SetPayload(p.body)
+	switch outcome := p.body.Get("outcome"); {
+	case len(outcome.Text()) == 0, outcome.Is("OUTCOME_OK"), outcome.Is("OUTCOME_UNSPECIFIED"):
+	case outcome.Is("OUTCOME_DEADLINE_EXCEEDED"):
+		e.Error, e.Code = event.FailureTimeout, wire.Code(outcome)
+	default:
+		e.Error, e.Code = event.ToolError, wire.Code(outcome)
+	}
+}
+
+// awaitsCode reports whether the frame has code whose result is still to come.
+func (f *frame) awaitsCode() bool {
+	awaits := false
+	for _, p := range f.parts {
+		if p.kind == partCode || p.kind == partCodeResult {
+			awaits = p.kind == partCode
+		}
+	}
+	return awaits
+}

@@ -1,0 +1,224 @@
+package custom_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/custom"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+	"github.com/delegraph/delegraph/config"
+)
+
+// example is the mapping of testdata/delegraph.yml.
+func example(t *testing.T) custom.Mapping {
+	t.Helper()
+	text, err := os.ReadFile("testdata/delegraph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := config.Known{Paths: custom.Common()}
+	for _, m := range custom.Meanings() {
+		known.Meanings = append(known.Meanings, config.Meaning{Name: m.Name, Needs: m.Needs, Takes: m.Takes})
+	}
+	c, err := config.Parse("delegraph.yml", text, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := c.Sources[0].Custom
+	m := custom.Mapping{Paths: of.Paths, Failed: of.Failed, End: of.End, Hidden: of.Hidden, Frames: map[string]custom.Frame{}}
+	for name, f := range of.Frames {
+		m.Frames[name] = custom.Frame(f)
+	}
+	return m
+}
+
+func TestContract(t *testing.T) { dialecttest.Run(t, custom.New(example(t)), "testdata") }
+
+// mapping has a frame for each meaning, named after it, with a path named like the member for everything that it can say.
+func mapping() custom.Mapping {
+	m := custom.Mapping{Paths: map[string]string{}, Failed: []string{"error"}, End: "[DONE]", Frames: map[string]custom.Frame{}}
+	for _, name := range custom.Common() {
+		m.Paths[name] = name
+	}
+	for _, meaning := range custom.Meanings() {
+		f := custom.Frame{Means: meaning.Name, Paths: map[string]string{}}
+		for _, name := range append(strings.Split(strings.Join(meaning.Needs, "|"), "|"), meaning.Takes...) {
+			if name != "" {
+				f.Paths[name] = name
+			}
+		}
+		m.Frames[meaning.Name] = f
+	}
+	m.Frames["internal:note"] = custom.Frame{Means: "answer", Paths: map[string]string{"text": "text"}}
+	return m
+}
+
+// facts are what frames state, each given by its data: a line for each.
+func facts(d dialect.Dialect, frames ...string) (lines []string) {
+	text := dialecttest.Facts(d, &event.Stream{Agent: "root"}, "data: "+strings.Join(frames, "\n\ndata: ")+"\n\n")
+	for line := range strings.Lines(text) {
+		if fact, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  "); is {
+			lines = append(lines, fact)
+		}
+	}
+	return lines
+}
+
+// TestMeanings decodes a frame of each meaning.
+func TestMeanings(t *testing.T) {
+	covered := map[string]bool{}
+	for _, test := range []struct {
+		frame string
+		want  string // facts, parted by "; "
+	}{
+		{`{"type":"run_started"}`, `run_started`},
+		{`{"type":"run_ended","status":"ok","model":"m","input_tokens":3,"output_tokens":4}`, `run_ended model="m" input=3 output=4`},
+		{`{"type":"run_ended","status":"error","code":"E_QUOTA"}`, `error agent_error code="E_QUOTA"; run_ended agent_error code="E_QUOTA"`},
+		{`{"type":"run_ended","error":"ValueError: secret"}`, `error agent_error code="ValueError"; run_ended agent_error code="ValueError"`},
+		{`{"type":"run_ended","error":null}`, `run_ended`},
+		{`{"type":"run_ended","error":false}`, `run_ended`},
+		{`{"type":"run_ended","error":""}`, `run_ended`},
+		{`{"type":"run_ended","error":true}`, `error agent_error; run_ended agent_error`},
+		{`{"type":"run_failed","code":503}`, `error agent_error code="503"; run_ended agent_error code="503"`},
+		{`{"type":"agent_started","agent":"a"}`, `agent_started`},
+		{`{"type":"agent_ended","agent":"a"}`, `agent_ended`},
+		{`{"type":"agent_failed","agent":"a","code":"some words"}`, `agent_ended agent_error`},
+		{`{"type":"transfer","target":"b","call":7}`, `transfer name="b" call="7"`},
+		{`{"type":"transfer"}`, `other`},
+		{`{"type":"tool_started","name":"f","call":"c","arguments":{"x":1}}`, `tool_started name="f" call="c" {"x":1}`},
+		{`{"type":"tool_ended","call":"c","result":[1]}`, `tool_ended call="c" settled [1]`},
+		{`{"type":"tool_ended","name":"f","error":{"code":"E_BUSY"}}`, `tool_ended name="f" tool_error code="E_BUSY" settled`},
+		{`{"type":"tool_failed","name":"f"}`, `tool_ended name="f" tool_error settled`},
+		{`{"type":"text_delta","text":"hi"}`, `text "hi"`},
+		{`{"type":"text","text":"hi"}`, `text "hi"`},
+		{`{"type":"text","text":7}`, `other`},
+		{`{"type":"answer","agent":"User","text":"secret"}`, `other`},
+		{`{"type":"answer","agent":"a","text":"hi","confidence":0.25}`, `text "hi"; confidence name="a" {Value:0.25 Known:true Scope: Label: Topic: Overall:true Origin:structured}; final`},
+		{`{"type":"thought","text":"hm"}`, `thought "hm"`},
+		{`{"type":"model_ended","model":"m","finish_reason":"stop","input_tokens":-1,"output_tokens":2}`, `model_ended model="m" finish="stop" output=2`},
+		{`{"type":"confidence","confidence":92}`, `confidence {Value:0.92 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":"0.5"}`, `confidence {Value:0.5 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":"92 %"}`, `confidence {Value:0.92 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":"Quite High"}`, `confidence {Value:0 Known:false Scope: Label:quite high Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":700}`, `other`},
+		{`{"type":"input_requested","call":"q"}`, `input_requested call="q" clarification`},
+		{`{"type":"input_answered","call":"q"}`, `input_answered call="q"`},
+		{`{"type":"other"}`, `other`},
+		{`[DONE]`, `run_ended`},
+		{`{"type":"unmapped","text":"secret"}`, `other`},
+		{`{"text":"secret"}`, `other`},
+		{`{"type":["answer"],"text":"secret"}`, `other`},
+	} {
+		name, _, _ := strings.Cut(strings.TrimPrefix(test.frame, `{"type":"`), `"`)
+		covered[name] = true
+		if diff := cmp.Diff(test.want, strings.Join(facts(custom.New(mapping()), test.frame), "; ")); diff != "" {
+			t.Errorf("%s: %s", test.frame, diff)
+		}
+	}
+	for _, m := range custom.Meanings() {
+		if !covered[m.Name] {
+			t.Errorf("no frame means %s", m.Name)
+		}
+	}
+}
+
+// read decodes one frame with an SSE event name.
+func read(d dialect.Dialect, name, data string) *event.Batch {
+	b, s := &event.Batch{}, &event.Stream{Agent: "root"}
+	b.Begin(s, sse.Frame{Event: []byte(name), Data: []byte(data)}, b.Received)
+	refused := b.Parse(32)
+	b.Table = d.Table()
+	d.New(s).Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: refused}, b)
+	return b
+}
+
+// TestTypes finds a frame's type, and what it says of itself.
+func TestTypes(t *testing.T) {
+	inJSON, byName := mapping(), mapping()
+	byName.Paths = map[string]string{"agent": "who"}
+	nested := mapping()
+	nested.Paths = map[string]string{"type": "event.type"}
+	for _, test := range []struct {
+		name        string
+		of          custom.Mapping
+		event, data string
+		want        string
+		internal    bool
+	}{
+		{"by a member", inJSON, "", `{"type":"answer","text":"hi"}`, "answer", false},
+		{"by a member, under any name", inJSON, "message", `{"type":"answer","text":"hi"}`, "answer", false},
+		{"by a member within another", nested, "", `{"event":{"type":"answer"},"text":"internal affairs"}`, "answer", false},
+		{"by the SSE event name", byName, "answer", `{"text":"hi"}`, "answer", false},
+		{"not by another member", byName, "", `{"type":"answer"}`, "", false},
+		{"unmapped", inJSON, "", `{"type":"audit"}`, "", false},
+		{"internal and mapped", inJSON, "", `{"type":"internal:note"}`, "internal:note", true},
+		{"internal and unmapped", inJSON, "", `{"type":"Internal:x"}`, "", true},
+		{"mapped, and internal elsewhere", nested, "", `{"kind":"internal:x","event":{"type":"answer"}}`, "answer", true},
+		{"mapped by its name, and internal", byName, "answer", `{"type":"internal:x"}`, "answer", true},
+	} {
+		b := read(custom.New(test.of), test.event, test.data)
+		if b.Type != test.want || b.Internal != test.internal {
+			t.Errorf("%s: type %q, internal %v", test.name, b.Type, b.Internal)
+		}
+	}
+}
+
+// TestTable has nothing in the table that is not mapped, and nothing internal.
+func TestTable(t *testing.T) {
+	m := mapping()
+	m.Hidden = []string{"code", "text"}
+	table := custom.New(m).Table()
+	if _, leaves := table.Types["internal:note"]; leaves {
+		t.Error("an internal type may leave")
+	}
+	if len(table.Types) != len(m.Frames) { // without the internal one, with the end
+		t.Errorf("%d types of %d mapped", len(table.Types), len(m.Frames))
+	}
+	for name, of := range table.Types {
+		for member := range of.Public.Members {
+			if strings.Contains(" arguments result error code text input_tokens output_tokens model finish_reason proof ", " "+member+" ") {
+				t.Errorf("%s: the public gets %s", name, member)
+			}
+		}
+	}
+}
+
+// TestPathsThatMeet lets no more out than each of two paths to one value would, or one that goes through what another leads to.
+func TestPathsThatMeet(t *testing.T) {
+	for range 20 { // maps have no order
+		table := custom.New(custom.Mapping{Paths: map[string]string{"type": "type", "agent": "a", "run": "a.b"}, Frames: map[string]custom.Frame{
+			"x": {Means: "tool_started", Paths: map[string]string{"name": "a.b.c", "call": "t"}},
+			"y": {Means: "answer", Paths: map[string]string{"text": "t", "agent": "t"}},
+		}}).Table()
+		if rule := table.Types["x"].Public.Members["a"].Members["b"]; rule.Members["c"] == nil || rule.Form != event.FormName {
+			t.Fatalf("%+v", rule)
+		}
+		if rule := table.Types["y"].Public.Members["t"]; rule.Form != event.FormName {
+			t.Fatalf("%+v", rule)
+		}
+	}
+}
+
+// TestHostileMapping makes a dialect of what the configuration would have refused.
+func TestHostileMapping(t *testing.T) {
+	d := custom.New(custom.Mapping{
+		Paths:  map[string]string{"type": ".", "": "x", "agent": strings.Repeat("a.", 1000)},
+		Frames: map[string]custom.Frame{"": {Means: "nothing"}, "x": {}},
+	})
+	for _, data := range []string{`{"":{"":""}}`, `{"":{"":"x"}}`, `[]`, `1`, ``, `{`} {
+		b := read(d, "x", data)
+		if err := dialecttest.Verify(b); err != nil {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	if d.Detect(dialect.Frame{JSON: strictjson.Value{}}) != dialect.No {
+		t.Error("it knows what is no JSON")
+	}
+}

@@ -1,0 +1,38 @@
+package looopy
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// loop states where the loop of a task stands, as far as an internal event counts it. What such an event quotes is left out.
+func (d *decoder) loop(fr frame, b *event.Batch) {
+	e := b.Add(event.KindIteration)
+	counts := fr.data
+	switch internalName(fr.kind) {
+	case "llm-call":
+		e.AsksModel, e.Model = true, d.member(fr, "model")
+	case "thought-process":
+		counts = fr.data.Get("state")
+	case "checkpoint":
+	default:
+		e.Kind = event.KindOther
+		return
+	}
+	e.Loop = event.Loop{
+		Iteration: dialect.Count(fr.data.Get("iteration")),
+		Messages:  dialect.Count(counts.Get("messageCount")),
+		Tools:     dialect.Count(counts.Get("toolCount")),
+	}
+	if e.Loop == (event.Loop{}) && !e.AsksModel {
+		e.Kind = event.KindOther
+	}
+}
+
+// internalName returns the name of an internal kind without its prefix.
+func internalName(kind string) string {
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	return strings.TrimPrefix(kind, prefix+":")
+}

@@ -1,0 +1,85 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// transfers are the frames in which control goes from each agent to the next.
+func transfers(agents ...string) (frames []*event.Batch) {
+	for i, to := range agents[1:] {
+		id := "call " + string(rune('a'+i))
+		frames = append(frames,
+			says(agents[i], calls(id, "transfer_to_agent")), says(agents[i], returns(id, "transfer_to_agent"), handsOver(id, to)))
+	}
+	return frames
+}
+
+// TestTransferLoops tells transfers that come back to an agent on the way from all others.
+func TestTransferLoops(t *testing.T) {
+	inBranches := func(frames []*event.Batch) []*event.Batch {
+		for _, b := range frames {
+			branch("")(b)
+		}
+		return frames
+	}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   []bool
+	}{
+		"on and on":                       {transfers("app", "a", "b", "c"), []bool{false, false, false}},
+		"back to the one before":          {transfers("app", "a", "app"), []bool{false, true}},
+		"back further up":                 {transfers("app", "a", "b", "app"), []bool{false, false, true}},
+		"round and round":                 {transfers("app", "a", "app", "a", "app"), []bool{false, true, true, true}},
+		"round and round, by ADK's place": {inBranches(transfers("app", "a", "app", "a", "app")), []bool{false, true, true, true}},
+		"to itself":                       {transfers("app", "a", "a"), []bool{false, true}},
+		"on after a loop":                 {transfers("app", "a", "app", "b"), []bool{false, true, false}},
+		"control comes back by itself":    {append(transfers("app", "a"), transfers("app", "a")...), []bool{false, false}},
+		"to one after the other":          {append(transfers("app", "a"), transfers("app", "b")...), []bool{false, false}},
+		"to one that another called":      {append(transfers("app", "a"), transfers("b", "a")...), []bool{false, false}},
+		"of nobody":                       {[]*event.Batch{says("", handsOver("", "a")), says("", handsOver("", "a"))}, []bool{false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := follow(t, proxied(), c.frames...)
+			if len(r.Transfers) != len(c.want) {
+				t.Fatalf("%d transfers, not %d", len(r.Transfers), len(c.want))
+			}
+			for i, transfer := range r.Transfers {
+				if transfer.Loop != c.want[i] {
+					t.Errorf("transfer %d, from %s to %s: loop %t", i+1, transfer.From, transfer.To, transfer.Loop)
+				}
+			}
+		})
+	}
+}
+
+// TestDepth counts the agents above the deepest one.
+func TestDepth(t *testing.T) {
+	isAgent := func(s *tracker.Settings) { s.AgentsAsTools = func(_, tool string) bool { return tool == "expert" } }
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   int
+	}{
+		"alone":                          {frames: []*event.Batch{says("app", text, final)}},
+		"with tools":                     {frames: []*event.Batch{says("app", calls("c", "t")), says("app", returns("c", "t")), says("app", final)}},
+		"a tool that is an agent":        {frames: []*event.Batch{says("app", calls("c", "expert")), says("app", returns("c", "expert")), says("app", final)}, want: 1},
+		"control handed over":            {frames: append(transfers("app", "a"), says("a", final)), want: 1},
+		"handed on":                      {frames: append(transfers("app", "a", "b"), says("b", final)), want: 2},
+		"one after the other":            {frames: append(append(transfers("app", "a"), transfers("app", "b")...), says("b", final)), want: 1},
+		"below an application by itself": {frames: []*event.Batch{says("other", branch(""), text, final)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := proxied()
+			r := watch(isAgent).feed(stream, c.frames...).end(stream, event.EndOfStream).only(t)
+			if depth, known := r.Depth(); depth != c.want || !known {
+				t.Errorf("depth %d, known %t", depth, known)
+			}
+		})
+	}
+	workflow := tracker.Run{Operations: []*tracker.Operation{{Kind: tracker.InvokeWorkflow, Name: "app"}}}
+	if _, known := workflow.Depth(); known {
+		t.Error("a run without an agent has a depth")
+	}
+}
