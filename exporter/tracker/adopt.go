@@ -19,7 +19,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	switch {
 	case child == nil || child == r || child.announced || e.ID == "":
 		return
-	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations:
+	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations, child.Root.height >= maxDepth:
 		r.tracker.losses.Evicted(LostOrphan)
 		return
 	}
@@ -33,6 +33,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	if call := r.calls[e.CallID]; call != nil && e.CallID != "" && call.open {
 		parent = call
 	}
+	parent = r.fitBelow(parent, child.Root.height)
 	r.takeAgent(child.Root, parent, e)
 	r.takeOperations(child)
 	r.takeFacts(child)
@@ -57,6 +58,7 @@ func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
 	}
 	root.Branch, root.parent, root.spoke = e.ID, parent, true
 	parent.openBelow++
+	root.raise()
 	r.number(root)
 	put(&r.agents, speaker{root.Name, e.ID}, root)
 	put(&r.places, e.ID, root)
@@ -67,6 +69,7 @@ func (r *openRun) takeOperations(child *openRun) {
 		count := &r.count[op.Kind.order()]
 		op.ordinal = *count
 		*count++
+		op.owing = 0 // replies were expected in the other run
 		if op.Kind == ExecuteTool && op.Branch == "" {
 			op.Branch = child.Root.Branch
 		}

@@ -73,6 +73,7 @@ func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
 	call.Started = latest(call.Started, call.runner().node.task) // ADK runs the tasks of one answer one after the other
 	call.node = &node{key: key, lane: key.lane, cause: call.Started}
+	r.reparent(call, call.parent)
 	call.ordinal = r.count[InvokeAgent.order()]
 	r.count[InvokeAgent.order()]++
 	r.countInvocation(call)

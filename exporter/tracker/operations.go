@@ -12,7 +12,11 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	if !r.hasRoom(kind) {
 		return nil
 	}
-	if parent = parent.firstOpen(); parent.node != nil && !kind.Invokes() {
+	parent = parent.firstOpen()
+	switch {
+	case kind.Invokes():
+		parent = r.fitBelow(parent, 0)
+	case parent.node != nil:
 		parent.node.works = true
 	}
 	count := &r.count[kind.order()]
@@ -22,6 +26,9 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	}
 	*count++
 	parent.openBelow++
+	if kind.Invokes() {
+		op.raise()
+	}
 	r.Operations = append(r.Operations, op)
 	return op
 }

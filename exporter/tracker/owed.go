@@ -24,6 +24,8 @@ func (o *owed) count() int {
 }
 
 func (o *owed) add(branch string, agent *Operation) {
+	o.settle(branch)
+	agent.owing++
 	if branch == "" {
 		o.here = agent
 		return
@@ -32,6 +34,11 @@ func (o *owed) add(branch string, agent *Operation) {
 }
 
 func (o *owed) settle(branch string) {
+	agent := o.by(branch)
+	if agent == nil {
+		return
+	}
+	agent.owing--
 	if branch == "" {
 		o.here = nil
 		return
@@ -42,11 +49,14 @@ func (o *owed) settle(branch string) {
 // settleOf is settle in whichever branch the agent is.
 func (o *owed) settleOf(agent *Operation) {
 	if o.here == agent {
-		o.here = nil
+		o.settle("")
 	}
 	for branch, other := range o.among {
+		if agent.owing == 0 {
+			return // few agents reply, and there may be many branches
+		}
 		if other == agent {
-			delete(o.among, branch)
+			o.settle(branch)
 		}
 	}
 }

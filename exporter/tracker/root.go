@@ -64,7 +64,7 @@ func (r *openRun) raiseRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		course: &course{spoke: true, openBelow: 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
+		course: &course{spoke: true, openBelow: 1, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
 			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
 		}},
 	}
@@ -93,7 +93,7 @@ func (r *openRun) liftChildren(op *Operation) {
 		switch {
 		case below.parent != op:
 		case below.open:
-			reparent(below, op.parent)
+			r.reparent(below, op.parent)
 		default: // ended, and not told of yet
 			below.parent = op.parent
 		}

@@ -129,6 +129,7 @@ type Operation struct {
 	owes   bool   // had more to do when its run ended
 	shown  uint32 // ordinal of the first frame that shows it, which orders the report
 	repeat uint32 // how often its call id was used before
+	owing  uint32 // branches in which it must be heard of again
 	parent *Operation
 }
 
@@ -223,6 +224,7 @@ type course struct {
 	fault     event.Failure  // what the protocol says of its end
 	took      event.Duration // by the protocol's word
 	openBelow int            // operations that are part of it and open
+	height    int            // levels of operations below it that run others; never less than there are
 	node      *node          // of one that runs others
 	first     bool           // it was taken for the run's own, and has the id of that
 	from, to  time.Time      // of what is part of it and has ended

@@ -231,10 +231,10 @@ func kindOf(n *event.Node) OperationKind {
 // runs returns what runs a new node. A node whose place says no more than what stands somewhere above it is run by the container or
 // the agent without a model that control was handed to last.
 func (r *openRun) runs(above *Operation, n *event.Node) *Operation {
-	if n.Kind == event.NodeLoose || n.Kind == event.NodeContainer {
+	if (n.Kind == event.NodeLoose || n.Kind == event.NodeContainer) && r.speaking != nil && (above == nil || r.speaking.isBelow(above)) {
 		for up := r.speaking; up != nil && up != above; up = up.parent {
 			holds := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.handed || up.node.runs) && !up.node.asked
-			if holds && up != r.Root && (above == nil || up.isBelow(above)) {
+			if holds && up != r.Root {
 				return up
 			}
 		}
@@ -260,7 +260,7 @@ func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation
 			above = r.Root
 		}
 		if n.Run != "" || !op.isBelow(above) { // a branch names only the container, which may run who handed over
-			reparent(op, above)
+			r.reparent(op, above)
 		}
 	}
 	op.node.key, op.node.lane = key, n.Lane
@@ -270,13 +270,15 @@ func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation
 }
 
 // reparent moves an open operation below another.
-func reparent(op, above *Operation) {
-	if op.parent == above || op == above || above.isBelow(op) {
+func (r *openRun) reparent(op, above *Operation) {
+	if op == above || above.isBelow(op) {
 		return
 	}
+	above = r.fitBelow(above, op.height)
 	op.parent.openBelow--
 	above.openBelow++
 	op.parent = above
+	op.raise()
 }
 
 // causeOf returns the earliest moment at which an operation runs something in a lane, by the frames so far: in its own lane one thing
