@@ -19,7 +19,7 @@ func TestStories(t *testing.T) {
 	for _, c := range []struct{ capture, want string }{
 		{"flow-sequential", `
 completed  session=s1
-invoke_agent p1: ok  <
+invoke_workflow p1: ok  <
 invoke_agent researcher#1: ok  < p1
   confidence 0.92 by researcher
 execute_tool search: ok  < researcher#1
@@ -31,12 +31,12 @@ invoke_agent writer#2: ok  < p1
 `},
 		{"flow-failing", `
 failed error_frame session=s1
-invoke_agent p1: error timeout <
+invoke_workflow p1: error timeout <
 invoke_agent researcher#1: error agent_error < p1
 `},
 		{"server-loop", `
 completed  session=s1
-invoke_agent p1: ok  <
+invoke_workflow p1: ok  <
 invoke_agent drafter#1: ok  < p1
 invoke_agent critic#2: ok  < p1
 invoke_agent drafter#3: ok  < p1
@@ -44,7 +44,7 @@ invoke_agent critic#4: ok  < p1
 `},
 		{"made-parallel", `
 completed  session=s1
-invoke_agent p1: ok  <
+invoke_workflow p1: ok  <
 invoke_agent left#1: ok  < p1
 invoke_agent right#2: ok  < p1
 execute_tool look: ok  < right#2
@@ -55,16 +55,16 @@ invoke_agent never begun#9: ok  < p1
 `},
 		{"made-error", `
 failed error_frame session=s1
-invoke_agent p1: error agent_error <
+invoke_workflow p1: error agent_error <
 invoke_agent writer#1: ok  < p1
 `},
 		{"server-not-built", `
 failed error_frame session=s1
-invoke_agent p1: error agent_error <
+invoke_workflow p1: error agent_error <
 `},
 		{"server-cut", `
 incomplete stream_ended session=s1
-invoke_agent p1: unfinished  <
+invoke_workflow p1: unfinished  <
 invoke_agent writer#1: unfinished  < p1
 `},
 	} {
@@ -102,7 +102,7 @@ func TestResumedStory(t *testing.T) {
 		}
 	})
 	want := `completed  session=s1
-invoke_agent p1: ok  <
+invoke_workflow p1: ok  <
 invoke_agent review#1: ok  < p1
 invoke_agent publish#2: ok  < p1
 input review#1 data answered
@@ -121,7 +121,7 @@ func TestUnansweredStory(t *testing.T) {
 		}
 	})
 	want := `interrupted awaiting_input session=s1
-invoke_agent p1: interrupted  <
+invoke_workflow p1: interrupted  <
 invoke_agent review#1: interrupted  < p1
 input review#1 data open
 `
