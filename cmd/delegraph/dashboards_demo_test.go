@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http/httputil"
 	"net/url"
 	"slices"
@@ -39,21 +42,25 @@ func TestDashboardsOfDemo(t *testing.T) {
 	boards := dashboards(t)
 	unanswered := append(slices.Clip(absent), "Wait for input") // answers come in runs of their own
 	for _, job := range []string{"native", "classic"} {
-		v := query.View{
-			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
-			Step: time.Second, Rate: 10 * time.Second,
-		}
-		for name, d := range boards {
-			for _, p := range d.Panels {
-				for _, target := range p.Targets {
-					series, err := v.Ask(t.Context(), target)
-					there, either := !slices.Contains(unanswered, p.Title), slices.Contains(quiet, p.Title) || slices.Contains(unshown, p.Title)
-					if err != nil || len(series) > 0 != there && !either {
-						t.Errorf("job %s: %s: %s: %d series of %s (%v)", job, name, p.Title, len(series), target.Expr, err)
+		await(t, func(ctx context.Context) error { // a scrape of a busy machine may come late
+			v := query.View{
+				Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
+				Step: time.Second, Rate: 10 * time.Second,
+			}
+			var problems []error
+			for name, d := range boards {
+				for _, p := range d.Panels {
+					for _, target := range p.Targets {
+						series, err := v.Ask(ctx, target)
+						there, either := !slices.Contains(unanswered, p.Title), slices.Contains(quiet, p.Title) || slices.Contains(unshown, p.Title)
+						if err != nil || len(series) > 0 != there && !either {
+							problems = append(problems, fmt.Errorf("job %s: %s: %s: %d series of %s (%v)", job, name, p.Title, len(series), target.Expr, err))
+						}
 					}
 				}
 			}
-		}
+			return errors.Join(problems...)
+		})
 	}
 	checkRules(t, server)
 }
