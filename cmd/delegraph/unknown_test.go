@@ -32,12 +32,7 @@ func TestUnknownKinds(t *testing.T) {
 				}
 				capture = string(sent)
 			}
-			prefix, name, _ := strings.Cut(c.name, ".")
-			if name == "" {
-				prefix, name = "", prefix
-			} else {
-				prefix += "."
-			}
+			name := c.name[strings.IndexByte(c.name, '.')+1:]
 			first, rest, _ := strings.Cut(capture, "\n\n")
 			for _, kind := range []string{name, name, "the patient is ill"} {
 				first += "\n\n" + strings.Replace(c.frame, "NAME", kind, 1)
