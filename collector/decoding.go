@@ -8,6 +8,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
@@ -141,7 +142,8 @@ func (d *Decoding) Next() (*event.Batch, error) {
 // Ready says whether Next returns without waiting for the stream.
 func (d *Decoding) Ready() bool { return d.released > 0 || d.decoder != nil && d.reader.Ready() }
 
-// Withholds reports whether the last frame, of which no dialect is sure, is one that a dialect which it may be of keeps from clients.
+// Withholds reports whether the last frame, of which no dialect is sure, is one that a dialect which it may be of keeps from clients, or has
+// a member that it does.
 // After a panic it is.
 func (d *Decoding) Withholds() (withholds bool) {
 	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
@@ -150,7 +152,8 @@ func (d *Decoding) Withholds() (withholds bool) {
 		b.Begin(d.stream, d.at.Frame, d.at.Received)
 		f := d.parse(b)
 		candidate.New(d.stream).Decode(f, b)
-		withholds = b.Rejected == "" && !candidate.Table().Types[b.Type].Client
+		table := candidate.Table()
+		withholds = b.Rejected == "" && !table.Types[b.Type].Client || generous.HasMember(f.JSON, table.Inner)
 		b.Reset()
 		spare.Put(b)
 		if withholds {

@@ -132,7 +132,7 @@ func inShort(r tracker.Report) string {
 // stories are what the demo shows, each once.
 var stories = []string{
 	"burned-area-6 a2a completed: coordinator expert; transfer_to_agent; to expert; wrote ",
-	"evacuation-notice-5 adkstudio completed: evacuation researcher writer; search_roads search_shelters!",
+	"evacuation-notice-5 adkstudio completed: researcher writer; search_roads search_shelters!",
 	"fire-briefing-1 adk completed: coordinator; burn_analyst cruising_assistant nepa_advisor nepa_advisor nepa_advisor trail_assessor",
 	"fire-briefing-10 adk failed: coordinator; trail_assessor!",
 	"fire-briefing-11 adk completed: coordinator; burn_analyst; 2 unreadable",

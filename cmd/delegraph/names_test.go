@@ -141,6 +141,9 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 		"delegraph_runs_ended_total":               {6 * once.sets, once.counts, once.admitted}, // of each status
 		"delegraph_run_duration_seconds":           once,
 		"delegraph_run_time_to_first_text_seconds": once,
+		"delegraph_run_delegation_depth":           once,
+		"delegraph_run_model_calls":                once,
+		"delegraph_run_tool_calls":                 once,
 		"delegraph_transfers_total":                once,
 		"delegraph_confidence_ratio":               once,
 		"delegraph_citations_total":                once,
@@ -157,7 +160,7 @@ func checkBounds(t *testing.T, registry *prometheus.Registry, runs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{"workflow": 0} // of which there are none
+	got, overflow, rest := map[string]bounds{}, map[string]int{}, map[string]int{"workflow": 0, "event": 0} // of which there are none
 	for _, f := range families {
 		checkNoSession(t, f)
 		if f.GetName() == "delegraph_label_overflow_total" {

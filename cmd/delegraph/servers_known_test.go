@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,6 +27,10 @@ func allow(f clientFrame) (_ clientFrame, leaves bool) {
 	if json.Unmarshal([]byte(f.data), &data) != nil {
 		return f, true
 	}
+	if data["rawEvent"] != nil { // a copy of what the agent's framework says
+		f.data = withoutRawEvent(f.data)
+		delete(data, "rawEvent")
+	}
 	switch kind := string(data["type"]); {
 	case kind == `"RAW"`: // what an AG-UI agent's framework says is internal
 		return f, false
@@ -35,6 +40,22 @@ func allow(f clientFrame) (_ clientFrame, leaves bool) {
 		f.event = ""
 	}
 	return f, true
+}
+
+// withoutRawEvent returns an event without that member, and the others in their order.
+func withoutRawEvent(data string) string {
+	decoder := json.NewDecoder(strings.NewReader(data))
+	_, _ = decoder.Token()
+	var members []string
+	for decoder.More() {
+		name, _ := decoder.Token()
+		var value json.RawMessage
+		_ = decoder.Decode(&value)
+		if name != "rawEvent" {
+			members = append(members, fmt.Sprintf("%q:%s", name, value))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 var agnosNames = []string{"Task", "Message", "TaskStatusUpdateEvent", "TaskArtifactUpdateEvent"}

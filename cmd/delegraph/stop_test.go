@@ -300,9 +300,12 @@ func TestSignal(t *testing.T) {
 		}
 		return nil
 	})
-	if page := fetch(t, admin+"/metrics"); !strings.Contains(page, `delegraph_runs_open{source="fire-briefing"} 1`) {
-		t.Errorf("while draining, the metrics are\n%s", page)
-	}
+	await(t, func(context.Context) error {
+		if page := fetch(t, admin+"/metrics"); !strings.Contains(page, `delegraph_runs_open{source="fire-briefing"} 1`) {
+			return fmt.Errorf("while draining, the metrics are\n%s", page)
+		}
+		return nil
+	})
 	goOn()
 	if a := <-got; string(a.body) != callFrame+responseFrame+finalFrame || a.err != nil {
 		t.Errorf("the client got %q, then %v", a.body, a.err)

@@ -76,6 +76,19 @@ func HoldsInternal(v strictjson.Value) bool {
 	return Internal(v.Text())
 }
 
+// HasMember reports whether an object has a member of one of the names.
+func HasMember(v strictjson.Value, names []string) bool {
+	if len(names) == 0 {
+		return false
+	}
+	for name := range v.Members() {
+		if Among(name.Text(), names) {
+			return true
+		}
+	}
+	return false
+}
+
 // Among says whether a name is one of those given as the most generous of readers would take it.
 func Among(name []byte, names []string) bool {
 	plain := isPlain(name)
