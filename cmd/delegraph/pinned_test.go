@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,16 +46,7 @@ func TestPinnedDialectIsNoWeaker(t *testing.T) {
 	}
 	car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	passes := func(i int, path, stream string) bool {
-		resp, err := http.Post("http://"+car.proxies[i].listener.Addr().String()+path, "text/plain", strings.NewReader(stream))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		got, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(got), "CANARY")
+		return bytes.Contains(echoed(t, car, i, path, []byte(stream)), []byte("CANARY"))
 	}
 	paths := []string{"/news"}
 	for _, d := range collector.Dialects() {
