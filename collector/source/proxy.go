@@ -175,6 +175,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // exchanging returns the request with its exchange, which begins now.
 func (p *Proxy) exchanging(r *http.Request, x *exchange) *http.Request {
 	x.opened, x.length, x.body.limit = p.now(), r.ContentLength, p.settings.BodyLimit
+	if x.span != nil {
+		x.opened = x.span.started // one reading of the clock dates both spans, so that the run's cannot end after the request's
+	}
 	if x.span != nil && p.settings.Named != nil {
 		x.body.over = func() { p.working.Go(func() { p.name(x) }) }
 	}
