@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,6 +117,14 @@ func playServer(t *testing.T, server string, stream plannedStream) (wrong []stri
 		got[i] = make(chan answered, 1)
 		go func() { got[i] <- ask(t, car.address(), answer) }()
 		<-agent.begun[i]
+		if i == 0 && len(answers) > 1 { // a client listens to a run that it has seen begin
+			await(t, func(context.Context) error {
+				if car.count(t, "delegraph_runs_started_total") == 0 {
+					return errors.New("the run has not begun")
+				}
+				return nil
+			})
+		}
 	}
 	for i, answer := range answers {
 		for _, fault := range compare(answer, <-got[i]) {
