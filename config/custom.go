@@ -12,7 +12,7 @@ import (
 type Custom struct {
 	Paths  map[string]string      `yaml:"paths,omitempty"`  // of every frame, by Known.Paths
 	Failed []string               `yaml:"failed,omitempty"` // what a status says of what failed
-	End    string                 `yaml:"end,omitempty"`    // the text that ends a run in the place of JSON, such as [DONE]
+	End    string                 `yaml:"end,omitempty"`    // data that is no JSON and ends a run, such as [DONE]
 	Hidden []string               `yaml:"hidden,omitempty"` // outermost members of frames that no reader outside gets
 	Frames map[string]CustomFrame `yaml:"frames"`           // by their types
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// conformanceFolder has recordings for those who test other programs.
+// conformanceFolder has the recordings against which other programs can be tested.
 const conformanceFolder = "../../conformance"
 
 // conformance chooses the recordings, by dialect, from folders of captures.

@@ -20,8 +20,7 @@ func TestStudioExampleFullEventStream(t *testing.T) {
 	replays(t, "adkstudio", example, "metrics", `gen_ai_invoke_agent_duration_seconds_sum{error_type="",gen_ai_agent_name="researcher",source="capture.sse"} 1.5`)
 }
 
-// TestDeepAgentsExample1SimpleQuery replays "Example 1: Simple Query (No Sub-Agents)" as it is recorded where nobody keeps times: without
-// those of its frames.
+// TestDeepAgentsExample1SimpleQuery replays "Example 1: Simple Query (No Sub-Agents)" from a recording whose frames have no times.
 func TestDeepAgentsExample1SimpleQuery(t *testing.T) {
 	example := untimed(t, "made-simple.sse")
 	replays(t, "deepagents", example, "json",
@@ -66,7 +65,7 @@ func untimed(t *testing.T, name string) string {
 // operationID is one, as reports have it.
 var operationID = regexp.MustCompile(`"[0-9a-f]{16}"`)
 
-// replays replays a file and wants all of these in what is printed, with ID in the place of ids.
+// replays replays a file and expects each of the texts in the output, in which ID replaces ids.
 func replays(t *testing.T, dialect, file, format string, wants ...string) {
 	t.Helper()
 	var out, stderr bytes.Buffer

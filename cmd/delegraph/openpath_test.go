@@ -144,5 +144,5 @@ func mayBeOf(data string) bool {
 	return json.Valid([]byte(data)) && (asked(detector, sse.Frame{Data: []byte(data)}) != nil || len(detector.Unsure()) > 0)
 }
 
-// withheldFrame stays in where the stream is AG-UI's, and does not say whose it is.
+// withheldFrame is a frame that AG-UI's policy withholds and that does not show by itself that it is AG-UI's.
 const withheldFrame = "data: {\"type\":\"RAW\",\"event\":{\"x\":\"CANARY\"}}\n\n"

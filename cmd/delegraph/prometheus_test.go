@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/dashboards/query"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -222,25 +222,10 @@ func startPrometheus(t *testing.T, binary string, car *running) *prometheusServe
 
 // get asks the API for what is at path, and unpacks its data.
 func (p *prometheusServer) get(ctx context.Context, path string, parameters url.Values, data any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path+"?"+parameters.Encode(), nil)
-	if err != nil {
-		return err
-	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	resp, err := transport.RoundTrip(r)
-	if err != nil {
+	if err := query.Fetch(ctx, p.url+path+"?"+parameters.Encode(), data); err != nil {
 		return fmt.Errorf("%w; Prometheus says %s", err, p.log)
 	}
-	defer resp.Body.Close()
-	var answer struct {
-		Error string
-		Data  json.RawMessage
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Error != "" {
-		return errors.Join(err, errors.New(answer.Error))
-	}
-	return json.Unmarshal(answer.Data, data)
+	return nil
 }
 
 // vector answers a query, by one of its labels.

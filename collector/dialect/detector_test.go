@@ -7,7 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// letter is a dialect whose frames are text: a lower-case letter is a Maybe, an upper-case one a Yes, and followed by "!" it is Sure.
+// letter is a dialect that looks for its letter in a frame's text. It answers Maybe to a lower-case letter, Yes to an upper-case one,
+// and Sure to an upper-case one before "!".
 type letter byte
 
 func (l letter) Name() string                  { return string(rune(l)) }

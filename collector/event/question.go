@@ -5,7 +5,7 @@ import "github.com/delegraph/delegraph/collector/strictjson"
 // MaxPrompt bounds a prompt, in bytes.
 const MaxPrompt = 16 << 10
 
-// Question is what a KindInputRequested asks somebody, as far as its frame shows it.
+// Question is the question of a KindInputRequested, as far as its frame shows it.
 type Question struct {
 	Prompt  string           // "" where the frame has none
 	Options strictjson.Value // the answers to choose from: an array

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPrefilter finds each clue, or the byte before it, at any offset, in whatever case, and nothing else.
+// TestPrefilter checks that the prefilter reports each clue at every offset and in every case, and reports nothing else.
 func TestPrefilter(t *testing.T) {
 	words := []string{"[^", `\u`, "90% sicher", "certain 90%", "gewissheit: 90%"}
 	for _, c := range clues {

@@ -234,8 +234,8 @@ func TestWithheldIsObserved(t *testing.T) {
 	})
 }
 
-// TestSmallBlocksGoOutTogether relays many small blocks that have already arrived. They must leave in few writes, whatever their
-// lines and line ends, and the reader must not scan them again for each block.
+// TestSmallBlocksGoOutTogether relays many small blocks that have already arrived. The relay must write them in few calls, with every
+// kind of line ending, and must not scan the buffer again for each block.
 func TestSmallBlocksGoOutTogether(t *testing.T) {
 	const blocks, most = 50_000, 100
 	for _, block := range []string{":\n", ":\n\n", ":\r\n\r\n", ":\r\r", "event: x\n\n", "retry: 1\n", "\n", "data: {\n\n", "id: 1\r\n\r\n"} {

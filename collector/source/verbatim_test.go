@@ -132,7 +132,7 @@ func newVerbatimStand(f *testing.F) *verbatimStand {
 	s.ours = frontPipes(f, ours)
 	s.plain = frontPipes(f, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { plain.ServeHTTP(untyped{w}, r) }))
 	s.wait = func() { ours.Wait(); ours.CloseIdle(); open.Wait() }
-	s.close = func() { // ReverseProxy leaves one open to an agent that switches to what nobody asked for
+	s.close = func() { // ReverseProxy leaves a connection open if an agent switches protocols unasked
 		for len(dialed) > 0 {
 			(<-dialed).Close()
 		}

@@ -123,7 +123,12 @@ func (v View) TraceIDs(ctx context.Context, target grafana.Target) ([]string, er
 }
 
 func (v View) get(ctx context.Context, path string, parameters url.Values, data any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.Prometheus+path+"?"+parameters.Encode(), nil)
+	return Fetch(ctx, v.Prometheus+path+"?"+parameters.Encode(), data)
+}
+
+// Fetch requests a URL of Prometheus' API and decodes the data of its answer. The error is the server's own if it gives one.
+func Fetch(ctx context.Context, address string, data any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	MaxLabelValues int                                // of agents, tools, models, error codes and unknown kinds of events, each
 	MaxLabelSets   int                                // of each metric
-	UnknownKind    func(source, dialect, name string) // called once for each kind that a dialect does not know, for the first MaxLabelValues; nil for nobody
+	UnknownKind    func(source, dialect, name string) // called once for each of the first MaxLabelValues kinds that a dialect does not know; may be nil
 	Names          conventions.Table
 	Version        string
 	Revision       string

@@ -44,7 +44,7 @@ func (a *attributes) content(op *tracker.Operation) {
 	}
 }
 
-// question adds what somebody was asked.
+// question adds the question of an input.
 func (a *attributes) question(q *tracker.Question) {
 	if q == nil {
 		return

@@ -52,7 +52,7 @@ func (t *Tracker) endWaits(b *event.Batch, state *streamState, of *openRun) {
 	}
 }
 
-// expireWaits ends the live runs whose outcome has not come in time, and returns when to look again, at the latest at next.
+// expireWaits ends the live runs whose outcome is overdue. It returns the earlier of next and the time at which another one is due.
 func (t *Tracker) expireWaits(now, next time.Time) time.Time {
 	for _, r := range slices.Clone(t.waits) {
 		due := r.overAt.At.Add(outcomeWait)

@@ -19,7 +19,7 @@ type input struct {
 	Schema  json.RawMessage `json:"schema,omitempty"`
 }
 
-// inputOf returns what a fact asks of somebody. It borrows from the fact's batch.
+// inputOf returns the question of a fact. It borrows from the fact's batch.
 func inputOf(e *event.Event) input {
 	q := e.Question()
 	return input{e.CallID, e.Input, e.Routing, seconds(e.Expires), q.Prompt, raw(q.Options), raw(q.Schema)}
