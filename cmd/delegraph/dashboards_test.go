@@ -54,6 +54,7 @@ func TestDashboards(t *testing.T) {
 	car := launch(t, fmt.Sprintf(watched, agents, 2*time.Second, most)+s.sources(agents), newBackend(t).environment(nil))
 	server := alerted(t, binary, car.admin)
 	began := time.Now()
+	subscribe(t, car, "") // stays to the end, so that every scrape sees a subscriber
 	look := func(job string) query.View {
 		return query.View{
 			Prometheus: server.url, Variables: map[string]string{"job": job}, From: began, To: time.Now().Truncate(time.Second),
