@@ -117,7 +117,7 @@ func playServer(t *testing.T, server string, stream plannedStream) (wrong []stri
 		got[i] = make(chan answered, 1)
 		go func() { got[i] <- ask(t, car.address(), answer) }()
 		<-agent.begun[i]
-		if i == 0 && len(answers) > 1 { // observed the other way round they would be two runs: rule R11 in docs/signals.md
+		if i == 0 && len(answers) > 1 { // observed the other way round they would be two runs: rule R11 in docs/design/signals.md
 			await(t, func(context.Context) error {
 				if car.count(t, "delegraph_runs_started_total") == 0 {
 					return errors.New("the run has not begun")
