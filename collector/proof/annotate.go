@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -49,7 +50,7 @@ func ofResponse(response strictjson.Value, lim Limits) Findings {
 	}
 	said := found
 	for body := range bodies(response) {
-		if body.Kind() != strictjson.String || !mentions(body.Raw()) {
+		if body.Kind() != strictjson.String || !mentions(body.Raw()) && !bytes.Contains(body.Raw(), []byte(`\u`)) {
 			continue
 		}
 		lim.Findings = max(0, lim.Findings-len(found.Confidences)-len(found.Citations))

@@ -79,13 +79,6 @@ var nounsByByte = func() (table [256][]string) {
 	return table
 }()
 
-// stems begin the words that shapes are looked for by, in lower case. A stem is found at the start of a word.
-var stems = []string{
-	"confid", "confian", "certain", "certez", "certit", "sure", "sûr", "segur", "sicur", "sicher", "konfidenz", "zuversicht", "gewissheit",
-	"vertrauen", "vertrouwen", "fiducia", "affidabil", "attendibil", "betrouwbaar", "zeker",
-	"置信", "信心", "可信", "把握", "确信", "信頼", "確信", "確度", "自信", "신뢰", "확신",
-}
-
 // ownWords may stand before a label without making it another's: "my", "the model's", but not "consumer" or "Dr. Smith's".
 var ownWords = wordSet(`
 	overall aggregate total final combined my our answer model model's prediction classification estimated estimate diagnostic diagnosis
