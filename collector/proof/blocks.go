@@ -15,7 +15,7 @@ type below struct {
 
 // alone is what follows the noun of a label without a value: a heading, or a line of its own.
 var (
-	alone   = regexp.MustCompile(`^` + aspect + `(?:` + scale + `|` + object + `[:：]|` + foreign + `[:：])[ ]*[:：]?[ ]*$`)
+	alone   = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
 	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?>[ ]*$`)
 )
 
@@ -91,7 +91,7 @@ type table struct {
 }
 
 // column is what follows the noun in the name of a column, or of a row, of confidences.
-var column = regexp.MustCompile(`^` + aspect + scale + `$`)
+var column = compile(`^⟨aspect⟩⟨scale⟩$`)
 
 // columnOf reports whether a cell names a column of confidences, and what they are measured on.
 func columnOf(cell string) (m measure, overall, ok bool) {
@@ -137,7 +137,7 @@ func (r *reader) row(l *line, rest []byte) bool {
 		return false
 	}
 	for _, cell := range cells[1:] {
-		if st, _, ok := readStatement(cell, m); ok {
+		if st, ok := readStatement(cell, m); ok {
 			c := st.confidence(r.origin)
 			c.Overall = overall
 			r.keep(c)
@@ -151,7 +151,7 @@ func isPair(cells []string, i int) bool {
 	if i != 0 || len(cells) != 2 {
 		return false
 	}
-	_, _, ok := readStatement(cells[1], measure{})
+	_, ok := readStatement(cells[1], measure{})
 	return ok
 }
 
@@ -182,7 +182,7 @@ func (r *reader) cells(raw []byte) bool {
 	if r.table.column >= len(cells) {
 		return true
 	}
-	st, _, ok := readStatement(lowered(cells[r.table.column]), r.table.measure)
+	st, ok := readStatement(lowered(cells[r.table.column]), r.table.measure)
 	if !ok {
 		return true
 	}

@@ -123,8 +123,8 @@ func readConfidence(v strictjson.Value, unreadable func(event.Unreadable)) []eve
 // readText reads the whole of a string as one statement.
 func readText(s string) (event.Confidence, event.Unreadable) {
 	low := lowered(s)
-	st, size, ok := readStatement(low, measure{})
-	if !ok || strings.TrimLeft(low[size:], closing+".") != "" {
+	st, ok := readStatement(low, measure{})
+	if !ok || strings.TrimLeft(low[st.size:], closing+".") != "" {
 		if value, isNumber := parseNumber(low); isNumber && strings.Trim(low, "-+.,0123456789e") == "" {
 			if value == 0 || value == 1 {
 				return event.Confidence{Value: value, Known: true}, ""
@@ -169,14 +169,7 @@ func readTopics(v strictjson.Value, unreadable func(event.Unreadable)) (all []ev
 
 // isIllustration reports whether the line above a block of JSON says that it only shows what one looks like.
 func isIllustration(above []byte) bool {
-	low := strings.ToLower(string(above[:min(len(above), reach)]))
-	for _, word := range []string{
-		"example", "e.g.", "for instance", "format", "schema", "template", "sample", "expected", "request", "config", "looks like", "beispiel",
-		"exemple", "ejemplo", "exemplo", "esempio", "voorbeeld", "示例", "例:", "예시",
-	} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
+	return containsAny(strings.ToLower(string(above[:min(len(above), reach)])), samples...)
 }
+
+var samples = words("samples")

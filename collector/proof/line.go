@@ -224,6 +224,11 @@ func lowered(s string) string {
 // boundaries part a label from what stands before it and is not about it.
 const boundaries = "([{|>#•·:;,.!?)]）。：；，、｜（【「→–—=\""
 
+var (
+	ownWords = setOf("own words")
+	overalls = setOf("overall")
+)
+
 // leads reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
 // the value is that of the whole answer.
 func (l *line) leads(at int) (start int, overall, ok bool) {
@@ -251,19 +256,75 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 	if start == floor && floor > 0 {
 		return 0, false, false
 	}
-	words := strings.Fields(l.lower[start:at])
-	for _, w := range words {
+	qualifiers := strings.Fields(l.lower[start:at])
+	for _, w := range qualifiers {
 		if !ownWords[w] {
 			return 0, false, false
 		}
-		switch w {
-		case "overall", "aggregate", "total", "final":
-			overall = true
-		}
+		overall = overall || overalls[w]
 	}
 	start += len(l.lower[start:at]) - len(strings.TrimLeft(l.lower[start:at], " "))
-	if len(words) == 0 && start < at {
+	if len(qualifiers) == 0 && start < at {
 		return 0, false, false
 	}
 	return start, overall, true
+}
+
+// enclosed reports whether an offset lies within brackets. Offsets must be asked for in order.
+func (l *line) enclosed(at int) bool {
+	for ; l.seen < at; l.seen++ {
+		switch l.lower[l.seen] {
+		case '(', '[':
+			l.depth++
+		case ')', ']':
+			l.depth = max(0, l.depth-1)
+		}
+	}
+	return l.depth > 0
+}
+
+// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
+func valueEnd(text string, from, end int, enclosed bool) int {
+	depth := 0
+	for i := from; i < end; i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			if depth--; depth < 0 && enclosed {
+				return i
+			}
+		case '|':
+			return i
+		case '<':
+			if i+1 < end && text[i+1] == '/' {
+				return i
+			}
+		}
+	}
+	return runeStart(text, end)
+}
+
+// isAsked reports whether the sentence that goes on at an offset is a question. Offsets must be asked for in order.
+func (l *line) isAsked(at int) bool {
+	if at < l.sentence {
+		return l.asked
+	}
+	l.asked, l.sentence = false, len(l.lower)
+	for i, r := range l.lower[at:] {
+		switch r {
+		case '?', '？':
+			l.asked, l.sentence = true, at+i
+			return true
+		case '。', '！', '|', '(':
+			l.sentence = at + i
+			return false
+		case '.', '!', ';':
+			if rest := l.lower[at+i+1:]; rest == "" || rest[0] == ' ' {
+				l.sentence = at + i
+				return false
+			}
+		}
+	}
+	return false
 }

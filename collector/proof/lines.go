@@ -20,10 +20,6 @@ func tail(text []byte, limit int) (end []byte, cut bool) {
 
 // cutLine splits a text behind its first line, whatever ends it.
 func cutLine(text []byte) (line, rest []byte) {
-	// Most lines are short and end in LF. The bound keeps a text without any linear.
-	if at := bytes.IndexByte(text[:min(len(text), usualLine)], '\n'); at >= 0 && !breaksElsewhere(text[:at]) {
-		return text[:at], text[at+1:]
-	}
 	for i, c := range text {
 		if c > '\r' && c != 0xE2 {
 			continue
@@ -42,11 +38,15 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-const usualLine = 256
+// cutLF splits a text in which LF ends all lines.
+func cutLF(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte("\n"))
+	return line, rest
+}
 
-// breaksElsewhere reports whether bytes without LF may hold another end of a line.
-func breaksElsewhere(line []byte) bool {
-	return bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, '\v') >= 0 || bytes.IndexByte(line, '\f') >= 0 || bytes.IndexByte(line, 0xE2) >= 0
+// breaksElsewhere reports whether lines may end in something other than LF.
+func breaksElsewhere(text []byte) bool {
+	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, '\v') >= 0 || bytes.IndexByte(text, '\f') >= 0 || bytes.IndexByte(text, 0xE2) >= 0
 }
 
 // fence follows the fenced code blocks of CommonMark 4.5 through the lines of a text.

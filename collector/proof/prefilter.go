@@ -111,14 +111,15 @@ func mentions(text []byte) bool { return findKeyword(text, 0) < len(text) }
 
 // scanner finds the keywords of a text, line by line.
 type scanner struct {
-	text  []byte
-	first int // what find has returned last
+	text   []byte
+	looked bool
+	first  int // what find has returned last, once it has looked
 }
 
 // find returns where the first keyword from an offset on begins, len(text) if there is none.
 func (s *scanner) find(from int) int {
-	if from == 0 || from > s.first {
-		s.first = findKeyword(s.text, from)
+	if !s.looked || from > s.first {
+		s.looked, s.first = true, findKeyword(s.text, from)
 	}
 	return s.first
 }
@@ -201,25 +202,4 @@ func upperByte(c byte) byte {
 // inWord reports whether a byte belongs to a word: an underscore does, as in "min_confidence".
 func inWord(c byte) bool {
 	return 'a' <= lowerByte(c) && lowerByte(c) <= 'z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// hit is where the stem of a statement of confidence begins.
-type hit struct {
-	at   int
-	stem string
-}
-
-// appendHits appends the stems of a line in lower case, in order.
-func appendHits(hits []hit, lower string) []hit {
-	for from := 0; from < len(lower); {
-		start, k := nextKeyword(lower, from, len(lower))
-		if k == nil {
-			break
-		}
-		if k.stem {
-			hits = append(hits, hit{start, k.word})
-		}
-		from = start + len(k.word)
-	}
-	return hits
 }

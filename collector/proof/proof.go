@@ -51,9 +51,13 @@ func Text(text []byte, lim Limits) Findings {
 func (r *reader) lines(text []byte) {
 	begun, block := false, -1 // whether a line was not blank; where the block that is open begins
 	var line []byte
+	cut := cutLine
+	if !breaksElsewhere(text) {
+		cut = cutLF
+	}
 	for rest := text; len(rest) > 0; {
 		from := len(text) - len(rest)
-		line, rest = cutLine(rest)
+		line, rest = cut(rest)
 		inside := r.fence.size > 0
 		if !r.fence.hides(line) {
 			r.read(line, rest, r.mentioned.find(from) < len(text)-len(rest))

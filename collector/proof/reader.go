@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"strings"
-
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -95,7 +93,7 @@ func (r *reader) limit(l *line, i int) int {
 		if h.at > r.hits[i].at+reach {
 			break
 		}
-		if start, _, ok := l.leads(h.at); ok && nounAt(l.lower[h.at:]) > 0 {
+		if start, _, ok := l.leads(h.at); ok && h.noun > 0 {
 			return start
 		}
 	}
@@ -136,124 +134,8 @@ func (r *reader) keep(c event.Confidence) {
 	}
 }
 
-// fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
-// statement about samples is a term of method, and examples, conditions, choices and code state nothing.
-func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
-	label := l.lower[f.start:f.from]
-	if f.shape.entire && strings.TrimLeft(l.lower[f.from+first.size:], " .!") != "" {
-		return false
-	}
-	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
-	switch {
-	case isElsewhere(before, f.start > look) && !firstPerson.MatchString(label):
-		return false
-	case strings.Contains(label, "sicherheit") && !first.value.Known, strings.Contains(label, "statistic"):
-		return false
-	case strings.Contains(label, "level") || strings.Contains(label, "niveau") || strings.Contains(label, "nivel"):
-		if isStatistical(l.lower) || isStatistical(r.context(rest)) {
-			return false
-		}
-	}
-	if f.shape.own {
-		if isIllustrated(before) || f.from-f.start < 32 && isCode(l, f, first) {
-			return false
-		}
-		return !first.worded || first.value.Known || first.scoped() || !choices.MatchString(l.lower[f.from+first.size:])
-	}
-	if f.shape.method && (conditional.MatchString(before) || reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+look)])) {
-		return false
-	}
-	return true
-}
-
-// isElsewhere reports whether the words before a label say whose confidence it is, as "In the EU" does; cut, whether there are more.
-func isElsewhere(before string, cut bool) bool {
-	at := elsewhere.FindStringSubmatchIndex(before)
-	return at != nil && !(cut && at[0] == 0) && !ofAnswer.MatchString(before[at[2]:at[3]])
-}
-
-// isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
-func isCode(l *line, f found, first statement) bool {
-	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
-		return false
-	}
-	rest := strings.TrimLeft(l.lower[f.from+first.size:], " ")
-	return strings.HasPrefix(l.raw, "    ") || rest == ";" || rest != "" && (inWord(rest[0]) || strings.IndexByte("./&", rest[0]) >= 0 && len(rest) > 1)
-}
-
-// context returns what stands around a line, in lower case: the line above and the next two.
-func (r *reader) context(rest []byte) string {
-	first, rest := cutLine(rest)
-	second, _ := cutLine(rest)
-	var b strings.Builder
-	for _, line := range [][]byte{r.above, first, second} {
-		b.Write(line[:min(len(line), reach)])
-		b.WriteByte('\n')
-	}
-	return strings.ToLower(b.String())
-}
-
 func (st *statement) confidence(origin event.Origin) event.Confidence {
 	return event.Confidence{
 		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
 	}
-}
-
-// enclosed reports whether an offset lies within brackets. Offsets must be asked for in order.
-func (l *line) enclosed(at int) bool {
-	for ; l.seen < at; l.seen++ {
-		switch l.lower[l.seen] {
-		case '(', '[':
-			l.depth++
-		case ')', ']':
-			l.depth = max(0, l.depth-1)
-		}
-	}
-	return l.depth > 0
-}
-
-// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
-func valueEnd(text string, from, end int, enclosed bool) int {
-	depth := 0
-	for i := from; i < end; i++ {
-		switch text[i] {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			if depth--; depth < 0 && enclosed {
-				return i
-			}
-		case '|':
-			return i
-		case '<':
-			if i+1 < end && text[i+1] == '/' {
-				return i
-			}
-		}
-	}
-	return runeStart(text, end)
-}
-
-// isAsked reports whether the sentence that goes on at an offset is a question. Offsets must be asked for in order.
-func (l *line) isAsked(at int) bool {
-	if at < l.sentence {
-		return l.asked
-	}
-	l.asked, l.sentence = false, len(l.lower)
-	for i, r := range l.lower[at:] {
-		switch r {
-		case '?', '？':
-			l.asked, l.sentence = true, at+i
-			return true
-		case '。', '！', '|', '(':
-			l.sentence = at + i
-			return false
-		case '.', '!', ';':
-			if rest := l.lower[at+i+1:]; rest == "" || rest[0] == ' ' {
-				l.sentence = at + i
-				return false
-			}
-		}
-	}
-	return false
 }

@@ -1,0 +1,122 @@
+package proof
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+var (
+	answers       = setOf("answers")
+	places        = setOf("places")
+	beginnings    = setOf("places", "times")
+	groupWords    = words("groups")
+	firstPerson   = setOf("first person")
+	illustrations = words("illustrations")
+	statistics    = words("statistics")
+
+	// conditional is what stands before a sentence that supposes, asks or reports and does not state.
+	conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
+	// reported is what makes a sentence another's.
+	reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
+	// choices are levels to choose from.
+	choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
+)
+
+// fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
+// statement about samples is a term of method, and examples, conditions, choices and code state nothing.
+func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
+	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
+	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
+	switch {
+	case isElsewhere(before, f.start > look) && !isFirstPerson(label),
+		f.reading == "whole" && strings.TrimLeft(behind, " .!") != "",
+		strings.Contains(label, "sicherheit") && !first.value.Known,
+		containsAny(label, "statistic"),
+		containsAny(label, "level", "niveau", "nivel") && (isStatistical(l.lower) || isStatistical(r.context(rest))):
+		return false
+	case f.label:
+		return !isIllustrated(before) && !isCode(l, f, first) && (!first.worded || first.value.Known || first.scoped() || !choices.MatchString(behind))
+	}
+	return !conditional.MatchString(before) && !reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+look)])
+}
+
+func containsAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+}
+
+func isStatistical(lower string) bool { return containsAny(lower, statistics...) }
+
+func isFirstPerson(lower string) bool {
+	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if firstPerson[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// isIllustrated reports whether what stands before a label says that it is shown and not stated.
+func isIllustrated(before string) bool {
+	before = strings.TrimRight(before, " :,：，([\"'")
+	return slices.ContainsFunc(illustrations, func(word string) bool { return strings.HasSuffix(before, word) })
+}
+
+// isElsewhere reports whether the sentence before a label begins with a place, a group, a time or an authority, of which it then speaks,
+// as in "In the EU, confidence: 40%"; cut, whether more stands before.
+func isElsewhere(before string, cut bool) bool {
+	sentence := strings.TrimRight(before, " ,;–—")
+	if end := strings.LastIndexAny(sentence, ",;:.!?"); end >= 0 {
+		if strings.IndexByte(".!?", sentence[end]) < 0 {
+			return false
+		}
+		sentence, cut = sentence[end+1:], false
+	}
+	return !cut && beginsElsewhere(strings.TrimLeft(sentence, " -*•"), beginnings)
+}
+
+// beginsElsewhere reports whether a text begins with one of some prepositions, and with nothing of the answer behind it.
+func beginsElsewhere(text string, prepositions wordSet) bool {
+	word, rest := nextWord(text)
+	if !prepositions[word] {
+		return false
+	}
+	for range 2 {
+		if word, rest = nextWord(rest); answers[word] {
+			return false
+		}
+	}
+	return true
+}
+
+// isOfOthers reports whether what stands behind a value says whose confidence it is: "in Germany", "among voters", "(German voters)".
+func isOfOthers(behind string) bool {
+	behind = strings.TrimLeft(behind, " ")
+	if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, "（") {
+		inside, _, _ := strings.Cut(strings.Replace(behind, "）", ")", 1), ")")
+		return containsAny(inside, groupWords...)
+	}
+	return beginsElsewhere(behind, places)
+}
+
+// isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
+func isCode(l *line, f found, first statement) bool {
+	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
+		return false
+	}
+	rest := strings.TrimLeft(l.lower[f.from+first.size:], " ")
+	return strings.HasPrefix(l.raw, "    ") || rest == ";" || rest != "" && (inWord(rest[0]) || strings.IndexByte("./&", rest[0]) >= 0 && len(rest) > 1)
+}
+
+// context returns what stands around a line, in lower case: the line above and the next two.
+func (r *reader) context(rest []byte) string {
+	first, rest := cutLine(rest)
+	second, _ := cutLine(rest)
+	var b strings.Builder
+	for _, line := range [][]byte{r.above, first, second} {
+		b.Write(line[:min(len(line), reach)])
+		b.WriteByte('\n')
+	}
+	return strings.ToLower(b.String())
+}
