@@ -155,11 +155,6 @@ func isPair(cells []string, i int) bool {
 	return ok
 }
 
-func isDelimiter(rest []byte) bool {
-	below, _ := cutLine(rest)
-	return strings.Contains(string(below[:min(len(below), look)]), "--") && strings.Trim(string(below), "|-: \t") == ""
-}
-
 // cellsOf returns the cells of a row without spaces at their ends.
 func cellsOf(row string) []string {
 	row = strings.Trim(row, " ")

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,14 +10,12 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// region is what a statement of confidence takes of a raw line: its label begins at start. The rationale that names a source begins at
-// from, -1 for none.
-type region struct{ start, from, end int }
-
-// sourceLabel is "**Source:**" with its marks; its value begins at end.
-type sourceLabel struct {
-	start, end int
-	enclosed   bool // within brackets, which end its value
+// region is a part of a raw line that may name a source: the rationale of a statement of confidence, or what stands behind a label.
+type region struct {
+	start     int // of the statement or the label
+	from, end int // of the source; from is -1 if there is none
+	labeled   bool
+	enclosed  bool // by brackets, which end the source
 }
 
 var (
@@ -31,49 +30,35 @@ var (
 	joints   = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
-// sources takes the sources of a raw line; cuts are its statements of confidence. A header of a table names columns.
-func (r *reader) sources(l *line, cuts []region, header bool) {
+// sources takes the sources of a line, each up to where the next region begins. A header of a table names columns.
+func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
-	if !strings.Contains(l.lower, "source") && !strings.Contains(l.lower, "reference") && !strings.Contains(l.lower, "regulatory") && !strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
-		for _, c := range cuts {
-			if c.from >= 0 {
-				r.citeText(clipped(raw, c.from, c.end))
-			}
+	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
+		lower := lowered(raw)
+		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
+			r.listing = true
+			return
 		}
-		return
-	}
-	lower := lowered(raw)
-	if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
-		r.listing = true
-		return
-	}
-	if mark := footnote.FindString(raw); mark != "" {
-		r.citeAll(raw[len(mark):])
-		return
-	}
-	labels := sourceLabels(raw, lower, header)
-	next := func(from int) int {
-		end := len(raw)
-		if len(labels) > 0 {
-			end = min(end, labels[0].start)
+		if mark := footnote.FindString(raw); mark != "" {
+			r.citeAll(raw[len(mark):])
+			return
 		}
-		if len(cuts) > 0 && cuts[0].start >= from {
-			end = min(end, cuts[0].start)
-		}
-		return end
+		regions = append(regions, sourceLabels(raw, lower, header)...)
+		slices.SortStableFunc(regions, func(a, b region) int { return a.start - b.start })
 	}
-	for len(labels)+len(cuts) > 0 {
-		if len(labels) == 0 || len(cuts) > 0 && cuts[0].start < labels[0].start {
-			c := cuts[0]
-			cuts = cuts[1:]
-			if c.from >= 0 {
-				r.citeText(clipped(raw, c.from, min(c.end, max(c.from, next(c.from)))))
-			}
+	for i, at := range regions {
+		if at.from < 0 {
 			continue
 		}
-		at := labels[0]
-		labels = labels[1:]
-		if value := clipped(raw, at.end, valueEnd(raw, at.end, max(at.end, next(at.end)), at.enclosed)); !isDirection(value) {
+		if i+1 < len(regions) {
+			at.end = min(at.end, max(at.from, regions[i+1].start))
+		}
+		if at.labeled {
+			at.end = valueEnd(raw, at.from, at.end, at.enclosed)
+		}
+		if value := clipped(raw, at.from, at.end); !at.labeled {
+			r.citeText(value)
+		} else if !isDirection(value) {
 			for _, fragment := range fragments(value) {
 				r.citeAll(fragment)
 			}
@@ -95,43 +80,38 @@ func isDirection(value string) bool {
 }
 
 // sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
-func sourceLabels(raw, lower string, header bool) (all []sourceLabel) {
-	ticks, depth, word, scheme, lastTick, next := 0, 0, 0, -1, strings.LastIndexByte(raw, '`'), 0
-	for i := 0; i < len(lower); i++ {
-		switch lower[i] {
-		case '`':
-			ticks++
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth = max(0, depth-1)
-		case ' ':
-			word = i + 1
-		case ':':
-			if strings.HasPrefix(lower[i:], "://") {
-				scheme = i
-			}
-		case 's', 'r':
-			if i < next || i > 0 && lower[i-1] != '_' && inWord(lower[i-1]) {
-				continue
-			}
-			m := sourceWords.FindStringSubmatchIndex(lower[i:min(len(lower), i+look)])
-			if m == nil || scheme >= word || ticks%2 == 1 && lastTick > i {
-				continue
-			}
-			marks := len(strings.TrimRight(raw[next:i], "*_")) + next
-			if i-marks < 2 && !leads(raw[:i]) || lower[i+m[2]] == '|' && (header || !isPairRow(raw, i)) {
-				continue
-			}
-			end := i + m[1]
-			if marks == i {
-				end = i + m[3]
-			}
-			all = append(all, sourceLabel{start: marks, end: end, enclosed: depth > 0})
-			next = end
+func sourceLabels(raw, lower string, header bool) (all []region) {
+	open := brackets{text: raw}
+	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
+	for i := 0; ; {
+		at, k := nextKeyword(lower, i, len(lower))
+		if k == nil {
+			return all
 		}
+		i = at + len(k.word)
+		m := sourceWords.FindStringSubmatchIndex(lower[at:min(len(lower), at+look)])
+		if m == nil || at < behind || inURL(lower, at) {
+			continue
+		}
+		ticks += strings.Count(raw[counted:at], "`")
+		counted = at
+		start := len(strings.TrimRight(raw[behind:at], "*_")) + behind
+		bold := at-start >= 2
+		if ticks%2 == 1 && lastTick > at || !bold && !leads(raw[:at]) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
+			continue
+		}
+		behind = at + m[1]
+		if start == at {
+			behind = at + m[3]
+		}
+		all = append(all, region{start: start, from: behind, end: len(raw), labeled: true, enclosed: open.enclose(at)})
 	}
-	return all
+}
+
+// inURL reports whether the word that goes on at an offset is a web address.
+func inURL(s string, at int) bool {
+	before := s[max(0, at-reach):at]
+	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://")
 }
 
 // isPairRow reports whether the line is a row of two cells, of which the first holds only the label at start. In a row of more the
@@ -267,37 +247,23 @@ var nameless = map[string]bool{
 
 // isNamed reports whether text names a source at all.
 func isNamed(text string) bool {
-	return strings.ContainsFunc(text, isWord) && !nameless[lowerASCII(strings.Trim(text, " *_`().-"))]
+	return strings.ContainsFunc(text, isWord) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// date is one of ISO 8601, whatever the length of its month.
+var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
+
 // isoDate returns a copy of the first date of the form 2022-09-15, or "".
 func isoDate(text string) string {
-	for i := 0; ; {
-		dash := strings.IndexByte(text[i:], '-')
-		if dash < 0 {
-			return ""
-		}
-		i += dash + 1
-		if from := i - 5; from >= 0 && isDate(text[from:]) && (from == 0 || !isDigit(text[from-1])) {
-			return strings.Clone(text[from : from+10])
-		}
+	if strings.IndexByte(text, '-') < 0 {
+		return ""
 	}
-}
-
-// isDate reports whether text begins with a date of ISO 8601, without asking how long its month is.
-func isDate(text string) bool {
-	if len(text) < 10 || len(text) > 10 && isDigit(text[10]) || text[4] != '-' || text[7] != '-' {
-		return false
+	if found := date.FindStringSubmatch(text); found != nil {
+		return strings.Clone(found[1])
 	}
-	for _, i := range []int{0, 1, 2, 3, 5, 6, 8, 9} {
-		if !isDigit(text[i]) {
-			return false
-		}
-	}
-	month, day := text[5:7], text[8:10]
-	return "01" <= month && month <= "12" && "01" <= day && day <= "31"
+	return ""
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -21,9 +21,9 @@ type line struct {
 	room    []byte
 	offsets []int32
 
-	seen, depth int  // brackets that are open at an offset
-	sentence    int  // where the sentence ends that was looked at last
-	asked       bool // it is a question
+	brackets brackets // of lower
+	sentence int      // where the sentence ends that was looked at last
+	asked    bool     // it is a question
 }
 
 // bold is where bold text begins in text, and its words if it is the label of what follows.
@@ -35,8 +35,21 @@ type bold struct {
 // tags are the elements of HTML that only mark text.
 var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
 
-// closers maps what opens a quotation to what closes it.
-var closers = map[rune]string{'"': `"`, '“': "”", '„': "“", '«': "»", '「': "」", '『': "』", '`': "`"}
+// quotations are pairs of marks.
+var quotations = [...]struct {
+	open  rune
+	close string
+}{{'“', "”"}, {'„', "“"}, {'«', "»"}, {'「', "」"}, {'『', "』"}, {'"', `"`}, {'`', "`"}}
+
+// quotation returns which quotation a mark opens, -1 for none.
+func quotation(mark rune) int {
+	for i, q := range quotations {
+		if q.open == mark {
+			return i
+		}
+	}
+	return -1
+}
 
 // newLine reads a line.
 func newLine(raw string) *line {
@@ -51,32 +64,35 @@ func (l *line) set(raw string) {
 		raw = tags.ReplaceAllString(raw, " ")
 	}
 	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
-	if strings.ContainsAny(raw, "*_`\"“„«「『") {
+	if strings.ContainsAny(raw, "*_`\"") || !isPlain(raw) {
 		l.unmark()
 	}
 	l.lower = lowered(l.text)
+	l.brackets.text = l.lower
 }
 
 // unmark takes emphasis and what is quoted out of the text.
 func (l *line) unmark() {
 	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
-	unclosed := 0 // quotations that are not closed, as bits
+	var unclosed [len(quotations)]bool
 	closing := -1 // where the bold text that is open ends
 	keep := func(from, to int) {
+		out = append(out, raw[from:to]...)
 		for ; from < to; from++ {
-			out, moved = append(out, raw[from]), append(moved, int32(from))
+			moved = append(moved, int32(from))
 		}
 	}
 	for i := 0; i < len(raw); {
-		r, size := rune(raw[i]), 1
-		if 'a' <= r && r <= 'z' || r == ' ' {
-			out, moved = append(out, raw[i]), append(moved, int32(i))
+		plain := i
+		for i < len(raw) && raw[i] < utf8.RuneSelf && raw[i] != '*' && raw[i] != '_' && raw[i] != '"' && raw[i] != '`' {
 			i++
-			continue
 		}
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(raw[i:])
+		keep(plain, i)
+		if i == len(raw) {
+			break
 		}
+		r, size := utf8.DecodeRuneInString(raw[i:])
+		q := quotation(r)
 		switch {
 		case (r == '*' || r == '_') && isEmphasis(raw, i):
 			if i+1 < len(raw) && raw[i+1] == raw[i] {
@@ -85,11 +101,9 @@ func (l *line) unmark() {
 				}
 				size = 2
 			}
-		case quotes(r) > 0 && unclosed&quotes(r) == 0 && (r != '"' || i == 0 || !inWord(raw[i-1])):
-			inner, _, found := strings.Cut(raw[i+size:], closers[r])
-			if !found {
-				unclosed |= quotes(r)
-			}
+		case q >= 0 && !unclosed[q] && (r != '"' || i == 0 || !inWord(raw[i-1])):
+			inner, _, found := strings.Cut(raw[i+size:], quotations[q].close)
+			unclosed[q] = !found
 			if found && mentions([]byte(inner)) {
 				keep(i, i+size)
 				size += len(inner)
@@ -103,27 +117,6 @@ func (l *line) unmark() {
 		i += size
 	}
 	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
-}
-
-// quotes returns a bit for what opens a quotation, 0 for all else.
-func quotes(r rune) int {
-	switch r {
-	case '"':
-		return 1
-	case '`':
-		return 2
-	case '“':
-		return 4
-	case '„':
-		return 8
-	case '«':
-		return 16
-	case '「':
-		return 32
-	case '『':
-		return 64
-	}
-	return 0
 }
 
 // isEmphasis reports whether a star or an underscore is a mark: not that of a list, not between spaces, not within a name.
@@ -162,12 +155,13 @@ func (l *line) addBold(from, at int) int {
 
 // isLabel reports whether bold text is a label of ours and no topic.
 func isLabel(bold string) bool {
-	bold = lowerASCII(strings.Trim(bold, " *_"))
+	bold = lowered(strings.Trim(bold, " *_"))
 	switch bold {
 	case "source", "sources", "source(s)", "regulatory basis":
 		return true
 	}
-	return len(appendHits(nil, bold)) > 0
+	_, k := nextKeyword(bold, 0, len(bold))
+	return k != nil && k.stem
 }
 
 // topic returns the last label in bold before an offset of text, which is what the statement there is about.
@@ -202,16 +196,8 @@ func (l *line) rawAt(at int) int {
 
 // lowered returns s in lower case with all offsets as they are.
 func lowered(s string) string {
-	plain, upper := true, false
-	for i := range len(s) {
-		plain = plain && s[i] < utf8.RuneSelf
-		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
-	}
-	switch {
-	case plain && !upper:
-		return s
-	case plain:
-		return lowerASCII(s)
+	if isPlain(s) {
+		return strings.ToLower(s)
 	}
 	return strings.Map(func(r rune) rune {
 		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
@@ -233,7 +219,7 @@ var (
 // the value is that of the whole answer.
 func (l *line) leads(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
-	if before := l.lower[floor:at]; strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://") {
+	if inURL(l.lower, at) {
 		return 0, false, false
 	}
 	start = at
@@ -270,17 +256,23 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 	return start, overall, true
 }
 
-// enclosed reports whether an offset lies within brackets. Offsets must be asked for in order.
-func (l *line) enclosed(at int) bool {
-	for ; l.seen < at; l.seen++ {
-		switch l.lower[l.seen] {
+// brackets follows which brackets of a text are open.
+type brackets struct {
+	text        string
+	seen, depth int
+}
+
+// enclose reports whether brackets enclose an offset. Offsets must be asked for in order.
+func (b *brackets) enclose(at int) bool {
+	for ; b.seen < at; b.seen++ {
+		switch b.text[b.seen] {
 		case '(', '[':
-			l.depth++
+			b.depth++
 		case ')', ']':
-			l.depth = max(0, l.depth-1)
+			b.depth = max(0, b.depth-1)
 		}
 	}
-	return l.depth > 0
+	return b.depth > 0
 }
 
 // valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.

@@ -119,12 +119,12 @@ func openAtStart(text []byte) fence {
 }
 
 // headsTable reports whether a line is the header of a table.
-func headsTable(line, rest []byte) bool {
-	if !isRow(line) {
-		return false
-	}
-	below, _ := cutLine(rest)
-	return isRow(below) && bytes.Contains(below, []byte("--")) && len(bytes.Trim(below, "|-: \t")) == 0
+func headsTable(line, rest []byte) bool { return isRow(line) && isDelimiter(rest) }
+
+// isDelimiter reports whether a text begins with the line below the header of a table.
+func isDelimiter(text []byte) bool {
+	line, _ := cutLine(text)
+	return bytes.Contains(line[:min(len(line), look)], []byte("--")) && len(bytes.Trim(line, "|-: \t")) == 0
 }
 
 func isRow(line []byte) bool {

@@ -1,9 +1,12 @@
 package proof
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // keyword is a word without which nothing is stated. Text is looked at in pairs of bytes at even offsets, so that one of the two pairs
-// in any three bytes is seen. The three bytes in brackets in the table are rare in prose.
+// in any three bytes is seen. The three bytes in brackets in tables/words.txt are rare in prose.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
@@ -12,31 +15,17 @@ type keyword struct {
 }
 
 // keywords are in lower case. Words that begin with a Latin letter are found at the start of a word.
-var keywords = parseKeywords([]string{
-	"co[nfi]d", "co[nfi]an", "ko[nfi]d", "ce[rta]in", "cert[eza]", "cert[ezz]a", "certi[tud]", "[sur]e", "[sû]r", "s[egu]r", "si[cur]", "[sic]her",
-	"[zuv]ersicht", "[gew]issheit", "vertr[aue]n", "vertro[uwe]n", "fi[duc]ia", "a[ffi]dabil", "attend[ibi]l", "betrou[wba]ar", "[zek]er",
-	"置[信]", "[信]心", "可[信]", "[把]握", "确[信]", "[信]頼", "確[信]", "[確]度", "自[信]", "[신]뢰", "확[신]",
-}, []string{"so[urc]e", "r[efe]rences", "re[gul]atory"})
-
-func parseKeywords(stems, others []string) (all []keyword) {
-	for i, marked := range append(stems, others...) {
-		var k keyword
-		for j := range len(marked) {
-			switch marked[j] {
-			case '[':
-				k.window = j
-			case ']':
-			default:
-				k.word += marked[j : j+1]
-			}
+var keywords = func() (all []keyword) {
+	for _, list := range []string{"stems", "source words"} {
+		for _, marked := range words(list) {
+			before, rest, _ := strings.Cut(marked, "[")
+			all = append(all, keyword{word: before + strings.Replace(rest, "]", "", 1), window: len(before), stem: list == "stems"})
 		}
-		k.stem = i < len(stems)
-		all = append(all, k)
 	}
 	member := keyword{word: "onfid", window: 1, within: true} // "overallConfidence" in JSON
 	footnote := keyword{word: "[^", within: true}
 	return append(all, member, footnote)
-}
+}()
 
 // candidate is a keyword, and the place in it of a pair. Up to four of its bytes from there on tell most other words apart.
 type candidate struct {

@@ -105,7 +105,7 @@ func (r *reader) limit(l *line, i int) int {
 func (r *reader) rate(l *line, f found, hit int, rest []byte) (rationale, end int, ok bool) {
 	to := f.to
 	if to < 0 {
-		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.enclosed(f.start))
+		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.brackets.enclose(f.start))
 	}
 	s := l.lower[f.from:max(f.from, to)]
 	all, dash := readStatements(r.all[:0], s, f.measure)

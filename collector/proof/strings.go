@@ -25,9 +25,9 @@ func readable(line []byte) string {
 	return b.String()
 }
 
-func isPlain(line []byte) bool {
-	for _, c := range line {
-		if c < ' ' || c > '~' {
+func isPlain[T string | []byte](line T) bool {
+	for i := range len(line) {
+		if line[i] < ' ' || line[i] > '~' {
 			return false
 		}
 	}
@@ -102,13 +102,4 @@ func unmark(s, mark string) string {
 		return inner
 	}
 	return s
-}
-
-// lowerASCII lowers ASCII letters only, so that offsets stay.
-func lowerASCII(s string) string {
-	out := []byte(s)
-	for i, c := range out {
-		out[i] = lowerByte(c)
-	}
-	return string(out)
 }
