@@ -86,8 +86,8 @@ func ofFrame(s event.Statements, lim Limits) Findings {
 // link takes a source with a title and an address, once.
 func (r *reader) link(v strictjson.Value) {
 	c := event.Citation{Source: field(v.Get("title")), URI: uri(v.Get("uri")), Origin: r.origin}
-	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) && r.take() {
-		r.Citations = append(r.Citations, c)
+	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) {
+		r.cite(c)
 	}
 }
 

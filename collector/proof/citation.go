@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -76,12 +75,13 @@ func clipped(raw string, from, end int) string {
 
 // isDirection reports whether a value names what something is made of, as "English → German" does, and no source.
 func isDirection(value string) bool {
-	return (strings.Contains(value, "→") || strings.Contains(value, "->") || strings.Contains(value, "=>")) && address(value) == ""
+	return containsAny(value, "→", "->", "=>") && !address.MatchString(value)
 }
 
 // sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
 func sourceLabels(raw, lower string, header bool) (all []region) {
 	open := brackets{text: raw}
+	const maxIndent = 128
 	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
 	for i := 0; ; {
 		at, k := nextKeyword(lower, i, len(lower))
@@ -97,7 +97,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 		counted = at
 		start := len(strings.TrimRight(raw[behind:at], "*_")) + behind
 		bold := at-start >= 2
-		if ticks%2 == 1 && lastTick > at || !bold && !leads(raw[:at]) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
+		if ticks%2 == 1 && lastTick > at || !bold && !(at < maxIndent && labelStart.MatchString(raw[:at])) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
 			continue
 		}
 		behind = at + m[1]
@@ -121,18 +121,8 @@ func isPairRow(raw string, start int) bool {
 	return strings.Trim(raw[:start], " >*_") == "|" && strings.Count(strings.TrimSuffix(row, "|"), "|") == 2
 }
 
-// leads reports whether what stands before a label leaves it at the start of its line: marks of quotes, lists, headings and cells.
-func leads(before string) bool {
-	const marks, maxIndent = " >#*_+-•·–—|([", 128
-	if len(before) > maxIndent {
-		return false
-	}
-	before = strings.TrimLeft(before, marks)
-	if number := strings.TrimLeft(before, "0123456789"); number != before && number != "" && strings.ContainsRune(".)", rune(number[0])) {
-		before = strings.TrimLeft(number[1:], marks)
-	}
-	return before == ""
-}
+// labelStart is what may stand before a label at the start of its line: marks of quotes, lists, headings and cells.
+var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
 // listed takes a line below "Sources:" and reports whether it belongs to the list there.
 func (r *reader) listed(raw []byte) bool {
@@ -193,10 +183,13 @@ func (r *reader) citeAll(text string) {
 
 // citeText takes a source as it stands, with the date and the address in it; of a link, its text.
 func (r *reader) citeText(text string) {
-	if !isNamed(text) || !r.take() {
+	if !isNamed(text) {
 		return
 	}
-	c := event.Citation{Source: bounded(text), Reference: isoDate(text), URI: address(text)}
+	c := event.Citation{Source: bounded(text), Reference: isoDate(text), Origin: r.origin}
+	if from, end := addressIn(text); from >= 0 {
+		c.URI = whole(text[from:end])
+	}
 	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
 		c.Source = bounded(m[1])
 	}
@@ -221,36 +214,21 @@ func fragments(list string) []string {
 		}
 	}
 	all = append(all, list[from:])
-	for _, fragment := range all[1:] {
-		if continues(fragment) {
-			return []string{list}
-		}
+	if slices.ContainsFunc(all[1:], continuation.MatchString) {
+		return []string{list}
 	}
 	return all
 }
 
-func continues(fragment string) bool {
-	fragment = strings.TrimLeft(fragment, " *_`")
-	if fragment == "" {
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(fragment)
-	return strings.Contains(fragment, ":") || unicode.IsLower(first) ||
-		!unicode.IsLetter(first) && !unicode.IsDigit(first) || !strings.ContainsFunc(fragment, unicode.IsLetter)
-}
+// continuation is what a fragment has that is not a source of its own.
+var continuation = regexp.MustCompile("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
 
-// nameless are words that say there is no source.
-var nameless = map[string]bool{
-	"n/a": true, "na": true, "none": true, "unknown": true, "tbd": true, "unspecified": true, "not available": true,
-	"not applicable": true, "not specified": true, "not provided": true, "none provided": true, "none available": true,
-}
+var nameless = setOf("nameless")
 
 // isNamed reports whether text names a source at all.
 func isNamed(text string) bool {
-	return strings.ContainsFunc(text, isWord) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
 }
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // date is one of ISO 8601, whatever the length of its month.
 var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
@@ -268,28 +246,15 @@ func isoDate(text string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// address returns the first web address, or "" if there is none or it is too long to keep.
-func address(text string) string {
-	from, end := addressIn(text)
-	if from < 0 {
-		return ""
-	}
-	return whole(text[from:end])
-}
-
-var scheme = regexp.MustCompile(`(?i)https?://`)
+var address = regexp.MustCompile("(?i)https?://[^ <>\"`|\\\\^{}]*")
 
 // addressIn returns where the first web address begins and ends, -1 for none.
 func addressIn(text string) (from, end int) {
-	at := scheme.FindStringIndex(text)
+	at := address.FindStringIndex(text)
 	if at == nil {
 		return -1, -1
 	}
-	uri := text[at[0]:]
-	if end := strings.IndexAny(uri, " <>\"`|\\^{}"); end >= 0 {
-		uri = uri[:end]
-	}
-	return at[0], at[0] + len(balanced(uri))
+	return at[0], at[0] + len(balanced(text[at[0]:at[1]]))
 }
 
 // balanced cuts a URL where a bracket closes that was opened before it, and the marks that end a sentence.

@@ -3,7 +3,6 @@ package proof
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -41,9 +40,6 @@ func Text(text []byte, lim Limits) Findings {
 	if cut || !r.document(text) {
 		r.lines(text)
 	}
-	if len(text) > maxShared {
-		r.Findings.detach()
-	}
 	return r.Findings
 }
 
@@ -75,21 +71,5 @@ func (r *reader) lines(text []byte) {
 			}
 			begun, block = true, -1
 		}
-	}
-}
-
-// maxShared is the length of a text, in bytes, up to which findings may keep whole lines of it in memory.
-const maxShared = 4 * maxString
-
-// detach replaces the strings of the findings by copies. They live as long as their run is remembered, and their lines may be a hundred
-// times as long.
-func (f *Findings) detach() {
-	for i := range f.Confidences {
-		c := &f.Confidences[i]
-		c.Scope, c.Label, c.Topic = strings.Clone(c.Scope), strings.Clone(c.Label), strings.Clone(c.Topic)
-	}
-	for i := range f.Citations {
-		c := &f.Citations[i]
-		c.Source, c.Reference, c.URI = strings.Clone(c.Source), strings.Clone(c.Reference), strings.Clone(c.URI)
 	}
 }

@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"bytes"
+
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -33,10 +35,35 @@ func (r *reader) take() bool {
 	return true
 }
 
-// cite keeps a citation for which there is room.
+// keep takes a confidence if there is room.
+func (r *reader) keep(c event.Confidence) {
+	if !r.take() {
+		return
+	}
+	if r.Confidences == nil {
+		r.Confidences = make([]event.Confidence, 0, 4)
+	}
+	r.Confidences = append(r.Confidences, c)
+}
+
+// cite takes a citation if there is room.
 func (r *reader) cite(c event.Citation) {
-	c.Origin = r.origin
-	r.Citations = append(r.Citations, c)
+	if r.take() {
+		r.Citations = append(r.Citations, c)
+	}
+}
+
+// state takes a statement and what it is about.
+func (r *reader) state(st statement, scope, topic string, overall bool) {
+	c := st.confidence(r.origin)
+	c.Scope, c.Topic, c.Overall = bounded(scope), bounded(topic), overall
+	r.keep(c)
+}
+
+func (st *statement) confidence(origin event.Origin) event.Confidence {
+	return event.Confidence{
+		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
+	}
 }
 
 // read takes what one line states; rest is the text below it. A line that mentions nothing can only belong to one above.
@@ -59,37 +86,49 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	r.statements(l, raw, rest)
 }
 
-func isQuote(raw []byte) bool {
-	for _, c := range raw {
-		if c != ' ' && c != '\t' {
-			return c == '>'
-		}
-	}
-	return false
-}
+func isQuote(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t"), []byte(">")) }
 
-// statements takes the statements of a line, and its sources, which end where a confidence begins.
+// statements takes the statements of a line, and its sources.
 func (r *reader) statements(l *line, raw, rest []byte) {
-	var cuts []region
+	var regions []region
 	for i := 0; i < len(r.hits); i++ {
 		for f := range l.candidates(r.hits[i]) {
-			from, end, ok := r.rate(l, f, i, rest)
-			if !ok {
-				continue
+			if at, ok := r.rate(l, f, i, rest); ok {
+				regions = append(regions, at)
+				for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
+					i++
+				}
+				break
 			}
-			cuts = append(cuts, region{start: l.rawAt(f.start), from: from, end: end})
-			for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
-				i++
-			}
-			break
 		}
 	}
-	r.sources(l, cuts, headsTable(raw, rest))
+	r.sources(l, regions, headsTable(raw, rest))
 }
 
-// limit returns where the value behind a stem ends at the latest: where another stem begins a label.
+// rate takes the statements of one shape, and returns the region of the rationale behind them.
+func (r *reader) rate(l *line, f found, hit int, rest []byte) (region, bool) {
+	to := f.to
+	if to < 0 {
+		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.brackets.enclose(f.start))
+	}
+	all, rationale := readStatements(r.all[:0], l.lower[f.from:max(f.from, to)], f.measure)
+	r.all = all
+	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
+		return region{}, false
+	}
+	for _, st := range all {
+		r.state(st, l.text[f.from+st.scope[0]:f.from+st.scope[1]], l.topic(f.start), f.overall)
+	}
+	at := region{start: l.rawAt(f.start), from: -1, end: l.rawAt(to)}
+	if rationale >= 0 {
+		at.from = l.rawAt(f.from + rationale)
+	}
+	return at, true
+}
+
+// limit returns where the value behind a keyword ends at the latest: where another begins a label.
 func (r *reader) limit(l *line, i int) int {
-	for _, h := range r.hits[min(i+1, len(r.hits)):] {
+	for _, h := range r.hits[i+1:] {
 		if h.at > r.hits[i].at+reach {
 			break
 		}
@@ -98,44 +137,4 @@ func (r *reader) limit(l *line, i int) int {
 		}
 	}
 	return len(l.lower)
-}
-
-// rate takes the statements of confidence of one shape. It returns where in the raw line the rationale that names a source begins, -1
-// for none, and where all of it ends.
-func (r *reader) rate(l *line, f found, hit int, rest []byte) (rationale, end int, ok bool) {
-	to := f.to
-	if to < 0 {
-		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.brackets.enclose(f.start))
-	}
-	s := l.lower[f.from:max(f.from, to)]
-	all, dash := readStatements(r.all[:0], s, f.measure)
-	r.all = all
-	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
-		return -1, 0, false
-	}
-	for _, st := range all {
-		c := st.confidence(r.origin)
-		c.Scope, c.Topic, c.Overall = bounded(l.text[f.from+st.scope[0]:f.from+st.scope[1]]), bounded(l.topic(f.start)), f.overall
-		r.keep(c)
-	}
-	if dash < 0 {
-		return -1, l.rawAt(to), true
-	}
-	return l.rawAt(f.from + dash), l.rawAt(to), true
-}
-
-// keep takes a confidence if there is room.
-func (r *reader) keep(c event.Confidence) {
-	if r.take() {
-		if r.Confidences == nil {
-			r.Confidences = make([]event.Confidence, 0, 4)
-		}
-		r.Confidences = append(r.Confidences, c)
-	}
-}
-
-func (st *statement) confidence(origin event.Origin) event.Confidence {
-	return event.Confidence{
-		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
-	}
 }

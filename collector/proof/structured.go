@@ -126,8 +126,8 @@ func (r *reader) layer(layer strictjson.Value) {
 		}
 		if c.Source+c.Reference+c.URI == "" {
 			refuse(event.UnreadableType)
-		} else if r.take() {
-			r.Citations = append(r.Citations, c)
+		} else {
+			r.cite(c)
 		}
 	}
 	chain := member(layer, strictjson.Array, "reasoningChain", "reasoning_chain")

@@ -36,7 +36,7 @@ type valueShape struct {
 
 var readers = map[string]func(g groups, m measure) (figure, bool){
 	"score": readScore, "stars": readStars, "range": readRange, "lower bound": readLowest, "upper bound": readHighest,
-	"figure": readFigure, "level": readWords, "first person": readWords,
+	"figure": readFigure, "two levels": readWords, "level": readWords, "first person": readWords,
 }
 
 // valueShapes are tried in order.
@@ -77,11 +77,6 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 			return figure{}, 0, false
 		}
 		size := at[1]
-		if v.name == "level" {
-			if n := v.joined(window, size); ends(s[n:], false) {
-				size, f.label = n, window[:n]
-			}
-		}
 		if !ok || !ends(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.worded && !f.bare) {
 			continue
 		}
@@ -123,19 +118,6 @@ func (v *valueShape) mayBegin(text string) bool {
 		return strings.IndexByte(text, '+') >= 0
 	}
 	return v.numeric
-}
-
-// joint is what makes one level of two.
-var joint = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
-
-// joined returns where a level ends that is joined to the one before an offset, or that offset.
-func (v *valueShape) joined(text string, end int) int {
-	if to := joint.FindString(text[end:]); to != "" {
-		if at := v.re.FindStringIndex(text[end+len(to):]); at != nil {
-			return end + len(to) + at[1]
-		}
-	}
-	return end
 }
 
 // groups are what the groups of an expression hold.
