@@ -58,9 +58,9 @@ func (r *reader) value(raw []byte) bool {
 		from = len(name) + 1
 	}
 	from = len(l.lower) - len(strings.TrimLeft(l.lower[from:], " "))
-	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, from, min(len(l.lower), from+reach), false)], " ")
+	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, 0, from, min(len(l.lower), from+reach))], " ")
 	all, _ := readStatements(nil, s, r.below.measure)
-	if len(all) == 0 || l.isAsked(from) {
+	if len(all) == 0 || isAsked(l.lower[from:]) {
 		r.below.waits = isItem && r.below.listed
 		return false
 	}

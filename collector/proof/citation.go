@@ -14,7 +14,6 @@ type region struct {
 	start     int // of the statement or the label
 	from, end int // of the source; from is -1 if there is none
 	labeled   bool
-	enclosed  bool // by brackets, which end the source
 }
 
 var (
@@ -53,7 +52,7 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 			at.end = min(at.end, max(at.from, regions[i+1].start))
 		}
 		if at.labeled {
-			at.end = valueEnd(raw, at.from, at.end, at.enclosed)
+			at.end = valueEnd(raw, at.start, at.from, at.end)
 		}
 		if value := clipped(raw, at.from, at.end); !at.labeled {
 			r.citeText(value)
@@ -80,7 +79,6 @@ func isDirection(value string) bool {
 
 // sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
 func sourceLabels(raw, lower string, header bool) (all []region) {
-	open := brackets{text: raw}
 	const maxIndent = 128
 	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
 	for i := 0; ; {
@@ -104,7 +102,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 		if start == at {
 			behind = at + m[3]
 		}
-		all = append(all, region{start: start, from: behind, end: len(raw), labeled: true, enclosed: open.enclose(at)})
+		all = append(all, region{start: start, from: behind, end: len(raw), labeled: true})
 	}
 }
 

@@ -20,10 +20,6 @@ type line struct {
 
 	room    []byte
 	offsets []int32
-
-	brackets brackets // of lower
-	sentence int      // where the sentence ends that was looked at last
-	asked    bool     // it is a question
 }
 
 // bold is where bold text begins in text, and its words if it is the label of what follows.
@@ -68,7 +64,6 @@ func (l *line) set(raw string) {
 		l.unmark()
 	}
 	l.lower = lowered(l.text)
-	l.brackets.text = l.lower
 }
 
 // unmark takes emphasis and what is quoted out of the text.
@@ -256,34 +251,29 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 	return start, overall, true
 }
 
-// brackets follows which brackets of a text are open.
-type brackets struct {
-	text        string
-	seen, depth int
-}
-
-// enclose reports whether brackets enclose an offset. Offsets must be asked for in order.
-func (b *brackets) enclose(at int) bool {
-	for ; b.seen < at; b.seen++ {
-		switch b.text[b.seen] {
+// isEnclosed reports whether brackets are open behind a text. It looks at the end of a long one.
+func isEnclosed(before string) bool {
+	depth := 0
+	for i := max(0, len(before)-reach); i < len(before); i++ {
+		switch before[i] {
 		case '(', '[':
-			b.depth++
+			depth++
 		case ')', ']':
-			b.depth = max(0, b.depth-1)
+			depth = max(0, depth-1)
 		}
 	}
-	return b.depth > 0
+	return depth > 0
 }
 
 // valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
-func valueEnd(text string, from, end int, enclosed bool) int {
+func valueEnd(text string, label, from, end int) int {
 	depth := 0
 	for i := from; i < end; i++ {
 		switch text[i] {
 		case '(', '[':
 			depth++
 		case ')', ']':
-			if depth--; depth < 0 && enclosed {
+			if depth--; depth < 0 && isEnclosed(text[:label]) {
 				return i
 			}
 		case '|':
@@ -297,23 +287,16 @@ func valueEnd(text string, from, end int, enclosed bool) int {
 	return runeStart(text, end)
 }
 
-// isAsked reports whether the sentence that goes on at an offset is a question. Offsets must be asked for in order.
-func (l *line) isAsked(at int) bool {
-	if at < l.sentence {
-		return l.asked
-	}
-	l.asked, l.sentence = false, len(l.lower)
-	for i, r := range l.lower[at:] {
+// isAsked reports whether the sentence that a text continues is a question.
+func isAsked(rest string) bool {
+	for i, r := range rest[:min(len(rest), reach)] {
 		switch r {
 		case '?', '？':
-			l.asked, l.sentence = true, at+i
 			return true
 		case '。', '！', '|', '(':
-			l.sentence = at + i
 			return false
 		case '.', '!', ';':
-			if rest := l.lower[at+i+1:]; rest == "" || rest[0] == ' ' {
-				l.sentence = at + i
+			if i+1 == len(rest) || rest[i+1] == ' ' {
 				return false
 			}
 		}

@@ -98,21 +98,7 @@ func pairOf(first, second byte) uint16 { return uint16(first) | uint16(second)<<
 // mentions reports whether a text holds a keyword. Nearly all text has none.
 func mentions(text []byte) bool { return findKeyword(text, 0) < len(text) }
 
-// scanner finds the keywords of a text, line by line.
-type scanner struct {
-	text   []byte
-	looked bool
-	first  int // what find has returned last, once it has looked
-}
-
-// find returns where the first keyword from an offset on begins, len(text) if there is none.
-func (s *scanner) find(from int) int {
-	if !s.looked || from > s.first {
-		s.looked, s.first = true, findKeyword(s.text, from)
-	}
-	return s.first
-}
-
+// findKeyword returns where the first keyword from an offset on begins, len(text) if there is none.
 func findKeyword(text []byte, from int) int {
 	i := from
 	for ; i+8 <= len(text); i += 8 {

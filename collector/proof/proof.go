@@ -30,21 +30,22 @@ const maxString = 512
 // nothing, nor does what is quoted or asked.
 func Text(text []byte, lim Limits) Findings {
 	text, cut := tail(text, lim.Text)
-	r := reader{room: lim.Findings, origin: event.OriginText, mentioned: scanner{text: text}}
-	if r.mentioned.find(0) == len(text) {
+	keyword := findKeyword(text, 0)
+	if keyword == len(text) {
 		return Findings{}
 	}
+	r := reader{room: lim.Findings, origin: event.OriginText}
 	if cut {
 		r.fence = openAtStart(text)
 	}
 	if cut || !r.document(text) {
-		r.lines(text)
+		r.lines(text, keyword)
 	}
 	return r.Findings
 }
 
-// lines reads a text line by line, and a block of JSON with which it begins or ends.
-func (r *reader) lines(text []byte) {
+// lines reads a text line by line, and a block of JSON with which it begins or ends. The first keyword is at an offset.
+func (r *reader) lines(text []byte, keyword int) {
 	begun, block := false, -1 // whether a line was not blank; where the block that is open begins
 	var line []byte
 	cut := cutLine
@@ -56,7 +57,10 @@ func (r *reader) lines(text []byte) {
 		line, rest = cut(rest)
 		inside := r.fence.size > 0
 		if !r.fence.hides(line) {
-			r.read(line, rest, r.mentioned.find(from) < len(text)-len(rest))
+			if keyword < from {
+				keyword = findKeyword(text, from)
+			}
+			r.read(line, rest, keyword < len(text)-len(rest))
 			if len(bytes.TrimSpace(line)) > 0 {
 				begun, r.above = true, line
 			}

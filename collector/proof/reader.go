@@ -12,17 +12,16 @@ const reach = 1 << 10
 // reader collects findings within their limit.
 type reader struct {
 	Findings
-	origin    event.Origin
-	room      int
-	mentioned scanner
-	fence     fence
-	listing   bool // below a "Sources:" that has the rest of its line empty
-	below     below
-	table     table
-	line      line
-	hits      []hit
-	all       []statement
-	above     []byte // the last line before that is not blank
+	origin  event.Origin
+	room    int
+	fence   fence
+	listing bool // below a "Sources:" that has the rest of its line empty
+	below   below
+	table   table
+	line    line
+	hits    []hit
+	all     []statement
+	above   []byte // the last line before that is not blank
 }
 
 // take reports whether there is room for one more finding, and counts it if not.
@@ -109,11 +108,11 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 func (r *reader) rate(l *line, f found, hit int, rest []byte) (region, bool) {
 	to := f.to
 	if to < 0 {
-		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.brackets.enclose(f.start))
+		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+reach))
 	}
 	all, rationale := readStatements(r.all[:0], l.lower[f.from:max(f.from, to)], f.measure)
 	r.all = all
-	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
+	if len(all) == 0 || isAsked(l.lower[f.from:]) || !r.fits(f, l, all[0], rest) {
 		return region{}, false
 	}
 	for _, st := range all {

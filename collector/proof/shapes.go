@@ -13,6 +13,7 @@ type shape struct {
 
 	label         bool // begins with the keyword, so that what stands before it is judged by words
 	noun          bool // the keyword begins a noun, behind which after goes on
+	sign          bool // a colon or an equals sign may follow the keyword's word
 	before, after *regexp.Regexp
 }
 
@@ -25,6 +26,7 @@ var shapes = func() (all []*shape) {
 		after, s.noun = strings.CutPrefix(after, "⟨noun⟩")
 		s.label = before == ""
 		s.before, s.after = compile("(?:"+before+")$"), compile("^(?:"+after+")")
+		s.sign = strings.ContainsAny(strings.ReplaceAll(s.after.String(), "(?:", ""), ":=")
 		all = append(all, s)
 	}
 	return all
@@ -91,8 +93,10 @@ const look = 96
 func (l *line) candidates(h hit) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		start, overall, own := l.leads(h.at)
+		behind := strings.TrimLeft(l.lower[h.at:], "abcdefghijklmnopqrstuvwxyz")
+		sign := strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=")
 		for _, s := range h.shapes {
-			if s.label && !own || s.noun && h.noun == 0 {
+			if s.label && !own || s.noun && h.noun == 0 || sign && !s.sign {
 				continue
 			}
 			f, ok := l.match(s, h)

@@ -31,21 +31,25 @@ type valueShape struct {
 
 	re      *regexp.Regexp
 	read    func(g groups, m measure) (figure, bool)
-	numeric bool // may begin with a digit
+	numeric bool            // may begin with a digit
+	starts  map[string]bool // letters, or the first two bytes of words, that a value in words begins with
 }
 
 var readers = map[string]func(g groups, m measure) (figure, bool){
 	"score": readScore, "stars": readStars, "range": readRange, "lower bound": readLowest, "upper bound": readHighest,
-	"figure": readFigure, "two levels": readWords, "level": readWords, "first person": readWords,
+	"figure": readFigure, "level": readWords, "first person": readWords,
 }
 
 // valueShapes are tried in order.
 var valueShapes = func() (all []*valueShape) {
 	for _, row := range rows("values") {
 		c := cells(row, 5)
-		v := &valueShape{name: c[0], expression: c[1], reading: c[2], example: c[3], counter: c[4], re: compile("^(?:" + c[1] + ")"), read: readers[c[0]]}
+		v := &valueShape{name: c[0], expression: c[1], reading: c[2], example: c[3], counter: c[4], re: compile("^(?:" + c[1] + ")"), read: readers[c[0]], starts: map[string]bool{}}
 		for _, sample := range []string{"4", "4/5", "4-5", "4+"} {
 			v.numeric = v.numeric || v.re.FindString(sample) != ""
+		}
+		for _, word := range regexp.MustCompile(`\\.|\pL+`).FindAllString(expand(c[1]), -1) {
+			v.starts[word[:min(2, len(word))]] = true
 		}
 		all = append(all, v)
 	}
@@ -77,6 +81,11 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 			return figure{}, 0, false
 		}
 		size := at[1]
+		if v.name == "level" {
+			if n := v.joined(window, size); ends(s[n:], false) {
+				size, f.label = n, window[:n]
+			}
+		}
 		if !ok || !ends(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.worded && !f.bare) {
 			continue
 		}
@@ -107,8 +116,10 @@ func readPercentage(s string, m measure) (f figure, size int, ok bool) {
 
 // mayBegin reports whether a text can begin with a value of this shape. It is cheaper than the expression.
 func (v *valueShape) mayBegin(text string) bool {
-	if !isDigit(text[0]) && text[0] != '.' {
-		return v.name != "score" && (v.name != "stars" || text[0] >= utf8.RuneSelf)
+	if r, _ := utf8.DecodeRuneInString(text); unicode.IsLetter(r) {
+		return v.starts[text[:1]] || v.starts[text[:min(2, len(text))]]
+	} else if !isDigit(text[0]) && text[0] != '.' {
+		return v.name != "score"
 	}
 	switch v.name {
 	case "score", "range": // have another number
@@ -118,6 +129,19 @@ func (v *valueShape) mayBegin(text string) bool {
 		return strings.IndexByte(text, '+') >= 0
 	}
 	return v.numeric
+}
+
+// joint is what makes one level of two.
+var joint = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
+
+// joined returns where a level ends that is joined to the one before an offset, or that offset.
+func (v *valueShape) joined(text string, end int) int {
+	if to := joint.FindString(text[end:]); to != "" {
+		if next := v.re.FindString(text[end+len(to):]); next != "" {
+			return end + len(to) + len(next)
+		}
+	}
+	return end
 }
 
 // groups are what the groups of an expression hold.
