@@ -69,7 +69,7 @@ func ofResponse(response strictjson.Value, lim Limits) Findings {
 func ofFrame(s event.Statements, lim Limits) Findings {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
 	var inner strictjson.Doc
-	if layer := opened(s.Layer, &inner); layer.Exists() {
+	if layer := asObject(s.Layer, &inner); layer.Exists() {
 		r.layer(layer)
 	} else if s.Layer.Kind() > strictjson.Null {
 		r.Unreadable = []event.Unreadable{event.UnreadableType}
@@ -87,7 +87,7 @@ func ofFrame(s event.Statements, lim Limits) Findings {
 func (r *reader) link(v strictjson.Value) {
 	c := event.Citation{Source: field(v.Get("title")), URI: uri(v.Get("uri")), Origin: r.origin}
 	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) {
-		r.cite(c)
+		r.addCitation(c)
 	}
 }
 

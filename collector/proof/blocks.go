@@ -25,7 +25,7 @@ var (
 func (r *reader) opensBelow(l *line) bool {
 	h := r.hits[0]
 	rest := l.lower[h.at:]
-	if len(rest) > look || strings.Contains(rest, ": ") {
+	if len(rest) > shapeWindow || strings.Contains(rest, ": ") {
 		return false
 	}
 	if h.at > 0 && l.lower[h.at-1] == '<' {
@@ -33,7 +33,7 @@ func (r *reader) opensBelow(l *line) bool {
 		return r.below.waits
 	}
 	match := alone.FindStringSubmatchIndex(rest[h.noun:])
-	start, _, own := l.leads(h.at)
+	start, _, own := l.qualify(h.at)
 	if h.noun == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
 		return false
 	}
@@ -41,8 +41,8 @@ func (r *reader) opensBelow(l *line) bool {
 	return true
 }
 
-// value takes the line below a label that stands alone, and reports whether it belongs to it.
-func (r *reader) value(raw []byte) bool {
+// readBelow reads the line below a label that stands alone, and reports whether it belongs to it.
+func (r *reader) readBelow(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
 	if strings.Trim(text, "-=") == "" && !r.below.listed { // blank, or the line below a heading
 		return true
@@ -54,11 +54,11 @@ func (r *reader) value(raw []byte) bool {
 	}
 	l := newLine(item)
 	from := 0
-	if name, _, ok := strings.Cut(l.lower, ":"); ok && isItem && len(name) < look {
+	if name, _, ok := strings.Cut(l.lower, ":"); ok && isItem && len(name) < shapeWindow {
 		from = len(name) + 1
 	}
 	from = len(l.lower) - len(strings.TrimLeft(l.lower[from:], " "))
-	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, 0, from, min(len(l.lower), from+reach))], " ")
+	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, 0, from, min(len(l.lower), from+valueWindow))], " ")
 	all, _ := readStatements(nil, s, r.below.measure)
 	if len(all) == 0 || isAsked(l.lower[from:]) {
 		r.below.waits = isItem && r.below.listed
@@ -67,10 +67,10 @@ func (r *reader) value(raw []byte) bool {
 	r.below.listed = isItem
 	for _, st := range all {
 		scope := l.text[from+st.scope[0] : from+st.scope[1]]
-		if !st.scoped() {
+		if !st.hasScope() {
 			scope = strings.TrimRight(l.text[:from], ": ")
 		}
-		r.state(st, scope, "", strings.EqualFold(scope, "overall"))
+		r.addStatement(st, scope, "", strings.EqualFold(scope, "overall"))
 	}
 	return true
 }
@@ -87,7 +87,7 @@ func columnOf(cell string) (m measure, overall, ok bool) {
 	cell, overall = strings.CutPrefix(cell, "overall ")
 	cell = strings.TrimPrefix(strings.TrimPrefix(cell, "our "), "model ")
 	noun := nounAt(cell)
-	if noun == 0 || len(cell) > look {
+	if noun == 0 || len(cell) > shapeWindow {
 		return measure{}, false, false
 	}
 	match := column.FindStringSubmatchIndex(cell[noun:])
@@ -112,8 +112,8 @@ func (r *reader) opensTable(l *line, rest []byte) bool {
 	return false
 }
 
-// row takes a row whose first cell is a label, and whose others are its values.
-func (r *reader) row(l *line, rest []byte) bool {
+// readRow reads a row whose first cell is a label, and whose others are its values.
+func (r *reader) readRow(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isRow([]byte(l.lower)) {
 		return false
 	}
@@ -124,7 +124,7 @@ func (r *reader) row(l *line, rest []byte) bool {
 	}
 	for _, cell := range cells[1:] {
 		if st, ok := readStatement(cell, m); ok {
-			r.state(st, "", "", overall)
+			r.addStatement(st, "", "", overall)
 		}
 	}
 	return true
@@ -149,9 +149,9 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// cells takes a row of a table that has a column of confidences, and reports whether the line is one. Its topic is the first other cell
+// readCell reads a row of a table that has a column of confidences, and reports whether the line is one. Its topic is the first other cell
 // that has letters.
-func (r *reader) cells(raw []byte) bool {
+func (r *reader) readCell(raw []byte) bool {
 	l := newLine(readable(raw))
 	if strings.IndexByte(l.lower, '|') < 0 {
 		r.table = table{}
@@ -168,7 +168,7 @@ func (r *reader) cells(raw []byte) bool {
 				topic = cell
 			}
 		}
-		r.state(st, "", topic, false)
+		r.addStatement(st, "", topic, false)
 	}
 	return true
 }

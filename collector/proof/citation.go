@@ -33,12 +33,12 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
 	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
 		lower := lowered(raw)
-		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
+		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), shapeWindow))]); m != nil && len(lower) <= shapeWindow && m[1]+m[2] != "" {
 			r.listing = true
 			return
 		}
 		if mark := footnote.FindString(raw); mark != "" {
-			r.citeAll(raw[len(mark):])
+			r.readSources(raw[len(mark):])
 			return
 		}
 		regions = append(regions, sourceLabels(raw, lower, header)...)
@@ -55,10 +55,10 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 			at.end = valueEnd(raw, at.start, at.from, at.end)
 		}
 		if value := clipped(raw, at.from, at.end); !at.labeled {
-			r.citeText(value)
+			r.readSource(value)
 		} else if !isDirection(value) {
 			for _, fragment := range fragments(value) {
-				r.citeAll(fragment)
+				r.readSources(fragment)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 			return all
 		}
 		i = at + len(k.word)
-		m := sourceWords.FindStringSubmatchIndex(lower[at:min(len(lower), at+look)])
+		m := sourceWords.FindStringSubmatchIndex(lower[at:min(len(lower), at+shapeWindow)])
 		if m == nil || at < behind || inURL(lower, at) {
 			continue
 		}
@@ -108,7 +108,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 
 // inURL reports whether the word that goes on at an offset is a web address.
 func inURL(s string, at int) bool {
-	before := s[max(0, at-reach):at]
+	before := s[max(0, at-valueWindow):at]
 	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://")
 }
 
@@ -122,8 +122,8 @@ func isPairRow(raw string, start int) bool {
 // labelStart is what may stand before a label at the start of its line: marks of quotes, lists, headings and cells.
 var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
-// listed takes a line below "Sources:" and reports whether it belongs to the list there.
-func (r *reader) listed(raw []byte) bool {
+// readListed reads a line below "Sources:" and reports whether it belongs to the list there.
+func (r *reader) readListed(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
 	if strings.Trim(text, "-=") == "" {
 		return true
@@ -131,7 +131,7 @@ func (r *reader) listed(raw []byte) bool {
 	item, ok := listItem(text)
 	r.listing = ok && !ownLabel(item)
 	if r.listing {
-		r.citeAll(item)
+		r.readSources(item)
 	}
 	return r.listing
 }
@@ -156,8 +156,8 @@ func ownLabel(item string) bool {
 	return len(sourceLabels(item, l.lower, false)) > 0
 }
 
-// citeAll takes the sources of a text: each of its links, if it has several, else itself.
-func (r *reader) citeAll(text string) {
+// readSources reads the sources of a text: each of its links, if it has several, else itself.
+func (r *reader) readSources(text string) {
 	var parts []string
 	for rest := text; ; {
 		from, end := addressIn(rest)
@@ -171,16 +171,16 @@ func (r *reader) citeAll(text string) {
 		rest = rest[end:]
 	}
 	if len(parts) < 2 {
-		r.citeText(text)
+		r.readSource(text)
 		return
 	}
 	for _, part := range parts {
-		r.citeText(part[len(joints.FindString(part)):])
+		r.readSource(part[len(joints.FindString(part)):])
 	}
 }
 
-// citeText takes a source as it stands, with the date and the address in it; of a link, its text.
-func (r *reader) citeText(text string) {
+// readSource reads a source as it stands, with the date and the address in it; of a link, its text.
+func (r *reader) readSource(text string) {
 	if !isNamed(text) {
 		return
 	}
@@ -191,7 +191,7 @@ func (r *reader) citeText(text string) {
 	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
 		c.Source = bounded(m[1])
 	}
-	r.cite(c)
+	r.addCitation(c)
 }
 
 // fragments splits "plot data, PNW models, Regional market analysis 2025", and leaves one source whole: a fragment that has a colon ("MTBS, Imagery date: 2022-09-15"), continues in lower case or has no letters ("USGS, 2022") belongs to what stands before it.

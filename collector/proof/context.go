@@ -28,18 +28,18 @@ var (
 // statement about samples is a term of method, and examples, conditions, choices and code state nothing.
 func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
-	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
+	before := l.lower[runeStart(l.lower, max(0, f.start-shapeWindow)):f.start]
 	switch {
-	case isElsewhere(before, f.start > look) && !isFirstPerson(label),
+	case isAboutPlace(before, f.start > shapeWindow) && !isFirstPerson(label),
 		f.reading == "whole" && strings.TrimLeft(behind, " .!") != "",
 		strings.Contains(label, "sicherheit") && !first.value.Known,
 		containsAny(label, "statistic"),
 		containsAny(label, "level", "niveau", "nivel") && (isStatistical(l.lower) || isStatistical(r.context(rest))):
 		return false
 	case f.label:
-		return !isIllustrated(before) && !isCode(l, f, first) && (!first.worded || first.value.Known || first.scoped() || !choices.MatchString(behind))
+		return !isIllustrated(before) && !isCode(l, f, first) && (!first.inWords || first.value.Known || first.hasScope() || !choices.MatchString(behind))
 	}
-	return !conditional.MatchString(before) && !reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+look)])
+	return !conditional.MatchString(before) && !reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+shapeWindow)])
 }
 
 func containsAny(s string, words ...string) bool {
@@ -63,9 +63,9 @@ func isIllustrated(before string) bool {
 	return slices.ContainsFunc(illustrations, func(word string) bool { return strings.HasSuffix(before, word) })
 }
 
-// isElsewhere reports whether the sentence before a label begins with a place, a group, a time or an authority, of which it then speaks,
+// isAboutPlace reports whether the sentence before a label begins with a place, a group, a time or an authority, of which it then speaks,
 // as in "In the EU, confidence: 40%"; cut, whether more stands before.
-func isElsewhere(before string, cut bool) bool {
+func isAboutPlace(before string, cut bool) bool {
 	sentence := strings.TrimRight(before, " ,;–—")
 	if end := strings.LastIndexAny(sentence, ",;:.!?"); end >= 0 {
 		if strings.IndexByte(".!?", sentence[end]) < 0 {
@@ -73,11 +73,11 @@ func isElsewhere(before string, cut bool) bool {
 		}
 		sentence, cut = sentence[end+1:], false
 	}
-	return !cut && beginsElsewhere(strings.TrimLeft(sentence, " -*•"), beginnings)
+	return !cut && beginsWithPlace(strings.TrimLeft(sentence, " -*•"), beginnings)
 }
 
-// beginsElsewhere reports whether a text begins with one of some prepositions, and with nothing of the answer behind it.
-func beginsElsewhere(text string, prepositions wordSet) bool {
+// beginsWithPlace reports whether a text begins with one of some prepositions, and with nothing of the answer behind it.
+func beginsWithPlace(text string, prepositions wordSet) bool {
 	word, rest := nextWord(text)
 	if !prepositions[word] {
 		return false
@@ -90,14 +90,14 @@ func beginsElsewhere(text string, prepositions wordSet) bool {
 	return true
 }
 
-// isOfOthers reports whether what stands behind a value says whose confidence it is: "in Germany", "among voters", "(German voters)".
-func isOfOthers(behind string) bool {
+// isAboutOthers reports whether what stands behind a value says whose confidence it is: "in Germany", "among voters", "(German voters)".
+func isAboutOthers(behind string) bool {
 	behind = strings.TrimLeft(behind, " ")
 	if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, "（") {
 		inside, _, _ := strings.Cut(strings.Replace(behind, "）", ")", 1), ")")
 		return containsAny(inside, groupWords...)
 	}
-	return beginsElsewhere(behind, places)
+	return beginsWithPlace(behind, places)
 }
 
 // isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
@@ -114,8 +114,8 @@ func (r *reader) context(rest []byte) string {
 	first, rest := cutLine(rest)
 	second, _ := cutLine(rest)
 	var b strings.Builder
-	for _, line := range [][]byte{r.above, first, second} {
-		b.Write(line[:min(len(line), reach)])
+	for _, line := range [][]byte{r.previous, first, second} {
+		b.Write(line[:min(len(line), valueWindow)])
 		b.WriteByte('\n')
 	}
 	return strings.ToLower(b.String())

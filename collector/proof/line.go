@@ -61,13 +61,13 @@ func (l *line) set(raw string) {
 	}
 	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
 	if strings.ContainsAny(raw, "*_`\"") || !isPlain(raw) {
-		l.unmark()
+		l.removeMarkup()
 	}
 	l.lower = lowered(l.text)
 }
 
-// unmark takes emphasis and what is quoted out of the text.
-func (l *line) unmark() {
+// removeMarkup takes emphasis and what is quoted out of the text.
+func (l *line) removeMarkup() {
 	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
 	var unclosed [len(quotations)]bool
 	closing := -1 // where the bold text that is open ends
@@ -210,9 +210,9 @@ var (
 	overalls = setOf("overall")
 )
 
-// leads reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
+// qualify reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
 // the value is that of the whole answer.
-func (l *line) leads(at int) (start int, overall, ok bool) {
+func (l *line) qualify(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
 	if inURL(l.lower, at) {
 		return 0, false, false
@@ -254,7 +254,7 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 // isEnclosed reports whether brackets are open behind a text. It looks at the end of a long one.
 func isEnclosed(before string) bool {
 	depth := 0
-	for i := max(0, len(before)-reach); i < len(before); i++ {
+	for i := max(0, len(before)-valueWindow); i < len(before); i++ {
 		switch before[i] {
 		case '(', '[':
 			depth++
@@ -289,7 +289,7 @@ func valueEnd(text string, label, from, end int) int {
 
 // isAsked reports whether the sentence that a text continues is a question.
 func isAsked(rest string) bool {
-	for i, r := range rest[:min(len(rest), reach)] {
+	for i, r := range rest[:min(len(rest), valueWindow)] {
 		switch r {
 		case '?', '？':
 			return true

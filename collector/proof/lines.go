@@ -124,7 +124,7 @@ func headsTable(line, rest []byte) bool { return isRow(line) && isDelimiter(rest
 // isDelimiter reports whether a text begins with the line below the header of a table.
 func isDelimiter(text []byte) bool {
 	line, _ := cutLine(text)
-	return bytes.Contains(line[:min(len(line), look)], []byte("--")) && len(bytes.Trim(line, "|-: \t")) == 0
+	return bytes.Contains(line[:min(len(line), shapeWindow)], []byte("--")) && len(bytes.Trim(line, "|-: \t")) == 0
 }
 
 func isRow(line []byte) bool {

@@ -62,7 +62,7 @@ func (r *reader) lines(text []byte, keyword int) {
 			}
 			r.read(line, rest, keyword < len(text)-len(rest))
 			if len(bytes.TrimSpace(line)) > 0 {
-				begun, r.above = true, line
+				begun, r.previous = true, line
 			}
 			continue
 		}
@@ -70,7 +70,7 @@ func (r *reader) lines(text []byte, keyword int) {
 		case !inside && !outside && r.fence.data:
 			block = len(text) - len(rest)
 		case inside && outside && block >= 0:
-			if (!begun || len(bytes.TrimSpace(rest)) == 0) && !isIllustration(r.above) {
+			if (!begun || len(bytes.TrimSpace(rest)) == 0) && !isIllustration(r.previous) {
 				r.document(text[block:from])
 			}
 			begun, block = true, -1

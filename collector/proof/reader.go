@@ -6,26 +6,26 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// reach bounds the bytes of a line that are read as the value of one label.
-const reach = 1 << 10
+// valueWindow bounds the bytes of a line that are read as the value of one label.
+const valueWindow = 1 << 10
 
 // reader collects findings within their limit.
 type reader struct {
 	Findings
-	origin  event.Origin
-	room    int
-	fence   fence
-	listing bool // below a "Sources:" that has the rest of its line empty
-	below   below
-	table   table
-	line    line
-	hits    []hit
-	all     []statement
-	above   []byte // the last line before that is not blank
+	origin   event.Origin
+	room     int
+	fence    fence
+	listing  bool // below a "Sources:" that has the rest of its line empty
+	below    below
+	table    table
+	line     line
+	hits     []hit
+	all      []statement
+	previous []byte // the last line before that is not blank
 }
 
-// take reports whether there is room for one more finding, and counts it if not.
-func (r *reader) take() bool {
+// reserve reports whether there is room for one more finding, and counts it if not.
+func (r *reader) reserve() bool {
 	if r.room <= 0 {
 		r.Dropped++
 		return false
@@ -34,9 +34,9 @@ func (r *reader) take() bool {
 	return true
 }
 
-// keep takes a confidence if there is room.
-func (r *reader) keep(c event.Confidence) {
-	if !r.take() {
+// addConfidence takes a confidence if there is room.
+func (r *reader) addConfidence(c event.Confidence) {
+	if !r.reserve() {
 		return
 	}
 	if r.Confidences == nil {
@@ -45,18 +45,18 @@ func (r *reader) keep(c event.Confidence) {
 	r.Confidences = append(r.Confidences, c)
 }
 
-// cite takes a citation if there is room.
-func (r *reader) cite(c event.Citation) {
-	if r.take() {
+// addCitation takes a citation if there is room.
+func (r *reader) addCitation(c event.Citation) {
+	if r.reserve() {
 		r.Citations = append(r.Citations, c)
 	}
 }
 
-// state takes a statement and what it is about.
-func (r *reader) state(st statement, scope, topic string, overall bool) {
+// addStatement adds a statement and what it is about.
+func (r *reader) addStatement(st statement, scope, topic string, overall bool) {
 	c := st.confidence(r.origin)
 	c.Scope, c.Topic, c.Overall = bounded(scope), bounded(topic), overall
-	r.keep(c)
+	r.addConfidence(c)
 }
 
 func (st *statement) confidence(origin event.Origin) event.Confidence {
@@ -67,7 +67,7 @@ func (st *statement) confidence(origin event.Origin) event.Confidence {
 
 // read takes what one line states; rest is the text below it. A line that mentions nothing can only belong to one above.
 func (r *reader) read(raw, rest []byte, mentions bool) {
-	if r.listing && r.listed(raw) || r.table.open && r.cells(raw) || r.below.waits && r.value(raw) {
+	if r.listing && r.readListed(raw) || r.table.open && r.readCell(raw) || r.below.waits && r.readBelow(raw) {
 		return
 	}
 	if !mentions {
@@ -79,7 +79,7 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	if isQuote(raw) {
 		r.hits = r.hits[:0]
 	}
-	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.row(l, rest) || r.opensBelow(l)) {
+	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readRow(l, rest) || r.opensBelow(l)) {
 		return
 	}
 	r.statements(l, raw, rest)
@@ -92,7 +92,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 	var regions []region
 	for i := 0; i < len(r.hits); i++ {
 		for f := range l.candidates(r.hits[i]) {
-			if at, ok := r.rate(l, f, i, rest); ok {
+			if at, ok := r.readShape(l, f, i, rest); ok {
 				regions = append(regions, at)
 				for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
 					i++
@@ -104,11 +104,11 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 	r.sources(l, regions, headsTable(raw, rest))
 }
 
-// rate takes the statements of one shape, and returns the region of the rationale behind them.
-func (r *reader) rate(l *line, f found, hit int, rest []byte) (region, bool) {
+// readShape reads the statements of one shape, and returns the region of the rationale behind them.
+func (r *reader) readShape(l *line, f found, hit int, rest []byte) (region, bool) {
 	to := f.to
 	if to < 0 {
-		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+reach))
+		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+valueWindow))
 	}
 	all, rationale := readStatements(r.all[:0], l.lower[f.from:max(f.from, to)], f.measure)
 	r.all = all
@@ -116,7 +116,7 @@ func (r *reader) rate(l *line, f found, hit int, rest []byte) (region, bool) {
 		return region{}, false
 	}
 	for _, st := range all {
-		r.state(st, l.text[f.from+st.scope[0]:f.from+st.scope[1]], l.topic(f.start), f.overall)
+		r.addStatement(st, l.text[f.from+st.scope[0]:f.from+st.scope[1]], l.topic(f.start), f.overall)
 	}
 	at := region{start: l.rawAt(f.start), from: -1, end: l.rawAt(to)}
 	if rationale >= 0 {
@@ -128,10 +128,10 @@ func (r *reader) rate(l *line, f found, hit int, rest []byte) (region, bool) {
 // limit returns where the value behind a keyword ends at the latest: where another begins a label.
 func (r *reader) limit(l *line, i int) int {
 	for _, h := range r.hits[i+1:] {
-		if h.at > r.hits[i].at+reach {
+		if h.at > r.hits[i].at+valueWindow {
 			break
 		}
-		if start, _, ok := l.leads(h.at); ok && h.noun > 0 {
+		if start, _, ok := l.qualify(h.at); ok && h.noun > 0 {
 			return start
 		}
 	}

@@ -86,13 +86,13 @@ type found struct {
 	measure         measure
 }
 
-// look bounds the bytes before and behind a keyword in which a shape must lie.
-const look = 96
+// shapeWindow bounds the bytes before and behind a keyword in which a shape must lie.
+const shapeWindow = 96
 
 // candidates yields the shapes at a keyword of the line, in order.
 func (l *line) candidates(h hit) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		start, overall, own := l.leads(h.at)
+		start, overall, own := l.qualify(h.at)
 		behind := strings.TrimLeft(l.lower[h.at:], "abcdefghijklmnopqrstuvwxyz")
 		sign := strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=")
 		for _, s := range h.shapes {
@@ -119,7 +119,7 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	if s.noun {
 		at += h.noun
 	}
-	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+look+maxValue))]
+	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+shapeWindow+maxValue))]
 	after := s.after.FindStringSubmatchIndex(ahead)
 	if after == nil {
 		return found{}, false
@@ -129,7 +129,7 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	if s.label { // "confidence ==" compares
 		return f, !strings.HasPrefix(l.lower[at+after[1]:], "=")
 	}
-	floor := max(0, h.at-look)
+	floor := max(0, h.at-shapeWindow)
 	for floor < h.at && !utf8.RuneStart(l.lower[floor]) {
 		floor++
 	}

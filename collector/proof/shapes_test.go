@@ -31,7 +31,7 @@ func shapesOf(text string) (names []string) {
 	r.hits = appendHits(nil, l.lower)
 	for i, h := range r.hits {
 		for f := range l.candidates(h) {
-			if _, ok := r.rate(l, f, i, nil); ok {
+			if _, ok := r.readShape(l, f, i, nil); ok {
 				names = append(names, f.shape.name)
 				break
 			}

@@ -9,12 +9,12 @@ import (
 // statement is one confidence as it stands behind a label.
 type statement struct {
 	figure
-	scope [2]int // where what it is about begins and ends
-	size  int    // bytes read
-	rated bool   // both in words and in figures, so that what follows a dash is what the rating rests on
+	scope    [2]int // where what it is about begins and ends
+	size     int    // bytes read
+	combined bool   // both in words and in figures, so that what follows a dash is what the rating rests on
 }
 
-func (st *statement) scoped() bool { return st.scope[1] > 0 }
+func (st *statement) hasScope() bool { return st.scope[1] > 0 }
 
 const (
 	opening = " *_`([]\"'“”「【~"
@@ -33,13 +33,13 @@ func readStatement(s string, m measure) (st statement, ok bool) {
 	}
 	st.figure = f
 	at += n
-	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && ends(rest, true) {
+	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && canEndBefore(rest, true) {
 		at = len(s) - len(rest)
 	}
 	if gap := len(s) - len(skipGlue(s[at:])); gap > at {
-		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.worded != f.worded {
+		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.inWords != f.inWords {
 			st.merge(other, s[at:gap+n])
-			st.rated, at = true, gap+n
+			st.combined, at = true, gap+n
 		}
 	}
 	if at = len(s) - len(strings.TrimLeft(s[at:], closing)); at < len(s) && s[at-1] == ' ' {
@@ -65,12 +65,12 @@ func skipGlue(s string) string {
 // merge adds a level to a figure or the reverse.
 func (st *statement) merge(other figure, written string) {
 	level := st.figure
-	if other.worded {
+	if other.inWords {
 		level = other
 	} else {
 		st.value, st.low, st.high = other.value, other.low, other.high
 	}
-	st.worded = true
+	st.inWords = true
 	switch {
 	case st.value.Known:
 		st.label = level.label
@@ -147,7 +147,7 @@ func readStatements(all []statement, s string, m measure) (_ []statement, ration
 		return all, -1
 	}
 	all, rationale = append(all, first), -1
-	plain := !first.scoped()
+	plain := !first.hasScope()
 	m.loose = false
 	for at := first.size; at < len(s); {
 		from, end := nextSeparator(s[at:], ",;(/&–—，；、")
@@ -156,19 +156,19 @@ func readStatements(all []statement, s string, m measure) (_ []statement, ration
 		}
 		sign := s[at+from : at+end]
 		at += end
-		if rationale < 0 && first.rated && strings.ContainsAny(sign, "-–—") {
+		if rationale < 0 && first.combined && strings.ContainsAny(sign, "-–—") {
 			rationale = at
 		}
 		next, ok := readStatement(s[at:], m)
 		if !ok {
 			continue
 		}
-		if next.scoped() {
+		if next.hasScope() {
 			next.scope[0], next.scope[1] = next.scope[0]+at, next.scope[1]+at
 		}
 		at += next.size
-		if !plain || next.scoped() {
-			plain = plain || !next.scoped()
+		if !plain || next.hasScope() {
+			plain = plain || !next.hasScope()
 			all = append(all, next)
 		}
 	}

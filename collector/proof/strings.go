@@ -49,7 +49,7 @@ func bounded(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = unmarked(cut(strings.Trim(s, " "), 2*maxString)) // unmarked is slow on what is made of marks
+	s = trimEmphasis(cut(strings.Trim(s, " "), 2*maxString)) // trimEmphasis is slow on what is made of marks
 	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
 }
 
@@ -72,13 +72,13 @@ func whole(s string) string {
 	return strings.Clone(s)
 }
 
-// unmarked strips emphasis that stands around the whole of s, or at one end without its other half.
-func unmarked(s string) string {
+// trimEmphasis strips emphasis that stands around the whole of s, or at one end without its other half.
+func trimEmphasis(s string) string {
 	for {
 		before := len(s)
 		s = strings.Trim(s, " ")
 		for _, mark := range []string{"**", "__", "*", "_", "`"} {
-			s = unmark(s, mark)
+			s = trimMark(s, mark)
 		}
 		if len(s) == before {
 			return s
@@ -86,7 +86,7 @@ func unmarked(s string) string {
 	}
 }
 
-func unmark(s, mark string) string {
+func trimMark(s, mark string) string {
 	if inner, ok := strings.CutPrefix(s, mark); ok {
 		switch strings.Index(inner, mark) {
 		case -1:

@@ -64,14 +64,16 @@ func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 
 // layerOf returns a value's proof layer: an object, or the JSON of one in a string, which is read into the document.
 func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
-	if layer := member(v, strictjson.Object, "proofLayer", "proof_layer"); layer.Exists() {
-		return layer
+	for _, name := range [...]string{"proofLayer", "proof_layer"} {
+		if layer := asObject(v.Get(name), inner); layer.Exists() {
+			return layer
+		}
 	}
-	return opened(v.First("proofLayer", "proof_layer"), inner)
+	return strictjson.Value{}
 }
 
-// opened returns an object, which may stand as JSON in a string; else nothing.
-func opened(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
+// asObject returns an object, which may stand as JSON in a string; else nothing.
+func asObject(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	if v.Kind() == strictjson.String && inner.Parse(v.Text(), maxDepth) == nil {
 		v = inner.Root()
 	}
@@ -113,7 +115,7 @@ func (r *reader) layer(layer strictjson.Value) {
 	}
 	for _, c := range readConfidence(layer.Get("confidence"), refuse) {
 		c.Origin = event.OriginStructured
-		r.keep(c)
+		r.addConfidence(c)
 	}
 	list := layer.Get("citations")
 	if k := list.Kind(); k > strictjson.Null && k != strictjson.Array {
@@ -127,7 +129,7 @@ func (r *reader) layer(layer strictjson.Value) {
 		if c.Source+c.Reference+c.URI == "" {
 			refuse(event.UnreadableType)
 		} else {
-			r.cite(c)
+			r.addCitation(c)
 		}
 	}
 	chain := member(layer, strictjson.Array, "reasoningChain", "reasoning_chain")

@@ -14,8 +14,8 @@ import (
 type figure struct {
 	value, low, high event.Ratio
 	label            string // as written, where no number says it all
-	worded           bool
-	bare             bool // a whole number without a unit
+	inWords          bool
+	unitless         bool // a whole number without a unit
 	void             bool // what no value can stand for, such as "0-100%"
 }
 
@@ -82,11 +82,11 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 		}
 		size := at[1]
 		if v.name == "level" {
-			if n := v.joined(window, size); ends(s[n:], false) {
+			if n := v.joined(window, size); canEndBefore(s[n:], false) {
 				size, f.label = n, window[:n]
 			}
 		}
-		if !ok || !ends(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.worded && !f.bare) {
+		if !ok || !canEndBefore(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.inWords && !f.unitless) {
 			continue
 		}
 		if f.label == "" && (!f.value.Known || v.name == "score") {
@@ -169,7 +169,7 @@ func readScore(g groups, _ measure) (figure, bool) {
 func readStars(g groups, _ measure) (figure, bool) {
 	filled, empty := utf8.RuneCountInString(g[0]), utf8.RuneCountInString(g[1])
 	if empty == 0 {
-		return figure{label: g[0], worded: true}, filled > 0
+		return figure{label: g[0], inWords: true}, filled > 0
 	}
 	return figure{value: known(float64(filled) / float64(filled+empty)), label: g[0] + g[1]}, filled+empty <= 10
 }
@@ -187,21 +187,21 @@ func readRange(g groups, m measure) (figure, bool) {
 
 func readLowest(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
-	return figure{low: known(low), bare: g[1]+g[3] == ""}, ok
+	return figure{low: known(low), unitless: g[1]+g[3] == ""}, ok
 }
 
 func readHighest(g groups, m measure) (figure, bool) {
 	high, ok := toRatio(g[0], g[1], m)
-	return figure{high: known(high), bare: g[1] == ""}, ok
+	return figure{high: known(high), unitless: g[1] == ""}, ok
 }
 
 func readFigure(g groups, m measure) (figure, bool) {
 	value, ok := toRatio(g[0], g[1], m)
-	return figure{value: known(value), bare: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
+	return figure{value: known(value), unitless: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
 }
 
 func readWords(g groups, _ measure) (figure, bool) {
-	return figure{label: g[0], worded: true}, true
+	return figure{label: g[0], inWords: true}, true
 }
 
 func known(value float64) event.Ratio { return event.Ratio{Value: value, Known: true} }
@@ -255,8 +255,8 @@ var (
 	limits  = setOf("limits")
 )
 
-// ends reports whether a value may end before rest; loose, whether any word may follow but those against it.
-func ends(rest string, loose bool) bool {
+// canEndBefore reports whether a value may end before rest; loose, whether any word may follow but those against it.
+func canEndBefore(rest string, loose bool) bool {
 	if rest == "" {
 		return true
 	}
@@ -270,7 +270,7 @@ func ends(rest string, loose bool) bool {
 	case strings.ContainsRune("-'’‑/", next) && unicode.IsLetter(after), strings.ContainsRune(".,%-–/", next) && unicode.IsDigit(after):
 		return false
 	}
-	if isOfOthers(rest) {
+	if isAboutOthers(rest) {
 		return false
 	}
 	word, behind := nextWord(rest)
