@@ -33,7 +33,6 @@ func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	case isAboutPlace(before, f.start > shapeWindow) && !isFirstPerson(label),
 		f.reading == "whole" && strings.TrimLeft(behind, " .!") != "",
 		strings.Contains(label, "sicherheit") && !first.value.Known,
-		containsAny(label, "statistic"),
 		containsAny(label, "level", "niveau", "nivel") && (isStatistical(l.lower) || isStatistical(r.context(rest))):
 		return false
 	case f.label:

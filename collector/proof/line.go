@@ -96,7 +96,7 @@ func (l *line) removeMarkup() {
 				}
 				size = 2
 			}
-		case q >= 0 && !unclosed[q] && (r != '"' || i == 0 || !inWord(raw[i-1])):
+		case q >= 0 && !unclosed[q]:
 			inner, _, found := strings.Cut(raw[i+size:], quotations[q].close)
 			unclosed[q] = !found
 			if found && mentions([]byte(inner)) {
@@ -227,9 +227,6 @@ func (l *line) qualify(at int) (start int, overall, ok bool) {
 			break
 		}
 		if (r == '-' || r == '*' || r == '+') && (start-size == 0 || l.lower[start-size-1] == ' ') && (r == '-' || start < len(l.lower) && l.lower[start] == ' ') {
-			if r == '-' && start < len(l.lower) && l.lower[start] == '-' {
-				return 0, false, false
-			}
 			break
 		}
 		start -= size

@@ -126,8 +126,8 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	}
 	f := found{shape: s, start: h.at, from: at + after[1], to: -1, measure: measureOf(s.after, after)}
 	f.take(s.after, after, at)
-	if s.label { // "confidence ==" compares
-		return f, !strings.HasPrefix(l.lower[at+after[1]:], "=")
+	if s.label {
+		return f, true
 	}
 	floor := max(0, h.at-shapeWindow)
 	for floor < h.at && !utf8.RuneStart(l.lower[floor]) {

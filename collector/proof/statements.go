@@ -33,9 +33,6 @@ func readStatement(s string, m measure) (st statement, ok bool) {
 	}
 	st.figure = f
 	at += n
-	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && canEndBefore(rest, true) {
-		at = len(s) - len(rest)
-	}
 	if gap := len(s) - len(skipGlue(s[at:])); gap > at {
 		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.inWords != f.inWords {
 			st.merge(other, s[at:gap+n])
