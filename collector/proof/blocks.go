@@ -6,22 +6,22 @@ import (
 	"unicode"
 )
 
-// below is what follows a label that stands alone in its line.
+// below is the state of the lines that follow a label on a line of its own.
 type below struct {
-	waits   bool // for a value
-	listed  bool // one has been read of a list
+	waits   bool // a value may follow
+	listed  bool // a value has been read from a list
 	measure measure
 }
 
 var (
-	// alone is what follows the noun of a label without a value: a heading, or a line of its own.
+	// alone matches the rest of a label that has no value on its line, such as a heading.
 	alone   = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
 	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
-	// column is what follows the noun in the name of a column, or of a row, of confidences.
+	// column matches the rest of a label that names a column or a row of confidences.
 	column = compile(`^⟨aspect⟩⟨scale⟩$`)
 )
 
-// opensBelow reports whether a line is a label alone.
+// opensBelow reports whether a line is a label without a value.
 func (r *reader) opensBelow(l *line) bool {
 	h := r.hits[0]
 	rest := l.lower[h.at:]
@@ -41,7 +41,7 @@ func (r *reader) opensBelow(l *line) bool {
 	return true
 }
 
-// readBelow reads the line below a label that stands alone, and reports whether it belongs to it.
+// readBelow reads a line below a label without a value, and reports whether it belongs to the label.
 func (r *reader) readBelow(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
 	if strings.Trim(text, "-=") == "" && !r.below.listed { // blank, or the line below a heading
@@ -82,7 +82,7 @@ type table struct {
 	measure measure
 }
 
-// columnOf reports whether a cell names a column of confidences, and what they are measured on.
+// columnOf reports whether a cell names a column of confidences, and returns their scale.
 func columnOf(cell string) (m measure, overall, ok bool) {
 	cell, overall = strings.CutPrefix(cell, "overall ")
 	cell = strings.TrimPrefix(strings.TrimPrefix(cell, "our "), "model ")
@@ -112,7 +112,7 @@ func (r *reader) opensTable(l *line, rest []byte) bool {
 	return false
 }
 
-// readRow reads a row whose first cell is a label, and whose others are its values.
+// readRow reads a row that has a label in its first cell and values in the others, and reports whether it is one.
 func (r *reader) readRow(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isRow([]byte(l.lower)) {
 		return false
@@ -149,8 +149,7 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// readCell reads a row of a table that has a column of confidences, and reports whether the line is one. Its topic is the first other cell
-// that has letters.
+// readCell reads the confidence in a row of a table, and reports whether the line is a row. The topic is the first other cell with letters.
 func (r *reader) readCell(raw []byte) bool {
 	l := newLine(readable(raw))
 	if strings.IndexByte(l.lower, '|') < 0 {

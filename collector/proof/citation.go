@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// region is a part of a raw line that may name a source: the rationale of a statement of confidence, or what stands behind a label.
+// region is a part of a raw line that may name a source: the rationale behind a confidence, or the text behind a source label.
 type region struct {
 	start     int // of the statement or the label
 	from, end int // of the source; from is -1 if there is none
@@ -28,7 +28,7 @@ var (
 	joints   = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
-// sources takes the sources of a line, each up to where the next region begins. A header of a table names columns.
+// sources adds the sources of a line. Each region ends where the next one begins. In the header of a table, labels name columns.
 func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
 	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
@@ -64,7 +64,7 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 	}
 }
 
-// clipped returns raw[from:end] without what leads to a next label.
+// clipped returns raw[from:end] without the marks that lead to the next label.
 func clipped(raw string, from, end int) string {
 	if end < len(raw) {
 		return strings.TrimRight(raw[from:end], " ([-–—,;·•")
@@ -72,12 +72,12 @@ func clipped(raw string, from, end int) string {
 	return raw[from:]
 }
 
-// isDirection reports whether a value names what something is made of, as "English → German" does, and no source.
+// isDirection reports whether a value names the two ends of a conversion, such as "English → German", instead of a source.
 func isDirection(value string) bool {
 	return containsAny(value, "→", "->", "=>") && !address.MatchString(value)
 }
 
-// sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
+// sourceLabels returns the source labels of a line in order. A label is at the start of the line or bold, and not in code or in a URL.
 func sourceLabels(raw, lower string, header bool) (all []region) {
 	const maxIndent = 128
 	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
@@ -106,20 +106,20 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 	}
 }
 
-// inURL reports whether the word that goes on at an offset is a web address.
+// inURL reports whether an offset is within a web address.
 func inURL(s string, at int) bool {
 	before := s[max(0, at-valueWindow):at]
 	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://")
 }
 
-// isPairRow reports whether the line is a row of two cells, of which the first holds only the label at start. In a row of more the
-// label may name a column or a row of several values.
+// isPairRow reports whether the line is a row of two cells, and the first holds only the label at start. In a longer row, the label may
+// name a column or several values.
 func isPairRow(raw string, start int) bool {
 	row := strings.TrimRight(raw, " ")
 	return strings.Trim(raw[:start], " >*_") == "|" && strings.Count(strings.TrimSuffix(row, "|"), "|") == 2
 }
 
-// labelStart is what may stand before a label at the start of its line: marks of quotes, lists, headings and cells.
+// labelStart matches what may precede a label at the start of its line: marks of quotes, lists, headings and cells.
 var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
 // readListed reads a line below "Sources:" and reports whether it belongs to the list there.
@@ -136,16 +136,16 @@ func (r *reader) readListed(raw []byte) bool {
 	return r.listing
 }
 
-// itemMark is "- ", "1. ", "[1] " or "[^1]: " at the start of an item of a list.
+// itemMark matches "- ", "1. ", "[1] " or "[^1]: " at the start of a list item.
 var itemMark = regexp.MustCompile(`^(?:[-*+•] |[0-9]{1,3}[.)] |\[\^?[0-9a-z]{1,8}\]:? )`)
 
-// listItem returns the text of "- MTBS" or "1. MTBS".
+// listItem returns the text of a list item such as "- MTBS", and whether it is one.
 func listItem(text string) (string, bool) {
 	mark := itemMark.FindString(text)
 	return text[len(mark):], mark != ""
 }
 
-// ownLabel reports whether a list item is a statement rather than a source.
+// ownLabel reports whether a list item has a label of its own, so that it is not a source.
 func ownLabel(item string) bool {
 	l := newLine(item)
 	for _, h := range appendHits(nil, l.lower) {
@@ -156,7 +156,7 @@ func ownLabel(item string) bool {
 	return len(sourceLabels(item, l.lower, false)) > 0
 }
 
-// readSources reads the sources of a text: each of its links, if it has several, else itself.
+// readSources adds each link of a text as a source, or the whole text if it has fewer than two links.
 func (r *reader) readSources(text string) {
 	var parts []string
 	for rest := text; ; {
@@ -179,7 +179,7 @@ func (r *reader) readSources(text string) {
 	}
 }
 
-// readSource reads a source as it stands, with the date and the address in it; of a link, its text.
+// readSource adds a source with its date and address. A link is named by its text.
 func (r *reader) readSource(text string) {
 	if !isNamed(text) {
 		return
@@ -218,17 +218,17 @@ func fragments(list string) []string {
 	return all
 }
 
-// continuation is what a fragment has that is not a source of its own.
+// continuation matches a fragment that belongs to the source before it.
 var continuation = regexp.MustCompile("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
 
 var nameless = setOf("nameless")
 
-// isNamed reports whether text names a source at all.
+// isNamed reports whether a text names a source.
 func isNamed(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
 }
 
-// date is one of ISO 8601, whatever the length of its month.
+// date matches a date of ISO 8601. It does not check the length of the month.
 var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
 
 // isoDate returns a copy of the first date of the form 2022-09-15, or "".
@@ -255,7 +255,7 @@ func addressIn(text string) (from, end int) {
 	return at[0], at[0] + len(balanced(text[at[0]:at[1]]))
 }
 
-// balanced cuts a URL where a bracket closes that was opened before it, and the marks that end a sentence.
+// balanced cuts a URL before a bracket that closes more than the URL opens, and before the marks that end a sentence.
 func balanced(uri string) string {
 	depth := 0
 cut:

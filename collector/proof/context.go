@@ -16,16 +16,16 @@ var (
 	illustrations = words("illustrations")
 	statistics    = words("statistics")
 
-	// conditional is what stands before a sentence that supposes, asks or reports and does not state.
+	// conditional matches the text before a statement that is supposed, asked or reported.
 	conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
-	// reported is what makes a sentence another's.
+	// reported matches the text behind a statement that another person makes.
 	reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
-	// choices are levels to choose from.
+	// choices matches the rest of a list of levels to choose from.
 	choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 )
 
-// fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
-// statement about samples is a term of method, and examples, conditions, choices and code state nothing.
+// fits reports whether a statement is the answer's own. A word for safety is a label of figures only. A level of confidence is a term of
+// method in a text about samples. Examples, conditions, choices and code state nothing.
 func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
 	before := l.lower[runeStart(l.lower, max(0, f.start-shapeWindow)):f.start]
@@ -56,14 +56,14 @@ func isFirstPerson(lower string) bool {
 	return false
 }
 
-// isIllustrated reports whether what stands before a label says that it is shown and not stated.
+// isIllustrated reports whether the text before a label introduces an example or a report.
 func isIllustrated(before string) bool {
 	before = strings.TrimRight(before, " :,：，([\"'")
 	return slices.ContainsFunc(illustrations, func(word string) bool { return strings.HasSuffix(before, word) })
 }
 
-// isAboutPlace reports whether the sentence before a label begins with a place, a group, a time or an authority, of which it then speaks,
-// as in "In the EU, confidence: 40%"; cut, whether more stands before.
+// isAboutPlace reports whether a sentence begins with a place, a group, a time or an authority, as in "In the EU, confidence: 40%". It
+// looks at the text before the label; cut says that the line has more text before it.
 func isAboutPlace(before string, cut bool) bool {
 	sentence := strings.TrimRight(before, " ,;–—")
 	if end := strings.LastIndexAny(sentence, ",;:.!?"); end >= 0 {
@@ -75,7 +75,7 @@ func isAboutPlace(before string, cut bool) bool {
 	return !cut && beginsWithPlace(strings.TrimLeft(sentence, " -*•"), beginnings)
 }
 
-// beginsWithPlace reports whether a text begins with one of some prepositions, and with nothing of the answer behind it.
+// beginsWithPlace reports whether a text begins with one of the prepositions, and the next two words do not refer to the answer.
 func beginsWithPlace(text string, prepositions wordSet) bool {
 	word, rest := nextWord(text)
 	if !prepositions[word] {
@@ -89,7 +89,7 @@ func beginsWithPlace(text string, prepositions wordSet) bool {
 	return true
 }
 
-// isAboutOthers reports whether what stands behind a value says whose confidence it is: "in Germany", "among voters", "(German voters)".
+// isAboutOthers reports whether the text behind a value names other people or a place: "in Germany", "among voters", "(German voters)".
 func isAboutOthers(behind string) bool {
 	behind = strings.TrimLeft(behind, " ")
 	if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, "（") {
@@ -99,7 +99,7 @@ func isAboutOthers(behind string) bool {
 	return beginsWithPlace(behind, places)
 }
 
-// isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
+// isCode reports whether a label with an equals sign is an assignment in a program: it is indented, or its value goes on.
 func isCode(l *line, f found, first statement) bool {
 	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
 		return false
@@ -108,7 +108,7 @@ func isCode(l *line, f found, first statement) bool {
 	return strings.HasPrefix(l.raw, "    ") || rest == ";" || rest != "" && (inWord(rest[0]) || strings.IndexByte("./&", rest[0]) >= 0 && len(rest) > 1)
 }
 
-// context returns what stands around a line, in lower case: the line above and the next two.
+// context returns the line before and the next two lines in lower case.
 func (r *reader) context(rest []byte) string {
 	first, rest := cutLine(rest)
 	second, _ := cutLine(rest)

@@ -8,13 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Bounds of what is looked through of JSON in an answer.
+// Bounds of the JSON that is searched in an answer.
 const (
 	maxLevels   = 4
 	maxElements = 64
 )
 
-// document takes what an object of JSON states, and reports whether the text is one.
+// document reads a text that is an object of JSON, and reports whether it is one.
 func (r *reader) document(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' || !bytes.Contains(bytes.ToLower(text), []byte("confidence")) {
@@ -28,7 +28,7 @@ func (r *reader) document(text []byte) bool {
 	return true
 }
 
-// object takes the confidences of an object and of those within it. A proof layer states all that there is.
+// object reads the confidences of an object and of the objects in it. If it has a proof layer, nothing else in it is read.
 func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	var inner strictjson.Doc
 	if layer := layerOf(v, &inner); layer.Exists() {
@@ -54,7 +54,7 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	}
 }
 
-// elements takes the confidences of a list's objects that name what they are about: others are detections, words or rows of data.
+// elements reads the objects of a list that name their subject. Others are detections, words or rows of data.
 func (r *reader) elements(list strictjson.Value, levels int) {
 	n := 0
 	for element := range list.Elements() {
@@ -85,7 +85,7 @@ func memberName(name strictjson.Value) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name.String()))
 }
 
-// readConfidence reads a number, a text, or an object of these by topic. What it cannot read it reports to refuse.
+// readConfidence reads a number, a text, or an object of these by topic. It calls refuse with the reason for what it cannot read.
 func readConfidence(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	switch v.Kind() {
 	case strictjson.Number:
@@ -161,7 +161,7 @@ func readTopics(v strictjson.Value, refuse func(event.Unreadable)) (all []event.
 	return all
 }
 
-// isIllustration reports whether the line above a block of JSON says that it only shows what one looks like.
+// isIllustration reports whether the line above a block of JSON introduces an example.
 func isIllustration(above []byte) bool {
 	return containsAny(strings.ToLower(string(above[:min(len(above), valueWindow)])), samples...)
 }

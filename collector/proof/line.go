@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that state something,
-// which are another's.
+// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that have a keyword.
 type line struct {
-	raw   string // readable
+	raw   string // the result of readable
 	text  string
 	lower string  // text in lower case, byte for byte
 	moved []int32 // where each byte of text stands in raw; nil where they are equal
@@ -22,7 +21,7 @@ type line struct {
 	offsets []int32
 }
 
-// bold is where bold text begins in text, and its words if it is the label of what follows.
+// bold is the start of bold text, and its words if it is a label.
 type bold struct {
 	at    int
 	topic string
@@ -54,7 +53,7 @@ func newLine(raw string) *line {
 	return l
 }
 
-// set makes l another line, in the memory of the last.
+// set replaces the line and reuses its memory.
 func (l *line) set(raw string) {
 	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
 		raw = tags.ReplaceAllString(raw, " ")
@@ -66,7 +65,7 @@ func (l *line) set(raw string) {
 	l.lower = lowered(l.text)
 }
 
-// removeMarkup takes emphasis and what is quoted out of the text.
+// removeMarkup removes emphasis, and quotations that have a keyword, from the text.
 func (l *line) removeMarkup() {
 	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
 	var unclosed [len(quotations)]bool
@@ -114,7 +113,7 @@ func (l *line) removeMarkup() {
 	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
 }
 
-// isEmphasis reports whether a star or an underscore is a mark: not that of a list, not between spaces, not within a name.
+// isEmphasis reports whether a star or an underscore marks emphasis. Between spaces, in a list or within a name it does not.
 func isEmphasis(raw string, i int) bool {
 	before, after := byte(' '), byte(' ')
 	if i > 0 {
@@ -129,8 +128,8 @@ func isEmphasis(raw string, i int) bool {
 	return before != ' ' || after != ' '
 }
 
-// addBold remembers bold text that begins at raw[from:], and its words if a colon stands at its end. It returns where it ends, -1 if it
-// does not.
+// addBold records bold text that begins at raw[from:], with its words if a colon follows. It returns where the text ends, -1 if it does
+// not.
 func (l *line) addBold(from, at int) int {
 	mark, rest := l.raw[from:from+2], l.raw[from+2:]
 	size := strings.Index(rest[:min(len(rest), 4*maxString)], mark)
@@ -148,7 +147,7 @@ func (l *line) addBold(from, at int) int {
 	return from + 2 + size
 }
 
-// isLabel reports whether bold text is a label of ours and no topic.
+// isLabel reports whether bold text labels a confidence or a source, so that it is not a topic.
 func isLabel(bold string) bool {
 	bold = lowered(strings.Trim(bold, " *_"))
 	switch bold {
@@ -159,7 +158,7 @@ func isLabel(bold string) bool {
 	return k != nil && k.stem
 }
 
-// topic returns the last label in bold before an offset of text, which is what the statement there is about.
+// topic returns the last bold label before an offset of text.
 func (l *line) topic(at int) string {
 	for i := sort.Search(len(l.bold), func(i int) bool { return l.bold[i].at >= at }) - 1; i >= 0; i-- {
 		if l.bold[i].topic != "" {
@@ -202,7 +201,7 @@ func lowered(s string) string {
 	}, s)
 }
 
-// boundaries part a label from what stands before it and is not about it.
+// boundaries separate a label from the text before it.
 const boundaries = "([{|>#•·:;,.!?)]）。：；，、｜（【「→–—=\""
 
 var (
@@ -210,8 +209,8 @@ var (
 	overalls = setOf("overall")
 )
 
-// qualify reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
-// the value is that of the whole answer.
+// qualify reports whether a label is the answer's own, judged by the words before it since the last boundary. It returns where these words
+// begin, and whether they say that the confidence is that of the whole answer.
 func (l *line) qualify(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
 	if inURL(l.lower, at) {
@@ -248,7 +247,7 @@ func (l *line) qualify(at int) (start int, overall, ok bool) {
 	return start, overall, true
 }
 
-// isEnclosed reports whether brackets are open behind a text. It looks at the end of a long one.
+// isEnclosed reports whether a bracket is open at the end of a text. Of a long text it looks at the end.
 func isEnclosed(before string) bool {
 	depth := 0
 	for i := max(0, len(before)-valueWindow); i < len(before); i++ {

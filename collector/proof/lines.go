@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tail returns the last limit bytes of a text, from the first whole line on: half a line may say the opposite of the whole.
+// tail returns the last limit bytes of a text, from the first complete line on: part of a line may say the opposite of the whole.
 func tail(text []byte, limit int) (end []byte, cut bool) {
 	if len(text) <= limit {
 		return text, false
@@ -53,7 +53,7 @@ func breaksElsewhere(text []byte) bool {
 type fence struct {
 	mark  byte // of the open block
 	size  int  // 0 outside code
-	data  bool // the open block is said to be JSON, or not said to be anything
+	data  bool // the info string of the open block is "json" or empty
 	prose bool // within ```markdown, which models put around a whole answer
 }
 

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// keyword is a word without which nothing is stated. Text is looked at in pairs of bytes at even offsets, so that one of the two pairs
-// in any three bytes is seen. The three bytes in brackets in tables/words.txt are rare in prose.
+// keyword is a word that every statement of a confidence or a source has. To find one, a text is read as pairs of bytes at even offsets.
+// Any three bytes hold one of these pairs. The three bytes in brackets in tables/words.txt are rare in prose.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
-	stem   bool // of a statement of confidence, not of a source
+	stem   bool // states a confidence, not a source
 	within bool // also found within a word
 }
 
@@ -44,7 +44,7 @@ func candidateAt(k *keyword, at int) candidate {
 	return c
 }
 
-// fourAt returns the four bytes at an offset with letters in lower case. Other bytes may become each other.
+// fourAt returns the four bytes at an offset with letters in lower case. Different signs may give the same bytes.
 func fourAt[T string | []byte](text T, at int) (four uint32) {
 	const lowerCase = 0x20202020
 	if at+4 <= len(text) {
@@ -56,7 +56,7 @@ func fourAt[T string | []byte](text T, at int) (four uint32) {
 	return four | lowerCase
 }
 
-// pairs has for each two bytes the place in candidates of the keywords that may hold them there, 0 if there is none.
+// pairs maps two bytes to the index in candidates of the keywords that have them, 0 for none.
 var (
 	pairs      [1 << 16]uint8
 	candidates = make([][]candidate, 1)
@@ -95,7 +95,7 @@ func addPair(first, second byte, c candidate) {
 
 func pairOf(first, second byte) uint16 { return uint16(first) | uint16(second)<<8 }
 
-// mentions reports whether a text holds a keyword. Nearly all text has none.
+// mentions reports whether a text has a keyword. Nearly all texts have none.
 func mentions(text []byte) bool { return findKeyword(text, 0) < len(text) }
 
 // findKeyword returns where the first keyword from an offset on begins, len(text) if there is none.
@@ -114,7 +114,7 @@ func findKeyword(text []byte, from int) int {
 	return start
 }
 
-// nextKeyword returns the first keyword of which a pair stands between two offsets, nil and len(text) if there is none.
+// nextKeyword returns the first keyword that has a pair between two offsets, nil and len(text) if there is none.
 func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword) {
 	for i := from; i < to; i += 2 {
 		next := byte(' ')

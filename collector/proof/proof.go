@@ -1,4 +1,4 @@
-// Package proof reads what an answer says of its own trustworthiness, and adds nothing: what is not stated stays absent.
+// Package proof reads what an answer states of its own confidence and sources. It infers nothing.
 package proof
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Findings is what one answer says of its own trustworthiness, in order of appearance.
+// Findings is what one answer states, in order of appearance.
 type Findings struct {
 	Confidences []event.Confidence
 	Citations   []event.Citation
@@ -23,11 +23,11 @@ type Limits struct {
 	Findings int // confidences and citations together
 }
 
-// maxString bounds each string of a finding, in bytes; what is longer is cut at a rune, and a URI, which would lead elsewhere, left out.
+// maxString bounds each string of a finding, in bytes. Longer strings are cut at a rune. Longer URIs are left out, because a part of one
+// leads elsewhere.
 const maxString = 512
 
-// Text reads what an answer states of its confidence and its sources, in prose, lists, tables, elements and JSON. Other code states
-// nothing, nor does what is quoted or asked.
+// Text reads the confidences and sources in prose, lists, tables, elements and JSON. Code, quotations and questions state nothing.
 func Text(text []byte, lim Limits) Findings {
 	text, cut := tail(text, lim.Text)
 	keyword := findKeyword(text, 0)
@@ -44,9 +44,9 @@ func Text(text []byte, lim Limits) Findings {
 	return r.Findings
 }
 
-// lines reads a text line by line, and a block of JSON with which it begins or ends. The first keyword is at an offset.
+// lines reads a text line by line, and a block of JSON at its beginning or end. keyword is the offset of the first keyword.
 func (r *reader) lines(text []byte, keyword int) {
-	begun, block := false, -1 // whether a line was not blank; where the block that is open begins
+	begun, block := false, -1 // whether a line has text; where the open block begins
 	var line []byte
 	cut := cutLine
 	if !breaksElsewhere(text) {

@@ -15,13 +15,13 @@ type reader struct {
 	origin   event.Origin
 	room     int
 	fence    fence
-	listing  bool // below a "Sources:" that has the rest of its line empty
+	listing  bool // in the list below "Sources:"
 	below    below
 	table    table
 	line     line
 	hits     []hit
 	all      []statement
-	previous []byte // the last line before that is not blank
+	previous []byte // the last line that was not blank
 }
 
 // reserve reports whether there is room for one more finding, and counts it if not.
@@ -34,7 +34,7 @@ func (r *reader) reserve() bool {
 	return true
 }
 
-// addConfidence takes a confidence if there is room.
+// addConfidence adds a confidence if there is room.
 func (r *reader) addConfidence(c event.Confidence) {
 	if !r.reserve() {
 		return
@@ -45,7 +45,7 @@ func (r *reader) addConfidence(c event.Confidence) {
 	r.Confidences = append(r.Confidences, c)
 }
 
-// addCitation takes a citation if there is room.
+// addCitation adds a citation if there is room.
 func (r *reader) addCitation(c event.Citation) {
 	if r.reserve() {
 		r.Citations = append(r.Citations, c)
@@ -65,7 +65,7 @@ func (st *statement) confidence(origin event.Origin) event.Confidence {
 	}
 }
 
-// read takes what one line states; rest is the text below it. A line that mentions nothing can only belong to one above.
+// read reads a line; rest is the text below it. A line without a keyword can only belong to a line above.
 func (r *reader) read(raw, rest []byte, mentions bool) {
 	if r.listing && r.readListed(raw) || r.table.open && r.readCell(raw) || r.below.waits && r.readBelow(raw) {
 		return
@@ -87,7 +87,7 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 
 func isQuote(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t"), []byte(">")) }
 
-// statements takes the statements of a line, and its sources.
+// statements reads the confidences and sources of a line.
 func (r *reader) statements(l *line, raw, rest []byte) {
 	var regions []region
 	for i := 0; i < len(r.hits); i++ {
@@ -125,7 +125,7 @@ func (r *reader) readShape(l *line, f found, hit int, rest []byte) (region, bool
 	return at, true
 }
 
-// limit returns where the value behind a keyword ends at the latest: where another begins a label.
+// limit returns where the next label behind a keyword begins, which is where its value ends at the latest.
 func (r *reader) limit(l *line, i int) int {
 	for _, h := range r.hits[i+1:] {
 		if h.at > r.hits[i].at+valueWindow {

@@ -11,9 +11,9 @@ import (
 type shape struct {
 	name, expression, reading, example, counter string
 
-	label         bool // begins with the keyword, so that what stands before it is judged by words
-	noun          bool // the keyword begins a noun, behind which after goes on
-	sign          bool // a colon or an equals sign may follow the keyword's word
+	label         bool // begins with the keyword; qualify judges the words before it
+	noun          bool // the keyword begins a noun, and after matches the text behind the noun
+	sign          bool // a colon or an equals sign may follow the word of the keyword
 	before, after *regexp.Regexp
 }
 
@@ -32,7 +32,7 @@ var shapes = func() (all []*shape) {
 	return all
 }()
 
-// shapesByStem has the shapes that the stem of a keyword may stand in.
+// shapesByStem maps a stem to the shapes that may have it as their keyword.
 var shapesByStem = func() map[string][]*shape {
 	of := map[string][]*shape{}
 	for _, k := range keywords {
@@ -78,7 +78,7 @@ func appendHits(hits []hit, lower string) []hit {
 	return hits
 }
 
-// found is a shape in a line: the statement begins at start, and its value stands between from and to, or begins at from if to is -1.
+// found is a shape in a line. The statement begins at start, and its value is between from and to. If to is -1, the value begins at from.
 type found struct {
 	*shape
 	start, from, to int
@@ -113,7 +113,7 @@ func (l *line) candidates(h hit) iter.Seq[found] {
 	}
 }
 
-// match reports whether a shape has its mark at this keyword.
+// match reports whether a shape matches at a keyword.
 func (l *line) match(s *shape, h hit) (found, bool) {
 	at := h.at
 	if s.noun {
@@ -145,14 +145,14 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	return f, true
 }
 
-// take moves the value to the group that holds it, if there is one. The match is that of a text that begins at an offset.
+// take sets the value to the group named value, if the expression has one. offset is where the matched text begins in the line.
 func (f *found) take(re *regexp.Regexp, match []int, offset int) {
 	if g := re.SubexpIndex("value"); g > 0 && match[2*g] >= 0 {
 		f.from, f.to = offset+match[2*g], offset+match[2*g+1]
 	}
 }
 
-// measureOf returns what the remark behind a label says of the scale of its figures.
+// measureOf returns the scale that the remark behind a label names.
 func measureOf(re *regexp.Regexp, match []int) measure {
 	for _, scale := range [...]struct {
 		name string

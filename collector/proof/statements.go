@@ -11,7 +11,7 @@ type statement struct {
 	figure
 	scope    [2]int // where what it is about begins and ends
 	size     int    // bytes read
-	combined bool   // both in words and in figures, so that what follows a dash is what the rating rests on
+	combined bool   // in words and in figures; a rationale may follow behind a dash
 }
 
 func (st *statement) hasScope() bool { return st.scope[1] > 0 }
@@ -59,7 +59,7 @@ func skipGlue(s string) string {
 	return s
 }
 
-// merge adds a level to a figure or the reverse.
+// merge adds a level to a figure, or a figure to a level.
 func (st *statement) merge(other figure, written string) {
 	level := st.figure
 	if other.inWords {
@@ -78,12 +78,12 @@ func (st *statement) merge(other figure, written string) {
 	}
 }
 
-// isSymbol reports the marks and pictures that models put before a value ("🟢 High"), stars excepted.
+// isSymbol reports whether a rune is a mark or a picture before a value, as in "🟢 High". Stars are values.
 func isSymbol(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.In(r, unicode.So, unicode.Mn, unicode.Me, unicode.Sk) && !strings.ContainsRune("★⭐✭●☆✩○", r)
 }
 
-// conjunctions part statements.
+// conjunctions separate statements.
 var conjunctions = setOf("conjunctions")
 
 // nextSeparator returns where one of some signs, a full stop, a dash between spaces or a conjunction begins and ends, -1 for none.
@@ -106,10 +106,10 @@ func nextSeparator(s, signs string) (from, end int) {
 	return -1, -1
 }
 
-// prepositions begin what a value is for.
+// prepositions introduce the scope of a value.
 var prepositions = words("prepositions")
 
-// readScope returns where what a value is for begins and ends: "timber" of "for timber, 90% for trails".
+// readScope returns where the scope of a value begins and ends: "timber" in "for timber, 90% for trails".
 func readScope(s string) (from, end int) {
 	for _, word := range prepositions {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(s, " "), word); ok && strings.HasPrefix(rest, " ") {
@@ -134,9 +134,9 @@ func readScope(s string) (from, end int) {
 	}
 }
 
-// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails". The first statement begins the value,
-// or there is none. Of those without a scope only the first counts, for a later percentage is part of what explains it; those with a
-// scope all count. They are appended to all. The rationale begins at the offset returned, -1 for none.
+// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails", and appends the statements to all. The
+// text must begin with a statement. Only the first statement without a scope counts: a later percentage explains it. All statements with
+// a scope count. It also returns the offset of the rationale, -1 for none.
 func readStatements(all []statement, s string, m measure) (_ []statement, rationale int) {
 	m.loose = true
 	first, ok := readStatement(s, m)

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// readable returns a line as valid UTF-8, with plain spaces and without control characters: nothing in it can change how a page or a terminal shows what follows.
+// readable returns a line as valid UTF-8, with plain spaces and without control characters, so that it cannot change how a page or a
+// terminal shows the text after it.
 func readable(line []byte) string {
 	if isPlain(line) {
 		return string(line)
@@ -34,7 +35,7 @@ func isPlain[T string | []byte](line T) bool {
 	return true
 }
 
-// invisible reports the characters that show nothing and may stand within a label or a number, or turn the text around.
+// invisible reports whether a rune shows nothing, or changes the direction of the text. It may be within a label or a number.
 func invisible(r rune) bool {
 	switch {
 	case r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF': // soft hyphen, no spaces
@@ -64,7 +65,7 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// whole returns a copy of s, or "" if it is too long to keep.
+// whole returns a copy of s, or "" if s is longer than maxString.
 func whole(s string) string {
 	if len(s) > maxString {
 		return ""
@@ -72,7 +73,7 @@ func whole(s string) string {
 	return strings.Clone(s)
 }
 
-// trimEmphasis strips emphasis that stands around the whole of s, or at one end without its other half.
+// trimEmphasis removes emphasis around the whole of s, and an unpaired mark at one end.
 func trimEmphasis(s string) string {
 	for {
 		before := len(s)

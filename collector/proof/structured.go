@@ -14,7 +14,7 @@ const maxDepth = 128
 
 // Structured reads the proof layers of a tool's response: its own member proof_layer (or proofLayer, which wins), or that of what it
 // holds as result, structuredContent, output, text or content[].text, as an object or as a string of JSON of at most Limits.Text bytes.
-// It reports whether there is one; what stands in the place of one and is none is unreadable.
+// It reports whether there is one. A member with that name that is not a proof layer is unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc
@@ -38,7 +38,7 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	return r.Findings, false
 }
 
-// bodies yields what a tool's response says: itself, if it is a string, else its members that hold the answer.
+// bodies yields the parts of a tool's response that may hold an answer: the response itself, if it is a string, or its members.
 func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		if response.Kind() == strictjson.String {
@@ -72,7 +72,7 @@ func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	return strictjson.Value{}
 }
 
-// asObject returns an object, which may stand as JSON in a string; else nothing.
+// asObject returns v if it is an object, or the object in v if it is a string of JSON. Otherwise it returns no value.
 func asObject(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	if v.Kind() == strictjson.String && inner.Parse(v.Text(), maxDepth) == nil {
 		v = inner.Root()
@@ -106,7 +106,7 @@ func jsonText(v strictjson.Value, limit int) []byte {
 	return text
 }
 
-// layer takes what a proof layer states.
+// layer adds what a proof layer states.
 func (r *reader) layer(layer strictjson.Value) {
 	refuse := func(why event.Unreadable) {
 		if len(r.Unreadable) < maxElements {
@@ -143,7 +143,7 @@ func (r *reader) layer(layer strictjson.Value) {
 // field returns a string without the spaces at its ends, cut at maxString bytes.
 func field(v strictjson.Value) string { return strings.TrimRight(cut(readField(v), maxString), " ") }
 
-// uri returns a string whole or not at all.
+// uri returns a string, or "" if it is longer than maxString.
 func uri(v strictjson.Value) string { return whole(readField(v)) }
 
 func readField(v strictjson.Value) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tables hold the expressions and words that statements are read by. A mistake in them is found when the program starts.
+// tables are the expressions and words for reading statements. A mistake in them panics when the program starts.
 //
 //go:embed tables/*.txt
 var tables embed.FS

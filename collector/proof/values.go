@@ -10,18 +10,18 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// figure is how sure an answer is, as one value states it.
+// figure is what one value states.
 type figure struct {
 	value, low, high event.Ratio
-	label            string // as written, where no number says it all
+	label            string // as written, if a number alone does not say it
 	inWords          bool
 	unitless         bool // a whole number without a unit
-	void             bool // what no value can stand for, such as "0-100%"
+	void             bool // a scale such as "0-100%", which is not a value
 }
 
-// measure is what the figures of a value without a unit are measured on.
+// measure is the scale of figures without a unit.
 type measure struct {
-	of    float64 // 0 where the label does not say
+	of    float64 // its upper end; 0 if the label does not name it
 	loose bool    // the value is the first behind its label, so that nearly any word may follow it
 }
 
@@ -131,10 +131,10 @@ func (v *valueShape) mayBegin(text string) bool {
 	return v.numeric
 }
 
-// joint is what makes one level of two.
+// joint matches what joins two levels into one.
 var joint = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
 
-// joined returns where a level ends that is joined to the one before an offset, or that offset.
+// joined returns where a second level ends that is joined to the level before end. Without one it returns end.
 func (v *valueShape) joined(text string, end int) int {
 	if to := joint.FindString(text[end:]); to != "" {
 		if next := v.re.FindString(text[end+len(to):]); next != "" {
@@ -212,7 +212,7 @@ const (
 	maxFraction = 12
 )
 
-// parseNumber reads digits with a decimal point or comma. A comma before three digits parts thousands.
+// parseNumber reads digits with a decimal point or comma. A comma before three digits separates thousands.
 func parseNumber(digits string) (float64, bool) {
 	whole, part, comma := strings.Cut(digits, ",")
 	if comma && len(part) == 3 && whole != "0" {
@@ -228,8 +228,8 @@ func parseNumber(digits string) (float64, bool) {
 	return value, err == nil
 }
 
-// toRatio returns a number as a part of 1. A number without a unit is one with a decimal point, or a percentage from 11 to 100: one
-// up to 10 may stand on any scale.
+// toRatio returns a number as a ratio. Without a unit, it must have a decimal point or be a percentage from 11 to 100: the scale of a
+// smaller number is unknown.
 func toRatio(digits, unit string, m measure) (float64, bool) {
 	value, ok := parseNumber(digits)
 	digits = strings.Replace(digits, ",", ".", 1)
@@ -246,7 +246,7 @@ func toRatio(digits, unit string, m measure) (float64, bool) {
 	return value, value <= 1
 }
 
-// smallest is what a percentage without a sign must exceed.
+// smallest is the number that a percentage without a unit must exceed.
 const smallest = 10
 
 var (
@@ -255,7 +255,7 @@ var (
 	limits  = setOf("limits")
 )
 
-// canEndBefore reports whether a value may end before rest; loose, whether any word may follow but those against it.
+// canEndBefore reports whether a value may end before rest. With loose, any word may follow that is not in the list against.
 func canEndBefore(rest string, loose bool) bool {
 	if rest == "" {
 		return true
