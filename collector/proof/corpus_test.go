@@ -94,7 +94,7 @@ func (s *score) precision() float64 { return float64(s.right) / float64(s.found)
 
 func (s *score) row(name string) string {
 	share := func(part, whole int) string {
-		if whole == 0 {
+		if s.expected == 0 {
 			return ""
 		}
 		return strconv.FormatFloat(float64(part)/float64(whole), 'f', 3, 64)
