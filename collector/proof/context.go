@@ -28,12 +28,13 @@ var (
 // method in a text about samples. Examples, conditions, choices and code state nothing.
 func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
 	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
+	behind = behind[:runeStart(behind, min(len(behind), valueWindow))]
 	before := l.lower[runeStart(l.lower, max(0, f.start-shapeWindow)):f.start]
 	switch {
 	case isAboutPlace(before, f.start > shapeWindow) && !isFirstPerson(label),
 		f.reading == "whole" && strings.TrimLeft(behind, " .!") != "",
 		strings.Contains(label, "sicherheit") && !first.value.Known,
-		containsAny(label, "level", "niveau", "nivel") && (isStatistical(l.lower) || isStatistical(r.context(rest))):
+		containsAny(label, "level", "niveau", "nivel") && (l.isStatistical() || isStatistical(r.context(rest))):
 		return false
 	case f.label:
 		return !isIllustrated(before) && !isCode(l, f, first) && (!first.inWords || first.value.Known || first.hasScope() || !choices.MatchString(behind))

@@ -19,6 +19,16 @@ type line struct {
 
 	room    []byte
 	offsets []int32
+
+	searched, statistical bool // whether isStatistical has been asked, and its answer
+}
+
+// isStatistical reports whether the line is about samples. It searches the line once.
+func (l *line) isStatistical() bool {
+	if !l.searched {
+		l.searched, l.statistical = true, isStatistical(l.lower)
+	}
+	return l.statistical
 }
 
 // bold is the start of bold text, and its words if it is a label.

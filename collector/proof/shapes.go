@@ -100,7 +100,7 @@ func (l *line) candidates(h hit) iter.Seq[found] {
 				continue
 			}
 			f, ok := l.match(s, h)
-			if !ok || !s.label && isStatistical(l.lower) {
+			if !ok || !s.label && l.isStatistical() {
 				continue
 			}
 			if s.label {
