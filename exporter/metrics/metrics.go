@@ -48,7 +48,7 @@ type Metrics struct {
 	artifacts, artifactBytes, frames, frameBytes, events, internal, unknown    *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
-	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
+	relayWithheld, relayIDsWithheld, cardsUnchanged                            *family[prometheus.Counter]
 	artifactGaps, artifactAgain, planItems, transferLoops, missedFrames        *family[prometheus.Counter]
 	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
@@ -114,6 +114,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		upstreamErrors:    upstreamErrors.counter(reg, c),
 		unobservedBytes:   unobservedBytes.counter(reg, c),
 		unreadRequests:    unreadRequests.counter(reg, c),
+		cardsUnchanged:    cardsUnchanged.counter(reg, c),
 		panics:            panics.counter(reg, c),
 		relayWithheld:     relayWithheld.counter(reg, c),
 		relayIDsWithheld:  relayIDsWithheld.counter(reg, c),
