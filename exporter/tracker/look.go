@@ -26,6 +26,7 @@ func (o Open) Run() *Run { return &o.run.Run }
 // spans will have, unless the run's id or session is still to come.
 func (o Open) Copy() *Run {
 	r := o.run
+	r.compact()
 	if r.key == "" {
 		// To look must not name the run, whose id may be still to come.
 		r.key = runKey(r)

@@ -21,11 +21,11 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	}
 	count := &r.count[kind.order()]
 	op := &Operation{
-		Kind: kind, Name: name, parent: parent, Started: r.now, shown: uint32(r.now.Frame), open: true,
+		Kind: kind, Name: name, Started: r.now, shown: uint32(r.now.Frame), open: true,
 		course: &course{ordinal: *count},
 	}
 	*count++
-	parent.openBelow++
+	op.join(parent)
 	if kind.Invokes() {
 		op.raise()
 	}
@@ -38,7 +38,7 @@ func (r *openRun) hasRoom(kind OperationKind) bool {
 	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
 		return true
 	}
-	if r.endAwaiting(func(*Operation) bool { return true }); r.makeRoom() {
+	if r.endAwaiting(r.Root); r.makeRoom() {
 		return true
 	}
 	r.tracker.losses.Evicted(string(kind))
@@ -55,8 +55,12 @@ func (op *Operation) firstOpen() *Operation {
 
 // makeRoom forgets the older half of what has ended: its spans are out, only the report loses it.
 func (r *openRun) makeRoom() bool {
-	if r.kept < r.tracker.settings.MaxOperations/16 {
+	if r.kept+r.gone < r.tracker.settings.MaxOperations/16 {
 		return false // else each new operation would look through all that are open
+	}
+	if r.gone > 0 {
+		r.compact()
+		return true
 	}
 	excess := len(r.Operations) / 2
 	before := len(r.Operations)
@@ -107,7 +111,7 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 	r.ended = append(r.ended, op)
 	if op.parent != nil {
-		op.parent.openBelow--
+		op.part()
 		r.endOver(op.parent)
 	}
 }
