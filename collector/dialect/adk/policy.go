@@ -49,7 +49,8 @@ var reasons = []string{
 
 // publicEvent is an event without thoughts, arguments, results, state, usage, secrets, and the words of errors and of the user:
 // the decoder takes none of these for text of an answer. Both spellings stand here, since both are sent.
-var publicEvent = event.Rule{Members: map[string]*event.Rule{
+var publicEvent = event.Rule{Thought: thoughtSigns, Members: map[string]*event.Rule{
+	"thought":       &publicSign,
 	"id":            &scalar,
 	"invocationId":  &scalar,
 	"invocation_id": &scalar,
@@ -64,9 +65,10 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 	"finish_reason": &publicReason,
 	"errorCode":     &publicCode,
 	"error_code":    &publicCode,
-	"content": {Members: map[string]*event.Rule{
-		"role":  &publicRole,
-		"parts": {Each: &publicPart},
+	"content": {Thought: thoughtSigns, Members: map[string]*event.Rule{
+		"role":    &publicRole,
+		"thought": &publicSign,
+		"parts":   {Each: &publicPart},
 	}},
 	"longRunningToolIds":    {Each: &scalar},
 	"long_running_tool_ids": {Each: &scalar},
@@ -92,12 +94,24 @@ var publicCode = event.Rule{
 	Instead: `"ERROR"`, Fact: event.KindError, Values: reasons,
 }
 
+// thoughtSigns mark a thought. The protocol has them in parts; an agent, or a converter, may have set them around or within them.
+var thoughtSigns = []string{"thought", "thinking", "adk_thought"}
+
+// publicSign leaves where a thought may, which says that it is one.
+var publicSign = event.Rule{Form: event.FormPlain, Else: "true"}
+
+var publicMetadata = event.Rule{Members: map[string]*event.Rule{"thought": &publicSign, "adk_thought": &publicSign}}
+
 var publicPart = event.Rule{
-	Thought: []string{"thought", "thinking"},
+	Thought: thoughtSigns,
+	Signed:  partMetadata,
 	Members: map[string]*event.Rule{
 		"text":              {Fact: event.KindText, Form: event.FormText},
-		"thought":           {Form: event.FormPlain, Else: "true"}, // where a thought may leave, it says that it is one
-		"thinking":          {Form: event.FormText},                // stands in no part that is not a thought
+		"thought":           &publicSign,
+		"adk_thought":       &publicSign,
+		"partMetadata":      &publicMetadata,
+		"part_metadata":     &publicMetadata,
+		"thinking":          {Form: event.FormText}, // stands in no part that is not a thought
 		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
 		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},
