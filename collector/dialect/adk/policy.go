@@ -12,11 +12,14 @@ const (
 var table = event.Table{
 	// An ADK event has neither; one that has is something else, unless it says that it is one of the types below.
 	Discriminators: []string{"kind", "type"},
-	// What a remote agent answered over A2A stands in the custom metadata.
-	Envelopes: []string{"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:response"},
-	Events:    []string{"message", "error"}, // Go names its error frames
-	Failure:   `{"error":"the run failed"}`,
-	Oversize:  `{"error":"` + event.Withheld + `"}`,
+	// What a remote agent was asked and answered over A2A stands in the custom metadata, with all that may stand within an update.
+	Envelopes: []string{
+		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
+		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
+	},
+	Events:   []string{"message", "error"}, // Go names its error frames
+	Failure:  `{"error":"the run failed"}`,
+	Oversize: `{"error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent},
 		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
