@@ -19,7 +19,8 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	switch {
 	case child == nil || child == r || child.announced || e.ID == "":
 		return
-	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations, child.Root.height >= maxDepth:
+	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations, child.Root.height >= maxDepth,
+		len(r.aliases)+len(child.aliases) >= r.tracker.settings.MaxOperations:
 		r.tracker.losses.Evicted(LostOrphan)
 		return
 	}

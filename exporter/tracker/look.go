@@ -26,7 +26,6 @@ func (o Open) Run() *Run { return &o.run.Run }
 // spans will have, unless the run's id or session is still to come.
 func (o Open) Copy() *Run {
 	r := o.run
-	r.compact()
 	if r.key == "" {
 		// To look must not name the run, whose id may be still to come.
 		r.key = runKey(r)
@@ -38,12 +37,15 @@ func (o Open) Copy() *Run {
 			whole.Trace = traceID(r.key)
 		}
 	}
-	ops := make([]Operation, len(r.Operations))
-	whole.Operations = make([]*Operation, len(r.Operations))
-	for i, op := range r.Operations {
-		ops[i] = *op
-		c := &ops[i]
-		if whole.Operations[i] = c; op == r.Root {
+	ops := make([]Operation, 0, len(r.Operations))
+	whole.Operations = make([]*Operation, 0, len(r.Operations))
+	for _, op := range r.Operations {
+		if op.gone {
+			continue
+		}
+		ops = append(ops, *op)
+		c := &ops[len(ops)-1]
+		if whole.Operations = append(whole.Operations, c); op == r.Root {
 			whole.Root = c
 		}
 		if op.open {

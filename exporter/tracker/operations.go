@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -58,18 +59,19 @@ func (r *openRun) makeRoom() bool {
 	if r.kept+r.gone < r.tracker.settings.MaxOperations/16 {
 		return false // else each new operation would look through all that are open
 	}
+	r.forgot, r.invoked = true, nil
 	if r.gone > 0 {
 		r.compact()
 		return true
 	}
 	excess := len(r.Operations) / 2
 	before := len(r.Operations)
+	defer r.forgetEnded()
 	r.Operations = slices.DeleteFunc(r.Operations, func(op *Operation) bool {
 		if op.open || excess == 0 {
 			return false
 		}
 		excess--
-		r.forgot, r.invoked = true, nil
 		r.forget(op)
 		return true
 	})
@@ -94,6 +96,13 @@ func (r *openRun) forget(op *Operation) {
 	if r.places[op.Branch] == op {
 		delete(r.places, op.Branch)
 	}
+}
+
+// forgetEnded lets go of ended operations where they are found by more than their own names and places.
+func (r *openRun) forgetEnded() {
+	maps.DeleteFunc(r.arriving, func(_ string, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.nodes, func(_ nodeKey, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.lanes, func(_ laneKey, op *Operation) bool { return !op.open })
 }
 
 // end closes an operation at the frame at hand.

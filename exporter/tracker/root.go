@@ -116,6 +116,8 @@ func (r *openRun) drop(op *Operation) {
 	op.open, op.gone = false, true
 	r.gone++
 	op.part()
+	r.forget(op)
+	r.leave(op)
 	delete(r.nodes, op.node.key)
 }
 
@@ -149,7 +151,6 @@ func (r *openRun) denyWithin(call *Operation) {
 		if r.speaking == op {
 			r.speaking = call.parent
 		}
-		r.forget(op)
 		r.drop(op)
 	}
 }
