@@ -78,7 +78,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
 		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
 		inferenceCalls:   g.inferenceCalls.histogram(reg, c, countBuckets), invocationToolCalls: g.toolCalls.histogram(reg, c, countBuckets),
-		calls:             calls{runs: map[tracker.SpanID]runCalls{}},
+		calls:             calls{runs: map[*tracker.Run]runCalls{}},
 		runModelCalls:     runModelCalls.histogram(reg, c, runCountBuckets),
 		runToolCalls:      runToolCalls.histogram(reg, c, runCountBuckets),
 		delegationDepth:   delegationDepth.histogram(reg, c, depthBuckets),
