@@ -32,6 +32,7 @@ type Counters interface {
 	BrokeOff(source string)                      // an answer of the agent
 	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
 	Unread(source, reason string)                // a run request that names nobody
+	CardPassed(source, reason string)            // an agent card that passed unchanged and may lead clients around the proxy
 }
 
 // ProxySettings are one proxy's.
@@ -82,7 +83,7 @@ type Proxy struct {
 	working   sync.WaitGroup // run requests and observations
 	stopped   context.Context
 	stop      context.CancelFunc
-	signed    atomic.Bool            // whether a signed agent card was logged
+	unchanged sync.Map               // the reasons for which an agent card passed unchanged that were logged
 	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 

@@ -114,13 +114,13 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 // readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
 // is over: then it is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
+	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
 	known := !t.heard && !st.over()
 	d.enter(t, st, b)
 	d.place(readRemarks(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOfTask(v)
 	for artifact := range v.Get("artifacts").Elements() {
-		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v.Get("metadata"))
+		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v)
 		switch {
 		case known:
 			t.open(id).keep(parts)
@@ -136,7 +136,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
+	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
 	d.enter(t, st, b)
 	m := readRemarks(v.Get("metadata"), st.message.Get("metadata"))
 	d.place(m, b)
