@@ -75,7 +75,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.messages.close(d.owner(v), k.run)
 	}
 	verdict := d.judge(k, f)
-	d.held = verdict == internal
+	d.held = verdict == internal || k.name == typeRunStarted && filtered(f)
 	switch k.state(d, v, b); verdict {
 	case internal:
 		b.Internal = true
@@ -102,20 +102,28 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	if prompted(v) {
 		b.Type = typePrompted
 	}
-	run, parent := d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
-	going := d.run != "" && !d.over
-	switch {
-	case going && run == d.run:
-	case going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent)):
+	run, parent, nested := d.nests(v)
+	if nested {
 		d.beginNested(run, parent, b)
 		return
-	case d.run != "" || d.over:
+	}
+	if again := run == d.run && !d.over; !again && (d.run != "" || d.over) {
 		d.reset()
 		d.own().put(b)
+	}
+	if d.held {
+		d.guard.hold(which{of: aRun})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session
 	b.Add(event.KindRunStarted)
+}
+
+// nests returns the run that a frame begins and the one that started it, and whether that is on the same stream and goes on.
+func (d *decoder) nests(v strictjson.Value) (run, parent string, nested bool) {
+	run, parent = d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
+	going := d.run != "" && !d.over && run != d.run
+	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
 func (d *decoder) beginNested(run, parent string, b *event.Batch) {

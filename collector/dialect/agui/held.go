@@ -22,6 +22,7 @@ const (
 	anActivity
 	aSubagent
 	aStep
+	aRun
 )
 
 // which is one of a sort. Without an id it is its owner's last.
@@ -82,6 +83,9 @@ const (
 // judge notes the beginning of a thing, and says whether a frame may leave for all that the others say.
 func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	v, owner := f.JSON, d.owner(f.JSON)
+	if k.name == typeRunStarted {
+		return d.judgeRun(f)
+	}
 	last := which{of: k.of, owner: owner}
 	w := last
 	if k.id != "" {
@@ -90,7 +94,7 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	if w.id != "" && k.of != aStep {
 		w.owner = "" // an id is enough
 	}
-	held := owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || k.of == aMessage && d.inner[w.id] || d.within(k, v, owner)
+	held := d.guard.held[which{of: aRun}] || owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || k.of == aMessage && d.inner[w.id] || d.within(k, v, owner)
 	switch {
 	case k.of == nothing, w.id == "" && k.of == aMessage: // of messages in chunks the decoder knows which goes on
 	case k.begins || k.chunk && w.id != "":
@@ -107,6 +111,10 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	default:
 		unseen := d.blind && k.of != aMessage && !d.guard.begun[w]
 		held = held || w.id == "" && d.guard.holdsLast(k.of, owner)
+		if !held && k.of != aMessage && !d.guard.begun[w] && withheld(f) {
+			d.guard.hold(w) // where no beginning was seen, it may have been this
+			d.blind, held = true, true
+		}
 		if k.ends {
 			delete(d.guard.begun, w)
 			delete(d.guard.held, last)
@@ -116,6 +124,19 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 		}
 	}
 	if held {
+		return internal
+	}
+	return fine
+}
+
+// judgeRun notes a run within the one at hand that stays in, as a subagent. Of the stream's own runs runStarted does, since each forgets the
+// one before.
+func (d *decoder) judgeRun(f dialect.Frame) verdict {
+	run, parent, nested := d.nests(f.JSON)
+	switch {
+	case !nested:
+	case d.guard.held[which{of: aRun}] || d.guard.held[which{of: aSubagent, id: parent}] || filtered(f):
+		d.guard.hold(which{of: aSubagent, id: run})
 		return internal
 	}
 	return fine
@@ -179,23 +200,23 @@ func (d *decoder) unseen(v strictjson.Value) {
 
 var role = []string{"role"}
 
-// withheld says whether the filter holds back a frame that begins something: were it otherwise, the rest would leave without its
-// beginning.
+// glance is the table's.
+var glance = generous.NewGlance(&table)
+
+// filtered reports whether the filter holds back a frame, for whatever it says of itself. It asks what the filter asks: otherwise the rest of
+// what the frame begins would leave without it.
+func filtered(f dialect.Frame) bool {
+	internal, unknown := generous.Judge(&table, glance, f.JSON)
+	return internal || unknown || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
+}
+
+// withheld reports whether a frame stays in that begins something.
 func withheld(f dialect.Frame) bool {
-	if len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event)) {
+	if filtered(f) {
 		return true
 	}
 	for name, value := range f.JSON.Members() {
-		switch name := name.Text(); {
-		case generous.Among(name, table.Discriminators):
-			if _, known := table.Types[value.String()]; !known || value.Kind() != strictjson.String {
-				return true
-			}
-		case generous.Among(name, table.Envelopes):
-			if generous.NamesInternal(&table, value) {
-				return true
-			}
-		case generous.Among(name, role) && value.Kind() > strictjson.Null && value.Kind() != strictjson.String:
+		if generous.Among(name.Text(), role) && value.Kind() > strictjson.Null && value.Kind() != strictjson.String {
 			return true
 		}
 	}
