@@ -17,6 +17,7 @@ type decoder struct {
 	over         bool // nothing but an error may follow
 	blind        bool // something stayed in that may have begun anything
 	held         bool // so does the beginning at hand
+	kept         kept
 	work
 
 	names wire.Names
@@ -33,7 +34,7 @@ type work struct {
 	asked    bool            // by an event from before the protocol had interrupts
 	prompt   string          // of that
 	guard    guard
-	inner    map[string]bool // messages of the last snapshot that stay in, by their ids
+	inner    map[which]bool // messages of snapshots that stay in, and their calls
 }
 
 func (d *decoder) reset() {
@@ -82,6 +83,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case stray:
 		b.Type = typeStray
 	}
+	if b.Internal || b.Type == typeStray || filtered(f) {
+		d.repeatNot(k, v)
+	}
 	if !b.Partial {
 		d.tell(b)
 	}
@@ -99,11 +103,11 @@ func isBrokenError(data []byte) bool {
 
 // runStarted begins a run; one that the run at hand has started on the same stream is an agent of it.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
-	if prompted(v) {
-		b.Type = typePrompted
-	}
 	run, parent, nested := d.nests(v)
 	if nested {
+		if d.prompted(v) {
+			b.Type = typePrompted
+		}
 		d.beginNested(run, parent, b)
 		return
 	}
@@ -111,8 +115,11 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		d.reset()
 		d.own().put(b)
 	}
+	if d.prompted(v) {
+		b.Type = typePrompted
+	}
 	if d.held {
-		d.guard.hold(which{of: aRun})
+		d.hold(which{of: aRun})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session

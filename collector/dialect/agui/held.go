@@ -23,6 +23,8 @@ const (
 	aSubagent
 	aStep
 	aRun
+	aResult // of a call
+	aListed // a message of a snapshot, whatever it was as events
 )
 
 // which is one of a sort. Without an id it is its owner's last.
@@ -48,7 +50,9 @@ func (g *guard) hold(all ...which) {
 	}
 	for _, w := range all {
 		delete(g.begun, w)
-		g.held[w] = true
+		if !g.full() {
+			g.held[w] = true
+		}
 	}
 }
 
@@ -94,12 +98,12 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	if w.id != "" && k.of != aStep {
 		w.owner = "" // an id is enough
 	}
-	held := d.guard.held[which{of: aRun}] || owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || k.of == aMessage && d.inner[w.id] || d.within(k, v, owner)
+	held := d.guard.held[which{of: aRun}] || owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || d.isListed(k, w) || d.within(k, v, owner)
 	switch {
 	case k.of == nothing, w.id == "" && k.of == aMessage: // of messages in chunks the decoder knows which goes on
 	case k.begins || k.chunk && w.id != "":
-		if held = held || withheld(f) || d.guard.full(); held {
-			d.guard.hold(w, last)
+		if held = held || withheld(f) || d.guard.full() || len(d.inner) >= maxHeld; held {
+			d.hold(w, last)
 			d.blind = true
 			return internal
 		}
@@ -112,7 +116,7 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 		unseen := d.blind && k.of != aMessage && !d.guard.begun[w]
 		held = held || w.id == "" && d.guard.holdsLast(k.of, owner)
 		if !held && k.of != aMessage && !d.guard.begun[w] && withheld(f) {
-			d.guard.hold(w) // where no beginning was seen, it may have been this
+			d.hold(w) // where no beginning was seen, it may have been this
 			d.blind, held = true, true
 		}
 		if k.ends {
@@ -136,7 +140,7 @@ func (d *decoder) judgeRun(f dialect.Frame) verdict {
 	switch {
 	case !nested:
 	case d.guard.held[which{of: aRun}] || d.guard.held[which{of: aSubagent, id: parent}] || filtered(f):
-		d.guard.hold(which{of: aSubagent, id: run})
+		d.hold(which{of: aSubagent, id: run})
 		return internal
 	}
 	return fine
@@ -144,19 +148,19 @@ func (d *decoder) judgeRun(f dialect.Frame) verdict {
 
 // within says whether a frame is part of another thing that stays in.
 func (d *decoder) within(k *kind, v strictjson.Value, owner string) bool {
-	if len(d.guard.held) == 0 {
+	if len(d.guard.held)+len(d.inner) == 0 {
 		return false
 	}
 	for _, parent := range [...]struct {
 		member string
 		of     []thing
 	}{
-		{"parentMessageId", []thing{aMessage}}, {"parentToolCallId", []thing{aCall}}, {"parentSubagentRunId", []thing{aSubagent}},
-		{"entityId", []thing{aMessage, aCall, aThought}},
+		{"parentMessageId", []thing{aMessage, aListed}}, {"parentToolCallId", []thing{aCall}}, {"parentSubagentRunId", []thing{aSubagent}},
+		{"entityId", []thing{aMessage, aCall, aThought, aListed}},
 	} {
 		id := d.name(v.Get(parent.member))
 		for _, of := range parent.of {
-			if id != "" && d.guard.held[which{of: of, id: id}] {
+			if w := (which{of: of, id: id}); id != "" && (d.guard.held[w] || d.inner[w]) {
 				return true
 			}
 		}
@@ -186,7 +190,7 @@ func (d *decoder) unseen(v strictjson.Value) {
 				known = known || d.agents.known(id) || !strings.Contains(strings.ToLower(v.Get("type").String()), "subagent")
 			}
 			if !known {
-				d.guard.hold(w)
+				d.hold(w)
 			}
 		}
 	}
