@@ -89,6 +89,7 @@ type Messages struct {
 	Member string   // the frame's member that is the list
 	Role   string   // the member of each message that says who speaks
 	Inner  []string // roles whose messages are for models only
+	Parts  []string // members of a message that are lists of its parts, in which nothing may call itself internal either
 }
 
 // Form is which strings a rule lets out. Numbers, booleans and null are of every form.

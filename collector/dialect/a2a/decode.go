@@ -12,17 +12,19 @@ import (
 )
 
 type decoder struct {
-	tasks   *simplelru.LRU[string, *task]
-	last    *task
-	names   wire.Names
-	places  wire.Places
-	answers []string // of a request that did not name its session, until the stream does
+	tasks    *simplelru.LRU[string, *task]
+	last     *task
+	names    wire.Names
+	places   wire.Places
+	withheld withheld
+	answers  []string // of a request that did not name its session, until the stream does
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Recap, b.Refusal = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.decode(f, u, b)
+	d.repeatNot(f, u, b)
 	if b.Run != "" {
 		b.Said = said(f, u)
 	}

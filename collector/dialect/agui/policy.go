@@ -92,7 +92,7 @@ var table = event.Table{
 func (Dialect) Table() *event.Table { return &table }
 
 // conversationRule keeps in what is meant for models. Roles are read as generously as those of messages that come in pieces.
-var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing}
+var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing, Parts: []string{"content", "toolCalls", "tool_calls"}}
 
 type rules = map[string]*event.Rule
 
