@@ -52,6 +52,7 @@ func (d designDocument) replay(t *testing.T) {
 			}
 			fmt.Fprintf(&got, "== %s\n", e.section)
 			d.outline(t, &got, file)
+			sayHowRunsEnded(t, e.section, file)
 		})
 	}
 	expectGolden(t, filepath.Join("testdata", "document"+d.number+".golden"), got.String())
