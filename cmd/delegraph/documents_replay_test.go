@@ -109,7 +109,11 @@ func expectGolden(t *testing.T, golden, got string) {
 func outlineDetails(b *strings.Builder, r tracker.Report) {
 	for _, c := range r.Confidence {
 		if c.Value != nil {
-			fmt.Fprintf(b, "  %s is %v sure (%s)\n", text(c.Agent), *c.Value, c.Origin)
+			about := cmp.Or(c.Topic, c.Scope)
+			if about != "" {
+				about = " of " + about
+			}
+			fmt.Fprintf(b, "  %s is %v sure%s (%s)\n", text(c.Agent), *c.Value, about, c.Origin)
 		}
 	}
 	for _, c := range r.Citations {
