@@ -107,7 +107,7 @@ const (
 )
 
 const (
-	accuracyPage   = "../../docs/design/accuracy.md"
+	accuracyPage   = "../../docs/design/run-accuracy.md"
 	beginsAccuracy = "<!-- This table is written by: go test ./collector/proof -run TestCorpus -update -->\n"
 	endsAccuracy   = "<!-- the end of this table -->\n"
 )
