@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,6 +22,9 @@ var (
 	inCode      = regexp.MustCompile("`([^`\n]+)`")
 	ourCommand  = regexp.MustCompile(`^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?(?:go run \./cmd/)?delegraph ((?:serve|gateway|replay|check|demo)\b.*)$`)
 	makeCommand = regexp.MustCompile(`\bmake ([a-z][a-z-]*(?: [a-z][a-z-]*)*)`)
+	link        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	noAnchor    = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	goTest      = regexp.MustCompile(`go test \./([a-z0-9/]+)(?: \S+)*? -run '?\^?(Test[A-Za-z0-9|]+)`)
 )
 
@@ -149,4 +153,37 @@ func TestDocumentedConfigurations(t *testing.T) {
 	if found < 12 {
 		t.Errorf("only %d configurations were found", found)
 	}
+}
+
+// TestDocumentedLinks finds the file of each relative link in the documents, and its heading.
+func TestDocumentedLinks(t *testing.T) {
+	pages := documents(t)
+	for file, page := range pages {
+		for _, found := range link.FindAllStringSubmatch(inCode.ReplaceAllString(fence.ReplaceAllString(page, ""), ""), -1) {
+			target, ours := strings.CutPrefix(found[1], "https://github.com/delegraph/delegraph/blob/main/")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			name, anchor, _ := strings.Cut(target, "#")
+			switch {
+			case name == "":
+				name = file
+			case !ours:
+				name = path.Join(path.Dir(file), name)
+			}
+			if _, err := os.Stat(filepath.Join("../..", name)); err != nil {
+				t.Errorf("%s: there is no %s", file, target)
+			} else if anchor != "" && !slices.Contains(anchors(pages[name]), anchor) {
+				t.Errorf("%s: %s has no heading of that name", file, target)
+			}
+		}
+	}
+}
+
+// anchors returns the names by which GitHub links to the headings of a page.
+func anchors(page string) (names []string) {
+	for _, found := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		names = append(names, strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-"))
+	}
+	return names
 }
