@@ -58,7 +58,7 @@ func guides(t *testing.T) map[string]string {
 		t.Fatalf("no runbooks: %v", err)
 	}
 	all := map[string]string{}
-	for _, page := range append(pages, "../docs/how-to/prometheus.md", "../docs/how-to/grafana.md", "../docs/how-to/jaeger.md") {
+	for _, page := range append(pages, "../docs/how-to/prometheus.md", "../docs/how-to/grafana.md", "../docs/how-to/jaeger.md", "../docs/how-to/tail-sampling.md") {
 		content, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func keys(all ...map[string]any) map[string]bool {
 // TestDocsCollectors holds the collectors' configurations together: each part is where it is to be, and data flows through it.
 func TestDocsCollectors(t *testing.T) {
 	found := 0
-	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/how-to/jaeger.md"], -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/how-to/tail-sampling.md"], -1) {
 		if !strings.Contains(block[1], "\nservice:\n") {
 			continue
 		}

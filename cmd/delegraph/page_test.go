@@ -153,7 +153,7 @@ func takePicture(t *testing.T, b *browser, demo string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.open(demo+"?status=completed&source=fire-briefing", deed{"width": 1180, "height": 1090})
+	b.open(demo+"?status=completed&source=fire-briefing", deed{"width": 1180, "height": 735})
 	b.until(alive + ` && [...document.querySelectorAll("#rows tr")].some((row) => parseInt(row.cells[5].innerText) > 3)`)
 	b.text(`[...document.querySelectorAll("#rows tr")].sort((a, b) => parseInt(b.cells[5].innerText) - parseInt(a.cells[5].innerText))[0].querySelector("a").click()`)
 	b.until(`document.querySelector(".waterfall") && ` + alive)

@@ -37,7 +37,7 @@ func TestDialects(t *testing.T) {
 			if err != nil {
 				t.Fatalf("users have no page of it: %v", err)
 			}
-			for _, part := range []string{"\n## How it is recognised\n", "\n## What becomes of it\n", "\n## What leaves\n", "\n## What to know\n", "dialect: " + d.Name() + "\n"} {
+			for _, part := range []string{"\n## How it is recognized\n", "\n## What becomes of it\n", "\n## What leaves\n", "\n## What to know\n", "dialect: " + d.Name() + "\n"} {
 				if !bytes.Contains(page, []byte(part)) {
 					t.Errorf("its page has no %q", part)
 				}
