@@ -65,11 +65,14 @@ func NewListeners(next event.Sink) *Listeners {
 	return &Listeners{next: next, runs: runs, over: over, streams: map[*event.Stream]*listener{}}
 }
 
-// Open begins a stream. One that answers a message to a run that goes on brings that run, and begins none.
+// Open begins a stream. One that answers a message to a run that goes on brings that run, and begins none. One that listens to a run that
+// goes on takes part in it from here on: the run does not end before it.
 func (s *Listeners) Open(stream *event.Stream) {
-	if !s.joinAnswered(stream) {
-		s.next.Open(stream)
+	if s.joinAnswered(stream) {
+		return
 	}
+	s.next.Open(stream)
+	s.joinRequested(stream)
 }
 
 func (s *Listeners) joinAnswered(stream *event.Stream) bool {
@@ -82,6 +85,14 @@ func (s *Listeners) joinAnswered(stream *event.Stream) bool {
 		}
 	}
 	return false
+}
+
+func (s *Listeners) joinRequested(stream *event.Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run, goesOn := s.runs.Get(sharedKey{stream.Source, stream.Joins}); goesOn && stream.Joins != "" {
+		s.streams[stream] = run.join(stream, true)
+	}
 }
 
 // Consume passes on a frame that is new.
@@ -153,7 +164,7 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	alone := len(r.listeners) == 1 && r.over.IsZero()
+	alone := len(r.listeners) == 1 && r.over.IsZero() && r.ended.IsZero()
 	if b.Recap && !alone || b.Refusal && l != r.listeners[0] || r.isKnown(l, b) {
 		return true
 	}
@@ -213,7 +224,7 @@ func (s *Listeners) Close(stream *event.Stream, end event.End, at time.Time) {
 	if l.opened && stream != r.stream {
 		s.next.Close(stream, end, at)
 	}
-	if end == event.EndOfStream {
+	if end == event.EndOfStream && at.After(r.ended) {
 		r.ended = at
 	}
 	switch {

@@ -20,7 +20,7 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 }
 
 // TestListeners has several streams bring one run, step by step, a second each. "+a" opens the answer to a request, "+a?" a stream that
-// listens to the run, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
+// listens to the run, "+a?<" one that was asked for before all that, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
 // that came before all others, "a:x?" one that names no run; a frame says what it is called. "-a" is a stream that the agent ends, "-a." one whose client leaves.
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
@@ -38,9 +38,11 @@ func TestListeners(t *testing.T) {
 		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
 		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
 		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
-		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -a,0@6 -b,0@10 "},
-		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y -a,0@5 b:z b:u -b,0@10 "},
-		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c -a,0@5 b:y b:z -c,0@12 -b,0@13 "},
+		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
+		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y a:z a:u -b,0@10 -a,0@10 "},
+		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c a:y a:z -c,0@12 -b,0@13 -a,0@13 "},
+		{"the second is answered when all is over", "+a a:x a:y -a +b?< b:s^ b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
+		{"the second is answered and has news when all is over", "+a a:x a:y -a +b?< b:s^ b:y b:z -b", "+a a:x a:y -a,0@4 +b b:z -b,0@9 "},
 		{"the second is refused", "+a a:x +b? b:e? a:y -b -a", "+a a:x +b a:y -b,0@6 -a,0@7 "},
 		{"the second's own error", "+a a:x +b? b:s^ b:e! -b a:y -a", "+a a:x +b -b,0@6 a:y -a,0@8 "},
 		{"an error that both hear", "+a a:x +b? b:s^ b:e! a:e! -b -a", "+a a:x +b a:e -b,0@7 -a,0@8 "},
@@ -59,8 +61,11 @@ func TestListeners(t *testing.T) {
 			case '+':
 				of := &event.Stream{Source: "s", Nonce: step[1:2], Opened: now, Answer: true}
 				switch {
-				case strings.HasSuffix(step, "?"):
+				case strings.Contains(step, "?"):
 					of.Answer, of.Joins = false, "t"
+					if strings.HasSuffix(step, "<") {
+						of.Opened = time.Unix(0, 0)
+					}
 				case strings.HasSuffix(step, "!"):
 					of.Answers = []string{"t"}
 				}
