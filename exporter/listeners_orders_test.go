@@ -114,7 +114,7 @@ func observed(t *testing.T, order []arrival) string {
 	publisher := stream.NewPublisher(filter.Settings{Policy: event.PolicyClient}, func(e replay.Entry) {
 		fmt.Fprintf(&out, "published %s %s %s%s over=%t %d\n", e.Run, e.Session, e.Name, e.Data, e.Over, e.Ordinal)
 	}, func(filter.Reason) {})
-	s := exporter.NewListeners(exporter.New(m, settings(time.Hour), publisher, reports{t, &out}))
+	s := exporter.NewListeners(exporter.New(m, settings(time.Hour), publisher, reports{t, &out}), losses{})
 	streams := map[string]*event.Stream{}
 	for _, step := range order {
 		at := time.Unix(int64(step.at), 0).UTC()

@@ -2,12 +2,14 @@ package exporter_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // transcript is what a sink is told: streams by their nonces, frames by their types.
@@ -53,7 +55,7 @@ func TestListeners(t *testing.T) {
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var told transcript
-		s := exporter.NewListeners(&told)
+		s := exporter.NewListeners(&told, losses{})
 		streams := map[string]*event.Stream{}
 		for i, step := range strings.Fields(c.steps) {
 			now := time.Unix(int64(i+1), 0)
@@ -98,7 +100,7 @@ func TestListeners(t *testing.T) {
 // TestListenersOfOtherRuns keeps runs of other sources, of other ids, and streams of many runs apart.
 func TestListenersOfOtherRuns(t *testing.T) {
 	var told transcript
-	s := exporter.NewListeners(&told)
+	s := exporter.NewListeners(&told, losses{})
 	a, b := &event.Stream{Source: "s", Nonce: "a", Answer: true}, &event.Stream{Source: "other", Nonce: "b", Identity: event.Identity{Joins: "t"}}
 	c, tail := &event.Stream{Source: "s", Nonce: "c", Identity: event.Identity{Joins: "u"}}, &event.Stream{Source: "s", Nonce: "d"}
 	for _, of := range []*event.Stream{a, b, c, tail} {
@@ -114,11 +116,16 @@ func TestListenersOfOtherRuns(t *testing.T) {
 	}
 }
 
+// losses counts what a limit took.
+type losses map[string]int
+
+func (l losses) Evicted(kind string) { l[kind]++ }
+
 // TestListenersBounds has a run bring more frames than are remembered, and a source more runs. A listener that is not so far behind as to
 // miss what is forgotten brings no frame twice.
 func TestListenersBounds(t *testing.T) {
-	next := &heard{}
-	s := exporter.NewListeners(next)
+	next, lost := &heard{}, losses{}
+	s := exporter.NewListeners(next, lost)
 	first := &event.Stream{Source: "s", Answer: true}
 	s.Open(first)
 	frame := func(of *event.Stream, i int) {
@@ -143,5 +150,45 @@ func TestListenersBounds(t *testing.T) {
 	s.Open(&event.Stream{Source: "s", Answer: true, Identity: event.Identity{Answers: []string{"t"}}})
 	if next.opened != 2003 {
 		t.Errorf("%d streams are heard: a run is remembered after 2000 others", next.opened)
+	}
+	if want := (losses{tracker.LostStream: 1001}); !maps.Equal(lost, want) {
+		t.Errorf("lost are %v, want %v", lost, want)
+	}
+}
+
+// TestTooManyListeners has a run be listened to by more streams than it may have: the last brings nothing. And it has a source open more
+// streams than are compared: the last is a run of its own, and so is what listens to it.
+func TestTooManyListeners(t *testing.T) {
+	const most, mostStreams = 1000, 10_000
+	next, lost := &heard{}, losses{}
+	s := exporter.NewListeners(next, lost)
+	bring := func(run string, said uint64, joins bool) *event.Stream {
+		of := &event.Stream{Source: "s", Answer: !joins}
+		if joins {
+			of.Joins = run
+		}
+		s.Open(of)
+		s.Consume(&event.Batch{Stream: of, Run: run, Said: said})
+		return of
+	}
+	bring("t", 1, false)
+	var last *event.Stream
+	for range most {
+		last = bring("t", 1, true)
+	}
+	if want := (losses{tracker.LostListener: 1}); next.consumed != 1 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames are heard, lost are %v, want %v", next.consumed, lost, want)
+	}
+	s.Close(last, event.EndOfStream, time.Unix(1, 0))
+	for i := range mostStreams - most {
+		bring(fmt.Sprint(i%500), uint64(i+1), i >= 500)
+	}
+	clear(lost)
+	next.consumed = 0
+	bring("another", 1, false)
+	bring("another", 1, true)
+	bring("0", 1, true)
+	if want := (losses{tracker.LostStream: 2, tracker.LostListener: 1}); next.consumed != 2 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames are heard, lost are %v, want %v", next.consumed, lost, want)
 	}
 }
