@@ -25,7 +25,7 @@ race: ## run the tests of PKG under the race detector
 fuzz: ## fuzz one target: make fuzz FUZZPKG=./config FUZZ=FuzzParse FUZZTIME=1m
 	go test $(FUZZPKG) -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime $(FUZZTIME)
 
-faults: ## bring about every fault of docs/faults.md; .ci/install/toxiproxy first, and as root on Linux for all of them
+faults: ## bring about every fault of docs/design/faults.md; .ci/install/toxiproxy first, and as root on Linux for all of them
 	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH:/usr/sbin" .ci/faults
 
 soak: ## have everything go on for SOAK, with connections that fail, and account for each frame and span
@@ -34,12 +34,12 @@ soak: ## have everything go on for SOAK, with connections that fail, and account
 bench: ## run the benchmarks of PKG, six times each, with allocations
 	go test $(PKG) -run '^$$' -bench . -benchmem -count 6
 
-scale: ## what 10,000 agents and a million readers would need, from the figures in docs/scale.json; see docs/scale.md
+scale: ## what 10,000 agents and a million readers would need, from the figures in docs/design/scale.json; see docs/design/scale.md
 	go run ./exporter/stream/scale
 
-bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/performance.md; PEERS=-long measures ten million events too
+bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/design/performance.md; PEERS=-long measures ten million events too
 	-.ci/install/peers
-	go -C .ci/bench-peers run . -doc $(CURDIR)/docs/performance.md $(PEERS)
+	go -C .ci/bench-peers run . -doc $(CURDIR)/docs/design/performance.md $(PEERS)
 
 recordings: ## record the real servers of test/agents/servers again, or those in SERVERS
 	.ci/install/servers $(SERVERS)

@@ -58,7 +58,7 @@ func guides(t *testing.T) map[string]string {
 		t.Fatalf("no runbooks: %v", err)
 	}
 	all := map[string]string{}
-	for _, page := range append(pages, "../docs/prometheus.md", "../docs/grafana.md", "../docs/jaeger.md") {
+	for _, page := range append(pages, "../docs/how-to/prometheus.md", "../docs/how-to/grafana.md", "../docs/how-to/jaeger.md") {
 		content, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func note(known map[string]bool, above string, value any) {
 
 // TestRunbookReasons has a runbook that tells causes apart name each reason that its metric knows.
 func TestRunbookReasons(t *testing.T) {
-	content, err := os.ReadFile("../docs/metrics.md")
+	content, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestDocsPrometheus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/prometheus.md"], -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/how-to/prometheus.md"], -1) {
 		if !strings.Contains(block[1], "scrape_configs:") {
 			continue
 		}
@@ -209,7 +209,7 @@ func keys(all ...map[string]any) map[string]bool {
 // TestDocsCollectors holds the collectors' configurations together: each part is where it is to be, and data flows through it.
 func TestDocsCollectors(t *testing.T) {
 	found := 0
-	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/jaeger.md"], -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/how-to/jaeger.md"], -1) {
 		if !strings.Contains(block[1], "\nservice:\n") {
 			continue
 		}

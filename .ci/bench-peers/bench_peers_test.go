@@ -57,7 +57,7 @@ func TestReplace(t *testing.T) {
 
 // TestMarkers holds the document to having a place for every part.
 func TestMarkers(t *testing.T) {
-	content, err := os.ReadFile("../../docs/performance.md")
+	content, err := os.ReadFile("../../docs/design/performance.md")
 	if err != nil {
 		t.Fatal(err)
 	}

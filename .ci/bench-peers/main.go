@@ -61,7 +61,7 @@ func exit(err error) {
 }
 
 func run() error {
-	document := flag.String("doc", "docs/performance.md", "the document to write into")
+	document := flag.String("doc", "docs/design/performance.md", "the document to write into")
 	only := flag.String("only", "", "measure only the parts whose name this regular expression matches; the table of targets needs all of them")
 	quick := flag.Bool("quick", false, "measure each figure hardly more than once, to see whether everything works")
 	long := flag.Bool("long", false, "let a run grow to ten million events, which takes minutes")

@@ -17,7 +17,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 )
 
-// attributeRow is a line of docs/attributes.md: name, type, where it is, when.
+// attributeRow is a line of docs/reference/attributes.md: name, type, where it is, when.
 var attributeRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (string|int|double|boolean|string\\[\\]) \\| (.+?) \\| (.+?) \\| `.*` \\|$")
 
 // documentedAttribute is what the page says of an attribute.
@@ -29,7 +29,7 @@ type documentedAttribute struct {
 
 func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/attributes.md")
+	page, err := os.ReadFile("../../docs/reference/attributes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

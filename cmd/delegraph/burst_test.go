@@ -224,5 +224,6 @@ func (s *transcript) Up(string, bool)                {}
 func (s *transcript) BrokeOff(string)                { s.WriteString("broke off\n") }
 func (s *transcript) Unobserved(_, _ string, n int)  { fmt.Fprintf(s, "%d bytes unobserved\n", n) }
 func (s *transcript) Unread(string, string)          {}
+func (s *transcript) CardPassed(string, string)      {}
 func (s *transcript) Withheld(string, filter.Reason) {}
 func (s *transcript) IDWithheld(string)              {}

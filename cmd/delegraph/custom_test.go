@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/custom"
 )
 
-// The example of docs/custom.md and what its agent sends.
+// The example of docs/how-to/custom-dialect.md and what its agent sends.
 const (
 	homeGrown       = "../../collector/dialect/custom/testdata/delegraph.yml"
 	homeGrownStream = "../../collector/dialect/custom/testdata/helpdesk.sse"
@@ -182,7 +182,7 @@ func TestReloadOfMapping(t *testing.T) {
 
 // TestDocumentationOfMappings writes the table of meanings and the example into the page, with the flag -update.
 func TestDocumentationOfMappings(t *testing.T) {
-	const page, begin, end = "../../docs/custom.md", "<!-- written by: go test ./cmd/delegraph -run TestDocumentationOfMappings -update -->\n\n", "\n<!-- end -->"
+	const page, begin, end = "../../docs/how-to/custom-dialect.md", "<!-- written by: go test ./cmd/delegraph -run TestDocumentationOfMappings -update -->\n\n", "\n<!-- end -->"
 	text := readText(t, page)
 	write := func(of string, n int) {
 		at := 0

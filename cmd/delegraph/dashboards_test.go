@@ -36,7 +36,7 @@ sources:
 var quiet = []string{
 	"Not observed", "Spans dropped", "Faults of its own", "Log lines dropped", "Spans queued", "Requests that failed", "Label values replaced",
 	"Open now", "Runs and operations let go of", "Frames sent again", "Sessions no longer listened to", "Tokens and tickets", "Tool calls that do not add up", "Chunks missing or repeated",
-	"Unrecognized streams", "Shed for lack of memory", "Confidence not read", "Hand-overs in circles", "Unknown kinds of events", "Frames missed",
+	"Unrecognized streams", "Shed for lack of memory", "Confidence not read", "Agent cards passed unchanged", "Hand-overs in circles", "Unknown kinds of events", "Frames missed",
 }
 
 // absent are the panels of what is not there: their external stream has no store but its own.

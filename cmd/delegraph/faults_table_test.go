@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestFaultTable holds docs/faults.md against the tests that there are: every row, numbered, names one at least, by a command that
+// TestFaultTable holds docs/design/faults.md against the tests that there are: every row, numbered, names one at least, by a command that
 // runs it.
 func TestFaultTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/faults.md")
+	page, err := os.ReadFile("../../docs/design/faults.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func TestFaultTable(t *testing.T) {
 	}
 }
 
-// TestFuzzTable finds every fuzz target of the repository in docs/security.md, in its package.
+// TestFuzzTable finds every fuzz target of the repository in docs/design/security.md, in its package.
 func TestFuzzTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/security.md")
+	page, err := os.ReadFile("../../docs/design/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // TestNormalizedSchema holds every event of every capture against the published schema, which knows every kind of fact but the one
 // that no signal needs and the one that only internal frames state.
 func TestNormalizedSchema(t *testing.T) {
-	content, err := os.ReadFile("../../docs/events.schema.json")
+	content, err := os.ReadFile("../../docs/reference/events.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -259,7 +259,7 @@ func ownWord(text, file string) bool {
 	return text == "" || text == filepath.Base(file) || made.MatchString(text) || slices.Contains(ownWords(), text)
 }
 
-// ownWords are those of the formats: what docs/events.md says, and the protocols' own.
+// ownWords are those of the formats: what docs/reference/events.md says, and the protocols' own.
 var ownWords = sync.OnceValue(func() []string {
 	var all []string
 	for _, name := range []string{"format.go", "normalized.go", "facts.go", "agui.go", "aguiwire.go", "a2a.go", "a2awire.go", "runs.go", "gap.go", "a2apart.go"} {

@@ -119,7 +119,7 @@ func (m *meter) last(t *testing.T) (last map[string]*metricspb.Metric, described
 	return last, described
 }
 
-// arrivesAs is the name over OTLP of what is scraped, by the table of docs/metrics.md.
+// arrivesAs is the name over OTLP of what is scraped, by the table of docs/reference/metrics.md.
 func arrivesAs(scraped string) string {
 	if name, ok := map[string]string{
 		"gen_ai_invoke_agent_duration_seconds": "gen_ai.invoke_agent.duration", "gen_ai_execute_tool_duration_seconds": "gen_ai.execute_tool.duration",

@@ -11,7 +11,7 @@ import (
 // knownFaults are recordings of which something is not as it was, with the reason.
 var knownFaults = map[string]string{}
 
-// allowed returns the frames that a client must get of those that were sent. docs/security.md and the dialects' pages have the
+// allowed returns the frames that a client must get of those that were sent. docs/design/security.md and the dialects' pages have the
 // reasons for what differs.
 func allowed(sent []clientFrame) (all []clientFrame) {
 	for _, f := range sent {

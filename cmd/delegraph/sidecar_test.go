@@ -91,10 +91,10 @@ func launch(t *testing.T, configured string, env map[string]string) *running {
 	return r
 }
 
-// documented reports whether docs/metrics.md has a metric.
+// documented reports whether docs/reference/metrics.md has a metric.
 func documented(t *testing.T, name string) bool {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

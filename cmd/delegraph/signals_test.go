@@ -29,7 +29,7 @@ import (
 
 // Where rules stand, and how each is broken.
 const (
-	signalRules   = "docs/signals.md"
+	signalRules   = "docs/design/signals.md"
 	signalsBroken = ".ci/mutations/signals"
 )
 
@@ -151,8 +151,8 @@ func TestSignalsReports(t *testing.T) {
 	}{
 		"all is well":        {rule, mutation + mutation, tests, nil},
 		"in a longer table":  {"| rule | what | test |\n|-|-|-|\n| `T1` | a | b | c | `tracker TestTiming` |\n", mutation, tests, nil},
-		"no rules":           {"", "", tests, []string{"docs/signals.md has no rules"}},
-		"a rule twice":       {rule + rule, mutation, tests, []string{"docs/signals.md has two rules T1"}},
+		"no rules":           {"", "", tests, []string{"docs/design/signals.md has no rules"}},
+		"a rule twice":       {rule + rule, mutation, tests, []string{"docs/design/signals.md has two rules T1"}},
 		"a rule unheld":      {rule + "| `T2` | So is space. | |\n", mutation, tests, []string{"rule T2 names no test"}},
 		"a rule unbroken":    {rule + strings.ReplaceAll(rule, "T1", "T2"), mutation, tests, []string{"T2 tracker TestTiming: no mutation"}},
 		"a test unbroken":    {strings.ReplaceAll(rule, "`tracker", "`spans TestTimes`, `tracker"), mutation, tests, []string{"T1 spans TestTimes: no mutation"}},

@@ -34,6 +34,7 @@ type Batch struct {
 	Refusal  bool   // it is an error, perhaps of its stream alone
 	Rejected Reason // why the frame was not decoded; "" where it was
 	Internal bool   // the protocol calls the frame internal
+	Withheld []int  // the messages of its list, by place and in order, that stay in for what earlier frames say
 	Unknown  string // the name of its kind, or of the first kind in it, that the dialect does not know, by dialect.UnknownKind; "" where it knows all
 
 	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
@@ -128,7 +129,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 
 // Cost returns the approximate size of the batch in memory, in bytes. An index and events can take many times what the frame does.
 func (b *Batch) Cost() int {
-	n := int(unsafe.Sizeof(*b)) + b.memory.cost() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n := int(unsafe.Sizeof(*b)) + 8*cap(b.Withheld) + b.memory.cost() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.Within) + len(b.Parent) + len(b.Type) + len(b.Unknown)
 	for i := range b.Events {
 		n += b.Events[i].cost()

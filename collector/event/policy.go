@@ -89,6 +89,7 @@ type Messages struct {
 	Member string   // the frame's member that is the list
 	Role   string   // the member of each message that says who speaks
 	Inner  []string // roles whose messages are for models only
+	Parts  []string // members of a message that are lists of its parts, in which nothing may call itself internal either
 }
 
 // Form is which strings a rule lets out. Numbers, booleans and null are of every form.
@@ -114,6 +115,7 @@ type Rule struct {
 	Instead string           // JSON that takes the value's place, whatever it is
 	Values  []string         // strings that leave as they are all the same, and then state no fact
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
+	Signed  []string         // members of an object, objects themselves, in which one of Thought makes it a thought too
 	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
 	State   bool             // an object of session state, of which only the configured keys leave
 	Patch   bool             // a JSON Patch (RFC 6902) of session state, of which only what changes the configured keys leaves

@@ -13,6 +13,32 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// Judge reports why a frame stays in, if it does: it, or a frame within it, calls itself internal, or it has a name that the table does not
+// have. The filter and the decoders ask here, so that both hold back the same frames. The glance is the table's.
+func Judge(t *event.Table, g Glance, frame strictjson.Value) (internal, unknown bool) {
+	for name, value := range frame.Members() {
+		text := name.Text()
+		if !g.Catches(text) {
+			continue
+		}
+		if Among(text, t.Discriminators) {
+			if HoldsInternal(value) {
+				return true, false
+			}
+			if _, known := t.Types[string(value.Text())]; !known || value.Kind() != strictjson.String {
+				return false, true
+			}
+		}
+		if Among(text, t.Labels) && HoldsInternal(value) {
+			return true, false
+		}
+		if (t.Deep || Among(text, t.Envelopes)) && NamesInternal(t, value) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
 // NamesInternal says whether a discriminator in an envelope, or in an envelope in it, names something internal.
 func NamesInternal(t *event.Table, v strictjson.Value) bool {
 	for name, value := range v.Members() {

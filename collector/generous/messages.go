@@ -27,9 +27,32 @@ func IsInner(t *event.Table, m *event.Messages, message strictjson.Value) bool {
 	if role.Kind() != strictjson.String || Among(role.Text(), m.Inner) || Internal(role.Text()) || NamesInternal(t, message) {
 		return true
 	}
-	for name := range message.Members() {
-		if !name.Is(m.Role) && Among(name.Text(), []string{m.Role}) {
+	for name, value := range message.Members() {
+		text := name.Text()
+		switch {
+		case !name.Is(m.Role) && Among(text, []string{m.Role}):
 			return true
+		case Among(text, t.Labels) && HoldsInternal(value):
+			return true
+		case Among(text, m.Parts) && isPartInner(t, value):
+			return true
+		}
+	}
+	return false
+}
+
+// isPartInner reports whether a part of a message calls itself internal, at any depth of a list of parts. An object in its place is what an
+// application has made up, of which only its own members count.
+func isPartInner(t *event.Table, parts strictjson.Value) bool {
+	within := event.Table{Discriminators: t.Discriminators, Envelopes: t.Envelopes, Deep: parts.Kind() == strictjson.Array}
+	if NamesInternal(&within, parts) {
+		return true
+	}
+	for part := range parts.Elements() {
+		for name, value := range part.Members() {
+			if Among(name.Text(), t.Labels) && HoldsInternal(value) {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,14 +1,16 @@
 package proof
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Annotate adds to a batch what its answers say of their own worth: the responses of tools, the whole texts of agents, and what the frame
-// states beside them. Thoughts are no answers, and a delta can cut a statement in two.
+// Annotate adds the confidences, citations and reasoning chains of a batch's answers to it. It reads the responses of tools, the complete
+// texts of agents, and what the frame states beside them. It skips thoughts, which are not answers, and deltas, which can cut a
+// statement in two.
 func Annotate(b *event.Batch, lim Limits) {
 	var own Findings
 	if !b.Partial && b.Agent != "" && b.Statements != (event.Statements{}) {
@@ -28,7 +30,7 @@ func Annotate(b *event.Batch, lim Limits) {
 	}
 }
 
-// yieldTo drops what a structured statement of the same answer has said already. An empty one says nothing.
+// yieldTo drops the kinds of findings that a structured statement of the same answer has. An empty statement drops nothing.
 func (f *Findings) yieldTo(structured Findings) {
 	if len(structured.Confidences) > 0 {
 		f.Confidences = nil
@@ -41,7 +43,7 @@ func (f *Findings) yieldTo(structured Findings) {
 	}
 }
 
-// ofResponse reads a tool's response: its proof layer, and in its texts what that does not state.
+// ofResponse reads a tool's response: its proof layer, and from its texts what the layer does not state.
 func ofResponse(response strictjson.Value, lim Limits) Findings {
 	found, _ := Structured(response, lim)
 	if len(found.Confidences) > 0 && len(found.Citations) > 0 {
@@ -49,7 +51,7 @@ func ofResponse(response strictjson.Value, lim Limits) Findings {
 	}
 	said := found
 	for body := range bodies(response) {
-		if body.Kind() != strictjson.String || !mentions(body.Raw()) {
+		if body.Kind() != strictjson.String || !mentions(body.Raw()) && !bytes.Contains(body.Raw(), []byte(`\u`)) {
 			continue
 		}
 		lim.Findings = max(0, lim.Findings-len(found.Confidences)-len(found.Citations))
@@ -64,11 +66,11 @@ func ofResponse(response strictjson.Value, lim Limits) Findings {
 	return found
 }
 
-// ofFrame reads what a frame states beside its events.
+// ofFrame reads the proof layer and the links that a frame has beside its events.
 func ofFrame(s event.Statements, lim Limits) Findings {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
 	var inner strictjson.Doc
-	if layer := opened(s.Layer, &inner); layer.Exists() {
+	if layer := asObject(s.Layer, &inner); layer.Exists() {
 		r.layer(layer)
 	} else if s.Layer.Kind() > strictjson.Null {
 		r.Unreadable = []event.Unreadable{event.UnreadableType}
@@ -82,11 +84,11 @@ func ofFrame(s event.Statements, lim Limits) Findings {
 	return r.Findings
 }
 
-// link takes a source with a title and an address, once.
+// link adds a source with a title and an address, unless it is there already.
 func (r *reader) link(v strictjson.Value) {
 	c := event.Citation{Source: field(v.Get("title")), URI: uri(v.Get("uri")), Origin: r.origin}
-	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) && r.take() {
-		r.Citations = append(r.Citations, c)
+	if c.Source+c.URI != "" && !slices.Contains(r.Citations, c) {
+		r.addCitation(c)
 	}
 }
 

@@ -3,122 +3,108 @@ package proof
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
-// below is a label that stands alone in its line: its values follow in the lines below.
+// below is the state of the lines that follow a label on a line of its own.
 type below struct {
-	waits   bool
-	listed  bool // one value has been read of a list
+	waits   bool // a value may follow
+	listed  bool // a value has been read from a list
 	measure measure
 }
 
-// alone is what follows the noun of a label without a value: a heading, or a line of its own.
 var (
-	alone   = regexp.MustCompile(`^` + aspect + `(?:` + scale + `|` + object + `[:：]|` + foreign + `[:：])[ ]*[:：]?[ ]*$`)
-	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?>[ ]*$`)
+	// alone matches the rest of a label that has no value on its line, such as a heading.
+	alone   = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
+	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
+	// column matches the rest of a label that names a column or a row of confidences.
+	column = compile(`^⟨aspect⟩⟨scale⟩$`)
 )
 
-// opensBelow reports whether a line is a label alone.
+// opensBelow reports whether a line is a label without a value.
 func (r *reader) opensBelow(l *line) bool {
-	at := r.hits[0].at
-	rest := l.lower[at:]
-	if len(rest) > look || strings.Contains(rest, ": ") {
+	h := r.hits[0]
+	rest := l.lower[h.at:]
+	if len(rest) > shapeWindow || strings.Contains(rest, ": ") {
 		return false
 	}
-	if at > 0 && l.lower[at-1] == '<' {
+	if h.at > 0 && l.lower[h.at-1] == '<' {
 		r.below = below{waits: element.MatchString(l.lower), measure: measure{of: 100}}
 		return r.below.waits
 	}
-	n := nounAt(rest)
-	groups := alone.FindStringSubmatchIndex(rest[n:])
-	if n == 0 || groups == nil {
+	match := alone.FindStringSubmatchIndex(rest[h.noun:])
+	start, _, own := l.qualify(h.at)
+	if h.noun == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
 		return false
 	}
-	start, _, ok := l.leads(at)
-	if !ok || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
-		return false
-	}
-	r.below = below{waits: true, measure: measureOf(alone, groups)}
+	r.below = below{waits: true, measure: measureOf(alone, match)}
 	return true
 }
 
-// value takes the line below a label that stands alone, and reports whether it belongs to it.
-func (r *reader) value(raw []byte) bool {
+// readBelow reads a line below a label without a value, and reports whether it belongs to the label.
+func (r *reader) readBelow(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
 	if strings.Trim(text, "-=") == "" && !r.below.listed { // blank, or the line below a heading
 		return true
 	}
 	item, isItem := listItem(text)
-	if r.below.waits = isItem; !isItem && r.below.listed || isQuote(raw) {
-		r.below.waits = false
+	r.below.waits = isItem && !isQuote(raw)
+	if isQuote(raw) || r.below.listed && !isItem {
 		return false
 	}
 	l := newLine(item)
-	if !isItem {
-		l = newLine(text)
-	}
-	l.lower = strings.TrimRight(l.lower, " ")
 	from := 0
-	if name, _, ok := strings.Cut(l.lower, ":"); ok && isItem && len(name) < look {
+	if name, _, ok := strings.Cut(l.lower, ":"); ok && isItem && len(name) < shapeWindow {
 		from = len(name) + 1
-		for from < len(l.lower) && l.lower[from] == ' ' {
-			from++
-		}
 	}
-	all, _ := readStatements(nil, l.lower[from:valueEnd(l.lower, from, min(len(l.lower), from+reach), false)], r.below.measure)
-	if len(all) == 0 || l.isAsked(from) {
+	from = len(l.lower) - len(strings.TrimLeft(l.lower[from:], " "))
+	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, 0, from, min(len(l.lower), from+valueWindow))], " ")
+	all, _ := readStatements(nil, s, r.below.measure)
+	if len(all) == 0 || isAsked(l.lower[from:]) {
 		r.below.waits = isItem && r.below.listed
 		return false
 	}
 	r.below.listed = isItem
 	for _, st := range all {
-		c := st.confidence(r.origin)
-		if c.Scope = bounded(l.text[from+st.scope[0] : from+st.scope[1]]); c.Scope == "" && from > 0 {
-			c.Scope = bounded(strings.TrimRight(l.text[:from], ": "))
+		scope := l.text[from+st.scope[0] : from+st.scope[1]]
+		if !st.hasScope() {
+			scope = strings.TrimRight(l.text[:from], ": ")
 		}
-		c.Overall = strings.EqualFold(c.Scope, "overall")
-		r.keep(c)
+		r.addStatement(st, scope, "", strings.EqualFold(scope, "overall"))
 	}
 	return true
 }
 
-// table is a Markdown table that has a confidence column.
+// table is a Markdown table that has a column of confidences.
 type table struct {
 	open    bool
 	column  int
 	measure measure
 }
 
-// column is what follows the noun in the name of a column, or of a row, of confidences.
-var column = regexp.MustCompile(`^` + aspect + scale + `$`)
-
-// columnOf reports whether a cell names a column of confidences, and what they are measured on.
+// columnOf reports whether a cell names a column of confidences, and returns their scale.
 func columnOf(cell string) (m measure, overall, ok bool) {
-	if len(cell) > look {
-		return measure{}, false, false
-	}
 	cell, overall = strings.CutPrefix(cell, "overall ")
 	cell = strings.TrimPrefix(strings.TrimPrefix(cell, "our "), "model ")
-	if cell == "" {
+	noun := nounAt(cell)
+	if noun == 0 || len(cell) > shapeWindow {
 		return measure{}, false, false
 	}
-	n := nounAt(cell)
-	at := column.FindStringSubmatchIndex(cell[n:])
-	if n == 0 || at == nil {
+	match := column.FindStringSubmatchIndex(cell[noun:])
+	if match == nil {
 		return measure{}, false, false
 	}
-	return measureOf(column, at), overall, true
+	return measureOf(column, match), overall, true
 }
 
-// opensTable reports whether a line is the header of a table with a column of confidence, or a row of confidences in another.
+// opensTable reports whether a line is the header of a table with a column of confidences.
 func (r *reader) opensTable(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isDelimiter(rest) {
 		return false
 	}
 	cells := cellsOf(l.lower)
 	for i, cell := range cells {
-		if m, _, ok := columnOf(cell); ok && !isPair(cells, i) {
+		if m, _, ok := columnOf(cell); ok && !(i == 0 && isPair(cells)) {
 			r.table = table{open: true, column: i, measure: m}
 			return true
 		}
@@ -126,53 +112,45 @@ func (r *reader) opensTable(l *line, rest []byte) bool {
 	return false
 }
 
-// row takes a row whose first cell is a label, and whose others are its values.
-func (r *reader) row(l *line, rest []byte) bool {
-	if !isRow([]byte(l.lower)) || isDelimiter(rest) && !isPair(cellsOf(l.lower), 0) {
+// readRow reads a row that has a label in its first cell and values in the others, and reports whether it is one.
+func (r *reader) readRow(l *line, rest []byte) bool {
+	if strings.IndexByte(l.lower, '|') < 0 || !isRow([]byte(l.lower)) {
 		return false
 	}
 	cells := cellsOf(l.lower)
 	m, overall, ok := columnOf(cells[0])
-	if !ok {
+	if !ok || isDelimiter(rest) && !isPair(cells) {
 		return false
 	}
 	for _, cell := range cells[1:] {
-		if st, _, ok := readStatement(cell, m); ok {
-			c := st.confidence(r.origin)
-			c.Overall = overall
-			r.keep(c)
+		if st, ok := readStatement(cell, m); ok {
+			r.addStatement(st, "", "", overall)
 		}
 	}
 	return true
 }
 
-// isPair reports whether the cell at i begins a row of two, whose other cell is its value.
-func isPair(cells []string, i int) bool {
-	if i != 0 || len(cells) != 2 {
+// isPair reports whether the cells of a row are a label and its value.
+func isPair(cells []string) bool {
+	if len(cells) != 2 {
 		return false
 	}
-	_, _, ok := readStatement(cells[1], measure{})
+	_, ok := readStatement(cells[1], measure{})
 	return ok
-}
-
-func isDelimiter(rest []byte) bool {
-	below, _ := cutLine(rest)
-	return strings.Contains(string(below[:min(len(below), look)]), "--") && strings.Trim(string(below), "|-: \t") == ""
 }
 
 // cellsOf returns the cells of a row without spaces at their ends.
 func cellsOf(row string) []string {
 	row = strings.Trim(row, " ")
-	row = strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|")
-	cells := strings.Split(row, "|")
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
 	for i := range cells {
 		cells[i] = strings.Trim(cells[i], " ")
 	}
 	return cells
 }
 
-// cells takes a row of a table that has a column of confidence, and reports whether the line is one.
-func (r *reader) cells(raw []byte) bool {
+// readCell reads the confidence in a row of a table, and reports whether the line is a row. The topic is the first other cell with letters.
+func (r *reader) readCell(raw []byte) bool {
 	l := newLine(readable(raw))
 	if strings.IndexByte(l.lower, '|') < 0 {
 		r.table = table{}
@@ -182,17 +160,14 @@ func (r *reader) cells(raw []byte) bool {
 	if r.table.column >= len(cells) {
 		return true
 	}
-	st, _, ok := readStatement(lowered(cells[r.table.column]), r.table.measure)
-	if !ok {
-		return true
-	}
-	c := st.confidence(r.origin)
-	for i, cell := range cells {
-		if i != r.table.column && strings.ContainsFunc(cell, func(r rune) bool { return r >= utf8.RuneSelf || inWord(byte(r)) && (r < '0' || r > '9') }) {
-			c.Topic = bounded(cell)
-			break
+	if st, ok := readStatement(lowered(cells[r.table.column]), r.table.measure); ok {
+		topic := ""
+		for i, cell := range cells {
+			if i != r.table.column && topic == "" && strings.ContainsFunc(cell, unicode.IsLetter) {
+				topic = cell
+			}
 		}
+		r.addStatement(st, "", topic, false)
 	}
-	r.keep(c)
 	return true
 }

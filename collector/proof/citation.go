@@ -2,21 +2,18 @@ package proof
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// region is what a statement of confidence takes of a raw line: its label begins at start. The rationale that names a source begins at
-// from, -1 for none.
-type region struct{ start, from, end int }
-
-// sourceLabel is "**Source:**" with its marks; its value begins at end.
-type sourceLabel struct {
-	start, end int
-	enclosed   bool // within brackets, which end its value
+// region is a part of a raw line that may name a source: the rationale behind a confidence, or the text behind a source label.
+type region struct {
+	start     int // of the statement or the label
+	from, end int // of the source; from is -1 if there is none
+	labeled   bool
 }
 
 var (
@@ -31,57 +28,43 @@ var (
 	joints   = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
-// sources takes the sources of a raw line; cuts are its statements of confidence. A header of a table names columns.
-func (r *reader) sources(l *line, cuts []region, header bool) {
+// sources adds the sources of a line. Each region ends where the next one begins. In the header of a table, labels name columns.
+func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
-	if !strings.Contains(l.lower, "source") && !strings.Contains(l.lower, "reference") && !strings.Contains(l.lower, "regulatory") && !strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
-		for _, c := range cuts {
-			if c.from >= 0 {
-				r.citeText(clipped(raw, c.from, c.end))
-			}
+	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
+		lower := lowered(raw)
+		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), shapeWindow))]); m != nil && len(lower) <= shapeWindow && m[1]+m[2] != "" {
+			r.listing = true
+			return
 		}
-		return
-	}
-	lower := lowered(raw)
-	if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), look))]); m != nil && len(lower) <= look && m[1]+m[2] != "" {
-		r.listing = true
-		return
-	}
-	if mark := footnote.FindString(raw); mark != "" {
-		r.citeAll(raw[len(mark):])
-		return
-	}
-	labels := sourceLabels(raw, lower, header)
-	next := func(from int) int {
-		end := len(raw)
-		if len(labels) > 0 {
-			end = min(end, labels[0].start)
+		if mark := footnote.FindString(raw); mark != "" {
+			r.readSources(raw[len(mark):])
+			return
 		}
-		if len(cuts) > 0 && cuts[0].start >= from {
-			end = min(end, cuts[0].start)
-		}
-		return end
+		regions = append(regions, sourceLabels(raw, lower, header)...)
+		slices.SortStableFunc(regions, func(a, b region) int { return a.start - b.start })
 	}
-	for len(labels)+len(cuts) > 0 {
-		if len(labels) == 0 || len(cuts) > 0 && cuts[0].start < labels[0].start {
-			c := cuts[0]
-			cuts = cuts[1:]
-			if c.from >= 0 {
-				r.citeText(clipped(raw, c.from, min(c.end, max(c.from, next(c.from)))))
-			}
+	for i, at := range regions {
+		if at.from < 0 {
 			continue
 		}
-		at := labels[0]
-		labels = labels[1:]
-		if value := clipped(raw, at.end, valueEnd(raw, at.end, max(at.end, next(at.end)), at.enclosed)); !isDirection(value) {
+		if i+1 < len(regions) {
+			at.end = min(at.end, max(at.from, regions[i+1].start))
+		}
+		if at.labeled {
+			at.end = valueEnd(raw, at.start, at.from, at.end)
+		}
+		if value := clipped(raw, at.from, at.end); !at.labeled {
+			r.readSource(value)
+		} else if !isDirection(value) {
 			for _, fragment := range fragments(value) {
-				r.citeAll(fragment)
+				r.readSources(fragment)
 			}
 		}
 	}
 }
 
-// clipped returns raw[from:end] without what leads to a next label.
+// clipped returns raw[from:end] without the marks that lead to the next label.
 func clipped(raw string, from, end int) string {
 	if end < len(raw) {
 		return strings.TrimRight(raw[from:end], " ([-–—,;·•")
@@ -89,73 +72,58 @@ func clipped(raw string, from, end int) string {
 	return raw[from:]
 }
 
-// isDirection reports whether a value names what something is made of, as "English → German" does, and no source.
+// isDirection reports whether a value names the two ends of a conversion, such as "English → German", instead of a source.
 func isDirection(value string) bool {
-	return (strings.Contains(value, "→") || strings.Contains(value, "->") || strings.Contains(value, "=>")) && address(value) == ""
+	return containsAny(value, "→", "->", "=>") && !address.MatchString(value)
 }
 
-// sourceLabels returns the labels of sources in a line, in order: at its start, or in bold. Those in code or in a URL are none.
-func sourceLabels(raw, lower string, header bool) (all []sourceLabel) {
-	ticks, depth, word, scheme, lastTick, next := 0, 0, 0, -1, strings.LastIndexByte(raw, '`'), 0
-	for i := 0; i < len(lower); i++ {
-		switch lower[i] {
-		case '`':
-			ticks++
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth = max(0, depth-1)
-		case ' ':
-			word = i + 1
-		case ':':
-			if strings.HasPrefix(lower[i:], "://") {
-				scheme = i
-			}
-		case 's', 'r':
-			if i < next || i > 0 && lower[i-1] != '_' && inWord(lower[i-1]) {
-				continue
-			}
-			m := sourceWords.FindStringSubmatchIndex(lower[i:min(len(lower), i+look)])
-			if m == nil || scheme >= word || ticks%2 == 1 && lastTick > i {
-				continue
-			}
-			marks := len(strings.TrimRight(raw[next:i], "*_")) + next
-			if i-marks < 2 && !leads(raw[:i]) || lower[i+m[2]] == '|' && (header || !isPairRow(raw, i)) {
-				continue
-			}
-			end := i + m[1]
-			if marks == i {
-				end = i + m[3]
-			}
-			all = append(all, sourceLabel{start: marks, end: end, enclosed: depth > 0})
-			next = end
+// sourceLabels returns the source labels of a line in order. A label is at the start of the line or bold, and not in code or in a URL.
+func sourceLabels(raw, lower string, header bool) (all []region) {
+	const maxIndent = 128
+	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
+	for i := 0; ; {
+		at, k := nextKeyword(lower, i, len(lower))
+		if k == nil {
+			return all
 		}
+		i = at + len(k.word)
+		m := sourceWords.FindStringSubmatchIndex(lower[at:min(len(lower), at+shapeWindow)])
+		if m == nil || at < behind || inURL(lower, at) {
+			continue
+		}
+		ticks += strings.Count(raw[counted:at], "`")
+		counted = at
+		start := len(strings.TrimRight(raw[behind:at], "*_")) + behind
+		bold := at-start >= 2
+		if ticks%2 == 1 && lastTick > at || !bold && !(at < maxIndent && labelStart.MatchString(raw[:at])) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
+			continue
+		}
+		behind = at + m[1]
+		if start == at {
+			behind = at + m[3]
+		}
+		all = append(all, region{start: start, from: behind, end: len(raw), labeled: true})
 	}
-	return all
 }
 
-// isPairRow reports whether the line is a row of two cells, of which the first holds only the label at start. In a row of more the
-// label may name a column or a row of several values.
+// inURL reports whether an offset is within a web address.
+func inURL(s string, at int) bool {
+	before := s[max(0, at-valueWindow):at]
+	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://")
+}
+
+// isPairRow reports whether the line is a row of two cells, and the first holds only the label at start. In a longer row, the label may
+// name a column or several values.
 func isPairRow(raw string, start int) bool {
 	row := strings.TrimRight(raw, " ")
 	return strings.Trim(raw[:start], " >*_") == "|" && strings.Count(strings.TrimSuffix(row, "|"), "|") == 2
 }
 
-// leads reports whether what stands before a label leaves it at the start of its line: marks of quotes, lists, headings and cells.
-func leads(before string) bool {
-	const marks, maxIndent = " >#*_+-•·–—|([", 128
-	if len(before) > maxIndent {
-		return false
-	}
-	before = strings.TrimLeft(before, marks)
-	if number := strings.TrimLeft(before, "0123456789"); number != before && number != "" && strings.ContainsRune(".)", rune(number[0])) {
-		before = strings.TrimLeft(number[1:], marks)
-	}
-	return before == ""
-}
+// labelStart matches what may precede a label at the start of its line: marks of quotes, lists, headings and cells.
+var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
-// listed takes a line below "Sources:" and reports whether it belongs to the list there.
-func (r *reader) listed(raw []byte) bool {
+// readListed reads a line below "Sources:" and reports whether it belongs to the list there.
+func (r *reader) readListed(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
 	if strings.Trim(text, "-=") == "" {
 		return true
@@ -163,21 +131,21 @@ func (r *reader) listed(raw []byte) bool {
 	item, ok := listItem(text)
 	r.listing = ok && !ownLabel(item)
 	if r.listing {
-		r.citeAll(item)
+		r.readSources(item)
 	}
 	return r.listing
 }
 
-// itemMark is "- ", "1. ", "[1] " or "[^1]: " at the start of an item of a list.
+// itemMark matches "- ", "1. ", "[1] " or "[^1]: " at the start of a list item.
 var itemMark = regexp.MustCompile(`^(?:[-*+•] |[0-9]{1,3}[.)] |\[\^?[0-9a-z]{1,8}\]:? )`)
 
-// listItem returns the text of "- MTBS" or "1. MTBS".
+// listItem returns the text of a list item such as "- MTBS", and whether it is one.
 func listItem(text string) (string, bool) {
 	mark := itemMark.FindString(text)
 	return text[len(mark):], mark != ""
 }
 
-// ownLabel reports whether a list item is a statement rather than a source.
+// ownLabel reports whether a list item has a label of its own, so that it is not a source.
 func ownLabel(item string) bool {
 	l := newLine(item)
 	for _, h := range appendHits(nil, l.lower) {
@@ -188,8 +156,8 @@ func ownLabel(item string) bool {
 	return len(sourceLabels(item, l.lower, false)) > 0
 }
 
-// citeAll takes the sources of a text: each of its links, if it has several, else itself.
-func (r *reader) citeAll(text string) {
+// readSources adds each link of a text as a source, or the whole text if it has fewer than two links.
+func (r *reader) readSources(text string) {
 	var parts []string
 	for rest := text; ; {
 		from, end := addressIn(rest)
@@ -203,24 +171,27 @@ func (r *reader) citeAll(text string) {
 		rest = rest[end:]
 	}
 	if len(parts) < 2 {
-		r.citeText(text)
+		r.readSource(text)
 		return
 	}
 	for _, part := range parts {
-		r.citeText(part[len(joints.FindString(part)):])
+		r.readSource(part[len(joints.FindString(part)):])
 	}
 }
 
-// citeText takes a source as it stands, with the date and the address in it; of a link, its text.
-func (r *reader) citeText(text string) {
-	if !isNamed(text) || !r.take() {
+// readSource adds a source with its date and address. A link is named by its text.
+func (r *reader) readSource(text string) {
+	if !isNamed(text) {
 		return
 	}
-	c := event.Citation{Source: bounded(text), Reference: isoDate(text), URI: address(text)}
+	c := event.Citation{Source: bounded(text), Reference: isoDate(text), Origin: r.origin}
+	if from, end := addressIn(text); from >= 0 {
+		c.URI = whole(text[from:end])
+	}
 	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
 		c.Source = bounded(m[1])
 	}
-	r.cite(c)
+	r.addCitation(c)
 }
 
 // fragments splits "plot data, PNW models, Regional market analysis 2025", and leaves one source whole: a fragment that has a colon ("MTBS, Imagery date: 2022-09-15"), continues in lower case or has no letters ("USGS, 2022") belongs to what stands before it.
@@ -241,92 +212,50 @@ func fragments(list string) []string {
 		}
 	}
 	all = append(all, list[from:])
-	for _, fragment := range all[1:] {
-		if continues(fragment) {
-			return []string{list}
-		}
+	if slices.ContainsFunc(all[1:], continuation.MatchString) {
+		return []string{list}
 	}
 	return all
 }
 
-func continues(fragment string) bool {
-	fragment = strings.TrimLeft(fragment, " *_`")
-	if fragment == "" {
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(fragment)
-	return strings.Contains(fragment, ":") || unicode.IsLower(first) ||
-		!unicode.IsLetter(first) && !unicode.IsDigit(first) || !strings.ContainsFunc(fragment, unicode.IsLetter)
-}
+// continuation matches a fragment that belongs to the source before it.
+var continuation = regexp.MustCompile("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
 
-// nameless are words that say there is no source.
-var nameless = map[string]bool{
-	"n/a": true, "na": true, "none": true, "unknown": true, "tbd": true, "unspecified": true, "not available": true,
-	"not applicable": true, "not specified": true, "not provided": true, "none provided": true, "none available": true,
-}
+var nameless = setOf("nameless")
 
-// isNamed reports whether text names a source at all.
+// isNamed reports whether a text names a source.
 func isNamed(text string) bool {
-	return strings.ContainsFunc(text, isWord) && !nameless[lowerASCII(strings.Trim(text, " *_`().-"))]
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// date matches a date of ISO 8601. It does not check the length of the month.
+var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
 
 // isoDate returns a copy of the first date of the form 2022-09-15, or "".
 func isoDate(text string) string {
-	for i := 0; ; {
-		dash := strings.IndexByte(text[i:], '-')
-		if dash < 0 {
-			return ""
-		}
-		i += dash + 1
-		if from := i - 5; from >= 0 && isDate(text[from:]) && (from == 0 || !isDigit(text[from-1])) {
-			return strings.Clone(text[from : from+10])
-		}
+	if strings.IndexByte(text, '-') < 0 {
+		return ""
 	}
-}
-
-// isDate reports whether text begins with a date of ISO 8601, without asking how long its month is.
-func isDate(text string) bool {
-	if len(text) < 10 || len(text) > 10 && isDigit(text[10]) || text[4] != '-' || text[7] != '-' {
-		return false
+	if found := date.FindStringSubmatch(text); found != nil {
+		return strings.Clone(found[1])
 	}
-	for _, i := range []int{0, 1, 2, 3, 5, 6, 8, 9} {
-		if !isDigit(text[i]) {
-			return false
-		}
-	}
-	month, day := text[5:7], text[8:10]
-	return "01" <= month && month <= "12" && "01" <= day && day <= "31"
+	return ""
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// address returns the first web address, or "" if there is none or it is too long to keep.
-func address(text string) string {
-	from, end := addressIn(text)
-	if from < 0 {
-		return ""
-	}
-	return whole(text[from:end])
-}
-
-var scheme = regexp.MustCompile(`(?i)https?://`)
+var address = regexp.MustCompile("(?i)https?://[^ <>\"`|\\\\^{}]*")
 
 // addressIn returns where the first web address begins and ends, -1 for none.
 func addressIn(text string) (from, end int) {
-	at := scheme.FindStringIndex(text)
+	at := address.FindStringIndex(text)
 	if at == nil {
 		return -1, -1
 	}
-	uri := text[at[0]:]
-	if end := strings.IndexAny(uri, " <>\"`|\\^{}"); end >= 0 {
-		uri = uri[:end]
-	}
-	return at[0], at[0] + len(balanced(uri))
+	return at[0], at[0] + len(balanced(text[at[0]:at[1]]))
 }
 
-// balanced cuts a URL where a bracket closes that was opened before it, and the marks that end a sentence.
+// balanced cuts a URL before a bracket that closes more than the URL opens, and before the marks that end a sentence.
 func balanced(uri string) string {
 	depth := 0
 cut:

@@ -111,7 +111,7 @@ func TestSourceWithoutName(t *testing.T) {
 // TestValueIsBounded: a value that is cut ends with a whole rune.
 func TestValueIsBounded(t *testing.T) {
 	for spaces := range 4 {
-		text := "Confidence: 92%" + strings.Repeat(" ", reach-20-spaces) + "for " + strings.Repeat("é", 99)
+		text := "Confidence: 92%" + strings.Repeat(" ", valueWindow-20-spaces) + "for " + strings.Repeat("é", 99)
 		checkFindings(t, Text([]byte(text), roomy), roomy, event.OriginText)
 		if got := Text([]byte(text), roomy).Confidences[0].Scope; len(got) < 12 || len(got) > 16 {
 			t.Errorf("got scope %q", got)

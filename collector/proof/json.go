@@ -8,13 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Bounds of what is looked through of JSON in an answer.
+// Bounds of the JSON that is searched in an answer.
 const (
 	maxLevels   = 4
 	maxElements = 64
 )
 
-// document takes what an object of JSON states, and reports whether the text is one.
+// document reads a text that is an object of JSON, and reports whether it is one.
 func (r *reader) document(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' || !bytes.Contains(bytes.ToLower(text), []byte("confidence")) {
@@ -28,7 +28,7 @@ func (r *reader) document(text []byte) bool {
 	return true
 }
 
-// object takes the confidences of an object and of those within it. A proof layer states all that there is.
+// object reads the confidences of an object and of the objects in it. If it has a proof layer, nothing else in it is read.
 func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	var inner strictjson.Doc
 	if layer := layerOf(v, &inner); layer.Exists() {
@@ -38,12 +38,12 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	for name, value := range v.Members() {
 		switch isMember := confidenceMembers[memberName(name)]; {
 		case isMember:
-			for _, c := range readConfidence(value, nil) {
+			for _, c := range readConfidence(value, ignore) {
 				if c.Scope == "" {
 					c.Scope = scope
 				}
 				c.Origin = r.origin
-				r.keep(c)
+				r.addConfidence(c)
 			}
 		case levels == 0:
 		case value.Kind() == strictjson.Object:
@@ -54,14 +54,14 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	}
 }
 
-// elements takes the confidences of a list's objects that name what they are about: others are detections, words or rows of data.
+// elements reads the objects of a list that name their subject. Others are detections, words or rows of data.
 func (r *reader) elements(list strictjson.Value, levels int) {
 	n := 0
 	for element := range list.Elements() {
 		if n++; n > maxElements {
 			return
 		}
-		for _, name := range []string{"claim", "topic", "finding", "answer", "statement", "hypothesis", "recommendation", "question", "diagnosis"} {
+		for _, name := range subjects {
 			if about := element.Get(name); about.Kind() == strictjson.String {
 				r.object(element, field(about), levels)
 				break
@@ -70,11 +70,13 @@ func (r *reader) elements(list strictjson.Value, levels int) {
 	}
 }
 
-// confidenceMembers are the names of members that state a confidence, in lower case, without signs.
-var confidenceMembers = map[string]bool{
-	"confidence": true, "confidencescore": true, "confidencelevel": true, "confidencerating": true, "overallconfidence": true, "certainty": true,
-}
+var (
+	confidenceMembers = setOf("members")
+	subjects          = words("subjects")
+	samples           = words("samples")
+)
 
+// memberName returns a name in lower case, without signs.
 func memberName(name strictjson.Value) string {
 	const longest = 24
 	if len(name.Text()) > longest {
@@ -83,48 +85,42 @@ func memberName(name strictjson.Value) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name.String()))
 }
 
-// readConfidence reads a number, a text, or an object of these by topic. What it cannot read it reports to unreadable, if that is not
-// nil.
-func readConfidence(v strictjson.Value, unreadable func(event.Unreadable)) []event.Confidence {
-	refuse := func(why event.Unreadable) []event.Confidence {
-		if unreadable != nil {
-			unreadable(why)
-		}
-		return nil
-	}
+// readConfidence reads a number, a text, or an object of these by topic. It calls refuse with the reason for what it cannot read.
+func readConfidence(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	switch v.Kind() {
 	case strictjson.Number:
 		value, ok := v.Float()
-		switch {
-		case ok && value >= 0 && value <= 1:
-		case ok && value > smallest && value <= 100:
+		if ok && value > smallest {
 			value, ok = toRatio(string(v.Raw()), "%", measure{})
-		default:
-			ok = false
 		}
-		if !ok {
-			return refuse(event.UnreadableScale)
+		if !ok || value < 0 || value > 1 {
+			refuse(event.UnreadableScale)
+			return nil
 		}
 		return []event.Confidence{{Value: value, Known: true}}
 	case strictjson.String:
 		c, why := readText(readField(v))
 		if why != "" {
-			return refuse(why)
+			refuse(why)
+			return nil
 		}
 		return []event.Confidence{c}
 	case strictjson.Object:
-		return readTopics(v, unreadable)
+		return readTopics(v, refuse)
 	case strictjson.None, strictjson.Null:
-		return nil
+	default:
+		refuse(event.UnreadableType)
 	}
-	return refuse(event.UnreadableType)
+	return nil
 }
+
+func ignore(event.Unreadable) {}
 
 // readText reads the whole of a string as one statement.
 func readText(s string) (event.Confidence, event.Unreadable) {
 	low := lowered(s)
-	st, size, ok := readStatement(low, measure{})
-	if !ok || strings.TrimLeft(low[size:], closing+".") != "" {
+	st, ok := readStatement(low, measure{})
+	if !ok || strings.TrimLeft(low[st.size:], closing+".") != "" {
 		if value, isNumber := parseNumber(low); isNumber && strings.Trim(low, "-+.,0123456789e") == "" {
 			if value == 0 || value == 1 {
 				return event.Confidence{Value: value, Known: true}, ""
@@ -137,9 +133,9 @@ func readText(s string) (event.Confidence, event.Unreadable) {
 }
 
 // readTopics reads an object: {"score": 0.9, "level": "high"} is one confidence, {"timber": 0.95, "trails": "90%"} one for each topic.
-func readTopics(v strictjson.Value, unreadable func(event.Unreadable)) (all []event.Confidence) {
+func readTopics(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	if value := v.First("score", "value"); value.Exists() {
-		all = readConfidence(value, unreadable)
+		all = readConfidence(value, refuse)
 		if words := v.First("level", "label"); len(all) == 1 && words.Kind() == strictjson.String {
 			all[0].Label = bounded(lowered(readField(words)))
 		}
@@ -150,12 +146,10 @@ func readTopics(v strictjson.Value, unreadable func(event.Unreadable)) (all []ev
 			break
 		}
 		if value.Kind() == strictjson.Object && !value.First("score", "value").Exists() {
-			if unreadable != nil {
-				unreadable(event.UnreadableType)
-			}
+			refuse(event.UnreadableType)
 			continue
 		}
-		for _, c := range readConfidence(value, unreadable) {
+		for _, c := range readConfidence(value, refuse) {
 			if topic := field(name); strings.EqualFold(topic, "overall") {
 				c.Overall = true
 			} else {
@@ -167,16 +161,7 @@ func readTopics(v strictjson.Value, unreadable func(event.Unreadable)) (all []ev
 	return all
 }
 
-// isIllustration reports whether the line above a block of JSON says that it only shows what one looks like.
+// isIllustration reports whether the line above a block of JSON introduces an example.
 func isIllustration(above []byte) bool {
-	low := strings.ToLower(string(above[:min(len(above), reach)]))
-	for _, word := range []string{
-		"example", "e.g.", "for instance", "format", "schema", "template", "sample", "expected", "request", "config", "looks like", "beispiel",
-		"exemple", "ejemplo", "exemplo", "esempio", "voorbeeld", "示例", "例:", "예시",
-	} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
+	return containsAny(strings.ToLower(string(above[:min(len(above), valueWindow)])), samples...)
 }

@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that state something,
-// which are another's.
+// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that have a keyword.
 type line struct {
-	raw   string // readable
+	raw   string // the result of readable
 	text  string
 	lower string  // text in lower case, byte for byte
 	moved []int32 // where each byte of text stands in raw; nil where they are equal
@@ -21,12 +20,18 @@ type line struct {
 	room    []byte
 	offsets []int32
 
-	seen, depth int  // brackets that are open at an offset
-	sentence    int  // where the sentence ends that was looked at last
-	asked       bool // it is a question
+	searched, statistical bool // whether isStatistical has been asked, and its answer
 }
 
-// bold is where bold text begins in text, and its words if it is the label of what follows.
+// isStatistical reports whether the line is about samples. It searches the line once.
+func (l *line) isStatistical() bool {
+	if !l.searched {
+		l.searched, l.statistical = true, isStatistical(l.lower)
+	}
+	return l.statistical
+}
+
+// bold is the start of bold text, and its words if it is a label.
 type bold struct {
 	at    int
 	topic string
@@ -35,8 +40,21 @@ type bold struct {
 // tags are the elements of HTML that only mark text.
 var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
 
-// closers maps what opens a quotation to what closes it.
-var closers = map[rune]string{'"': `"`, '“': "”", '„': "“", '«': "»", '「': "」", '『': "』", '`': "`"}
+// quotations are pairs of marks.
+var quotations = [...]struct {
+	open  rune
+	close string
+}{{'“', "”"}, {'„', "“"}, {'«', "»"}, {'「', "」"}, {'『', "』"}, {'"', `"`}, {'`', "`"}}
+
+// quotation returns which quotation a mark opens, -1 for none.
+func quotation(mark rune) int {
+	for i, q := range quotations {
+		if q.open == mark {
+			return i
+		}
+	}
+	return -1
+}
 
 // newLine reads a line.
 func newLine(raw string) *line {
@@ -45,38 +63,40 @@ func newLine(raw string) *line {
 	return l
 }
 
-// set makes l another line, in the memory of the last.
+// set replaces the line and reuses its memory.
 func (l *line) set(raw string) {
 	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
 		raw = tags.ReplaceAllString(raw, " ")
 	}
 	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
-	if strings.ContainsAny(raw, "*_`\"“„«「『") {
-		l.unmark()
+	if strings.ContainsAny(raw, "*_`\"") || !isPlain(raw) {
+		l.removeMarkup()
 	}
 	l.lower = lowered(l.text)
 }
 
-// unmark takes emphasis and what is quoted out of the text.
-func (l *line) unmark() {
+// removeMarkup removes emphasis, and quotations that have a keyword, from the text.
+func (l *line) removeMarkup() {
 	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
-	unclosed := 0 // quotations that are not closed, as bits
+	var unclosed [len(quotations)]bool
 	closing := -1 // where the bold text that is open ends
 	keep := func(from, to int) {
+		out = append(out, raw[from:to]...)
 		for ; from < to; from++ {
-			out, moved = append(out, raw[from]), append(moved, int32(from))
+			moved = append(moved, int32(from))
 		}
 	}
 	for i := 0; i < len(raw); {
-		r, size := rune(raw[i]), 1
-		if 'a' <= r && r <= 'z' || r == ' ' {
-			out, moved = append(out, raw[i]), append(moved, int32(i))
+		plain := i
+		for i < len(raw) && raw[i] < utf8.RuneSelf && raw[i] != '*' && raw[i] != '_' && raw[i] != '"' && raw[i] != '`' {
 			i++
-			continue
 		}
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(raw[i:])
+		keep(plain, i)
+		if i == len(raw) {
+			break
 		}
+		r, size := utf8.DecodeRuneInString(raw[i:])
+		q := quotation(r)
 		switch {
 		case (r == '*' || r == '_') && isEmphasis(raw, i):
 			if i+1 < len(raw) && raw[i+1] == raw[i] {
@@ -85,11 +105,9 @@ func (l *line) unmark() {
 				}
 				size = 2
 			}
-		case quotes(r) > 0 && unclosed&quotes(r) == 0 && (r != '"' || i == 0 || !inWord(raw[i-1])):
-			inner, _, found := strings.Cut(raw[i+size:], closers[r])
-			if !found {
-				unclosed |= quotes(r)
-			}
+		case q >= 0 && !unclosed[q]:
+			inner, _, found := strings.Cut(raw[i+size:], quotations[q].close)
+			unclosed[q] = !found
 			if found && mentions([]byte(inner)) {
 				keep(i, i+size)
 				size += len(inner)
@@ -105,28 +123,7 @@ func (l *line) unmark() {
 	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
 }
 
-// quotes returns a bit for what opens a quotation, 0 for all else.
-func quotes(r rune) int {
-	switch r {
-	case '"':
-		return 1
-	case '`':
-		return 2
-	case '“':
-		return 4
-	case '„':
-		return 8
-	case '«':
-		return 16
-	case '「':
-		return 32
-	case '『':
-		return 64
-	}
-	return 0
-}
-
-// isEmphasis reports whether a star or an underscore is a mark: not that of a list, not between spaces, not within a name.
+// isEmphasis reports whether a star or an underscore marks emphasis. Between spaces, in a list or within a name it does not.
 func isEmphasis(raw string, i int) bool {
 	before, after := byte(' '), byte(' ')
 	if i > 0 {
@@ -141,8 +138,8 @@ func isEmphasis(raw string, i int) bool {
 	return before != ' ' || after != ' '
 }
 
-// addBold remembers bold text that begins at raw[from:], and its words if a colon stands at its end. It returns where it ends, -1 if it
-// does not.
+// addBold records bold text that begins at raw[from:], with its words if a colon follows. It returns where the text ends, -1 if it does
+// not.
 func (l *line) addBold(from, at int) int {
 	mark, rest := l.raw[from:from+2], l.raw[from+2:]
 	size := strings.Index(rest[:min(len(rest), 4*maxString)], mark)
@@ -160,17 +157,18 @@ func (l *line) addBold(from, at int) int {
 	return from + 2 + size
 }
 
-// isLabel reports whether bold text is a label of ours and no topic.
+// isLabel reports whether bold text labels a confidence or a source, so that it is not a topic.
 func isLabel(bold string) bool {
-	bold = lowerASCII(strings.Trim(bold, " *_"))
+	bold = lowered(strings.Trim(bold, " *_"))
 	switch bold {
 	case "source", "sources", "source(s)", "regulatory basis":
 		return true
 	}
-	return len(appendHits(nil, bold)) > 0
+	_, k := nextKeyword(bold, 0, len(bold))
+	return k != nil && k.stem
 }
 
-// topic returns the last label in bold before an offset of text, which is what the statement there is about.
+// topic returns the last bold label before an offset of text.
 func (l *line) topic(at int) string {
 	for i := sort.Search(len(l.bold), func(i int) bool { return l.bold[i].at >= at }) - 1; i >= 0; i-- {
 		if l.bold[i].topic != "" {
@@ -202,16 +200,8 @@ func (l *line) rawAt(at int) int {
 
 // lowered returns s in lower case with all offsets as they are.
 func lowered(s string) string {
-	plain, upper := true, false
-	for i := range len(s) {
-		plain = plain && s[i] < utf8.RuneSelf
-		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
-	}
-	switch {
-	case plain && !upper:
-		return s
-	case plain:
-		return lowerASCII(s)
+	if isPlain(s) {
+		return strings.ToLower(s)
 	}
 	return strings.Map(func(r rune) rune {
 		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
@@ -221,14 +211,19 @@ func lowered(s string) string {
 	}, s)
 }
 
-// boundaries part a label from what stands before it and is not about it.
+// boundaries separate a label from the text before it.
 const boundaries = "([{|>#•·:;,.!?)]）。：；，、｜（【「→–—=\""
 
-// leads reports whether what stands before a label, since the last boundary, leaves it the answer's own; overall, whether it says that
-// the value is that of the whole answer.
-func (l *line) leads(at int) (start int, overall, ok bool) {
+var (
+	ownWords = setOf("own words")
+	overalls = setOf("overall")
+)
+
+// qualify reports whether a label is the answer's own, judged by the words before it since the last boundary. It returns where these words
+// begin, and whether they say that the confidence is that of the whole answer.
+func (l *line) qualify(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
-	if before := l.lower[floor:at]; strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://") {
+	if inURL(l.lower, at) {
 		return 0, false, false
 	}
 	start = at
@@ -241,9 +236,6 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 			break
 		}
 		if (r == '-' || r == '*' || r == '+') && (start-size == 0 || l.lower[start-size-1] == ' ') && (r == '-' || start < len(l.lower) && l.lower[start] == ' ') {
-			if r == '-' && start < len(l.lower) && l.lower[start] == '-' {
-				return 0, false, false
-			}
 			break
 		}
 		start -= size
@@ -251,19 +243,69 @@ func (l *line) leads(at int) (start int, overall, ok bool) {
 	if start == floor && floor > 0 {
 		return 0, false, false
 	}
-	words := strings.Fields(l.lower[start:at])
-	for _, w := range words {
+	qualifiers := strings.Fields(l.lower[start:at])
+	for _, w := range qualifiers {
 		if !ownWords[w] {
 			return 0, false, false
 		}
-		switch w {
-		case "overall", "aggregate", "total", "final":
-			overall = true
-		}
+		overall = overall || overalls[w]
 	}
 	start += len(l.lower[start:at]) - len(strings.TrimLeft(l.lower[start:at], " "))
-	if len(words) == 0 && start < at {
+	if len(qualifiers) == 0 && start < at {
 		return 0, false, false
 	}
 	return start, overall, true
+}
+
+// isEnclosed reports whether a bracket is open at the end of a text. Of a long text it looks at the end.
+func isEnclosed(before string) bool {
+	depth := 0
+	for i := max(0, len(before)-valueWindow); i < len(before); i++ {
+		switch before[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return depth > 0
+}
+
+// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
+func valueEnd(text string, label, from, end int) int {
+	depth := 0
+	for i := from; i < end; i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			if depth--; depth < 0 && isEnclosed(text[:label]) {
+				return i
+			}
+		case '|':
+			return i
+		case '<':
+			if i+1 < end && text[i+1] == '/' {
+				return i
+			}
+		}
+	}
+	return runeStart(text, end)
+}
+
+// isAsked reports whether the sentence that a text continues is a question.
+func isAsked(rest string) bool {
+	for i, r := range rest[:min(len(rest), valueWindow)] {
+		switch r {
+		case '?', '？':
+			return true
+		case '。', '！', '|', '(':
+			return false
+		case '.', '!', ';':
+			if i+1 == len(rest) || rest[i+1] == ' ' {
+				return false
+			}
+		}
+	}
+	return false
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tail returns the last limit bytes of a text, from the first whole line on: half a line may say the opposite of the whole.
+// tail returns the last limit bytes of a text, from the first complete line on: part of a line may say the opposite of the whole.
 func tail(text []byte, limit int) (end []byte, cut bool) {
 	if len(text) <= limit {
 		return text, false
@@ -20,10 +20,6 @@ func tail(text []byte, limit int) (end []byte, cut bool) {
 
 // cutLine splits a text behind its first line, whatever ends it.
 func cutLine(text []byte) (line, rest []byte) {
-	// Most lines are short and end in LF. The bound keeps a text without any linear.
-	if at := bytes.IndexByte(text[:min(len(text), usualLine)], '\n'); at >= 0 && !breaksElsewhere(text[:at]) {
-		return text[:at], text[at+1:]
-	}
 	for i, c := range text {
 		if c > '\r' && c != 0xE2 {
 			continue
@@ -42,18 +38,22 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-const usualLine = 256
+// cutLF splits a text in which LF ends all lines.
+func cutLF(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte("\n"))
+	return line, rest
+}
 
-// breaksElsewhere reports whether bytes without LF may hold another end of a line.
-func breaksElsewhere(line []byte) bool {
-	return bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, '\v') >= 0 || bytes.IndexByte(line, '\f') >= 0 || bytes.IndexByte(line, 0xE2) >= 0
+// breaksElsewhere reports whether lines may end in something other than LF.
+func breaksElsewhere(text []byte) bool {
+	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, '\v') >= 0 || bytes.IndexByte(text, '\f') >= 0 || bytes.IndexByte(text, 0xE2) >= 0
 }
 
 // fence follows the fenced code blocks of CommonMark 4.5 through the lines of a text.
 type fence struct {
 	mark  byte // of the open block
 	size  int  // 0 outside code
-	data  bool // the open block is said to be JSON, or not said to be anything
+	data  bool // the info string of the open block is "json" or empty
 	prose bool // within ```markdown, which models put around a whole answer
 }
 
@@ -119,12 +119,12 @@ func openAtStart(text []byte) fence {
 }
 
 // headsTable reports whether a line is the header of a table.
-func headsTable(line, rest []byte) bool {
-	if !isRow(line) {
-		return false
-	}
-	below, _ := cutLine(rest)
-	return isRow(below) && bytes.Contains(below, []byte("--")) && len(bytes.Trim(below, "|-: \t")) == 0
+func headsTable(line, rest []byte) bool { return isRow(line) && isDelimiter(rest) }
+
+// isDelimiter reports whether a text begins with the line below the header of a table.
+func isDelimiter(text []byte) bool {
+	line, _ := cutLine(text)
+	return bytes.Contains(line[:min(len(line), shapeWindow)], []byte("--")) && len(bytes.Trim(line, "|-: \t")) == 0
 }
 
 func isRow(line []byte) bool {

@@ -1,54 +1,85 @@
 package proof
 
 import (
-	"bytes"
 	"encoding/binary"
-	"unicode/utf8"
+	"strings"
 )
 
-// clue is a word without which nothing can be found. It is looked for by three of its bytes that are rare in prose: two of them stand
-// next to each other at an even offset of any text.
-type clue struct {
-	word  string
-	at    int  // where the three bytes begin
-	whole bool // it begins a word
+// keyword is a word that every statement of a confidence or a source has. To find one, a text is read as pairs of bytes at even offsets.
+// Any three bytes hold one of these pairs. The three bytes in brackets in tables/words.txt are rare in prose.
+type keyword struct {
+	word   string
+	window int  // where the three bytes begin
+	stem   bool // states a confidence, not a source
+	within bool // also found within a word
 }
 
-var clues = []clue{
-	{"onfid", 1, false}, {"onfian", 1, false}, {"affidab", 1, true}, {"references", 1, true}, {"source", 2, true},
-	{"regulatory", 2, true}, {"sure", 0, true}, {"segur", 1, true}, {"sicur", 2, true}, {"zuversicht", 0, true}, {"vertrau", 2, true},
-	{"vertrouw", 2, true}, {"betrouw", 1, true}, {"fiduc", 2, true}, {"certitud", 5, true}, {"certez", 2, true}, {"zeker", 0, true},
-	{"certainty", 2, true}, {"sûr", 1, true}, {"certain à", 7, true},
-	{"信", 0, false}, {"신", 0, false}, {"把握", 0, false}, {"確度", 0, false}, // in languages that do not part words
+// keywords are in lower case. Words that begin with a Latin letter are found at the start of a word.
+var keywords = func() (all []keyword) {
+	for _, list := range []string{"stems", "source words"} {
+		for _, marked := range words(list) {
+			before, rest, _ := strings.Cut(marked, "[")
+			all = append(all, keyword{word: before + strings.Replace(rest, "]", "", 1), window: len(before), stem: list == "stems"})
+		}
+	}
+	member := keyword{word: "onfid", window: 1, within: true} // "overallConfidence" in JSON
+	footnote := keyword{word: "[^", within: true}
+	return append(all, member, footnote)
+}()
+
+// candidate is a keyword, and the place in it of a pair. Up to four of its bytes from there on tell most other words apart.
+type candidate struct {
+	*keyword
+	at         int
+	four, mask uint32
 }
 
-// signs are looked for by themselves: of a percentage, an escape in JSON, and a footnote.
-const signs = `%\^`
+// candidateAt returns a keyword as a candidate at the pair in this place of it.
+func candidateAt(k *keyword, at int) candidate {
+	c := candidate{keyword: k, at: at, four: fourAt(k.word, at)}
+	for i := range min(4, len(k.word)-at) {
+		c.mask |= 0xFF << (8 * i)
+	}
+	c.four &= c.mask
+	return c
+}
 
-// pairs has for each two bytes the place in candidates of the clues that they may be of, 0 if there is none, and bySign if one of them
-// is a sign.
+// fourAt returns the four bytes at an offset with letters in lower case. Different signs may give the same bytes.
+func fourAt[T string | []byte](text T, at int) (four uint32) {
+	const lowerCase = 0x20202020
+	if at+4 <= len(text) {
+		return (uint32(text[at]) | uint32(text[at+1])<<8 | uint32(text[at+2])<<16 | uint32(text[at+3])<<24) | lowerCase
+	}
+	for i := at; i < len(text); i++ {
+		four |= uint32(text[i]) << (8 * (i - at))
+	}
+	return four | lowerCase
+}
+
+// pairs maps two bytes to the index in candidates of the keywords that have them, 0 for none.
 var (
 	pairs      [1 << 16]uint8
-	candidates = [][]clue{0: nil, bySign: nil} // at is where the two bytes stand
+	candidates = make([][]candidate, 1)
 )
 
-const bySign = 1
-
 func init() {
-	for _, c := range clues {
-		for at := c.at; at < c.at+2; at++ {
-			addPair(c.word[at], c.word[at+1], clue{c.word, at, c.whole})
+	for i := range keywords {
+		k := &keywords[i]
+		if len(k.word) == 2 { // has no window, so that its second byte stands beside any
+			addPair(k.word[0], k.word[1], candidateAt(k, 0))
+			for b := range 256 {
+				addPair(k.word[1], byte(b), candidateAt(k, 1))
+			}
+			continue
 		}
-	}
-	for _, sign := range []byte(signs) {
-		for b := range 256 {
-			pairs[pairOf(sign, byte(b))], pairs[pairOf(byte(b), sign)] = bySign, bySign
+		for at := k.window; at < k.window+2; at++ {
+			addPair(k.word[at], k.word[at+1], candidateAt(k, at))
 		}
 	}
 }
 
-// addPair adds a clue to those of two bytes, which are lower case, in whatever case.
-func addPair(first, second byte, c clue) {
+// addPair adds a candidate to those of two bytes, which are lower case, in either case.
+func addPair(first, second byte, c candidate) {
 	n := pairs[pairOf(first, second)]
 	if n == 0 {
 		n = uint8(len(candidates))
@@ -64,107 +95,60 @@ func addPair(first, second byte, c clue) {
 
 func pairOf(first, second byte) uint16 { return uint16(first) | uint16(second)<<8 }
 
-// scanner finds the words without which nothing can be found. Nearly all text has none.
-type scanner struct {
-	text  []byte
-	first int // what find has returned last
-}
+// mentions reports whether a text has a keyword. Nearly all texts have none.
+func mentions(text []byte) bool { return findKeyword(text, 0) < len(text) }
 
-// mentions reports whether there is such a word.
-func mentions(text []byte) bool { return findClue(text, 0) < len(text) }
-
-// find returns a place within the first such word from an offset on, or the place before it; len(text) if there is none.
-func (s *scanner) find(from int) int {
-	if from == 0 || from > s.first {
-		s.first = findClue(s.text, from)
-	}
-	return s.first
-}
-
-func findClue(text []byte, from int) int {
+// findKeyword returns where the first keyword from an offset on begins, len(text) if there is none.
+func findKeyword(text []byte, from int) int {
 	i := from
 	for ; i+8 <= len(text); i += 8 {
 		eight := binary.LittleEndian.Uint64(text[i:])
 		if pairs[uint16(eight)]|pairs[uint16(eight>>16)]|pairs[uint16(eight>>32)]|pairs[eight>>48] == 0 {
 			continue
 		}
-		for at := i; at < i+8; at, eight = at+2, eight>>16 {
-			if n := pairs[uint16(eight)]; n != 0 && standsAt(text, at, n) {
-				return at
-			}
+		if start, k := nextKeyword(text, i, i+8); k != nil {
+			return start
 		}
 	}
-	for ; i < len(text); i += 2 {
+	start, _ := nextKeyword(text, i, len(text))
+	return start
+}
+
+// nextKeyword returns the first keyword that has a pair between two offsets, nil and len(text) if there is none.
+func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword) {
+	for i := from; i < to; i += 2 {
 		next := byte(' ')
 		if i+1 < len(text) {
 			next = text[i+1]
 		}
-		if n := pairs[pairOf(text[i], next)]; n != 0 && standsAt(text, i, n) {
-			return i
+		n := pairs[pairOf(text[i], next)]
+		if n == 0 {
+			continue
+		}
+		four := fourAt(text, i)
+		for j := range candidates[n] {
+			c := &candidates[n][j]
+			if four&c.mask != c.four {
+				continue
+			}
+			if start := i - c.at; start >= 0 && holds(text[start:], c.word) && (c.within || beginsWord(text, start)) {
+				return start, c.keyword
+			}
 		}
 	}
-	return len(text)
+	return len(text), nil
 }
 
-// standsAt reports whether the two bytes at an offset are of a clue; n is their place in candidates.
-func standsAt(text []byte, at int, n uint8) bool {
-	if n == bySign {
-		return isSign(text, at) || at+1 < len(text) && isSign(text, at+1)
-	}
-	for _, c := range candidates[n] {
-		if c.standsAt(text, at-c.at) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSign reports whether a sign stands at an offset, and what makes it one.
-func isSign(text []byte, at int) bool {
-	switch text[at] {
-	case '%':
-		return isRated(text, at)
-	case '\\':
-		return at+1 < len(text) && lowerByte(text[at+1]) == 'u'
-	case '^':
-		return at > 0 && text[at-1] == '['
-	}
-	return false
-}
-
-func (c clue) standsAt(text []byte, from int) bool {
-	if from < 0 || !folds(text[from:], c.word) {
-		return false
-	}
-	return !c.whole || from == 0 || text[from-1] == '_' || !inWord(text[from-1]) || text[from-1] == 'n' && from > 1 && text[from-2] == '\\'
-}
-
-// isRated reports whether the percentage whose sign is at an offset stands at a word for sure that has no rare letter.
-func isRated(text []byte, at int) bool {
-	behind := at + 1
-	for behind < len(text) && behind < at+4 && (text[behind] == ' ' || text[behind] == '-') {
-		behind++
-	}
-	if folds(text[behind:], "certain") || folds(text[behind:], "sicher") {
+// beginsWord reports whether a word of Latin letters can begin at an offset: also behind an underscore, and behind "\n" in JSON.
+func beginsWord[T string | []byte](text T, at int) bool {
+	if at == 0 || !inWord(text[at]) || !inWord(text[at-1]) || text[at-1] == '_' {
 		return true
 	}
-	if before := text[max(0, at-24):at]; bytes.IndexByte(before, 'c') >= 0 && bytes.Contains(before, []byte("certain")) {
-		return true
-	}
-	from := at
-	for at > 0 && at > from-16 && (text[at-1] == ' ' || text[at-1] == '*' || '+' < text[at-1] && text[at-1] < ':') {
-		at--
-	}
-	if at <= 8 || text[at-1] != ':' {
-		return false
-	}
-	label := bytes.TrimRight(text[at-8:at], ": *_")
-	n := len(label)
-	return n >= 4 && (folds(label[n-4:], "heit") || folds(label[n-4:], "grad"))
+	return text[at-1] == 'n' && at > 1 && text[at-2] == '\\'
 }
 
-// folds reports whether text begins with word, which is lower case, in whatever case.
-func folds(text []byte, word string) bool {
+// holds reports whether text begins with a word, which is lower case, in whatever case.
+func holds[T string | []byte](text T, word string) bool {
 	if len(text) < len(word) {
 		return false
 	}
@@ -193,36 +177,4 @@ func upperByte(c byte) byte {
 // inWord reports whether a byte belongs to a word: an underscore does, as in "min_confidence".
 func inWord(c byte) bool {
 	return 'a' <= lowerByte(c) && lowerByte(c) <= 'z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// stemsByByte lists the stems by their first byte.
-var stemsByByte = func() (table [256][]string) {
-	for _, s := range stems {
-		table[s[0]] = append(table[s[0]], s)
-	}
-	return table
-}()
-
-// hit is a stem and where it stands.
-type hit struct {
-	at   int
-	stem string
-}
-
-// appendHits appends the stems of a line in lower case, in order.
-func appendHits(hits []hit, lower string) []hit {
-	for i := 0; i < len(lower); i++ {
-		all := stemsByByte[lower[i]]
-		if all == nil || lower[i] < utf8.RuneSelf && i > 0 && inWord(lower[i-1]) && lower[i-1] != '_' {
-			continue
-		}
-		for _, s := range all {
-			if len(lower)-i >= len(s) && lower[i:i+len(s)] == s {
-				hits = append(hits, hit{i, s})
-				i += len(s) - 1
-				break
-			}
-		}
-	}
-	return hits
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestPrefilter checks that the prefilter reports each clue at every offset and in every case, and reports nothing else.
+// TestPrefilter checks that the prefilter reports each keyword at every offset and in every case, and reports nothing else.
 func TestPrefilter(t *testing.T) {
-	words := []string{"[^", `\u`, "90% sicher", "certain 90%", "gewissheit: 90%"}
-	for _, c := range clues {
-		words = append(words, c.word, strings.ToUpper(c.word))
+	var words []string
+	for _, k := range keywords {
+		words = append(words, k.word, strings.ToUpper(k.word))
 	}
 	for _, word := range words {
 		if strings.ContainsAny(word, "ÀÛ") {
@@ -19,7 +19,7 @@ func TestPrefilter(t *testing.T) {
 			before := strings.Repeat("-", offset)
 			for _, after := range []string{"", " and more"} {
 				text := before + word + after
-				if at := findClue([]byte(text), 0); at < offset-1 || at >= offset+len(word) {
+				if at := findKeyword([]byte(text), 0); at < offset-1 || at >= offset+len(word) {
 					t.Errorf("%q is found at %d", text, at)
 				}
 			}
@@ -28,7 +28,7 @@ func TestPrefilter(t *testing.T) {
 			t.Errorf("%q mentions something", text)
 		}
 	}
-	for _, text := range []string{"resource", "ensure", "50% of it", "a^b", "a\\b", ""} {
+	for _, text := range []string{"resource", "ensure", "a^b", "a\\b", ""} {
 		if mentions([]byte(text)) {
 			t.Errorf("%q mentions something", text)
 		}

@@ -1,14 +1,13 @@
-// Package proof reads what an answer says of its own trustworthiness, and adds nothing: what is not stated stays absent.
+// Package proof reads what an answer states of its own confidence and sources. It infers nothing.
 package proof
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Findings is what one answer says of its own trustworthiness, in order of appearance.
+// Findings is what one answer states, in order of appearance.
 type Findings struct {
 	Confidences []event.Confidence
 	Citations   []event.Citation
@@ -24,41 +23,46 @@ type Limits struct {
 	Findings int // confidences and citations together
 }
 
-// maxString bounds each string of a finding, in bytes; what is longer is cut at a rune, and a URI, which would lead elsewhere, left out.
+// maxString bounds each string of a finding, in bytes. Longer strings are cut at a rune. Longer URIs are left out, because a part of one
+// leads elsewhere.
 const maxString = 512
 
-// Text reads what an answer states of its confidence and its sources, in prose, lists, tables, elements and JSON. Other code states
-// nothing, nor does what is quoted or asked.
+// Text reads the confidences and sources in prose, lists, tables, elements and JSON. Code, quotations and questions state nothing.
 func Text(text []byte, lim Limits) Findings {
 	text, cut := tail(text, lim.Text)
-	r := reader{room: lim.Findings, origin: event.OriginText, mentioned: scanner{text: text}}
-	if r.mentioned.find(0) == len(text) {
+	keyword := findKeyword(text, 0)
+	if keyword == len(text) {
 		return Findings{}
 	}
+	r := reader{room: lim.Findings, origin: event.OriginText}
 	if cut {
 		r.fence = openAtStart(text)
 	}
 	if cut || !r.document(text) {
-		r.lines(text)
-	}
-	if len(text) > maxShared {
-		r.Findings.detach()
+		r.lines(text, keyword)
 	}
 	return r.Findings
 }
 
-// lines reads a text line by line, and a block of JSON with which it begins or ends.
-func (r *reader) lines(text []byte) {
-	begun, block := false, -1 // whether a line was not blank; where the block that is open begins
+// lines reads a text line by line, and a block of JSON at its beginning or end. keyword is the offset of the first keyword.
+func (r *reader) lines(text []byte, keyword int) {
+	begun, block := false, -1 // whether a line has text; where the open block begins
 	var line []byte
+	cut := cutLine
+	if !breaksElsewhere(text) {
+		cut = cutLF
+	}
 	for rest := text; len(rest) > 0; {
 		from := len(text) - len(rest)
-		line, rest = cutLine(rest)
+		line, rest = cut(rest)
 		inside := r.fence.size > 0
 		if !r.fence.hides(line) {
-			r.read(line, rest, r.mentioned.find(from) < len(text)-len(rest))
+			if keyword < from {
+				keyword = findKeyword(text, from)
+			}
+			r.read(line, rest, keyword < len(text)-len(rest))
 			if len(bytes.TrimSpace(line)) > 0 {
-				begun, r.above = true, line
+				begun, r.previous = true, line
 			}
 			continue
 		}
@@ -66,26 +70,10 @@ func (r *reader) lines(text []byte) {
 		case !inside && !outside && r.fence.data:
 			block = len(text) - len(rest)
 		case inside && outside && block >= 0:
-			if (!begun || len(bytes.TrimSpace(rest)) == 0) && !isIllustration(r.above) {
+			if (!begun || len(bytes.TrimSpace(rest)) == 0) && !isIllustration(r.previous) {
 				r.document(text[block:from])
 			}
 			begun, block = true, -1
 		}
-	}
-}
-
-// maxShared is the length of a text, in bytes, up to which findings may keep whole lines of it in memory.
-const maxShared = 4 * maxString
-
-// detach replaces the strings of the findings by copies. They live as long as their run is remembered, and their lines may be a hundred
-// times as long.
-func (f *Findings) detach() {
-	for i := range f.Confidences {
-		c := &f.Confidences[i]
-		c.Scope, c.Label, c.Topic = strings.Clone(c.Scope), strings.Clone(c.Label), strings.Clone(c.Topic)
-	}
-	for i := range f.Citations {
-		c := &f.Citations[i]
-		c.Source, c.Reference, c.URI = strings.Clone(c.Source), strings.Clone(c.Reference), strings.Clone(c.URI)
 	}
 }

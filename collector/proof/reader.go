@@ -1,32 +1,31 @@
 package proof
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// reach bounds the bytes of a line that are read as the value of one label.
-const reach = 1 << 10
+// valueWindow bounds the bytes of a line that are read as the value of one label.
+const valueWindow = 1 << 10
 
 // reader collects findings within their limit.
 type reader struct {
 	Findings
-	origin    event.Origin
-	room      int
-	mentioned scanner
-	fence     fence
-	listing   bool // below a "Sources:" that has the rest of its line empty
-	below     below
-	table     table
-	line      line
-	hits      []hit
-	all       []statement
-	above     []byte // the last line before that is not blank
+	origin   event.Origin
+	room     int
+	fence    fence
+	listing  bool // in the list below "Sources:"
+	below    below
+	table    table
+	line     line
+	hits     []hit
+	all      []statement
+	previous []byte // the last line that was not blank
 }
 
-// take reports whether there is room for one more finding, and counts it if not.
-func (r *reader) take() bool {
+// reserve reports whether there is room for one more finding, and counts it if not.
+func (r *reader) reserve() bool {
 	if r.room <= 0 {
 		r.Dropped++
 		return false
@@ -35,15 +34,40 @@ func (r *reader) take() bool {
 	return true
 }
 
-// cite keeps a citation for which there is room.
-func (r *reader) cite(c event.Citation) {
-	c.Origin = r.origin
-	r.Citations = append(r.Citations, c)
+// addConfidence adds a confidence if there is room.
+func (r *reader) addConfidence(c event.Confidence) {
+	if !r.reserve() {
+		return
+	}
+	if r.Confidences == nil {
+		r.Confidences = make([]event.Confidence, 0, 4)
+	}
+	r.Confidences = append(r.Confidences, c)
 }
 
-// read takes what one line states; rest is the text below it. A line that mentions nothing can only belong to one above.
+// addCitation adds a citation if there is room.
+func (r *reader) addCitation(c event.Citation) {
+	if r.reserve() {
+		r.Citations = append(r.Citations, c)
+	}
+}
+
+// addStatement adds a statement and what it is about.
+func (r *reader) addStatement(st statement, scope, topic string, overall bool) {
+	c := st.confidence(r.origin)
+	c.Scope, c.Topic, c.Overall = bounded(scope), bounded(topic), overall
+	r.addConfidence(c)
+}
+
+func (st *statement) confidence(origin event.Origin) event.Confidence {
+	return event.Confidence{
+		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
+	}
+}
+
+// read reads a line; rest is the text below it. A line without a keyword can only belong to a line above.
 func (r *reader) read(raw, rest []byte, mentions bool) {
-	if r.listing && r.listed(raw) || r.table.open && r.cells(raw) || r.below.waits && r.value(raw) {
+	if r.listing && r.readListed(raw) || r.table.open && r.readCell(raw) || r.below.waits && r.readBelow(raw) {
 		return
 	}
 	if !mentions {
@@ -55,205 +79,61 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	if isQuote(raw) {
 		r.hits = r.hits[:0]
 	}
-	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.row(l, rest) || r.opensBelow(l)) {
+	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readRow(l, rest) || r.opensBelow(l)) {
 		return
 	}
 	r.statements(l, raw, rest)
 }
 
-func isQuote(raw []byte) bool {
-	for _, c := range raw {
-		if c != ' ' && c != '\t' {
-			return c == '>'
-		}
-	}
-	return false
-}
+func isQuote(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t"), []byte(">")) }
 
-// statements takes the statements of a line, and its sources, which end where a confidence begins.
+// statements reads the confidences and sources of a line.
 func (r *reader) statements(l *line, raw, rest []byte) {
-	var cuts []region
+	var regions []region
 	for i := 0; i < len(r.hits); i++ {
 		for f := range l.candidates(r.hits[i]) {
-			from, end, ok := r.rate(l, f, i, rest)
-			if !ok {
-				continue
+			if at, ok := r.readShape(l, f, i, rest); ok {
+				regions = append(regions, at)
+				for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
+					i++
+				}
+				break
 			}
-			cuts = append(cuts, region{start: l.rawAt(f.start), from: from, end: end})
-			for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
-				i++
-			}
-			break
 		}
 	}
-	r.sources(l, cuts, headsTable(raw, rest))
+	r.sources(l, regions, headsTable(raw, rest))
 }
 
-// limit returns where the value behind a stem ends at the latest: where another stem begins a label.
+// readShape reads the statements of one shape, and returns the region of the rationale behind them.
+func (r *reader) readShape(l *line, f found, hit int, rest []byte) (region, bool) {
+	to := f.to
+	if to < 0 {
+		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+valueWindow))
+	}
+	all, rationale := readStatements(r.all[:0], l.lower[f.from:max(f.from, to)], f.measure)
+	r.all = all
+	if len(all) == 0 || isAsked(l.lower[f.from:]) || !r.fits(f, l, all[0], rest) {
+		return region{}, false
+	}
+	for _, st := range all {
+		r.addStatement(st, l.text[f.from+st.scope[0]:f.from+st.scope[1]], l.topic(f.start), f.overall)
+	}
+	at := region{start: l.rawAt(f.start), from: -1, end: l.rawAt(to)}
+	if rationale >= 0 {
+		at.from = l.rawAt(f.from + rationale)
+	}
+	return at, true
+}
+
+// limit returns where the next label behind a keyword begins, which is where its value ends at the latest.
 func (r *reader) limit(l *line, i int) int {
-	for _, h := range r.hits[min(i+1, len(r.hits)):] {
-		if h.at > r.hits[i].at+reach {
+	for _, h := range r.hits[i+1:] {
+		if h.at > r.hits[i].at+valueWindow {
 			break
 		}
-		if start, _, ok := l.leads(h.at); ok && nounAt(l.lower[h.at:]) > 0 {
+		if start, _, ok := l.qualify(h.at); ok && h.noun > 0 {
 			return start
 		}
 	}
 	return len(l.lower)
-}
-
-// rate takes the statements of confidence of one shape. It returns where in the raw line the rationale that names a source begins, -1
-// for none, and where all of it ends.
-func (r *reader) rate(l *line, f found, hit int, rest []byte) (rationale, end int, ok bool) {
-	to := f.to
-	if to < 0 {
-		to = valueEnd(l.lower, f.from, min(r.limit(l, hit), f.from+reach), l.enclosed(f.start))
-	}
-	s := l.lower[f.from:max(f.from, to)]
-	all, dash := readStatements(r.all[:0], s, f.measure)
-	r.all = all
-	if len(all) == 0 || l.isAsked(f.from) || !r.fits(f, l, all[0], rest) {
-		return -1, 0, false
-	}
-	for _, st := range all {
-		c := st.confidence(r.origin)
-		c.Scope, c.Topic, c.Overall = bounded(l.text[f.from+st.scope[0]:f.from+st.scope[1]]), bounded(l.topic(f.start)), f.overall
-		r.keep(c)
-	}
-	if dash < 0 {
-		return -1, l.rawAt(to), true
-	}
-	return l.rawAt(f.from + dash), l.rawAt(to), true
-}
-
-// keep takes a confidence if there is room.
-func (r *reader) keep(c event.Confidence) {
-	if r.take() {
-		if r.Confidences == nil {
-			r.Confidences = make([]event.Confidence, 0, 4)
-		}
-		r.Confidences = append(r.Confidences, c)
-	}
-}
-
-// fits reports whether what was read can be this shape's: a word for safety is a label of figures only, a level of confidence in a
-// statement about samples is a term of method, and examples, conditions, choices and code state nothing.
-func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
-	label := l.lower[f.start:f.from]
-	if f.shape.entire && strings.TrimLeft(l.lower[f.from+first.size:], " .!") != "" {
-		return false
-	}
-	before := l.lower[runeStart(l.lower, max(0, f.start-look)):f.start]
-	switch {
-	case isElsewhere(before, f.start > look) && !firstPerson.MatchString(label):
-		return false
-	case strings.Contains(label, "sicherheit") && !first.value.Known, strings.Contains(label, "statistic"):
-		return false
-	case strings.Contains(label, "level") || strings.Contains(label, "niveau") || strings.Contains(label, "nivel"):
-		if isStatistical(l.lower) || isStatistical(r.context(rest)) {
-			return false
-		}
-	}
-	if f.shape.own {
-		if isIllustrated(before) || f.from-f.start < 32 && isCode(l, f, first) {
-			return false
-		}
-		return !first.worded || first.value.Known || first.scoped() || !choices.MatchString(l.lower[f.from+first.size:])
-	}
-	if f.shape.method && (conditional.MatchString(before) || reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+look)])) {
-		return false
-	}
-	return true
-}
-
-// isElsewhere reports whether the words before a label say whose confidence it is, as "In the EU" does; cut, whether there are more.
-func isElsewhere(before string, cut bool) bool {
-	at := elsewhere.FindStringSubmatchIndex(before)
-	return at != nil && !(cut && at[0] == 0) && !ofAnswer.MatchString(before[at[2]:at[3]])
-}
-
-// isCode reports whether a label with an equals sign assigns in a program: indented, or with something behind its value.
-func isCode(l *line, f found, first statement) bool {
-	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
-		return false
-	}
-	rest := strings.TrimLeft(l.lower[f.from+first.size:], " ")
-	return strings.HasPrefix(l.raw, "    ") || rest == ";" || rest != "" && (inWord(rest[0]) || strings.IndexByte("./&", rest[0]) >= 0 && len(rest) > 1)
-}
-
-// context returns what stands around a line, in lower case: the line above and the next two.
-func (r *reader) context(rest []byte) string {
-	first, rest := cutLine(rest)
-	second, _ := cutLine(rest)
-	var b strings.Builder
-	for _, line := range [][]byte{r.above, first, second} {
-		b.Write(line[:min(len(line), reach)])
-		b.WriteByte('\n')
-	}
-	return strings.ToLower(b.String())
-}
-
-func (st *statement) confidence(origin event.Origin) event.Confidence {
-	return event.Confidence{
-		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
-	}
-}
-
-// enclosed reports whether an offset lies within brackets. Offsets must be asked for in order.
-func (l *line) enclosed(at int) bool {
-	for ; l.seen < at; l.seen++ {
-		switch l.lower[l.seen] {
-		case '(', '[':
-			l.depth++
-		case ')', ']':
-			l.depth = max(0, l.depth-1)
-		}
-	}
-	return l.depth > 0
-}
-
-// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
-func valueEnd(text string, from, end int, enclosed bool) int {
-	depth := 0
-	for i := from; i < end; i++ {
-		switch text[i] {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			if depth--; depth < 0 && enclosed {
-				return i
-			}
-		case '|':
-			return i
-		case '<':
-			if i+1 < end && text[i+1] == '/' {
-				return i
-			}
-		}
-	}
-	return runeStart(text, end)
-}
-
-// isAsked reports whether the sentence that goes on at an offset is a question. Offsets must be asked for in order.
-func (l *line) isAsked(at int) bool {
-	if at < l.sentence {
-		return l.asked
-	}
-	l.asked, l.sentence = false, len(l.lower)
-	for i, r := range l.lower[at:] {
-		switch r {
-		case '?', '？':
-			l.asked, l.sentence = true, at+i
-			return true
-		case '。', '！', '|', '(':
-			l.sentence = at + i
-			return false
-		case '.', '!', ';':
-			if rest := l.lower[at+i+1:]; rest == "" || rest[0] == ' ' {
-				l.sentence = at + i
-				return false
-			}
-		}
-	}
-	return false
 }

@@ -7,269 +7,159 @@ import (
 	"unicode/utf8"
 )
 
-// shape is one way to state a confidence. Its expression stands in a line in lower case; ‸ marks where the word begins that it is
-// looked for by. A group named value holds the value, which valueShapes read; without one, the value follows.
+// shape is one way to state a confidence, a row of tables/shapes.txt.
 type shape struct {
-	name, expression string
-	stems            string // the words that the mark may stand before, parted by spaces; "" for any
-	labels           bool   // a colon may follow its word
-	own              bool   // what stands before the mark, back to a boundary, must be the answer's own
-	entire           bool   // nothing follows the value
-	whole            bool   // all of it is the value
-	method           bool   // words of statistics in the same line make it another thing
-	says             string // how the value is read
-	example, counter string
+	name, expression, reading, example, counter string
 
-	words         []string // of stems
-	noun          bool     // the mark stands before a noun, which after follows
+	label         bool // begins with the keyword; qualify judges the words before it
+	noun          bool // the keyword begins a noun, and after matches the text behind the noun
+	sign          bool // a colon or an equals sign may follow the word of the keyword
 	before, after *regexp.Regexp
 }
 
-const (
-	share = `(?:` + roughly + `*` + number + percent + `)`
-	first = `\b(?:i|we)(?:'m|’m| am|'re|’re| are|'d say i'm|’d say i’m)`
-)
-
-// shapes are tried in order at each stem. The first that fits is taken.
-var shapes = compileShapes([]shape{
-	{
-		name: "label", expression: `‸⟨noun⟩[ ]*[:：=] *`, own: true, labels: true,
-		says: "all statements that follow, each with its scope", example: "Confidence: 95% for timber, 90% for trails", counter: "Consumer confidence: 61.3%",
-	},
-	{
-		name: "label with a remark", expression: `‸⟨noun⟩` + aspect + object + scale + `[ ]*` + sign, own: true, labels: true,
-		says: "all statements that follow, each with its scope", example: "Confidence in this answer (0-100): 82", counter: "Confidence in the government: 35%",
-	},
-	{
-		name: "label with a remark, other languages", expression: `‸⟨noun⟩` + foreign + ` ?[:：=] *`, own: true, labels: true,
-		says: "all statements that follow, each with its scope", example: "Konfidenz dieser Antwort: 75 %", counter: "Vertrauen in die Regierung: 35 %",
-	},
-	{
-		name: "attribute", expression: `<[a-z_]+ (?:[a-z_]+="[^"]*" )*‸confidence=["']`, stems: "confid", labels: true,
-		says: "the content of the attribute", example: `<answer confidence="0.9">`, counter: `<answer min_confidence="0.9">`,
-	},
-	{
-		name: "tag", expression: `<‸confidence(?:[_-](?:score|level|rating))?(?:>| (?:value|score|level)=["'])`, stems: "confid",
-		says: "the content of the element", example: "<confidence>0.92</confidence>", counter: "<confidence-interval>0.95</confidence-interval>",
-	},
-	{
-		name: "in brackets", expression: `[(\[（]‸⟨noun⟩` + aspect + ` (?:of |is )?(?P<value>[^()\[\]]+)[)\]）]`,
-		says: "the value", example: "Sell (confidence high) now.", counter: "The album (confidence man) sold well.",
-	},
-	{
-		name: "label without a sign", expression: `‸⟨noun⟩` + aspect + ` (?:of |at |around )?(?P<value>[^:=|()]+)$`, own: true, entire: true,
-		says: "the value", example: "Confidence 90%", counter: "Confidence 90 of 100 people have",
-	},
-	{
-		name: "value before", expression: `(?:^|[(\[（,;:.!—–|]|- )[ *]*(?P<value>` + roughly + `*` + number + `[^()\[\],;:.|]*|` + words + `)[ -]‸(?:confidence|confident|certain|sure)(?:[)\]）.,;|]| *$)`, stems: "confid certain sure", method: true,
-		says: "the value", example: "The actor is known (90% confidence).", counter: "The mean is 4.2 (95% confidence interval 3.9–4.5).",
-	},
-	{
-		name: "value and colon", expression: `^[-*• ]*` + figures + ` ‸confidence: ?[a-z]`, stems: "confid", labels: true, method: true,
-		says: "the value", example: "90% confidence: the bolt was over-torqued.", counter: "at 95% confidence: 12%",
-	},
-	{
-		name: "confidence is", expression: `(?:^|[.;:!] |\b(?:my|our) (?:overall )?|\bthe (?:overall |model's )?)‸confidence` + aspect + object + ` (?:is|stands at|remains|would be) (?:currently |at )?(?P<value>.+)`, stems: "confid", method: true,
-		says: "the value", example: "My confidence in this estimate is about 65%.", counter: "The player's confidence is high.",
-	},
-	{
-		name: "rated confidence", labels: true, expression: `\b(?:rate|put|place|estimate|set) (?:my|our) ‸confidence` + aspect + object + `(?: at| as|:)? (?P<value>.+)`, stems: "confid",
-		says: "the value", example: "I rate my confidence at 7/10.", counter: "They rate your confidence at 7/10.",
-	},
-	{
-		name: "has a confidence", expression: `(?:\b(?:this|my|the above) [a-z]+ (?:has|carries|comes with)|\b(?:i|we)(?:'d|’d| would)? (?:give|assign)[a-z ']*|(?:^|[.:;!] )with) an? (?:overall )?‸confidence` + aspect + ` of (?P<value>.+)`, stems: "confid", method: true,
-		says: "the value", example: "This answer has a confidence of 92%.", counter: "This detector has a confidence threshold of 80%.",
-	},
-	{
-		name: "I am sure", expression: first + `(?: now| still| only| just| at least)? ` + figures + ` ‸` + sureness, stems: "confid certain sure", method: true,
-		says: "the value", example: "I'm 90% confident that the bug is in the parser.", counter: "She is 90% sure that she locked the door.",
-	},
-	{
-		name: "I am sure, in brackets", expression: first + ` (?:` + degree + ` )?‸` + sureness + ` ?\((?P<value>[^()]+)\)`, stems: "confid certain sure", method: true,
-		says: "the value", example: "I'm fairly certain (about 80%) that this is right.", counter: "She is certain (80%).",
-	},
-	{
-		name: "I am very sure", expression: verb + degree + ` ‸` + sureness, stems: "confid certain sure", whole: true, method: true,
-		says: "the words as they stand, with the word for sure", example: "I am highly confident in this translation.", counter: "The officials are highly confident in a deal.",
-	},
-	{
-		name: "I have confidence", expression: `(?:\b(?:i|we)(?:'d|’d| would)? (?:have|hold|place|estimate|say|put|assign)|\bthere is) (?:an? )?(?P<value>` + words + `|` + share + `) (?:(?:degree|level) of )?‸confidence(?: level)?(?: (?:in|for) (?:this|these|my|our|it|the)\b| that\b|[.,;]|$)`, stems: "confid", method: true,
-		says: "the value", example: "I have high confidence in this conclusion.", counter: "They have high confidence in their supplier.",
-	},
-	{
-		name: "with confidence", expression: `(?:\b(?:i|we) (?:can|could|would|assess|judge|estimate|say|conclude|answer)[a-z ']*|\b(?:this|it)(?: is|'s|’s) [^.;:()]*|(?:^|[.:;!] ))with (?:about )?(?P<value>` + words + `|` + share + `) ‸(?:confidence|certainty)(?: that\b|[.;]|, (?:i|we|this|it)\b| *$)`, stems: "confid certain", method: true,
-		says: "the value", example: "We assess with high confidence that the account was compromised.", counter: "The author states with high confidence that the site was inhabited.",
-	},
-	{
-		name: "German sentence", expression: `\bich bin(?: mir)?(?: dabei| da)? (?:zu )?` + figures + ` ‸sicher\b`, stems: "sicher", method: true,
-		says: "the value", example: "Ich bin zu 90 % sicher, dass die Frist am Montag endet.", counter: "Er ist zu 90 % sicher.",
-	},
-	{
-		name: "German phrase", expression: `(?:^|[.:;] )mit ` + figures + ` ‸sicherheit (?:handelt|ist|liegt|stammt|war|hat)\b`, stems: "sicher", method: true,
-		says: "the value", example: "Mit 95 % Sicherheit handelt es sich um Phishing.", counter: "Mit 95 % Sicherheit nach Norm.",
-	},
-	{
-		name: "French sentence", expression: `\bje suis (?:donc |presque )?‸(?:sûre?|certaine?|confiante?) à ` + figures, stems: "sûr certain confian",
-		says: "the value", example: "Je suis sûr à 90 % que le contrat est valable.", counter: "Elle est sûre à 90 % de sa réponse.",
-	},
-	{
-		name: "Spanish sentence, figure behind", expression: `\bestoy ‸segur[ao] (?:al|en un) ` + figures, stems: "segur",
-		says: "the value", example: "Estoy seguro al 90 %.", counter: "Está segura al 90 %.",
-	},
-	{
-		name: "Spanish sentence", expression: `\bestoy (?:al |en un )?` + figures + ` ‸segur[ao]\b`, stems: "segur",
-		says: "the value", example: "Estoy un 90 % seguro de que es correcto.", counter: "Ella está 80% segura de la fecha.",
-	},
-	{
-		name: "Portuguese sentence", expression: `\b(?:estou|tenho) ` + figures + ` (?:de )?‸(?:certeza|confiante|confiança|segur[ao])\b`, stems: "certez confian segur",
-		says: "the value", example: "Tenho 80% de certeza de que o prazo termina hoje.", counter: "Ela tem 80% de certeza.",
-	},
-	{
-		name: "Italian sentence", expression: `\bsono ‸sicur[ao] (?:al |all['’])` + figures, stems: "sicur",
-		says: "the value", example: "Sono sicuro all'80% che la perdita sia nel giunto.", counter: "Lei è sicura all'80% della data.",
-	},
-	{
-		name: "Dutch sentence", expression: `\bik ben (?:er )?(?:voor )?` + figures + ` ‸zeker\b`, stems: "zeker",
-		says: "the value", example: "Ik ben voor 80% zeker dat de zekering kapot is.", counter: "De getuige was voor 90% zeker.",
-	},
-	{
-		name: "Chinese sentence", expression: `我[^，。；]*有(?:大约|约)?(?P<value>` + number + ` ?[%％])的?‸(?:把握|信心|确信)`, stems: "把握 信心 确信",
-		says: "the value", example: "我有90%的把握认为这是正确的。", counter: "他有90%的把握。",
-	},
-	{
-		name: "Japanese sentence", expression: `(?:^|[。、])(?:私は)?(?:約)?(?P<value>` + number + ` ?[%％])の?‸(?:確信|自信)`, stems: "確信 自信",
-		says: "the value", example: "80%の確信があります。", counter: "専門家は90%確信している。",
-	},
-	{
-		name: "Korean sentence", expression: `(?:^|[.] |저는 )(?:약 ?)?(?P<value>` + number + ` ?[%％]) ?‸확신`, stems: "확신",
-		says: "the value", example: "90% 확신합니다.", counter: "전문가들은 90% 확신한다.",
-	},
-})
-
-func compileShapes(shapes []shape) []shape {
-	for i := range shapes {
-		s := &shapes[i]
-		s.words = strings.Fields(s.stems)
+// shapes are tried in order at each keyword. The first that fits is taken.
+var shapes = func() (all []*shape) {
+	for _, row := range rows("shapes") {
+		c := cells(row, 5)
+		s := &shape{name: c[0], expression: c[1], reading: c[2], example: c[3], counter: c[4]}
 		before, after, _ := strings.Cut(s.expression, "‸")
 		after, s.noun = strings.CutPrefix(after, "⟨noun⟩")
-		s.before, s.after = regexp.MustCompile(`(?:`+before+`)$`), regexp.MustCompile(`^(?:`+after+`)`)
+		s.label = before == ""
+		s.before, s.after = compile("(?:"+before+")$"), compile("^(?:"+after+")")
+		s.sign = strings.ContainsAny(strings.ReplaceAll(s.after.String(), "(?:", ""), ":=")
+		all = append(all, s)
 	}
-	return shapes
+	return all
+}()
+
+// shapesByStem maps a stem to the shapes that may have it as their keyword.
+var shapesByStem = func() map[string][]*shape {
+	of := map[string][]*shape{}
+	for _, k := range keywords {
+		for _, s := range shapes {
+			if s.noun || strings.Contains(s.after.String(), k.word) {
+				of[k.word] = append(of[k.word], s)
+			}
+		}
+	}
+	return of
+}()
+
+var nouns = words("noun")
+
+// nounAt returns the length of the noun that s, in lower case, begins with, 0 for none.
+func nounAt(s string) int {
+	for _, noun := range nouns {
+		if strings.HasPrefix(s, noun) {
+			return len(noun)
+		}
+	}
+	return 0
 }
 
-// found is a shape in a line: a statement begins at start, and its value stands in the bytes from and to.
+// hit is where the stem of a statement of confidence begins.
+type hit struct {
+	at, noun int // the noun's length, 0 if it is none
+	shapes   []*shape
+}
+
+// appendHits appends the stems of a line in lower case, in order.
+func appendHits(hits []hit, lower string) []hit {
+	for from := 0; from < len(lower); {
+		start, k := nextKeyword(lower, from, len(lower))
+		if k == nil {
+			break
+		}
+		if k.stem {
+			hits = append(hits, hit{start, nounAt(lower[start:]), shapesByStem[k.word]})
+		}
+		from = start + len(k.word)
+	}
+	return hits
+}
+
+// found is a shape in a line. The statement begins at start, and its value is between from and to. If to is -1, the value begins at from.
 type found struct {
-	shape           *shape
+	*shape
 	start, from, to int
 	overall         bool
 	measure         measure
 }
 
-// look bounds the bytes before and behind a stem in which a shape must lie.
-const look = 96
+// shapeWindow bounds the bytes before and behind a keyword in which a shape must lie.
+const shapeWindow = 96
 
-// candidates yields the shapes at a stem of the line, in order.
+// candidates yields the shapes at a keyword of the line, in order.
 func (l *line) candidates(h hit) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		word := h.at + len(h.stem)
-		for word < len(l.lower) && inWord(l.lower[word]) {
-			word++
-		}
-		labels := word < len(l.lower) && (l.lower[word] == ':' || l.lower[word] == '=')
-		start, overall, own := l.leads(h.at)
-		for i := range shapes {
-			s := &shapes[i]
-			if s.own && !own || labels && !s.labels || s.stems != "" && !s.mayStandAt(h.stem) {
+		start, overall, own := l.qualify(h.at)
+		behind := strings.TrimLeft(l.lower[h.at:], "abcdefghijklmnopqrstuvwxyz")
+		sign := strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=")
+		for _, s := range h.shapes {
+			if s.label && !own || s.noun && h.noun == 0 || sign && !s.sign {
 				continue
 			}
-			f, ok := l.match(s, h.at)
-			if s.own {
+			f, ok := l.match(s, h)
+			if !ok || !s.label && l.isStatistical() {
+				continue
+			}
+			if s.label {
 				f.start, f.overall = start, overall
 			}
-			if ok && !(s.method && isStatistical(l.lower)) && !yield(f) {
+			if !yield(f) {
 				return
 			}
 		}
 	}
 }
 
-func (s *shape) mayStandAt(stem string) bool {
-	for _, word := range s.words {
-		if strings.HasPrefix(stem, word) || strings.HasPrefix(word, stem) {
-			return true
-		}
-	}
-	return false
-}
-
-func isStatistical(lower string) bool {
-	for _, word := range statistics {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// match reports whether a shape has its mark at this offset.
-func (l *line) match(s *shape, at int) (found, bool) {
-	mark := at
+// match reports whether a shape matches at a keyword.
+func (l *line) match(s *shape, h hit) (found, bool) {
+	at := h.at
 	if s.noun {
-		if at += nounAt(l.lower[at:]); at == mark {
-			return found{}, false
-		}
+		at += h.noun
 	}
-	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+look+maxValue))]
+	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+shapeWindow+maxValue))]
 	after := s.after.FindStringSubmatchIndex(ahead)
 	if after == nil {
 		return found{}, false
 	}
-	f := found{shape: s, start: mark, from: at + after[1], to: -1}
-	f.measure = measureOf(s.after, after)
-	if g := s.after.SubexpIndex("value"); g > 0 && after[2*g] >= 0 {
-		f.from, f.to = at+after[2*g], at+after[2*g+1]
+	f := found{shape: s, start: h.at, from: at + after[1], to: -1, measure: measureOf(s.after, after)}
+	f.take(s.after, after, at)
+	if s.label {
+		return f, true
 	}
-	if s.own {
-		return f, !isOpenSign(l.lower, at+after[1])
-	}
-	floor := max(0, mark-look)
-	for floor < mark && !utf8.RuneStart(l.lower[floor]) {
+	floor := max(0, h.at-shapeWindow)
+	for floor < h.at && !utf8.RuneStart(l.lower[floor]) {
 		floor++
 	}
-	before := s.before.FindStringSubmatchIndex(l.lower[floor:mark])
+	before := s.before.FindStringSubmatchIndex(l.lower[floor:h.at])
 	if before == nil || before[0] == 0 && floor > 0 { // ^ is the beginning of the line
 		return found{}, false
 	}
 	f.start = floor + before[0]
-	if s.whole {
+	f.take(s.before, before, floor)
+	if s.reading == "words" {
 		f.from, f.to = f.start, at+after[1]
-	}
-	for g, name := range s.before.SubexpNames() {
-		if name == "value" && before[2*g] >= 0 {
-			f.from, f.to = floor+before[2*g], floor+before[2*g+1]
-		}
 	}
 	return f, true
 }
 
-// isOpenSign reports whether the sign that ends before an offset is "==" or ">=", which compares.
-func isOpenSign(lower string, at int) bool {
-	return at < len(lower) && lower[at] == '='
+// take sets the value to the group named value, if the expression has one. offset is where the matched text begins in the line.
+func (f *found) take(re *regexp.Regexp, match []int, offset int) {
+	if g := re.SubexpIndex("value"); g > 0 && match[2*g] >= 0 {
+		f.from, f.to = offset+match[2*g], offset+match[2*g+1]
+	}
 }
 
-// measureOf returns what the remark behind a label says of the scale of its figures.
-func measureOf(re *regexp.Regexp, at []int) measure {
-	for g, name := range re.SubexpNames() {
-		if name == "" || at[2*g] < 0 {
-			continue
-		}
-		switch name {
-		case "percent":
-			return measure{of: 100}
-		case "ten":
-			return measure{of: 10}
-		case "five":
-			return measure{of: 5}
+// measureOf returns the scale that the remark behind a label names.
+func measureOf(re *regexp.Regexp, match []int) measure {
+	for _, scale := range [...]struct {
+		name string
+		of   float64
+	}{{"percent", 100}, {"ten", 10}, {"five", 5}} {
+		if g := re.SubexpIndex(scale.name); g > 0 && match[2*g] >= 0 {
+			return measure{of: scale.of}
 		}
 	}
 	return measure{}

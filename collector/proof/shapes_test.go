@@ -11,8 +11,7 @@ import (
 
 // TestShapes reads the example and the counter-example of every shape: the one by this shape, the other by none.
 func TestShapes(t *testing.T) {
-	for i := range shapes {
-		s := &shapes[i]
+	for _, s := range shapes {
 		if by := shapesOf(s.example); len(by) == 0 || by[0] != s.name {
 			t.Errorf("%s: %q is read by %q", s.name, s.example, by)
 		}
@@ -32,7 +31,7 @@ func shapesOf(text string) (names []string) {
 	r.hits = appendHits(nil, l.lower)
 	for i, h := range r.hits {
 		for f := range l.candidates(h) {
-			if _, _, ok := r.rate(l, f, i, nil); ok {
+			if _, ok := r.readShape(l, f, i, nil); ok {
 				names = append(names, f.shape.name)
 				break
 			}
@@ -43,9 +42,8 @@ func shapesOf(text string) (names []string) {
 
 // TestValues reads the example and the counter-example of every way to write a value.
 func TestValues(t *testing.T) {
-	for i := range valueShapes {
-		v := &valueShapes[i]
-		if low := lowered(v.example); !v.re.MatchString(low) || !v.maybe(low) {
+	for _, v := range valueShapes {
+		if low := lowered(v.example); !v.re.MatchString(low) || !v.mayBegin(low) {
 			t.Errorf("%s does not fit %q", v.name, v.example)
 		}
 		if got := Text([]byte("Confidence: "+v.example), roomy).Confidences; len(got) != 1 {
@@ -95,31 +93,36 @@ func rewrite(t *testing.T, page, begins, ends, want string) {
 func referenceTables() string {
 	var b strings.Builder
 	b.WriteString("## Statements\n\n| shape | read is | example | read as | not read |\n|-|-|-|-|-|\n")
-	for i := range shapes {
-		s := &shapes[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.name, s.says, code(s.example), readAs(s.example), code(s.counter))
+	for _, s := range shapes {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.name, readings[s.reading], code(s.example), readAs(s.example), code(s.counter))
 	}
 	b.WriteString("\n## Values\n\nThe examples stand behind `Confidence: `.\n\n| value | read is | example | read as | not read |\n|-|-|-|-|-|\n")
-	for i := range valueShapes {
-		v := &valueShapes[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", v.name, v.says, code(v.example), readAs("Confidence: "+v.example), code(v.counter))
+	for _, v := range valueShapes {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", v.name, v.reading, code(v.example), readAs("Confidence: "+v.example), code(v.counter))
 	}
-	b.WriteString("\n## Words\n\n| part | expression |\n|-|-|\n")
-	fmt.Fprintf(&b, "| label | %s |\n", code(strings.Join(nouns, ", ")))
-	for _, part := range []struct{ name, expression string }{
-		{"what may follow a label", aspect}, {"what a label may be about", object}, {"what a label may say of its scale", scale},
-		{"sign behind a label", sign}, {"level", level}, {"sign of a percentage", percent},
-	} {
-		fmt.Fprintf(&b, "| %s | %s |\n", part.name, code(part.expression))
+	b.WriteString("\n## Expressions\n\nThey are matched against a line in lower case. `‸` marks where the word stands that a shape is looked for by. Names in `⟨⟩` stand for the expressions below.\n\n| shape or value | expression |\n|-|-|\n")
+	for _, s := range shapes {
+		fmt.Fprintf(&b, "| %s | %s |\n", s.name, code(s.expression))
 	}
-	b.WriteString("\n## Expressions\n\nThey are matched against a line in lower case. `‸` marks where the word stands that a shape is looked for by; `⟨noun⟩` is one of the labels above.\n\n| shape | expression |\n|-|-|\n")
-	for i := range shapes {
-		fmt.Fprintf(&b, "| %s | %s |\n", shapes[i].name, code(shapes[i].expression))
+	for _, v := range valueShapes {
+		fmt.Fprintf(&b, "| %s | %s |\n", v.name, code(v.expression))
 	}
-	for i := range valueShapes {
-		fmt.Fprintf(&b, "| %s | %s |\n", valueShapes[i].name, code(valueShapes[i].expression))
+	b.WriteString("\n## Words\n\n| name | expression or words |\n|-|-|\n")
+	for _, row := range rows("words") {
+		if name, _, ok := strings.Cut(row, " = "); ok {
+			fmt.Fprintf(&b, "| ⟨%s⟩ | %s |\n", name, code(parts[name]))
+		} else {
+			name, _, _ := strings.Cut(row, ": ")
+			fmt.Fprintf(&b, "| %s | %s |\n", name, code(strings.Join(words(name), ", ")))
+		}
 	}
-	return strings.TrimSuffix(b.String(), "\n") + "\n"
+	return b.String()
+}
+
+// readings are the ways to read a shape, as the reference describes them.
+var readings = map[string]string{
+	"statements": "all statements that follow, each with its scope", "value": "the value", "whole": "the value, with nothing behind it",
+	"words": "the words as they stand",
 }
 
 // code is text in a cell of a table.

@@ -1,161 +1,173 @@
 package proof
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // statement is one confidence as it stands behind a label.
 type statement struct {
 	figure
-	scope [2]int // where what it is about begins and ends
-	size  int    // bytes read
-	rated bool   // both in words and in figures, so that what follows a dash is what the rating rests on
+	scope    [2]int // where what it is about begins and ends
+	size     int    // bytes read
+	combined bool   // in words and in figures; a rationale may follow behind a dash
 }
+
+func (st *statement) hasScope() bool { return st.scope[1] > 0 }
 
 const (
 	opening = " *_`([]\"'“”「【~"
 	closing = " *_`)]\"'”」】"
+	glue    = " *_`()[],:/=" // between a level and a figure of the same statement
 )
 
-// glue is what may part a level from a figure of the same statement.
-var glue = regexp.MustCompile("^[ *_`()\\[\\],:/=]*(?:[-–—] [ *_`()\\[\\],:/=]*)?")
-
-// readStatement reads a level, a figure or both, in either order, and what they are for. It returns the bytes read.
-func readStatement(s string, m measure) (st statement, size int, ok bool) {
+// readStatement reads a level, a figure or both, in either order, and what they are for.
+func readStatement(s string, m measure) (st statement, ok bool) {
 	at := len(s) - len(strings.TrimLeftFunc(s, func(r rune) bool {
-		return strings.ContainsRune(opening, r) || isSymbol(r)
+		return !isDigit(byte(r)) && (strings.ContainsRune(opening, r) || isSymbol(r))
 	}))
 	f, n, ok := readValue(s[at:], m)
 	if !ok {
-		return statement{}, 0, false
+		return statement{}, false
 	}
 	st.figure = f
 	at += n
-	if rest, is := strings.CutPrefix(s[at:], " confidence"); is && ends(rest, true) {
-		at = len(s) - len(rest)
-	}
-	gap := at
-	if at < len(s) {
-		gap += len(glue.FindString(s[at:]))
-	}
-	if gap > at {
-		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.worded != f.worded {
+	if gap := len(s) - len(skipGlue(s[at:])); gap > at {
+		if other, n, ok := readValue(s[gap:], measure{of: m.of}); ok && other.inWords != f.inWords {
 			st.merge(other, s[at:gap+n])
-			st.rated, at = true, gap+n
+			st.combined, at = true, gap+n
 		}
 	}
 	if at = len(s) - len(strings.TrimLeft(s[at:], closing)); at < len(s) && s[at-1] == ' ' {
 		at-- // it belongs to a dash that follows
 	}
-	if at == len(s) {
-		return st, at, true
-	}
-	begin, end := readScope(s[at:])
-	if end > begin {
+	if begin, end := readScope(s[at:]); end > begin {
 		st.scope, at = [2]int{at + begin, at + end}, at+end
 	}
-	return st, at, true
+	st.size = at
+	return st, true
 }
 
-// merge adds a level to a figure or the reverse.
+func skipGlue(s string) string {
+	s = strings.TrimLeft(s, glue)
+	for _, dash := range []string{"- ", "– ", "— "} {
+		if rest, ok := strings.CutPrefix(s, dash); ok {
+			return strings.TrimLeft(rest, glue)
+		}
+	}
+	return s
+}
+
+// merge adds a level to a figure, or a figure to a level.
 func (st *statement) merge(other figure, written string) {
 	level := st.figure
-	if other.worded {
+	if other.inWords {
 		level = other
-	}
-	if !st.worded {
-		st.worded = true
 	} else {
 		st.value, st.low, st.high = other.value, other.low, other.high
 	}
-	switch label := st.label; {
+	st.inWords = true
+	switch {
 	case st.value.Known:
 		st.label = level.label
-	case strings.HasSuffix(strings.TrimRight(written, " "), ")") || strings.Contains(written, "("):
-		st.label = label + written + ")"
+	case strings.Contains(written, "("):
+		st.label += written + ")"
 	default:
-		st.label = label + written
+		st.label += written
 	}
 }
 
-// isSymbol reports the marks and pictures that models put before a value ("🟢 High"), stars excepted.
+// isSymbol reports whether a rune is a mark or a picture before a value, as in "🟢 High". Stars are values.
 func isSymbol(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk, unicode.Mn, unicode.Me) && !strings.ContainsRune("★⭐✭●☆✩○", r)
+	return r >= utf8.RuneSelf && unicode.In(r, unicode.So, unicode.Mn, unicode.Me, unicode.Sk) && !strings.ContainsRune("★⭐✭●☆✩○", r)
 }
 
-var (
-	scopeBegins = regexp.MustCompile(`^ ?(?:for|für|pour|para|per|voor) `)
-	scopeEnds   = regexp.MustCompile(`[,;()\[\]—]|\.(?: |$)| [-–] | (?:and|but|&|und|et|y|e|en) `)
-)
+// conjunctions separate statements.
+var conjunctions = setOf("conjunctions")
 
-// readScope returns where what a value is for begins and ends: "timber" of "for timber, 90% for trails".
+// nextSeparator returns where one of some signs, a full stop, a dash between spaces or a conjunction begins and ends, -1 for none.
+func nextSeparator(s, signs string) (from, end int) {
+	for i, r := range s {
+		switch {
+		case r == ' ':
+			word, _, ok := strings.Cut(s[i+1:min(len(s), i+6)], " ")
+			if ok && (conjunctions[word] || word == "-" || word == "–") {
+				return i, i + len(word) + 2
+			}
+		case r == '.':
+			if strings.HasPrefix(s[i:], ". ") {
+				return i, i + 2
+			}
+		case (r < 'a' || r > 'z') && strings.ContainsRune(signs, r):
+			return i, i + utf8.RuneLen(r)
+		}
+	}
+	return -1, -1
+}
+
+// prepositions introduce the scope of a value.
+var prepositions = words("prepositions")
+
+// readScope returns where the scope of a value begins and ends: "timber" in "for timber, 90% for trails".
 func readScope(s string) (from, end int) {
-	if !strings.ContainsAny(s[:1], " fpv") {
+	for _, word := range prepositions {
+		if rest, ok := strings.CutPrefix(strings.TrimPrefix(s, " "), word); ok && strings.HasPrefix(rest, " ") {
+			from = len(s) - len(rest) + 1
+		}
+	}
+	if from == 0 {
 		return 0, 0
 	}
-	begin := scopeBegins.FindStringIndex(s[:runeStart(s, min(len(s), 9))])
-	if begin == nil {
-		return 0, 0
-	}
-	from = begin[1]
 	for at := from; ; {
-		found := scopeEnds.FindStringIndex(s[at:])
-		if found == nil {
-			return from, len(s)
+		sign, behind := nextSeparator(s[at:], ",;()[]—")
+		if sign < 0 {
+			return from, len(strings.TrimSuffix(s, "."))
 		}
-		sign := s[at+found[0] : at+found[1]]
-		if sign[0] != ' ' || strings.ContainsAny(sign, "-–") {
-			return from, at + found[0]
+		if !conjunctions[strings.Trim(s[at+sign:at+behind], " ")] {
+			return from, at + sign
 		}
-		if _, _, follows := readValue(s[at+found[1]:], measure{}); follows {
-			return from, at + found[0]
+		if _, _, follows := readValue(s[at+behind:], measure{}); follows {
+			return from, at + sign
 		}
-		at += found[1] - 1
+		at += behind - 1
 	}
 }
 
-// separators part a statement from the next.
-var separators = regexp.MustCompile(`[,;(/&–—，；、]| - |\. | (?:and|but|und|et|y|e|en) `)
-
-// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails". The first statement begins the value,
-// or there is none. Of those without a scope only the first counts, for a later percentage is part of what explains it; those with a
-// scope all count. They are appended to all. The rationale begins at the offset returned, -1 for none.
+// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails", and appends the statements to all. The
+// text must begin with a statement. Only the first statement without a scope counts: a later percentage explains it. All statements with
+// a scope count. It also returns the offset of the rationale, -1 for none.
 func readStatements(all []statement, s string, m measure) (_ []statement, rationale int) {
 	m.loose = true
-	first, at, ok := readStatement(s, m)
+	first, ok := readStatement(s, m)
 	if !ok {
 		return all, -1
 	}
-	first.size = at
 	all, rationale = append(all, first), -1
-	plain := !first.scoped()
+	plain := !first.hasScope()
 	m.loose = false
-	for at < len(s) {
-		sep := separators.FindStringIndex(s[at:])
-		if sep == nil {
-			return all, rationale
+	for at := first.size; at < len(s); {
+		from, end := nextSeparator(s[at:], ",;(/&–—，；、")
+		if from < 0 {
+			break
 		}
-		sign := s[at+sep[0] : at+sep[1]]
-		at += sep[1]
-		if rationale < 0 && first.rated && strings.ContainsAny(sign, "-–—") {
+		sign := s[at+from : at+end]
+		at += end
+		if rationale < 0 && first.combined && strings.ContainsAny(sign, "-–—") {
 			rationale = at
 		}
-		next, n, ok := readStatement(s[at:], m)
+		next, ok := readStatement(s[at:], m)
 		if !ok {
 			continue
 		}
-		if next.scoped() {
+		if next.hasScope() {
 			next.scope[0], next.scope[1] = next.scope[0]+at, next.scope[1]+at
 		}
-		at += n
-		if !plain || next.scoped() {
-			plain = plain || !next.scoped()
+		at += next.size
+		if !plain || next.hasScope() {
+			plain = plain || !next.hasScope()
 			all = append(all, next)
 		}
 	}
 	return all, rationale
 }
-
-func (st *statement) scoped() bool { return st.scope[1] > 0 }

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// readable returns a line as valid UTF-8, with plain spaces and without control characters: nothing in it can change how a page or a terminal shows what follows.
+// readable returns a line as valid UTF-8, with plain spaces and without control characters, so that it cannot change how a page or a
+// terminal shows the text after it.
 func readable(line []byte) string {
 	if isPlain(line) {
 		return string(line)
@@ -25,16 +26,16 @@ func readable(line []byte) string {
 	return b.String()
 }
 
-func isPlain(line []byte) bool {
-	for _, c := range line {
-		if c < ' ' || c > '~' {
+func isPlain[T string | []byte](line T) bool {
+	for i := range len(line) {
+		if line[i] < ' ' || line[i] > '~' {
 			return false
 		}
 	}
 	return true
 }
 
-// invisible reports the characters that show nothing and may stand within a label or a number, or turn the text around.
+// invisible reports whether a rune shows nothing, or changes the direction of the text. It may be within a label or a number.
 func invisible(r rune) bool {
 	switch {
 	case r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF': // soft hyphen, no spaces
@@ -49,7 +50,7 @@ func bounded(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = unmarked(cut(strings.Trim(s, " "), 2*maxString)) // unmarked is slow on what is made of marks
+	s = trimEmphasis(cut(strings.Trim(s, " "), 2*maxString)) // trimEmphasis is slow on what is made of marks
 	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
 }
 
@@ -64,7 +65,7 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// whole returns a copy of s, or "" if it is too long to keep.
+// whole returns a copy of s, or "" if s is longer than maxString.
 func whole(s string) string {
 	if len(s) > maxString {
 		return ""
@@ -72,13 +73,13 @@ func whole(s string) string {
 	return strings.Clone(s)
 }
 
-// unmarked strips emphasis that stands around the whole of s, or at one end without its other half.
-func unmarked(s string) string {
+// trimEmphasis removes emphasis around the whole of s, and an unpaired mark at one end.
+func trimEmphasis(s string) string {
 	for {
 		before := len(s)
 		s = strings.Trim(s, " ")
 		for _, mark := range []string{"**", "__", "*", "_", "`"} {
-			s = unmark(s, mark)
+			s = trimMark(s, mark)
 		}
 		if len(s) == before {
 			return s
@@ -86,7 +87,7 @@ func unmarked(s string) string {
 	}
 }
 
-func unmark(s, mark string) string {
+func trimMark(s, mark string) string {
 	if inner, ok := strings.CutPrefix(s, mark); ok {
 		switch strings.Index(inner, mark) {
 		case -1:
@@ -102,13 +103,4 @@ func unmark(s, mark string) string {
 		return inner
 	}
 	return s
-}
-
-// lowerASCII lowers ASCII letters only, so that offsets stay.
-func lowerASCII(s string) string {
-	out := []byte(s)
-	for i, c := range out {
-		out[i] = lowerByte(c)
-	}
-	return string(out)
 }

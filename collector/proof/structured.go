@@ -14,7 +14,7 @@ const maxDepth = 128
 
 // Structured reads the proof layers of a tool's response: its own member proof_layer (or proofLayer, which wins), or that of what it
 // holds as result, structuredContent, output, text or content[].text, as an object or as a string of JSON of at most Limits.Text bytes.
-// It reports whether there is one; what stands in the place of one and is none is unreadable.
+// It reports whether there is one. A member with that name that is not a proof layer is unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{room: lim.Findings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc
@@ -38,7 +38,7 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	return r.Findings, false
 }
 
-// bodies yields what a tool's response says: itself, if it is a string, else its members that hold the answer.
+// bodies yields the parts of a tool's response that may hold an answer: the response itself, if it is a string, or its members.
 func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		if response.Kind() == strictjson.String {
@@ -64,14 +64,16 @@ func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 
 // layerOf returns a value's proof layer: an object, or the JSON of one in a string, which is read into the document.
 func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
-	if layer := member(v, strictjson.Object, "proofLayer", "proof_layer"); layer.Exists() {
-		return layer
+	for _, name := range [...]string{"proofLayer", "proof_layer"} {
+		if layer := asObject(v.Get(name), inner); layer.Exists() {
+			return layer
+		}
 	}
-	return opened(v.First("proofLayer", "proof_layer"), inner)
+	return strictjson.Value{}
 }
 
-// opened returns an object, which may stand as JSON in a string; else nothing.
-func opened(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
+// asObject returns v if it is an object, or the object in v if it is a string of JSON. Otherwise it returns no value.
+func asObject(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	if v.Kind() == strictjson.String && inner.Parse(v.Text(), maxDepth) == nil {
 		v = inner.Root()
 	}
@@ -104,7 +106,7 @@ func jsonText(v strictjson.Value, limit int) []byte {
 	return text
 }
 
-// layer takes what a proof layer states.
+// layer adds what a proof layer states.
 func (r *reader) layer(layer strictjson.Value) {
 	refuse := func(why event.Unreadable) {
 		if len(r.Unreadable) < maxElements {
@@ -113,7 +115,7 @@ func (r *reader) layer(layer strictjson.Value) {
 	}
 	for _, c := range readConfidence(layer.Get("confidence"), refuse) {
 		c.Origin = event.OriginStructured
-		r.keep(c)
+		r.addConfidence(c)
 	}
 	list := layer.Get("citations")
 	if k := list.Kind(); k > strictjson.Null && k != strictjson.Array {
@@ -126,8 +128,8 @@ func (r *reader) layer(layer strictjson.Value) {
 		}
 		if c.Source+c.Reference+c.URI == "" {
 			refuse(event.UnreadableType)
-		} else if r.take() {
-			r.Citations = append(r.Citations, c)
+		} else {
+			r.addCitation(c)
 		}
 	}
 	chain := member(layer, strictjson.Array, "reasoningChain", "reasoning_chain")
@@ -141,7 +143,7 @@ func (r *reader) layer(layer strictjson.Value) {
 // field returns a string without the spaces at its ends, cut at maxString bytes.
 func field(v strictjson.Value) string { return strings.TrimRight(cut(readField(v), maxString), " ") }
 
-// uri returns a string whole or not at all.
+// uri returns a string, or "" if it is longer than maxString.
 func uri(v strictjson.Value) string { return whole(readField(v)) }
 
 func readField(v strictjson.Value) string {

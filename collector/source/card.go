@@ -16,11 +16,25 @@ import (
 // maxCard bounds the answers that are read for URLs of the agent, in bytes. Larger ones pass as they are.
 const maxCard = 1 << 20
 
+// Why an agent card passed unchanged, although it leads clients around the proxy or may do so; the values of the label `reason`.
+const (
+	CardTooLarge   = "too_large"
+	CardUnreadable = "unreadable" // not strict JSON, or in an encoding that cannot be undone
+	CardSigned     = "signed"
+)
+
+// cardAdvice maps a reason to the line that the log has once.
+var cardAdvice = map[string]string{
+	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
+	CardUnreadable: "the agent card is not strict JSON and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
+	CardSigned:     "the agent card is signed and leads clients around the proxy; give the agent its public URL",
+}
+
 // replaceCard puts the address that the client asked for into an agent card, so that its client stays with the proxy. Whatever is no card
 // passes as it is.
 func (p *Proxy) replaceCard(resp *http.Response) {
 	body, _ := resp.Request.Context().Value(requestKey{}).(*requestBody)
-	if body == nil || resp.StatusCode != http.StatusOK || resp.Body == nil || resp.ContentLength > maxCard {
+	if body == nil || resp.StatusCode != http.StatusOK || resp.Body == nil {
 		return
 	}
 	cards := p.cards(body)
@@ -28,23 +42,33 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	if cards == nil || replace == nil {
 		return
 	}
+	if resp.ContentLength > maxCard {
+		p.cardPassed(CardTooLarge)
+		return
+	}
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxCard+1))
 	sent := resp.Body
 	resp.Body = unread{io.MultiReader(bytes.NewReader(content), rest(sent, err)), sent}
-	if err != nil || len(content) > maxCard {
+	switch {
+	case err != nil:
+		return // the client gets what there is, and the error
+	case len(content) > maxCard:
+		p.cardPassed(CardTooLarge)
 		return
 	}
 	plain, err := io.ReadAll(io.LimitReader(decompress(bytes.NewReader(content), contentEncoding(resp.Header)), maxCard+1))
-	if err != nil || len(plain) > maxCard {
+	if len(plain) > maxCard {
+		p.cardPassed(CardTooLarge)
 		return
 	}
 	var doc strictjson.Doc
-	if doc.Parse(plain, p.settings.JSONDepth) != nil {
+	if err != nil || doc.Parse(plain, p.settings.JSONDepth) != nil {
+		p.cardPassed(CardUnreadable)
 		return
 	}
 	changed, signed := cards.ReplaceURLs(doc.Root(), replace)
-	if signed && !p.signed.Swap(true) {
-		p.logger.Warn("the agent card is signed and leads clients around the proxy; give the agent its public URL", "name", p.settings.Name)
+	if signed {
+		p.cardPassed(CardSigned)
 	}
 	if changed == nil {
 		return
@@ -53,6 +77,14 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	resp.ContentLength = int64(len(changed))
 	resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))
 	resp.Header.Add("Vary", "Forwarded, X-Forwarded-Host, X-Forwarded-Proto")
+}
+
+// cardPassed counts a card that passes unchanged, and logs the first for each reason.
+func (p *Proxy) cardPassed(reason string) {
+	p.counters.CardPassed(p.settings.Name, reason)
+	if _, again := p.unchanged.LoadOrStore(reason, true); !again {
+		p.logger.Warn(cardAdvice[reason], "name", p.settings.Name)
+	}
 }
 
 // unread is a body of which something was read, or that is replaced.

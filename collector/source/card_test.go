@@ -7,13 +7,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestCards asks for agent cards through a proxy. Only URLs of the agent itself lead to the proxy then.
+// passedCards maps a case of TestCards to the reason for which its card passes unchanged and is counted.
+var passedCards = map[string]string{
+	"signed": source.CardSigned, "no JSON": source.CardUnreadable, "a member twice": source.CardUnreadable, "too large": source.CardTooLarge,
+}
+
+// TestCards asks for agent cards through a proxy. Only URLs of the agent itself lead to the proxy then. A card that passes although it may
+// lead elsewhere is counted each time and logged once.
 func TestCards(t *testing.T) {
 	const well = "/.well-known/agent-card.json"
 	long := `"x":"` + strings.Repeat("x", 1<<20) + `"`
@@ -45,7 +53,7 @@ func TestCards(t *testing.T) {
 		{"too large", well, "", `{"url":"http://127.0.0.1:PORT/base/a",` + long + `}`, "", false},
 		{"switched off", well, "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", true},
 	} {
-		for _, encoding := range []string{"", "gzip"} {
+		for _, encoding := range []string{"", "gzip", "of known length"} {
 			t.Run(c.name+" "+encoding, func(t *testing.T) {
 				var card []byte
 				agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,20 +66,29 @@ func TestCards(t *testing.T) {
 						_, _ = z.Write(card)
 						return
 					}
+					if encoding != "" {
+						w.Header().Set("Content-Length", strconv.Itoa(len(card)))
+					}
 					_, _ = w.Write(card)
 				}))
 				defer agent.Close()
 				at, _ := url.Parse(agent.URL)
 				card = []byte(strings.ReplaceAll(c.card, "PORT", at.Port()))
 				at.Path = "/base"
-				p := newProxy(t, &seen{}, at.String(), source.ProxySettings{Cards: !c.keep, BodyLimit: 1 << 10, JSONDepth: 8, QueueLimit: 1 << 10, FrameLimit: 1 << 10})
+				s := &seen{}
+				p := newProxy(t, s, at.String(), source.ProxySettings{Cards: !c.keep, BodyLimit: 1 << 10, JSONDepth: 8, QueueLimit: 1 << 10, FrameLimit: 1 << 10})
 				r := httptest.NewRequest(http.MethodGet, c.path, nil)
 				r.Host = "front.test:81"
 				if name, value, ok := strings.Cut(c.header, ": "); ok {
 					r.Header.Set(name, value)
 				}
+				p.ServeHTTP(httptest.NewRecorder(), r.Clone(t.Context()))
 				w := httptest.NewRecorder()
 				p.ServeHTTP(w, r)
+				reason, lines := passedCards[c.name], strings.Count(s.log.String(), "the agent card")
+				if twice := []string{reason, reason}; reason != "" && (!slices.Equal(s.cards, twice) || lines != 1) || reason == "" && len(s.cards)+lines > 0 {
+					t.Errorf("passed for %q, logged %d times", s.cards, lines)
+				}
 				got, changed := w.Body.Bytes(), c.want != ""
 				if w.Header().Get("Content-Encoding") == "gzip" {
 					if changed {

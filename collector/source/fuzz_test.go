@@ -43,19 +43,43 @@ func FuzzOpenStream(f *testing.F) {
 	})
 }
 
-// FuzzPaths takes any request's path for what any server may take it for: an absolute path in one spelling, which no second
-// look changes.
+// FuzzPaths takes any request's path for what any server may take it for: absolute paths, the first in one spelling, which no second look
+// changes, and the path as it is decoded among them.
 func FuzzPaths(f *testing.F) {
-	for _, path := range []string{"", "/", "/run_sse", "//run_sse", "/x/../run_sse;a=b", `/\run_sse`, "/run_sse#f", "/%72un_sse", "*", "/..;/run_sse"} {
+	for _, path := range []string{
+		"", "/", "/run_sse", "//run_sse", "/x/../run_sse;a=b", `/\run_sse`, "/run_sse#f", "/%72un_sse", "*", "/..;/run_sse", "/a%2f..%5cb/%2e", "/ /%20/%ff",
+	} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		once := canonical(&url.URL{Path: path})
-		if !strings.HasPrefix(once, "/") || strings.ContainsAny(once, `\;#`) || strings.Contains(once, "//") {
+		u, err := url.ParseRequestURI(path)
+		if err != nil || len(path) > 64 {
+			return
+		}
+		as := read(u)
+		once := as.all[0]
+		if strings.ContainsAny(once, `\;#`) || strings.Contains(once, "//") {
 			t.Errorf("%q is taken for %q", path, once)
 		}
 		if twice := canonical(&url.URL{Path: once}); twice != once {
 			t.Errorf("%q is taken for %q, and that for %q", path, once, twice)
 		}
+		for _, one := range as.all {
+			if !strings.HasPrefix(one, "/") {
+				t.Errorf("%q is read as %q", path, one)
+			}
+		}
+		if segment := "/chat/" + url.PathEscape(path); path != "" && !read(parsed(t, segment)).match("/chat/*") {
+			t.Errorf("%q is no path of /chat/*", segment)
+		}
 	})
+}
+
+func parsed(t *testing.T, path string) *url.URL {
+	t.Helper()
+	u, err := url.ParseRequestURI(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

@@ -173,6 +173,7 @@ type unheard struct{}
 
 func (unheard) Up(string, bool)               {}
 func (unheard) BrokeOff(string)               {}
+func (unheard) CardPassed(_, _ string)        {}
 func (unheard) Unobserved(_, _ string, _ int) {}
 func (unheard) Unread(_, _ string)            {}
 

@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -32,6 +30,7 @@ type Counters interface {
 	BrokeOff(source string)                      // an answer of the agent
 	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
 	Unread(source, reason string)                // a run request that names nobody
+	CardPassed(source, reason string)            // an agent card that passed unchanged and may lead clients around the proxy
 }
 
 // ProxySettings are one proxy's.
@@ -83,7 +82,7 @@ type Proxy struct {
 	working   sync.WaitGroup // run requests and observations
 	stopped   context.Context
 	stop      context.CancelFunc
-	signed    atomic.Bool            // whether a signed agent card was logged
+	unchanged sync.Map               // the reasons for which an agent card passed unchanged that were logged
 	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
 }
 
@@ -224,60 +223,55 @@ type route struct {
 	pattern   string            // that the path matches: a glob of the configuration, else of the first dialect
 	continues bool              // the stream goes on from run to run
 	open      bool              // it need not be an agent's stream, and passes unless a dialect is sure of it
+	doubtful  bool              // another server would take it for a path that is no agent's
 }
 
 // route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
 // configuration names the agent's dialect, a path that only others have is judged as theirs: it passes no more than without that.
 func (p *Proxy) route(r *http.Request) route {
-	asked := strings.ToLower(canonical(r.URL)) // once: a path may have a megabyte
+	as := read(r.URL) // once: a path may have a megabyte
+	found := p.routeAs(r.Method, as.canonical())
+	if !as.isOdd() {
+		return found
+	}
+	all := p.routeAs(r.Method, as)
+	all.doubtful = found.dialects == nil
+	if !all.doubtful {
+		all.pattern = found.pattern
+	}
+	return all
+}
+
+func (p *Proxy) routeAs(method string, as readings) route {
 	own := func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect }
 	if i := slices.IndexFunc(p.dialects, own); i >= 0 {
-		if found := p.routeAmong(p.dialects[i:i+1], r.Method, asked); found.dialects != nil {
+		if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
 			return found
 		}
 	}
-	return p.routeAmong(p.dialects, r.Method, asked)
+	return p.routeAmong(p.dialects, method, as)
 }
 
-func (p *Proxy) routeAmong(dialects []dialect.Dialect, method, asked string) (found route) {
-	configured := slices.IndexFunc(p.settings.Paths, func(glob string) bool { return matches(glob, asked) })
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as readings) (found route) {
+	configured := slices.IndexFunc(p.settings.Paths, as.match)
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
 	}
 	for _, d := range dialects {
-		paths := d.Paths()
-		own := slices.IndexFunc(paths, func(at dialect.Path) bool {
-			return (at.Method == "" || at.Method == method) && matches(at.Glob, asked)
+		paths := slices.DeleteFunc(slices.Clone(d.Paths()), func(at dialect.Path) bool {
+			return at.Method != "" && at.Method != method || !as.match(at.Glob)
 		})
-		if configured >= 0 || p.settings.Paths == nil && own >= 0 {
-			found.open = configured < 0 && p.settings.Dialect == "" && !p.settings.Public && paths[own].Shared && (found.open || found.dialects == nil)
+		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
+			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.Shared })
+			found.open = shared && p.settings.Dialect == "" && !p.settings.Public && (found.open || found.dialects == nil)
 			found.dialects = append(found.dialects, d)
-			found.continues = found.continues || own >= 0 && paths[own].Continues
+			found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.Continues })
 			if found.pattern == "" {
-				found.pattern = paths[own].Glob
+				found.pattern = paths[0].Glob
 			}
 		}
 	}
 	return found
-}
-
-// matches reports whether a path, in lower case, matches in any case. It is lenient: servers differ in which spellings of a path
-// they serve, and what matches too much is only filtered.
-func matches(glob, asked string) bool {
-	ok, _ := path.Match(strings.ToLower(glob), asked)
-	return ok
-}
-
-// canonical is the path that any server may take a request's for: without fragments, parameters of segments and blanks after them, in
-// one spelling of slashes, dots and the end. What is sent on is the path as it came.
-func canonical(u *url.URL) string {
-	plain, _, _ := strings.Cut(strings.ReplaceAll(u.Path, `\`, "/"), "#")
-	segments := strings.Split(plain, "/")
-	for i, s := range segments {
-		s, _, _ = strings.Cut(s, ";")
-		segments[i] = strings.TrimRightFunc(s, unicode.IsSpace) // Starlette's routes match before a line feed at the end
-	}
-	return path.Clean("/" + strings.Join(segments, "/"))
 }
 
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {

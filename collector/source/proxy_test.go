@@ -45,6 +45,7 @@ type seen struct {
 	brokeOff   int
 	unobserved int
 	unread     []string
+	cards      []string // reasons for which agent cards passed unchanged
 	panics     []recovery.Component
 	log        bytes.Buffer
 	consume    func()
@@ -81,6 +82,7 @@ func (s *seen) Up(_ string, up bool) {
 func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
 func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
 func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
+func (s *seen) CardPassed(_, reason string)   { s.locked(func() { s.cards = append(s.cards, reason) }) }
 
 // Write keeps what is logged.
 func (s *seen) Write(line []byte) (int, error) {

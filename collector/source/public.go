@@ -29,7 +29,7 @@ func (p *Proxy) reach(r *http.Request, found route) reach {
 		return reachAll
 	case slices.ContainsFunc(p.settings.PublicPaths, func(glob string) bool { return isPlain(r) && matchesExactly(glob, r.URL.Path) }):
 		return reachAll
-	case found.dialects != nil && r.Method != http.MethodOptions:
+	case found.dialects != nil && !found.doubtful && r.Method != http.MethodOptions:
 		return reachStream
 	case p.isPreflight(r):
 		return reachPreflight
@@ -43,9 +43,10 @@ func (p *Proxy) isPreflight(r *http.Request) bool {
 	if r.Method != http.MethodOptions || method == "" || r.Header.Get("Origin") == "" {
 		return false
 	}
-	asked := *r
-	asked.Method = method
-	return p.route(&asked).dialects != nil
+	other := *r
+	other.Method = method
+	found := p.route(&other)
+	return found.dialects != nil && !found.doubtful
 }
 
 // isPlain reports whether a path has one spelling only, so that every server takes it for the same resource: no dot segments, no

@@ -134,6 +134,23 @@ func TestPublicPaths(t *testing.T) {
 	}
 }
 
+// TestPublicDoubtfulPaths refuses a path that is a run path to some servers only: to the agent it may be another.
+func TestPublicDoubtfulPaths(t *testing.T) {
+	address, asked := startPublic(t, leaky, source.ProxySettings{Paths: []string{"/chat/*"}})
+	for path, want := range map[string]bool{
+		"/chat/a": true, "/chat/./a;b": true, "/chat/a%2f": true,
+		"/chat/a%2fb": false, "/chat/..%2f..%2fsecret": false, "/chat/..": false, "/chat/a%5c..%5cb%5cc": false, "/chat/a%2f" + strings.Repeat("b/", 4<<10): false,
+	} {
+		for _, method := range []string{"POST", "OPTIONS"} {
+			before := asked.Load()
+			got := say(t, address, method+" "+path+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\nOrigin: https://page.example\r\nAccess-Control-Request-Method: POST\r\n\r\n", false)
+			if reached := asked.Load() > before; reached != want || !want && !strings.HasPrefix(got, "HTTP/1.1 403 ") {
+				t.Errorf("%s %.40s: reached %t: %q", method, path, reached, got)
+			}
+		}
+	}
+}
+
 // TestPublicPreflight answers what a browser asks before a run request of another origin, without the agent's words.
 func TestPublicPreflight(t *testing.T) {
 	address, asked := startPublic(t, leaky, source.ProxySettings{})

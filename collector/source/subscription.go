@@ -22,7 +22,8 @@ import (
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
-	longestAsked = 5 * time.Minute // that a stream or an answer may ask for
+	longestRetry = time.Minute     // that a stream may ask for: its end tells nobody that the agent is away
+	longestAsked = 5 * time.Minute // that an answer may ask for
 	healthy      = time.Minute     // after which a connection was a good one, whether it brought a frame or not
 )
 
@@ -122,7 +123,7 @@ func (s *subscription) connect(at collector.Position) (collector.Input, error) {
 func (s *subscription) wait(at collector.Position) time.Duration {
 	wait := firstPause
 	if at.Asked {
-		wait = min(max(at.Retry, 100*time.Millisecond), longestAsked)
+		wait = min(max(at.Retry, 100*time.Millisecond), longestRetry)
 	}
 	for range min(s.fails-1, 10) {
 		if wait < longestPause {

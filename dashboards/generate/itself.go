@@ -117,6 +117,8 @@ func sources() []panel {
 			ask(ofEach.eachFromFirst("source", "delegraph_relay_ids_withheld_total"), "{{source}}")).sized(6, 8),
 		stacked("Requests not understood", "Run requests that could not be read for session, user and app, by why. Their runs are seen, without these names.", "short",
 			ask(ofEach.eachFromFirst("reason", "delegraph_source_unread_requests_total"), "{{reason}}")).sized(6, 8),
+		stacked("Agent cards passed unchanged", "Agent cards that lead clients around the proxy, or may do so, by why. Give the agent its public URL.", "short",
+			ask(ofEach.eachFromFirst("reason", "delegraph_source_cards_unchanged_total"), "{{reason}}")).sized(6, 8),
 		stacked("Sessions no longer listened to", "Streams of sessions that a tail closed to make room for another session's, by source.", "short",
 			ask(ofEach.eachFromFirst("source", "delegraph_source_sessions_evicted_total"), "{{source}}")).sized(6, 8),
 		stacked("Unrecognized streams", "Event streams of no known protocol on paths that need not be an agent's, by source. They are passed on and are no parse errors.", "short",

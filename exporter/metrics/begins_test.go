@@ -42,7 +42,7 @@ var table = []section{
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, unknownEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
-		sourceUp, lastEvent, upstreamErrors, unobservedBytes, unreadRequests, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, missedFrames, sessionsEvicted, unrecognized,
+		sourceUp, lastEvent, upstreamErrors, unobservedBytes, unreadRequests, cardsUnchanged, relayWithheld, relayIDsWithheld, reconnects, repeatedFrames, missedFrames, sessionsEvicted, unrecognized,
 	}},
 	{"The external stream", []metric{
 		streamSubscribers, streamSent, streamDropped, streamDisconnects, streamResumes, streamRefusals, streamReplayFrames, streamReplayBytes,
@@ -280,6 +280,9 @@ func TestListsAreWhole(t *testing.T) {
 	}
 	if diff := cmp.Diff(prefixed(t, "../../collector/source", "Unread"), slices.Sorted(slices.Values(unreadRequests.values("reason")))); diff != "" {
 		t.Errorf("requests (-reasons +list):\n%s", diff)
+	}
+	if diff := cmp.Diff(prefixed(t, "../../collector/source", "Card"), slices.Sorted(slices.Values(cardsUnchanged.values("reason")))); diff != "" {
+		t.Errorf("cards (-reasons +list):\n%s", diff)
 	}
 	lost := prefixed(t, "../tracker", "Lost")
 	if diff := cmp.Diff(lost, slices.Sorted(slices.Values(append([]string{openKinds[0]}, keptKinds[:9]...)))); diff != "" {

@@ -16,7 +16,7 @@ func (n made) plus(m made) made { return made{n.inference + m.inference, n.tools
 // calls counts by the agent's operation, until that ends. There are no more than the tracker holds operations open.
 type calls struct {
 	mu   sync.Mutex
-	runs map[tracker.SpanID]runCalls // by the run's own operation
+	runs map[*tracker.Run]runCalls // of those that are open; the id of a run's own operation may change
 }
 
 // runCalls are the calls of one run.
@@ -29,20 +29,20 @@ type runCalls struct {
 func (c *calls) add(r *tracker.Run, op *tracker.Operation, n made) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	run, known := c.runs[r.Root.ID]
+	run, known := c.runs[r]
 	if !known {
 		run.open = map[tracker.SpanID]made{}
 	}
 	run.open[op.Parent] = run.open[op.Parent].plus(n)
 	run.all = run.all.plus(n)
-	c.runs[r.Root.ID] = run
+	c.runs[r] = run
 }
 
 // take returns what an operation that has ended counted.
 func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	run := c.runs[r.Root.ID]
+	run := c.runs[r]
 	n := run.open[op.ID]
 	delete(run.open, op.ID)
 	return n
@@ -52,8 +52,8 @@ func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 func (c *calls) takeRun(r *tracker.Run) made {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.runs[r.Root.ID].all
-	delete(c.runs, r.Root.ID)
+	n := c.runs[r].all
+	delete(c.runs, r)
 	return n
 }
 

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	page         = "../../docs/metrics.md"
+	page         = "../../docs/reference/metrics.md"
 	beginsTables = "<!-- The tables are written by: go test ./exporter/metrics -run TestDocumentation -update -->\n"
 	endsTables   = "<!-- the end of the tables -->\n"
 )
 
-// TestDocumentation holds the tables of docs/metrics.md against the metrics themselves.
+// TestDocumentation holds the tables of docs/reference/metrics.md against the metrics themselves.
 func TestDocumentation(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {

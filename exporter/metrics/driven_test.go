@@ -376,6 +376,14 @@ var driven = map[string]struct {
 		},
 		[]string{`reason="panic",source="s" 10`, `reason="queue_full",source="s" 1`},
 	},
+	"delegraph_source_cards_unchanged_total": {
+		func(m *Metrics) {
+			m.CardPassed("s", "signed")
+			m.CardPassed("s", "too_large")
+			m.CardPassed("s", "signed")
+		},
+		[]string{`reason="signed",source="s" 2`, `reason="too_large",source="s" 1`},
+	},
 	"delegraph_source_unread_requests_total": {
 		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },
 		[]string{`reason="malformed",source="s" 1`, `reason="too_large",source="s" 2`},

@@ -63,6 +63,9 @@ func (m *Metrics) Unobserved(source, reason string, bytes int) {
 // Unread counts a run request that named nobody because it could not be read.
 func (m *Metrics) Unread(source, reason string) { m.unreadRequests.with(source, reason).Inc() }
 
+// CardPassed counts an agent card that passed unchanged, and may lead clients around the proxy.
+func (m *Metrics) CardPassed(source, reason string) { m.cardsUnchanged.with(source, reason).Inc() }
+
 // Withheld counts a frame that a filtered relay kept in.
 func (m *Metrics) Withheld(source string, why filter.Reason) {
 	m.relayWithheld.with(source, string(why)).Inc()

@@ -48,7 +48,7 @@ type Metrics struct {
 	artifacts, artifactBytes, frames, frameBytes, events, internal, unknown    *family[prometheus.Counter]
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
-	relayWithheld, relayIDsWithheld                                            *family[prometheus.Counter]
+	relayWithheld, relayIDsWithheld, cardsUnchanged                            *family[prometheus.Counter]
 	artifactGaps, artifactAgain, planItems, transferLoops, missedFrames        *family[prometheus.Counter]
 	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
@@ -78,7 +78,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
 		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
 		inferenceCalls:   g.inferenceCalls.histogram(reg, c, countBuckets), invocationToolCalls: g.toolCalls.histogram(reg, c, countBuckets),
-		calls:             calls{runs: map[tracker.SpanID]runCalls{}},
+		calls:             calls{runs: map[*tracker.Run]runCalls{}},
 		runModelCalls:     runModelCalls.histogram(reg, c, runCountBuckets),
 		runToolCalls:      runToolCalls.histogram(reg, c, runCountBuckets),
 		delegationDepth:   delegationDepth.histogram(reg, c, depthBuckets),
@@ -114,6 +114,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		upstreamErrors:    upstreamErrors.counter(reg, c),
 		unobservedBytes:   unobservedBytes.counter(reg, c),
 		unreadRequests:    unreadRequests.counter(reg, c),
+		cardsUnchanged:    cardsUnchanged.counter(reg, c),
 		panics:            panics.counter(reg, c),
 		relayWithheld:     relayWithheld.counter(reg, c),
 		relayIDsWithheld:  relayIDsWithheld.counter(reg, c),

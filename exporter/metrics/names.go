@@ -55,6 +55,7 @@ var (
 	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests, and attempts of tails, that did not reach the agent, or whose answer broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes that went to the client and were not observed, by reason.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests that could not be read for session, user and app, by why.", []string{"source", "reason"}}
+	cardsUnchanged  = metric{"delegraph_source_cards_unchanged_total", "Agent cards that passed unchanged, although they lead clients around the proxy or may do so, by why.", []string{"source", "reason"}}
 	panics          = metric{"delegraph_panics_total", "Panics of Delegraph's own code that were recovered, by the part that panicked.", []string{"component"}}
 
 	relayWithheld    = metric{"delegraph_relay_frames_withheld_total", "Frames that a filtered relay kept from the agent's client, by why.", []string{"source", "reason"}}

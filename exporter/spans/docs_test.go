@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	page         = "../../docs/attributes.md"
+	page         = "../../docs/reference/attributes.md"
 	beginsTables = "<!-- The tables are written by: go test ./exporter/spans -run TestAttributes -update -->\n"
 	endsTables   = "<!-- the end of the tables -->\n"
 )
 
-// TestAttributes holds the table, and the tables of docs/attributes.md, against the spans that are made.
+// TestAttributes holds the table, and the tables of docs/reference/attributes.md, against the spans that are made.
 func TestAttributes(t *testing.T) {
 	documented, got := map[string]string{}, emitted(t)
 	for _, section := range sections {

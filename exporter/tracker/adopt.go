@@ -19,7 +19,8 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	switch {
 	case child == nil || child == r || child.announced || e.ID == "":
 		return
-	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations, child.Root.height >= maxDepth:
+	case len(r.Operations)+len(child.Operations) > r.tracker.settings.MaxOperations, child.Root.height >= maxDepth,
+		len(r.aliases)+len(child.aliases) >= r.tracker.settings.MaxOperations:
 		r.tracker.losses.Evicted(LostOrphan)
 		return
 	}
@@ -56,8 +57,8 @@ func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
 	if e.Name != "" {
 		root.Name, root.Agent = e.Name, e.Name
 	}
-	root.Branch, root.parent, root.spoke = e.ID, parent, true
-	parent.openBelow++
+	root.Branch, root.spoke = e.ID, true
+	root.join(parent)
 	root.raise()
 	r.number(root)
 	put(&r.agents, speaker{root.Name, e.ID}, root)
@@ -65,6 +66,7 @@ func (r *openRun) takeAgent(root, parent *Operation, e *event.Event) {
 }
 
 func (r *openRun) takeOperations(child *openRun) {
+	child.compact()
 	for _, op := range child.Operations {
 		count := &r.count[op.Kind.order()]
 		op.ordinal = *count
@@ -73,12 +75,15 @@ func (r *openRun) takeOperations(child *openRun) {
 		if op.Kind == ExecuteTool && op.Branch == "" {
 			op.Branch = child.Root.Branch
 		}
+		if op.Kind == ExecuteTool && op.CallID == "" && op.open {
+			r.unnamed.add(op)
+		}
 		r.rename(op)
 	}
 	r.Operations = append(r.Operations, child.Operations...)
 	r.ended = append(child.ended, r.ended...)
-	r.unnamed = append(r.unnamed, child.unnamed...)
 	r.kept += child.kept
+	r.awaiting += child.awaiting
 	r.forgot = r.forgot || child.forgot
 	child.Root.over = child.over
 	missing(&r.agents, child.agents)

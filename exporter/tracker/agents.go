@@ -2,8 +2,6 @@ package tracker
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -170,11 +168,11 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 		return
 	}
 	agent.over, agent.fault, agent.code, agent.took = true, e.Error, e.Code, e.Took
-	agent.awaits = e.AwaitsOutcome
-	agent.keepIterations(e)
-	if agent.openBelow > 0 {
-		r.endAwaiting(func(op *Operation) bool { return op.isBelow(agent) })
+	if agent.awaits = e.AwaitsOutcome; agent.awaits {
+		r.awaiting++
 	}
+	agent.keepIterations(e)
+	r.endAwaiting(agent)
 	r.endOver(agent)
 }
 
@@ -195,21 +193,8 @@ func (r *openRun) endWithin(call *Operation) {
 		return
 	}
 	r.settleAll()
-	r.endAwaiting(func(op *Operation) bool { return op.isBelow(call) })
-	r.markUndone()
-	r.endInner(func(op *Operation) bool { return op.isBelow(call) })
-	maps.DeleteFunc(r.partial, func(_, op *Operation) bool { return !op.open })
-	r.unnamed = slices.DeleteFunc(r.unnamed, func(op *Operation) bool { return !op.open })
-}
-
-// isBelow says whether an operation is part of another.
-func (op *Operation) isBelow(above *Operation) bool {
-	for up := op.parent; up != nil; up = up.parent {
-		if up == above {
-			return true
-		}
-	}
-	return false
+	r.endAwaiting(call)
+	r.endInner(call)
 }
 
 // laneOr returns the lane of an operation that runs others, else the given one.

@@ -11,6 +11,7 @@ import (
 
 // modelStarted notes the first partial frame of a response, in case no whole one follows.
 func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation) {
+	agent = agent.firstOpen()
 	if r.partial[agent] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
 			put(&r.partial, agent, op)
@@ -19,7 +20,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 }
 
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
-	agent = agent.befallenBy(e.Error)
+	agent = agent.befallenBy(e.Error).firstOpen()
 	r.settle(agent)
 	op := r.partial[agent]
 	if op == nil {
@@ -71,7 +72,7 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 		return
 	}
 	if e.CallID == "" {
-		r.unnamed = append(r.unnamed, op)
+		r.unnamed.add(op)
 	}
 	r.given(op, e)
 	if e.LongRunning {
@@ -150,11 +151,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 
 // answeredWithin returns the last frame of the agent that gave its final answer within a call, or zero.
 func (r *openRun) answeredWithin(call *Operation) (at Moment) {
-	if call.openBelow == 0 {
-		return at
-	}
-	for _, op := range r.Operations {
-		if op.parent == call && op.open && op.node != nil && op.node.answered {
+	for op := call.youngest; op != nil; op = op.older {
+		if op.node != nil && op.node.answered {
 			at = latest(at, op.node.below)
 		}
 	}
@@ -201,16 +199,10 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	i := slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name && op.Branch == b.Branch })
-	if i < 0 {
-		i = slices.IndexFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name })
+	op := cmp.Or(r.unnamed.in(b.Branch, e.Name), r.unnamed.of(e.Name))
+	if op != nil {
+		op.Inferred = true
 	}
-	if i < 0 {
-		return nil
-	}
-	op := r.unnamed[i]
-	r.unnamed = slices.Delete(r.unnamed, i, i+1)
-	op.Inferred = true
 	return op
 }
 
@@ -221,7 +213,10 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 		givers = from.node.givers
 	}
 	if b.Agent != "" {
-		givers = givers.and(b.Agent)
+		before := givers
+		if givers = givers.and(b.Agent); before != nil && givers.count < before.count {
+			r.tracker.losses.Evicted(LostDepth)
+		}
 	}
 	r.keepFact(len(r.Transfers), "transfer", func() {
 		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, Event: e.ID, Loop: givers.has(e.Name)})
@@ -298,6 +293,7 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 		in := &Input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, Question: r.questionOf(e), expires: e.Expires, owner: owner}
 		put(&r.inputs, e.CallID, in)
 		r.Inputs = append(r.Inputs, in)
+		owner.asks++
 		r.ask(e.CallID)
 	})
 }
@@ -305,6 +301,7 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 func (r *openRun) answerInput(id string) {
 	if in := r.inputs[id]; in != nil && in.Status == InputOpen {
 		in.Status, in.Answered = InputAnswered, r.now
+		in.settle()
 	}
 }
 
@@ -318,9 +315,20 @@ func (r *openRun) acknowledgeInput(id string) {
 // passInputs notes that an agent has given a final answer without those that it has acknowledged.
 func (r *openRun) passInputs(owner *Operation) {
 	for _, in := range r.Inputs {
-		if in.owner == owner && in.pending {
+		if owner.asks == 0 {
+			return // most agents ask for nothing
+		}
+		if in.owner == owner && in.pending && in.Status == InputOpen {
+			in.settle()
 			in.passed = true
 		}
+	}
+}
+
+// settle notes that a request has its owner wait no longer.
+func (in *Input) settle() {
+	if !in.passed {
+		in.owner.asks--
 	}
 }
 

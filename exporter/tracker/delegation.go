@@ -18,10 +18,12 @@ func (r *Run) Depth() (depth int, known bool) {
 	return depth, known
 }
 
-// giver is an agent that handed control over on the way to another. No name stands twice in a chain of them.
+// giver is an agent that handed control over on the way to another. No name stands twice in a chain of them, and a chain has at most
+// maxDepth, so that hand-overs in circles are seen up to that length.
 type giver struct {
 	name   string
 	before *giver
+	count  int // of the chain
 }
 
 func (g *giver) has(name string) bool {
@@ -35,8 +37,21 @@ func (g *giver) has(name string) bool {
 
 // and returns the chain with another name.
 func (g *giver) and(name string) *giver {
-	if g.has(name) {
+	switch {
+	case g == nil:
+		return &giver{name, nil, 1}
+	case g.has(name):
 		return g
+	case g.count == maxDepth:
+		g = g.newest(maxDepth / 2)
 	}
-	return &giver{name, g}
+	return &giver{name, g, g.count + 1}
+}
+
+// newest returns the last n of a chain.
+func (g *giver) newest(n int) *giver {
+	if n == 1 {
+		return &giver{g.name, nil, 1}
+	}
+	return &giver{g.name, g.before.newest(n - 1), n}
 }

@@ -36,12 +36,13 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.Status, r.Reason = r.verdict(why)
 	r.rateLast()
 	t.open.Remove(r)
-	r.endAwaiting(func(*Operation) bool { return true })
+	r.endAwaiting(r.Root)
 	t.count(r, why)
 	t.leave(r)
 	r.endCalls()
 	r.dissolve()
-	r.endAgents()
+	r.compact()
+	r.endInner(r.Root)
 	r.tellEnded()
 	r.endRoot(why)
 	r.tell(r.Root)
@@ -116,6 +117,9 @@ func (r *openRun) endCalls() {
 func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, failure)) {
 	status, why := judge(op)
 	r.end(op, status, why)
+	if status == Unfinished && !op.Kind.Invokes() {
+		op.parent.owes = true
+	}
 	if status == OperationInterrupted && !op.Kind.Invokes() {
 		op.Ended.At = time.Time{} // an answer that has not come ends nothing
 	}
@@ -133,30 +137,21 @@ func (r *openRun) cutShort(op *Operation) (OperationStatus, failure) {
 	return Unfinished, failure{}
 }
 
-// endAgents ends the agents below the root, and the calls in which some worked.
-func (r *openRun) endAgents() {
-	r.markUndone()
-	r.endInner(func(op *Operation) bool { return op != r.Root })
-}
-
-// endInner ends the operations that are open and wanted, what an operation is part of after it, and else the last begun first.
-func (r *openRun) endInner(wanted func(*Operation) bool) {
-	for again := true; again; {
-		again = false
-		for _, op := range slices.Backward(r.Operations) {
-			switch {
-			case !op.open || !wanted(op):
-			case op.openBelow > 0:
-				again = true
-			case op.Kind.Invokes():
-				r.endAs(op, r.agentVerdict)
-				r.burden(op)
-			default:
-				op.parent.owes = true
-				r.endAs(op, r.cutShort)
+// endInner ends what is open below an operation: agents, and the calls in which some worked.
+func (r *openRun) endInner(within *Operation) {
+	within.eachBelow(func(op *Operation) {
+		if !op.Kind.Invokes() {
+			op.parent.owes = true
+			if r.partial[op.parent] == op {
+				delete(r.partial, op.parent)
 			}
+			r.endAs(op, r.cutShort)
+			return
 		}
-	}
+		op.waits, op.owes = op.waits || op.asks > 0, op.owes || op.owing > 0
+		r.endAs(op, r.agentVerdict)
+		r.burden(op)
+	})
 }
 
 // burden has what only runs others end as they did.
@@ -177,21 +172,6 @@ func (r *openRun) burden(op *Operation) {
 		above.waits = true
 	case Unfinished:
 		above.owes = true
-	}
-}
-
-// markUndone notes at each agent what it had left to do.
-func (r *openRun) markUndone() {
-	r.owed.mark()
-	for _, in := range r.Inputs {
-		if in.Status != InputAnswered && !in.passed {
-			in.owner.waits = true
-		}
-	}
-	for _, op := range r.Operations {
-		if op.Status == Unfinished { // a call or a response: no agent has ended
-			op.parent.owes = true
-		}
 	}
 }
 
@@ -242,6 +222,14 @@ func (r *openRun) endRoot(why StatusReason) {
 	root.last(r.Took)
 	slices.SortStableFunc(r.Operations[1:], reportOrder)
 }
+
+// failure is what went wrong.
+type failure struct {
+	class event.Failure
+	code  string // as the stream gives it
+}
+
+func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
 // code returns the code of the error that failed the run: the last one, else the last that a final frame in another lane left as it was.
 func (r *openRun) code() string {

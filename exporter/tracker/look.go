@@ -37,12 +37,15 @@ func (o Open) Copy() *Run {
 			whole.Trace = traceID(r.key)
 		}
 	}
-	ops := make([]Operation, len(r.Operations))
-	whole.Operations = make([]*Operation, len(r.Operations))
-	for i, op := range r.Operations {
-		ops[i] = *op
-		c := &ops[i]
-		if whole.Operations[i] = c; op == r.Root {
+	ops := make([]Operation, 0, len(r.Operations))
+	whole.Operations = make([]*Operation, 0, len(r.Operations))
+	for _, op := range r.Operations {
+		if op.gone {
+			continue
+		}
+		ops = append(ops, *op)
+		c := &ops[len(ops)-1]
+		if whole.Operations = append(whole.Operations, c); op == r.Root {
 			whole.Root = c
 		}
 		if op.open {

@@ -24,7 +24,7 @@ type openRun struct {
 	arriving  map[string]*Operation  // agents that control was handed to and that have not spoken
 	calls     map[string]*Operation  // the last call of each id
 	elsewhere map[callKey]*Operation // the last call of each id in each branch that another has had since
-	unnamed   []*Operation           // open calls without an id, first in, first out by name
+	unnamed   unnamedCalls
 	inputs    map[string]*Input
 	partial   map[*Operation]*Operation // by agent: responses of which only partial frames came
 	nodes     map[nodeKey]*Operation    // by their places
@@ -50,6 +50,8 @@ type openRun struct {
 	invoked   map[speaker]uint32        // how often a name was used, until operations were forgotten
 
 	kept                 int              // operations that ended and are still in the report
+	gone                 int              // operations in it that did not happen
+	awaiting             int              // agents that are over and whose outcome may follow
 	lastFinal, lastError int              // ordinals of frames
 	failing              map[string]lapse // by lane: models that failed and that no final frame followed
 	answer               answer

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -21,11 +22,11 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	}
 	count := &r.count[kind.order()]
 	op := &Operation{
-		Kind: kind, Name: name, parent: parent, Started: r.now, shown: uint32(r.now.Frame), open: true,
+		Kind: kind, Name: name, Started: r.now, shown: uint32(r.now.Frame), open: true,
 		course: &course{ordinal: *count},
 	}
 	*count++
-	parent.openBelow++
+	op.join(parent)
 	if kind.Invokes() {
 		op.raise()
 	}
@@ -38,7 +39,7 @@ func (r *openRun) hasRoom(kind OperationKind) bool {
 	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
 		return true
 	}
-	if r.endAwaiting(func(*Operation) bool { return true }); r.makeRoom() {
+	if r.endAwaiting(r.Root); r.makeRoom() {
 		return true
 	}
 	r.tracker.losses.Evicted(string(kind))
@@ -55,17 +56,22 @@ func (op *Operation) firstOpen() *Operation {
 
 // makeRoom forgets the older half of what has ended: its spans are out, only the report loses it.
 func (r *openRun) makeRoom() bool {
-	if r.kept < r.tracker.settings.MaxOperations/16 {
+	if r.kept+r.gone < r.tracker.settings.MaxOperations/16 {
 		return false // else each new operation would look through all that are open
+	}
+	r.forgot, r.invoked = true, nil
+	if r.gone > 0 {
+		r.compact()
+		return true
 	}
 	excess := len(r.Operations) / 2
 	before := len(r.Operations)
+	defer r.forgetEnded()
 	r.Operations = slices.DeleteFunc(r.Operations, func(op *Operation) bool {
 		if op.open || excess == 0 {
 			return false
 		}
 		excess--
-		r.forgot, r.invoked = true, nil
 		r.forget(op)
 		return true
 	})
@@ -92,6 +98,13 @@ func (r *openRun) forget(op *Operation) {
 	}
 }
 
+// forgetEnded lets go of ended operations where they are found by more than their own names and places.
+func (r *openRun) forgetEnded() {
+	maps.DeleteFunc(r.arriving, func(_ string, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.nodes, func(_ nodeKey, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.lanes, func(_ laneKey, op *Operation) bool { return !op.open })
+}
+
 // end closes an operation at the frame at hand.
 func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	op.open, op.Status, op.Error, op.Code = false, status, why.class, why.code
@@ -107,7 +120,7 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 	r.ended = append(r.ended, op)
 	if op.parent != nil {
-		op.parent.openBelow--
+		op.part()
 		r.endOver(op.parent)
 	}
 }

@@ -126,7 +126,7 @@ func (r *openRun) add(e *event.Event, b *event.Batch, op *Operation) bool {
 // isOpenCall reports whether a response is that of a call that is open.
 func (r *openRun) isOpenCall(e *event.Event, b *event.Batch) bool {
 	if e.CallID == "" {
-		return slices.ContainsFunc(r.unnamed, func(op *Operation) bool { return op.Name == e.Name })
+		return r.unnamed.of(e.Name) != nil
 	}
 	call := r.call(b.Branch, e.CallID)
 	return call != nil && call.open
@@ -142,19 +142,29 @@ func (r *openRun) addOutcome(e *event.Event, op *Operation) {
 		return
 	}
 	if op.open {
-		op.awaits, op.took = false, e.Took
-		r.endOver(op)
+		op.took = e.Took
+		r.endAwaited(op)
 	}
 }
 
-// endAwaiting ends the agents whose outcome has not come, of those that are wanted.
-func (r *openRun) endAwaiting(wanted func(*Operation) bool) {
-	for _, op := range slices.Backward(slices.Clone(r.Operations)) {
-		if op.open && op.awaits && wanted(op) {
-			op.awaits = false
-			r.endOver(op)
-		}
+// endAwaiting ends the agents below an operation whose outcome has not come.
+func (r *openRun) endAwaiting(within *Operation) {
+	if r.awaiting > 0 {
+		within.eachBelow(func(op *Operation) {
+			if op.awaits {
+				r.endAwaited(op)
+			}
+		})
 	}
+}
+
+// endAwaited ends an agent that waits for no outcome any longer.
+func (r *openRun) endAwaited(op *Operation) {
+	if op.awaits {
+		op.awaits = false
+		r.awaiting--
+	}
+	r.endOver(op)
 }
 
 // saysSomething reports whether a frame states anything that a signal needs.

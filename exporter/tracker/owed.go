@@ -60,13 +60,3 @@ func (o *owed) settleOf(agent *Operation) {
 		}
 	}
 }
-
-// mark notes at each that it had more to do.
-func (o *owed) mark() {
-	if o.here != nil {
-		o.here.owes = true
-	}
-	for _, agent := range o.among {
-		agent.owes = true
-	}
-}

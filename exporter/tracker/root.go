@@ -64,7 +64,7 @@ func (r *openRun) raiseRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		course: &course{spoke: true, openBelow: 1, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
+		course: &course{spoke: true, openBelow: 1, youngest: below, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
 			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
 		}},
 	}
@@ -79,33 +79,53 @@ func (r *openRun) raiseRoot() {
 // handed control over names the agents above its own; unlike a workflow, they get no output.
 func (r *openRun) dissolve() {
 	goesOn := r.goesOn()
+	var out []*Operation
 	for _, op := range r.Operations[1:] {
 		agent := op.open && op.Kind == InvokeWorkflow && op.node.silent && (op.node.chats || goesOn)
 		if agent && op.failed == 0 && !op.node.outputs && !op.node.works {
-			r.liftChildren(op)
-			r.drop(op)
+			op.gone, out = true, append(out, op)
 		}
+	}
+	if len(out) > 0 {
+		r.lift()
+	}
+	for _, op := range out {
+		r.drop(op)
 	}
 }
 
-func (r *openRun) liftChildren(op *Operation) {
-	for _, below := range r.Operations {
+// lift makes what is below operations that did not happen part of what these are part of.
+func (r *openRun) lift() {
+	for _, op := range r.Operations[1:] {
+		above := op.parent
+		for above.gone {
+			above = above.parent
+		}
 		switch {
-		case below.parent != op:
-		case below.open:
-			r.reparent(below, op.parent)
+		case op.gone || above == op.parent:
+		case op.open:
+			r.reparent(op, above)
 		default: // ended, and not told of yet
-			below.parent = op.parent
+			op.parent = above
 		}
 	}
 }
 
 // drop takes an operation out that turned out not to have happened.
 func (r *openRun) drop(op *Operation) {
-	op.open = false
-	op.parent.openBelow--
+	op.open, op.gone = false, true
+	r.gone++
+	op.part()
+	r.forget(op)
+	r.leave(op)
 	delete(r.nodes, op.node.key)
-	r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), func(other *Operation) bool { return other == op })
+}
+
+// compact takes out of the report what did not happen.
+func (r *openRun) compact() {
+	if r.gone > 0 {
+		r.gone, r.Operations = 0, slices.DeleteFunc(r.Operations, func(op *Operation) bool { return op.gone })
+	}
 }
 
 // denyAgent takes an agent out that control was handed to and that there is not, by the error's word.
@@ -123,14 +143,14 @@ func (r *openRun) denyAgent(name string) {
 
 // denyWithin takes the agents out that a call was to run and that there are not, by the word of its response.
 func (r *openRun) denyWithin(call *Operation) {
-	for _, op := range r.Operations {
-		if op.parent != call || !op.open || op.node == nil || op.openBelow > 0 || op.node.works {
+	for op, older := call.youngest, (*Operation)(nil); op != nil; op = older {
+		older = op.older
+		if op.node == nil || op.openBelow > 0 || op.node.works {
 			continue
 		}
 		if r.speaking == op {
 			r.speaking = call.parent
 		}
-		r.forget(op)
 		r.drop(op)
 	}
 }

@@ -127,9 +127,11 @@ type Operation struct {
 	over   bool   // by the protocol's word
 	waits  bool   // for an answer from outside
 	owes   bool   // had more to do when its run ended
+	gone   bool   // it turned out not to have happened
 	shown  uint32 // ordinal of the first frame that shows it, which orders the report
 	repeat uint32 // how often its call id was used before
 	owing  uint32 // branches in which it must be heard of again
+	asks   uint32 // its requests for input that wait for an answer
 	parent *Operation
 }
 
@@ -148,14 +150,6 @@ func (op *Operation) Duration() (time.Duration, Timing) {
 	}
 	return 0, Unknown
 }
-
-// failure is what went wrong.
-type failure struct {
-	class event.Failure
-	code  string // as the stream gives it
-}
-
-func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
 // Details are what few operations have.
 type Details struct {
@@ -224,10 +218,13 @@ type course struct {
 	fault     event.Failure  // what the protocol says of its end
 	took      event.Duration // by the protocol's word
 	openBelow int            // operations that are part of it and open
+	youngest  *Operation     // the one of them that was added last
 	height    int            // levels of operations below it that run others; never less than there are
 	node      *node          // of one that runs others
 	first     bool           // it was taken for the run's own, and has the id of that
 	from, to  time.Time      // of what is part of it and has ended
+
+	older, younger *Operation // its neighbors among what is open below its parent
 }
 
 // Statement is a confidence and who gave it.

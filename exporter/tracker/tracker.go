@@ -36,7 +36,7 @@ const (
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, out of the run's report only
 	LostPlace  = "place"  // a branch or an agent whose order of frames is no longer followed
-	LostDepth  = "depth"  // the operation that an operation is part of, which stands too deep; one above it takes its place
+	LostDepth  = "depth"  // the operation that an operation is part of, which stands too deep; one above it takes its place. Also agents that handed control over so long ago that a circle would not be seen
 	LostLink   = "link"
 	LostOrphan = "orphan" // a run whose parent was waited for in vain, because too much of it is held
 	// LostContent is content that was not kept because too much is held.

@@ -275,9 +275,8 @@ func (r *openRun) reparent(op, above *Operation) {
 		return
 	}
 	above = r.fitBelow(above, op.height)
-	op.parent.openBelow--
-	above.openBelow++
-	op.parent = above
+	op.part()
+	op.join(above)
 	op.raise()
 }
 

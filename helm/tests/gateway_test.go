@@ -152,11 +152,11 @@ func TestGatewayObjects(t *testing.T) {
 
 func checkMetric(t *testing.T, name string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/metrics.md")
+	text, err := os.ReadFile("../../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(text), "| `"+name+"` | gauge |  |") {
-		t.Errorf("%s is not a gauge without labels in docs/metrics.md", name)
+		t.Errorf("%s is not a gauge without labels in docs/reference/metrics.md", name)
 	}
 }

@@ -107,7 +107,7 @@ var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestDocumentedValues renders what the pages tell users to write: values as values, and a pod's template as one of a chart of theirs.
 func TestDocumentedValues(t *testing.T) {
-	for file, want := range map[string]int{"../../docs/kubernetes.md": 7, filepath.Join(chart, "README.md"): 7} {
+	for file, want := range map[string]int{"../../docs/how-to/kubernetes.md": 7, filepath.Join(chart, "README.md"): 7} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	t.heard = true
 	m := readRemarks(v.Get("metadata"), artifact.Get("metadata"))
 	d.place(m, b)
-	parts := partsOfArtifact(artifact, v.Get("metadata"))
+	parts := partsOfArtifact(artifact, v)
 	b.Type = typeOf(typeArtifact, parts)
 	write := event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
 	t.goOn(b)

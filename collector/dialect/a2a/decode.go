@@ -12,17 +12,19 @@ import (
 )
 
 type decoder struct {
-	tasks   *simplelru.LRU[string, *task]
-	last    *task
-	names   wire.Names
-	places  wire.Places
-	answers []string // of a request that did not name its session, until the stream does
+	tasks    *simplelru.LRU[string, *task]
+	last     *task
+	names    wire.Names
+	places   wire.Places
+	withheld withheld
+	answers  []string // of a request that did not name its session, until the stream does
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Recap, b.Refusal = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.decode(f, u, b)
+	d.repeatNot(f, u, b)
 	if b.Run != "" {
 		b.Said = said(f, u)
 	}
@@ -114,13 +116,13 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 // readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
 // is over: then it is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
+	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
 	known := !t.heard && !st.over()
 	d.enter(t, st, b)
 	d.place(readRemarks(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOfTask(v)
 	for artifact := range v.Get("artifacts").Elements() {
-		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v.Get("metadata"))
+		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v)
 		switch {
 		case known:
 			t.open(id).keep(parts)
@@ -136,7 +138,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
-	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v.Get("status"), v.Get("metadata"))
+	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
 	d.enter(t, st, b)
 	m := readRemarks(v.Get("metadata"), st.message.Get("metadata"))
 	d.place(m, b)

@@ -1,6 +1,8 @@
 package a2a
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -45,7 +47,7 @@ func (s status) typeOf(plain string) string {
 func (s status) typeOfTask(task strictjson.Value) string {
 	kind := s.typeOf(typeTask)
 	for artifact := range task.Get("artifacts").Elements() {
-		parts := partsOfArtifact(artifact, task.Get("metadata"))
+		parts := partsOfArtifact(artifact, task)
 		switch {
 		case (kind == typeCalls || kind == typeResults) && s.over():
 			kind = typeTask
@@ -170,7 +172,7 @@ var (
 // an error nor the user's, nor what was known before.
 var (
 	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
-	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: []string{"metadata"}}
+	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: signs}
 	publicForeign  = event.Rule{Members: rules{
 		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Needed: true},
 		"file": &stays, "data": &stays, "raw": &stays, "url": &stays,
@@ -178,10 +180,10 @@ var (
 	publicCall   = event.Rule{Members: named(event.KindToolStarted)}
 	publicResult = event.Rule{Members: named(event.KindToolEnded)}
 
-	// publicThoughts has every piece with metadata for a thought, since there it says that it is one.
-	publicThoughts = event.Rule{Thought: []string{"metadata"}, Members: with(pieces(event.KindText), rules{
-		"metadata": members(rules{"adk_thought": &mark, "thought": &mark}),
-	})}
+	// publicThoughts has every piece with metadata for a thought, since there it says that it is one, if it does not say so itself.
+	publicThoughts = event.Rule{Thought: signs, Members: with(pieces(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
+	publicMarks    = rules{"adk_thought": &mark, "thought": &mark}
+	signs          = slices.Concat(metadata, marks, categories)
 )
 
 func pieces(text event.Kind) rules {

@@ -214,8 +214,13 @@ func TestThoughts(t *testing.T) {
 	settings := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
 	const sent = `{"artifactUpdate":{` + ids + `,"artifact":{"artifactId":"a","parts":[{"text":"hm","metadata":{"adk_thought":true,"x":"secret"}},{"text":"hi"}]}}}`
 	const want = `{"artifactUpdate":{` + ids + `,"artifact":{"artifactId":"a","parts":[{"text":"hm","metadata":{"adk_thought":true}},{"text":"hi"}]}}}`
-	if got := leave(t, settings, "data: "+sent+"\n\n")[0]; got != want {
-		t.Errorf("%s, want %s", got, want)
+	marked := func(s string) string {
+		return strings.Replace(s, `"metadata":{"adk_thought":true`, `"thought":true,"metadata":{"y":"secret"`, 1)
+	}
+	for sent, want := range map[string]string{sent: want, marked(sent): strings.Replace(want, `"metadata":{"adk_thought":true}`, `"thought":true`, 1)} {
+		if got := leave(t, settings, "data: "+sent+"\n\n")[0]; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 
@@ -228,7 +233,7 @@ func TestMarks(t *testing.T) {
 	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
 	for _, mark := range marks {
 		around := `"metadata":{` + mark + `}`
-		for name, sent := range map[string]string{
+		for name, inMetadata := range map[string]string{
 			"a part":                  envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`),
 			"an artifact":             envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],`+around+`}`),
 			"an artifact's update":    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]},`+around),
@@ -246,14 +251,16 @@ func TestMarks(t *testing.T) {
 			"what was said before":    envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"history":[{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}]`),
 			"data":                    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[{"data":{"x":"secret"},`+around+`}]}`),
 		} {
-			if got := leave(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
-				t.Errorf("%s, %s: the public gets %s", name, mark, got)
-			}
-			if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
-				t.Errorf("%s, %s: without thoughts the client gets %s", name, mark, got)
-			}
-			if got := leave(t, client, "data: "+sent+"\n\n")[0]; got != sent {
-				t.Errorf("%s, %s: the client gets %s", name, mark, got)
+			for _, sent := range []string{inMetadata, strings.Replace(inMetadata, around, mark, 1)} {
+				if got := leave(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
+					t.Errorf("%s, %s: the public gets %s", name, mark, got)
+				}
+				if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
+					t.Errorf("%s, %s: without thoughts the client gets %s", name, mark, got)
+				}
+				if got := leave(t, client, "data: "+sent+"\n\n")[0]; got != sent {
+					t.Errorf("%s, %s: the client gets %s", name, mark, got)
+				}
 			}
 		}
 	}

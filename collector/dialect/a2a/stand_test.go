@@ -61,11 +61,12 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// Up, BrokeOff, Unobserved and Unread are the proxy's counters: none of what they count happens here.
+// Up, BrokeOff, Unobserved, Unread and CardPassed are the proxy's counters: none of what they count happens here.
 func (s *stand) Up(string, bool)                                 {}
 func (s *stand) BrokeOff(string)                                 {}
 func (s *stand) Unobserved(_, _ string, n int)                   { s.tell("%d bytes unobserved", n) }
 func (s *stand) Unread(_, reason string)                         { s.tell("a request unread: %s", reason) }
+func (s *stand) CardPassed(_, reason string)                     { s.tell("a card passed: %s", reason) }
 func (s *stand) Evicted(kind string)                             { s.tell("evicted: %s", kind) }
 func (s *stand) Expired(kind string)                             { s.tell("expired: %s", kind) }
 func (s *stand) Late(string)                                     { s.tell("a late frame") }

@@ -13,14 +13,16 @@ var (
 	categories      = []string{"agno_content_category"}
 )
 
-// marksThought says whether metadata has what it is of for a model's thought: whatever is set there and is not false.
-func marksThought(metadata strictjson.Value) bool {
-	_, is := markOf(metadata)
-	return is
+// marksThought says whether a part, or what parts are of, says in its metadata or itself that it is a model's thought: whatever is set there
+// and is not false.
+func marksThought(v strictjson.Value) bool {
+	_, inside := markOf(v.Get("metadata"))
+	_, outside := markOf(v)
+	return inside || outside
 }
 
-func markOf(metadata strictjson.Value) (name strictjson.Value, is bool) {
-	for name, value := range metadata.Members() {
+func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
+	for name, value := range v.Members() {
 		if generous.Among(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
 			return name, true
 		}
@@ -40,27 +42,34 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 			return
 		}
 	}
-	if mark, is := findMark(frame); is {
+	if mark, is := findMark(frame, true); is {
 		b.AddText(event.KindThought, mark) // what it says is stated where it is an agent's, and new
 	}
 }
 
-func findMark(v strictjson.Value) (mark strictjson.Value, is bool) {
+// findMark looks for a mark in metadata at any depth and, as long as own is set, in what has the metadata.
+func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
+	if own {
+		if mark, is = markOf(v); is {
+			return mark, true
+		}
+	}
 	for name, value := range v.Members() {
 		if string(name.Text()) == "data" { // nobody judges what tools were given and gave back
 			continue
 		}
-		if generous.Among(name.Text(), metadata) {
+		inside := generous.Among(name.Text(), metadata)
+		if inside {
 			if mark, is = markOf(value); is {
 				return mark, true
 			}
 		}
-		if mark, is = findMark(value); is {
+		if mark, is = findMark(value, own && !inside); is {
 			return mark, true
 		}
 	}
 	for element := range v.Elements() {
-		if mark, is = findMark(element); is {
+		if mark, is = findMark(element, own); is {
 			return mark, true
 		}
 	}

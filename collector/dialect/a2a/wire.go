@@ -194,11 +194,12 @@ type status struct {
 	time    time.Time
 }
 
-// readStatus reads the status of a task, and the metadata of what it stands in.
-func readStatus(v, around strictjson.Value) status {
+// readStatus reads the status in a task or in an update.
+func readStatus(around strictjson.Value) status {
+	v := around.Get("status")
 	message := v.Get("message")
 	// Python servers of 2025 wrote their local time without a zone: when that was, nobody knows.
-	return status{states[string(v.Get("state").Text())], message, partsOf(message, around), dialect.TextTime(v.Get("timestamp"))}
+	return status{states[string(v.Get("state").Text())], message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
 }
 
 // fromUser says whether a message may be the user's own: it is, unless it says that it is an agent's.
@@ -215,12 +216,12 @@ type parts struct {
 
 // partsOf are those of a message: over HTTP+JSON, 0.3 calls them content.
 func partsOf(message strictjson.Value, around ...strictjson.Value) parts {
-	return readParts(message.First("parts", "content"), append(around, message.Get("metadata"))...)
+	return readParts(message.First("parts", "content"), append(around, message)...)
 }
 
 // partsOfArtifact are those of an artifact.
 func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) parts {
-	return readParts(artifact.Get("parts"), append(around, artifact.Get("metadata"))...)
+	return readParts(artifact.Get("parts"), append(around, artifact)...)
 }
 
 func readParts(list strictjson.Value, around ...strictjson.Value) parts {
@@ -233,7 +234,7 @@ func (p parts) all() iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
-			if one.mark = p.thought || marksThought(v.Get("metadata")); one.mark && one.kind == partText {
+			if one.mark = p.thought || marksThought(v); one.mark && one.kind == partText {
 				one.kind = partThought
 			}
 			if !yield(one) {

@@ -160,7 +160,7 @@ func TestTimes(t *testing.T) {
 		`{"seconds":1}`:                      "",
 	} {
 		got := ""
-		if at := readStatus(value(t, `{"timestamp":`+sent+`}`), strictjson.Value{}).time; !at.IsZero() {
+		if at := readStatus(value(t, `{"status":{"timestamp":`+sent+`}}`)).time; !at.IsZero() {
 			got = at.Format("2006-01-02T15:04:05.999999999Z07:00")
 		}
 		if got != want {

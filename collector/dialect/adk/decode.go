@@ -324,7 +324,7 @@ func addText(p part, fr *frame, b *event.Batch) {
 		if !p.text.Is("") {
 			b.Add(event.KindOther)
 		}
-	case p.kind == partThought:
+	case p.kind == partThought || fr.thinks:
 		b.AddText(event.KindThought, p.text)
 	default:
 		b.AddText(event.KindText, p.text)

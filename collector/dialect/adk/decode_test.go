@@ -101,8 +101,9 @@ func TestSpellings(t *testing.T) {
 		"rust":      rust,
 		"enveloped": `{"ui_protocol":"adk","event":` + rust + `}`,
 		// As Go writes what is empty; and where both spellings stand, camel counts unless it is null.
-		"nulls": strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":"m","model_version":"other","errorCode":null,"groundingMetadata":null,"finish_reason":"other"`, 1),
-		"null":  strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":null,"model_version":"m"`, 1),
+		"nulls":  strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":"m","model_version":"other","errorCode":null,"groundingMetadata":null,"finish_reason":"other"`, 1),
+		"marked": strings.Replace(camel, `"thought":true`, `"partMetadata":{"adk_thought":true}`, 1),
+		"null":   strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":null,"model_version":"m"`, 1),
 	} {
 		if diff := cmp.Diff(want, said(&event.Stream{}, frame)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -99,7 +99,7 @@ func readPart(v strictjson.Value) part {
 	}
 	if t := v.Get("text"); t.Kind() == strictjson.String {
 		kind := partText
-		if thought, _ := v.Get("thought").Bool(); thought {
+		if isOn(v.Get("thought")) || isMarked(v) {
 			kind = partThought
 		}
 		return part{kind: kind, text: t}
@@ -117,6 +117,20 @@ func readPart(v strictjson.Value) part {
 		return part{kind: partCodeResult, id: r.Get("id"), body: r}
 	}
 	return part{kind: partOther, unknown: unknownMember(v)}
+}
+
+func isOn(v strictjson.Value) bool {
+	on, _ := v.Bool()
+	return on
+}
+
+// partMetadata are the members of a part in which an agent, or a converter, says what the protocol has no member for.
+var partMetadata = []string{"partMetadata", "part_metadata"}
+
+// isMarked reports whether a part says of itself that it is a thought in other places than the protocol's.
+func isMarked(v strictjson.Value) bool {
+	said := v.First(partMetadata...)
+	return isOn(v.Get("adk_thought")) || isOn(said.Get("adk_thought")) || isOn(said.Get("thought"))
 }
 
 // unknownMember returns the name of the first member that the protocol's parts are not known to have. It does not exist where all are.

@@ -12,11 +12,14 @@ const (
 var table = event.Table{
 	// An ADK event has neither; one that has is something else, unless it says that it is one of the types below.
 	Discriminators: []string{"kind", "type"},
-	// What a remote agent answered over A2A stands in the custom metadata.
-	Envelopes: []string{"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:response"},
-	Events:    []string{"message", "error"}, // Go names its error frames
-	Failure:   `{"error":"the run failed"}`,
-	Oversize:  `{"error":"` + event.Withheld + `"}`,
+	// What a remote agent was asked and answered over A2A stands in the custom metadata, with all that may stand within an update.
+	Envelopes: []string{
+		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
+		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
+	},
+	Events:   []string{"message", "error"}, // Go names its error frames
+	Failure:  `{"error":"the run failed"}`,
+	Oversize: `{"error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent},
 		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
@@ -49,7 +52,8 @@ var reasons = []string{
 
 // publicEvent is an event without thoughts, arguments, results, state, usage, secrets, and the words of errors and of the user:
 // the decoder takes none of these for text of an answer. Both spellings stand here, since both are sent.
-var publicEvent = event.Rule{Members: map[string]*event.Rule{
+var publicEvent = event.Rule{Thought: thoughtSigns, Members: map[string]*event.Rule{
+	"thought":       &publicSign,
 	"id":            &scalar,
 	"invocationId":  &scalar,
 	"invocation_id": &scalar,
@@ -64,9 +68,10 @@ var publicEvent = event.Rule{Members: map[string]*event.Rule{
 	"finish_reason": &publicReason,
 	"errorCode":     &publicCode,
 	"error_code":    &publicCode,
-	"content": {Members: map[string]*event.Rule{
-		"role":  &publicRole,
-		"parts": {Each: &publicPart},
+	"content": {Thought: thoughtSigns, Members: map[string]*event.Rule{
+		"role":    &publicRole,
+		"thought": &publicSign,
+		"parts":   {Each: &publicPart},
 	}},
 	"longRunningToolIds":    {Each: &scalar},
 	"long_running_tool_ids": {Each: &scalar},
@@ -92,12 +97,24 @@ var publicCode = event.Rule{
 	Instead: `"ERROR"`, Fact: event.KindError, Values: reasons,
 }
 
+// thoughtSigns mark a thought. The protocol has them in parts; an agent, or a converter, may have set them around or within them.
+var thoughtSigns = []string{"thought", "thinking", "adk_thought"}
+
+// publicSign leaves where a thought may, which says that it is one.
+var publicSign = event.Rule{Form: event.FormPlain, Else: "true"}
+
+var publicMetadata = event.Rule{Members: map[string]*event.Rule{"thought": &publicSign, "adk_thought": &publicSign}}
+
 var publicPart = event.Rule{
-	Thought: []string{"thought", "thinking"},
+	Thought: thoughtSigns,
+	Signed:  partMetadata,
 	Members: map[string]*event.Rule{
 		"text":              {Fact: event.KindText, Form: event.FormText},
-		"thought":           {Form: event.FormPlain, Else: "true"}, // where a thought may leave, it says that it is one
-		"thinking":          {Form: event.FormText},                // stands in no part that is not a thought
+		"thought":           &publicSign,
+		"adk_thought":       &publicSign,
+		"partMetadata":      &publicMetadata,
+		"part_metadata":     &publicMetadata,
+		"thinking":          {Form: event.FormText}, // stands in no part that is not a thought
 		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
 		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},

@@ -31,6 +31,7 @@ type frame struct {
 	isNode       bool // it speaks for a function or a workflow, which has no model
 	isStep       bool // its author is an unnamed step of the container that its path names
 	notPartial   bool // says so; a frame of a run without streaming says neither
+	thinks       bool // it is a thought as a whole
 	foreign      bool // its content is in another role than the model's: responses of tools, the human's own words, or instructions
 }
 
@@ -40,6 +41,7 @@ type members struct {
 	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
 	layer, custom, grounding, citations                                  strictjson.Value
 	output, nodeError, errorType                                         strictjson.Value // JavaScript's only
+	thought                                                              strictjson.Value // the protocol has it in parts only
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -64,6 +66,8 @@ func readMembers(v strictjson.Value) (m members) {
 			m.partial = value
 		case "content":
 			m.content = value
+		case "thought":
+			m.thought = value
 		case "actions":
 			m.actions = value
 		case "modelVersion":
@@ -147,6 +151,7 @@ func (m members) isEvent() bool {
 func readFrame(m members) frame {
 	partial, said := m.partial.Bool()
 	return frame{
+		thinks:     isOn(m.thought) || isOn(m.content.Get("thought")),
 		notPartial: said && !partial, foreign: !isModel(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
 		ErrorCode: m.code, errorType: m.errorType, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,

@@ -17,6 +17,7 @@ type decoder struct {
 	over         bool // nothing but an error may follow
 	blind        bool // something stayed in that may have begun anything
 	held         bool // so does the beginning at hand
+	kept         kept
 	work
 
 	names wire.Names
@@ -33,7 +34,7 @@ type work struct {
 	asked    bool            // by an event from before the protocol had interrupts
 	prompt   string          // of that
 	guard    guard
-	inner    map[string]bool // messages of the last snapshot that stay in, by their ids
+	inner    map[which]bool // messages of snapshots that stay in, and their calls
 }
 
 func (d *decoder) reset() {
@@ -75,12 +76,15 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.messages.close(d.owner(v), k.run)
 	}
 	verdict := d.judge(k, f)
-	d.held = verdict == internal
+	d.held = verdict == internal || k.name == typeRunStarted && filtered(f)
 	switch k.state(d, v, b); verdict {
 	case internal:
 		b.Internal = true
 	case stray:
 		b.Type = typeStray
+	}
+	if b.Internal || b.Type == typeStray || filtered(f) {
+		d.repeatNot(k, v)
 	}
 	if !b.Partial {
 		d.tell(b)
@@ -99,23 +103,34 @@ func isBrokenError(data []byte) bool {
 
 // runStarted begins a run; one that the run at hand has started on the same stream is an agent of it.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
-	if prompted(v) {
-		b.Type = typePrompted
-	}
-	run, parent := d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
-	going := d.run != "" && !d.over
-	switch {
-	case going && run == d.run:
-	case going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent)):
+	run, parent, nested := d.nests(v)
+	if nested {
+		if d.prompted(v) {
+			b.Type = typePrompted
+		}
 		d.beginNested(run, parent, b)
 		return
-	case d.run != "" || d.over:
+	}
+	if again := run == d.run && !d.over; !again && (d.run != "" || d.over) {
 		d.reset()
 		d.own().put(b)
+	}
+	if d.prompted(v) {
+		b.Type = typePrompted
+	}
+	if d.held {
+		d.hold(which{of: aRun})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session
 	b.Add(event.KindRunStarted)
+}
+
+// nests returns the run that a frame begins and the one that started it, and whether that is on the same stream and goes on.
+func (d *decoder) nests(v strictjson.Value) (run, parent string, nested bool) {
+	run, parent = d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
+	going := d.run != "" && !d.over && run != d.run
+	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
 func (d *decoder) beginNested(run, parent string, b *event.Batch) {

@@ -22,6 +22,9 @@ const (
 	anActivity
 	aSubagent
 	aStep
+	aRun
+	aResult // of a call
+	aListed // a message of a snapshot, whatever it was as events
 )
 
 // which is one of a sort. Without an id it is its owner's last.
@@ -47,7 +50,9 @@ func (g *guard) hold(all ...which) {
 	}
 	for _, w := range all {
 		delete(g.begun, w)
-		g.held[w] = true
+		if !g.full() {
+			g.held[w] = true
+		}
 	}
 }
 
@@ -82,6 +87,9 @@ const (
 // judge notes the beginning of a thing, and says whether a frame may leave for all that the others say.
 func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	v, owner := f.JSON, d.owner(f.JSON)
+	if k.name == typeRunStarted {
+		return d.judgeRun(f)
+	}
 	last := which{of: k.of, owner: owner}
 	w := last
 	if k.id != "" {
@@ -90,12 +98,12 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	if w.id != "" && k.of != aStep {
 		w.owner = "" // an id is enough
 	}
-	held := owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || k.of == aMessage && d.inner[w.id] || d.within(k, v, owner)
+	held := d.guard.held[which{of: aRun}] || owner != "" && d.guard.held[which{of: aSubagent, id: owner}] || w.id != "" && d.guard.held[w] || d.isListed(k, w) || d.within(k, v, owner)
 	switch {
 	case k.of == nothing, w.id == "" && k.of == aMessage: // of messages in chunks the decoder knows which goes on
 	case k.begins || k.chunk && w.id != "":
-		if held = held || withheld(f) || d.guard.full(); held {
-			d.guard.hold(w, last)
+		if held = held || withheld(f) || d.guard.full() || len(d.inner) >= maxHeld; held {
+			d.hold(w, last)
 			d.blind = true
 			return internal
 		}
@@ -107,6 +115,10 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	default:
 		unseen := d.blind && k.of != aMessage && !d.guard.begun[w]
 		held = held || w.id == "" && d.guard.holdsLast(k.of, owner)
+		if !held && k.of != aMessage && !d.guard.begun[w] && withheld(f) {
+			d.hold(w) // where no beginning was seen, it may have been this
+			d.blind, held = true, true
+		}
 		if k.ends {
 			delete(d.guard.begun, w)
 			delete(d.guard.held, last)
@@ -121,21 +133,34 @@ func (d *decoder) judge(k *kind, f dialect.Frame) verdict {
 	return fine
 }
 
+// judgeRun notes a run within the one at hand that stays in, as a subagent. Of the stream's own runs runStarted does, since each forgets the
+// one before.
+func (d *decoder) judgeRun(f dialect.Frame) verdict {
+	run, parent, nested := d.nests(f.JSON)
+	switch {
+	case !nested:
+	case d.guard.held[which{of: aRun}] || d.guard.held[which{of: aSubagent, id: parent}] || filtered(f):
+		d.hold(which{of: aSubagent, id: run})
+		return internal
+	}
+	return fine
+}
+
 // within says whether a frame is part of another thing that stays in.
 func (d *decoder) within(k *kind, v strictjson.Value, owner string) bool {
-	if len(d.guard.held) == 0 {
+	if len(d.guard.held)+len(d.inner) == 0 {
 		return false
 	}
 	for _, parent := range [...]struct {
 		member string
 		of     []thing
 	}{
-		{"parentMessageId", []thing{aMessage}}, {"parentToolCallId", []thing{aCall}}, {"parentSubagentRunId", []thing{aSubagent}},
-		{"entityId", []thing{aMessage, aCall, aThought}},
+		{"parentMessageId", []thing{aMessage, aListed}}, {"parentToolCallId", []thing{aCall}}, {"parentSubagentRunId", []thing{aSubagent}},
+		{"entityId", []thing{aMessage, aCall, aThought, aListed}},
 	} {
 		id := d.name(v.Get(parent.member))
 		for _, of := range parent.of {
-			if id != "" && d.guard.held[which{of: of, id: id}] {
+			if w := (which{of: of, id: id}); id != "" && (d.guard.held[w] || d.inner[w]) {
 				return true
 			}
 		}
@@ -165,7 +190,7 @@ func (d *decoder) unseen(v strictjson.Value) {
 				known = known || d.agents.known(id) || !strings.Contains(strings.ToLower(v.Get("type").String()), "subagent")
 			}
 			if !known {
-				d.guard.hold(w)
+				d.hold(w)
 			}
 		}
 	}
@@ -179,23 +204,23 @@ func (d *decoder) unseen(v strictjson.Value) {
 
 var role = []string{"role"}
 
-// withheld says whether the filter holds back a frame that begins something: were it otherwise, the rest would leave without its
-// beginning.
+// glance is the table's.
+var glance = generous.NewGlance(&table)
+
+// filtered reports whether the filter holds back a frame, for whatever it says of itself. It asks what the filter asks: otherwise the rest of
+// what the frame begins would leave without it.
+func filtered(f dialect.Frame) bool {
+	internal, unknown := generous.Judge(&table, glance, f.JSON)
+	return internal || unknown || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
+}
+
+// withheld reports whether a frame stays in that begins something.
 func withheld(f dialect.Frame) bool {
-	if len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event)) {
+	if filtered(f) {
 		return true
 	}
 	for name, value := range f.JSON.Members() {
-		switch name := name.Text(); {
-		case generous.Among(name, table.Discriminators):
-			if _, known := table.Types[value.String()]; !known || value.Kind() != strictjson.String {
-				return true
-			}
-		case generous.Among(name, table.Envelopes):
-			if generous.NamesInternal(&table, value) {
-				return true
-			}
-		case generous.Among(name, role) && value.Kind() > strictjson.Null && value.Kind() != strictjson.String:
+		if generous.Among(name.Text(), role) && value.Kind() > strictjson.Null && value.Kind() != strictjson.String {
 			return true
 		}
 	}

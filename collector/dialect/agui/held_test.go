@@ -27,6 +27,12 @@ var evasions = map[string]func(string) string{
 	"framework, another case":   and(`"raw\u00adEvent":{"type":"internal"}`),
 	"framework's, in a list":    and(`"rawEvent":[{"event":{"kind":["x",{"Internal":1}]}}]`),
 	"event":                     and(`"event":{"type":"internal"}`),
+	"name":                      label("name", `"internal:planner"`),
+	"name, a list":              label("name", `["x",{"Internal":1}]`),
+	"name, in another case":     label("Name", `"\u0131NTERNAL"`),
+	"name, full width":          label("ｎame", `"ｉnternal x"`),
+	"activity's type":           label("activityType", `"internal:x"`),
+	"activity's type, Python's": and(`"activity_type":"Internal"`),
 	"role, a number":            and(`"role":7`),
 	"role, a list":              and(`"role":["assistant"]`),
 	"role, in another case":     and(`"Role":{}`),
@@ -44,6 +50,13 @@ var evasions = map[string]func(string) string{
 
 func and(member string) func(string) string {
 	return func(data string) string { return strings.TrimSuffix(data, "}") + "," + member + "}" }
+}
+
+// label has a beginning name itself by a member, instead of any that it has.
+func label(member, value string) func(string) string {
+	return func(data string) string {
+		return and(`"` + member + `":` + value)(strings.NewReplacer(`,"name":"n"`, "", `,"activityType":"a"`, "").Replace(data))
+	}
 }
 
 func named(name string) func(string) string { return func(data string) string { return name + data } }
@@ -143,6 +156,53 @@ func TestHeldParts(t *testing.T) {
 		for _, s := range everything {
 			if got := leave(t, s, sent...); slices.ContainsFunc(got, func(one string) bool { return one != stays }) {
 				t.Errorf("%s, %s: %q", name, s.Policy, got)
+			}
+		}
+	}
+}
+
+// TestHeldFirst holds back what goes on with a piece that stays in where no beginning was seen: it may have been the beginning.
+func TestHeldFirst(t *testing.T) {
+	for what, frames := range begun {
+		if strings.Contains(what, "message") {
+			continue // the pieces of messages never leave without a beginning
+		}
+		for _, evade := range []string{"kind", "name", "activity's type", "SSE name"} {
+			for _, s := range everything {
+				sent := []string{evasions[evade](frames[1]), frames[1], frames[0], frames[1]}
+				if strings.Contains(what, "before") || what == "thinking" || strings.HasSuffix(what, "chunks") || what == "reasoning" {
+					sent = sent[:2] // without an id, what begins next is something else
+				}
+				if got := leave(t, s, sent...); slices.ContainsFunc(got, func(one string) bool { return one != stays }) {
+					t.Errorf("%s, %s, %s: %q", what, evade, s.Policy, got)
+				}
+			}
+		}
+	}
+}
+
+// TestHeldRuns lets nothing of a run leave whose beginning stays in, be it the stream's or one within another, and all of the next one.
+func TestHeldRuns(t *testing.T) {
+	start := func(run string) string { return `{"type":"RUN_STARTED","threadId":"t","runId":"` + run + `"}` }
+	end := func(run string) string { return `{"type":"RUN_FINISHED","threadId":"t","runId":"` + run + `"}` }
+	within := and(`"parentRunId":"r"`)
+	said := begun["a message"][:2]
+	for how, evade := range evasions {
+		if strings.HasPrefix(how, "type") || strings.HasPrefix(how, "role") || how == "read by nobody" || how == "twice the same" {
+			continue // nobody knows that it began a run, or a run has no role
+		}
+		for _, s := range everything {
+			got := leave(t, s, evade(start("r")), said[0], said[1], begun["a step"][0], end("r"), start("q"), said[0], said[1])
+			if want := []string{stays, stays, stays, stays, stays, start("q"), said[0], said[1]}; !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %q", how, s.Policy, got)
+			}
+			got = leave(t, s, start("r"), evade(within(start("n"))), said[0], said[1], end("n"), begun["a step"][0], end("r"))
+			if want := []string{start("r"), stays, stays, stays, stays, begun["a step"][0], end("r")}; !slices.Equal(got, want) {
+				t.Errorf("%s, within another, %s: %q", how, s.Policy, got)
+			}
+			got = leave(t, s, start("r"), evade(within(start("n"))), `{"type":"RUN_ERROR","message":"x"}`, start("q"), said[0])
+			if want := []string{start("q"), said[0]}; !slices.Equal(got[3:], want) {
+				t.Errorf("%s, within another that fails, %s: %q", how, s.Policy, got)
 			}
 		}
 	}

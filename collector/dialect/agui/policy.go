@@ -19,11 +19,12 @@ var table = event.Table{
 	// A kind would be something of another protocol; it may stand in what the agent's framework said.
 	Discriminators: []string{"type", "kind"},
 	Labels:         []string{"name", "activityType", "activity_type"},
-	Envelopes:      []string{"event", "rawEvent"},
-	Events:         []string{"error"},                 // the ADK middleware names its errors
-	Inner:          []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told
-	Failure:        failure,
-	Oversize:       `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
+	// Applications send what they like in CUSTOM and ACTIVITY events.
+	Envelopes: []string{"event", "rawEvent", "value", "content", "patch", "metadata"},
+	Events:    []string{"error"},                 // the ADK middleware names its errors
+	Inner:     []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told
+	Failure:   failure,
+	Oversize:  `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:  {Client: true, Public: publicRun},
 		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},
@@ -91,7 +92,7 @@ var table = event.Table{
 func (Dialect) Table() *event.Table { return &table }
 
 // conversationRule keeps in what is meant for models. Roles are read as generously as those of messages that come in pieces.
-var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing}
+var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing, Parts: []string{"content", "toolCalls", "tool_calls"}}
 
 type rules = map[string]*event.Rule
 

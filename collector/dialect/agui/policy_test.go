@@ -200,6 +200,13 @@ func TestPoliciesOfThoughts(t *testing.T) {
 		{`{"type":"CUSTOM","name":"internal:x","value":"secret"}`, stays, stays},
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"internal:x","content":{"x":"secret"}}`, stays, stays},
 		{`{"type":"ACTIVITY_DELTA","messageId":"m","activity_type":"internal:x","patch":[{"op":"add","path":"/x","value":"secret"}]}`, stays, stays},
+		{`{"type":"CUSTOM","name":"x","value":{"kind":"internal:x","y":"secret"}}`, stays, stays},
+		{`{"type":"CUSTOM","name":"x","value":[{"event":{"type":"Internal:x","y":"secret"}}]}`, stays, stays},
+		{`{"type":"CUSTOM","name":"on_interrupt","Value":{"KIND":"ınternal","y":"secret"}}`, stays, stays},
+		{`{"type":"CUSTOM","name":"x","value":{"kind":"external","y":{"kind":"internal:x"}}}`, whole, stays}, // its payload
+		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{"type":"internal:x","y":"secret"}}`, stays, stays},
+		{`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[{"op":"add","path":"/x","value":{"kind":"internal:x","y":"secret"}}]}`, stays, stays},
+		{`{"type":"STEP_STARTED","stepName":"secret","metadata":{"kind":"internal:x"}}`, stays, stays},
 		{`{"type":"STEP_STARTED","stepName":"secret","Type":"x"}`, stays, stays},
 		{`{"type":"STEP_STARTED","stepName":"secret","rawEvent":{"type":"internal:x"}}`, stays, stays},
 		{`{"type":"STEP_STARTED","stepName":"secret","rawEvent":[{"event":{"kind":"Internal:x"}}]}`, stays, stays},

@@ -60,11 +60,12 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// Up, BrokeOff, Unobserved and Unread are the proxy's counters: none of what they count happens here.
+// Up, BrokeOff, Unobserved, Unread and CardPassed are the proxy's counters: none of what they count happens here.
 func (s *stand) Up(string, bool)                                 {}
 func (s *stand) BrokeOff(string)                                 {}
 func (s *stand) Unobserved(_, _ string, n int)                   { s.fault("%d bytes unobserved", n) }
 func (s *stand) Unread(_, reason string)                         { s.fault("a request unread: %s", reason) }
+func (s *stand) CardPassed(_, reason string)                     { s.fault("a card passed: %s", reason) }
 func (s *stand) Evicted(kind string)                             { s.fault("evicted: %s", kind) }
 func (s *stand) Expired(kind string)                             { s.fault("expired: %s", kind) }
 func (s *stand) Late(string)                                     { s.fault("a late frame") }

@@ -33,7 +33,7 @@ func TestDialects(t *testing.T) {
 			}
 			names = append(names, d.Name())
 			Run(t, d, folder(d))
-			page, err := os.ReadFile(filepath.Join("../../../docs/dialects", d.Name()+".md"))
+			page, err := os.ReadFile(filepath.Join("../../../docs/reference/dialects", d.Name()+".md"))
 			if err != nil {
 				t.Fatalf("users have no page of it: %v", err)
 			}

@@ -14,7 +14,7 @@ func (f *Filter) leaveClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
 		return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
 	}
-	c := cut{table: b.Table, members: rules.Inner, messages: rules.Messages}
+	c := cut{table: b.Table, members: rules.Inner, messages: rules.Messages, withheld: b.Withheld}
 	if c.messages != nil {
 		var ok bool
 		if c.list, ok = generous.Messages(c.messages, b.JSON); !ok {
@@ -34,6 +34,7 @@ type cut struct {
 	members  []string // of the frame's type, in addition to the table's
 	messages *event.Messages
 	list     strictjson.Value // the messages
+	withheld []int            // those that stay in for what earlier frames say
 }
 
 // applies reports whether there is something to leave out.
@@ -48,7 +49,7 @@ func (c *cut) applies(frame strictjson.Value) bool {
 			return true
 		}
 	}
-	return false
+	return len(c.withheld) > 0
 }
 
 func (c *cut) isInner(name strictjson.Value) bool {
@@ -73,10 +74,15 @@ func (c *cut) frame(dst []byte, v strictjson.Value) []byte {
 
 func (c *cut) elements(dst []byte) []byte {
 	dst = append(dst, '[')
+	place, withheld := 0, c.withheld
 	for message := range c.list.Elements() {
-		if !generous.IsInner(c.table, c.messages, message) {
+		switch {
+		case len(withheld) > 0 && withheld[0] == place:
+			withheld = withheld[1:]
+		case !generous.IsInner(c.table, c.messages, message):
 			dst = append(separate(dst), message.Raw()...)
 		}
+		place++
 	}
 	return append(dst, ']')
 }

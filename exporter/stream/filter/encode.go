@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -158,10 +157,11 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 // members writes an object's members. In a thought, text is a thought too.
 func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[string(name.Text())] }
-	if e.thinking || !thought(v, rule) {
+	strays := saysThought(v, rule)
+	if e.thinking || !strays && !thought(v, rule) {
 		return e.object(dst, v, byName)
 	}
-	if e.hidden&bit(event.KindThought) != 0 {
+	if e.hidden&bit(event.KindThought) != 0 || strays && !e.finding { // its sign would not leave with it: to its reader it would be an answer
 		e.emptied = true
 		return dst, false
 	}
@@ -172,20 +172,6 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		e.kinds |= bit(event.KindThought)
 	}
 	return dst, kept
-}
-
-// thought says whether any reader might take an object for a thought.
-func thought(v strictjson.Value, rule *event.Rule) bool {
-	if len(rule.Thought) == 0 {
-		return false
-	}
-	for name, sign := range v.Members() {
-		yes, isBool := sign.Bool()
-		if (yes || !isBool && sign.Kind() != strictjson.Null) && generous.Among(name.Text(), rule.Thought) {
-			return true
-		}
-	}
-	return false
 }
 
 var whole = event.Rule{Whole: true}

@@ -69,6 +69,7 @@ func generous(out []byte) string {
 		return "not one block"
 	}
 	decoder := json.NewDecoder(strings.NewReader(strings.Join(data, "\n")))
+	decoder.UseNumber() // 777E777 is valid JSON, though it is no float64
 	return walk(decoder, false)
 }
 
@@ -86,19 +87,21 @@ func closed(policy event.Policy, data []byte) string {
 	if policy != event.PolicyPublic {
 		return ""
 	}
-	var snapshot map[string]any
+	var snapshot map[string]json.RawMessage
 	_ = json.Unmarshal(frame["snapshot"], &snapshot)
 	for key := range snapshot {
 		if key != "open" {
 			return "the key " + key
 		}
 	}
-	var patch []map[string]any
+	var patch []map[string]json.RawMessage
 	_ = json.Unmarshal(frame["delta"], &patch)
 	for _, op := range patch {
 		for _, member := range []string{"path", "from"} {
-			if at, is := op[member]; is && at != "/open" && !strings.HasPrefix(fmt.Sprint(at), "/open/") {
-				return fmt.Sprint("a change of ", at)
+			var at any
+			_ = json.Unmarshal(op[member], &at)
+			if _, is := op[member]; is && at != "/open" && !strings.HasPrefix(fmt.Sprint(at), "/open/") {
+				return fmt.Sprintf("a change of %s", op[member])
 			}
 		}
 	}

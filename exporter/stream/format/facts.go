@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// The parts of facts, as docs/events.md has them.
+// The parts of facts, as docs/reference/events.md has them.
 
 type input struct {
 	ID      string          `json:"id,omitempty"`

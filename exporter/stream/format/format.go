@@ -12,7 +12,7 @@ type Format string
 
 // The formats.
 const (
-	Normalized Format = "normalized" // our events, one of each fact, as docs/events.md has them
+	Normalized Format = "normalized" // our events, one of each fact, as docs/reference/events.md has them
 	A2A        Format = "a2a"        // Agent2Agent, JSON-RPC, version 1.0
 	A2A03      Format = "a2a-0.3"    // the same in version 0.3
 	AGUI       Format = "agui"       // Agent-User Interaction, version 1.0

@@ -16,7 +16,7 @@ type normalized struct {
 	quiet    bool
 }
 
-// fact is one of our events as docs/events.md has it.
+// fact is one of our events as docs/reference/events.md has it.
 type fact struct {
 	Kind    string `json:"kind"`
 	Frame   string `json:"frame"`

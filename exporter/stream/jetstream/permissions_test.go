@@ -25,7 +25,7 @@ const (
 // documented is the part of a page about who may do what in NATS, in which the two keys are those given.
 func documented(t *testing.T, users ...string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	page, err := os.ReadFile("../../../docs/how-to/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func documented(t *testing.T, users ...string) string {
 	return fmt.Sprintf("authorization { users: %s }", text.String())
 }
 
-// TestDocumentedPermissions has a sidecar and a gateway do all that they do with what docs/kubernetes.md lets them, and shows that
+// TestDocumentedPermissions has a sidecar and a gateway do all that they do with what docs/how-to/kubernetes.md lets them, and shows that
 // neither may do what is the other's.
 func TestDocumentedPermissions(t *testing.T) {
 	folder := t.TempDir()

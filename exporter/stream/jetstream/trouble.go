@@ -73,7 +73,7 @@ var quotedSubject = regexp.MustCompile(`(?i)permissions violation for (publish|s
 func notAllowed(err error) error {
 	found := quotedSubject.FindStringSubmatch(err.Error())
 	if found == nil {
-		return errors.New("this user lacks a right, the server's log says which; see docs/kubernetes.md, Gateways")
+		return errors.New("this user lacks a right, the server's log says which; see docs/how-to/kubernetes.md, Gateways")
 	}
 	subject, doing := found[2], "publish to"
 	if strings.EqualFold(found[1], "subscription") {
@@ -91,7 +91,7 @@ func notAllowed(err error) error {
 	if strings.HasPrefix(subject, nats.InboxPrefix) {
 		subject = nats.InboxPrefix + ">"
 	}
-	return fmt.Errorf("this user may not %s %s: give it the rights of docs/kubernetes.md, Gateways", doing, subject)
+	return fmt.Errorf("this user may not %s %s: give it the rights of docs/how-to/kubernetes.md, Gateways", doing, subject)
 }
 
 // advised adds to an error of NATS's what to look at.

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/scale.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/design/scale.md")
 
 const (
-	document = "../../../docs/scale.md"
-	measured = "../../../docs/scale.json"
+	document = "../../../docs/design/scale.md"
+	measured = "../../../docs/design/scale.json"
 )
 
 // TestDocument has the tables of the document say what the program says of the stored figures.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table is one of docs/scale.md, between two comments with its name.
+// table is one of docs/design/scale.md, between two comments with its name.
 type table struct{ name, text string }
 
 const seed = 1

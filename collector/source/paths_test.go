@@ -1,0 +1,52 @@
+package source
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReadings takes a path for an agent's if any server may: one that splits segments at what is odd, and one that takes it literally.
+func TestReadings(t *testing.T) {
+	for glob, paths := range map[string]map[string]bool{
+		"/chat/*": {
+			"/chat/42": true, "/CHAT/42/": true, "//chat//42": true, "/x/../chat/a;b=c": true, "/chat/a%2fb": true, "/chat/org%2F42": true,
+			"/chat/a%2F..%2F..%2Fb": true, "/chat/%2f": true, "/chat/a%2f..": true, `/chat/a\b`: true, `/chat/a\..\b%5Cc`: true, "/chat/a%5cb": true,
+			"/chat/.": true, "/chat/..": true, "/chat/%2e": true, "/chat/%2E%2e": true, "/chat/.%2e": true, "/chat/;a": true, "/chat/%3ba": true,
+			"/chat/%23": true, "/chat/a%23/b": true, "/chat/%20": true, "/chat/%0a": true, "/chat/a%2f%2f%5c;%23%20": true, "/chat//": true,
+			"/chat/a%3fb": true, "/chat/%ff": true, "/chat/a%00": true, "/chat/..;x=y": true, `/chat\a%2fb`: true,
+			"/chat": false, "/chat/": false, "/chat/a/b": false, "/other/a%2fb": false, "/chat/a%2fb/c": false, "/chats/%2e": false,
+			"/chat/../a/b%2fc/d": false, "/other;/chat": false,
+		},
+		"/*/x/*/run": {
+			"/a%23/x/../run": true, "/a#/x//run": true, "/a#/x/%20/run": true, "/a#b;c/x/%2f/run": true, "/a/x/../run#": true,
+			"/a#/x/run": false,
+		},
+		"/x/*/run": {
+			"/x/a/run": true, "/x/a%2fb/run": true, "/x/../run": true, "/x/%2e%2e/run": true, "/x//run": true, "/x/./run": true, "/x/;a/run": true,
+			"/x/a%2f..%2fb/run": true, "/x/a/b/..%2frun": true, "/x/%2f/run;y": true, "/x/a%2frun": true,
+			"/x/a%2fb/c/run": false, "/x/run": false, "/x/a/b/run": false, "/y/../run": false,
+		},
+		"/tasks/*:subscribe": {"/tasks/t%2fx:subscribe": true, "/tasks/t%3Asubscribe": true, "/tasks/..%2ft:subscribe": true, "/tasks/..": false},
+		"/run_sse":           {"/run_sse%2f": true, "/%2frun_sse": true, "/run_sse%23f": true, "/run%2fsse": false, "/run_sse/a%2f..": true},
+	} {
+		for path, want := range paths {
+			if got := read(parsed(t, path)).match(glob); got != want {
+				t.Errorf("%s, %s: %t, read as %q", glob, path, got, read(parsed(t, path)).all)
+			}
+		}
+	}
+}
+
+// TestLongReadings does not read a long odd path in every way: it is filtered whatever it is.
+func TestLongReadings(t *testing.T) {
+	long := "/other/" + strings.Repeat("a", maxSpelled)
+	if read(parsed(t, long)).match("/chat/*") {
+		t.Error("a long path is taken for an odd one")
+	}
+	if as := read(parsed(t, long+"%2f")); len(as.all) != 1 || !as.match("/chat/*") || as.canonical().match("/chat/*") {
+		t.Errorf("a long odd path has %d readings", len(as.all))
+	}
+	if as := read(parsed(t, `/a%2fb\c%5cd;e#f/../%2e//%20/x`)); len(as.all) != 512 {
+		t.Errorf("a path with everything odd has %d readings", len(as.all))
+	}
+}

@@ -1,0 +1,30 @@
+package metrics
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestCallsBelowAnotherRoot has a run whose own operation turns out to be another than at first: its calls count all the same, and nothing
+// is left of them.
+func TestCallsBelowAnotherRoot(t *testing.T) {
+	m, reg := newTest(10, 100)
+	tr := tracker.New(tracker.Settings{MaxOpen: 3, MaxOperations: 50, MaxFacts: 10, Idle: time.Minute}, m, m)
+	s := &event.Stream{Source: "s", Dialect: "adk", Live: true, Answer: true, Opened: start, Identity: event.Identity{App: "app"}}
+	tr.Open(s)
+	for _, agent := range []string{"app", "other", "third"} {
+		b := &event.Batch{Stream: s, Agent: agent, Place: new(wire.Places).Of(wire.Speaker{Author: agent}), Received: start}
+		b.Add(event.KindModelEnded).Model = "m"
+		b.Add(event.KindFinal)
+		tr.Consume(b)
+	}
+	tr.Close(s, event.EndOfStream, start)
+	if got := series(t, reg, "delegraph_run_model_calls"); !slices.Equal(got, []string{`agent="app",source="s" 1 of 3`}) || len(m.calls.runs) > 0 {
+		t.Errorf("%q, and %d runs have calls", got, len(m.calls.runs))
+	}
+}
