@@ -1,29 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// documentExample is an example of document 001, Looopy's internal event protocol: its events in the order in which the document has
-// them, each as its kind and its own members.
-type documentExample struct {
-	section string
-	events  []string
-}
-
-// document001 are the document's examples by its sections. docs/design/documents.md says what becomes of each.
+// document001 holds the examples of document 001 by its sections, each event as its kind and its own members.
 var document001 = []documentExample{
 	{"2.1 Task Lifecycle Events", []string{docCreated, docWorking}},
 	{"2.1 Task Lifecycle Events, whole", []string{docCreated, docWorking, docCompleted, docComplete}},
@@ -95,151 +79,19 @@ const (
 
 var docSubtask = []string{docCreated, docWorking, docSubtaskCreated, docSubCreated, docSubWorking, docSubCompleted, docSubComplete, docCompleted, docComplete}
 
-// wire is the example as SSEConnection.send of the document writes it, an event each second.
-func (e documentExample) wire() string {
-	var out strings.Builder
-	for i, line := range e.events {
-		kind, members, _ := strings.Cut(line, " ")
-		for _, name := range []string{`"contextId":"ctx-123"`, `"taskId":"task-456"`} {
-			if key, _, _ := strings.Cut(name, ":"); !strings.HasPrefix(members, key) && !strings.Contains(members, ","+key) {
-				members = name + "," + members
-			}
+// wire001 writes an event as SSEConnection.send of the document does.
+func wire001(second int, event string) string {
+	kind, members, _ := strings.Cut(event, " ")
+	for _, name := range []string{`"contextId":"ctx-123"`, `"taskId":"task-456"`} {
+		if key, _, _ := strings.Cut(name, ":"); !strings.HasPrefix(members, key) && !strings.Contains(members, ","+key) {
+			members = name + "," + members
 		}
-		at := time.Date(2025, 11, 6, 10, 0, i, 0, time.UTC).Format(time.RFC3339)
-		fmt.Fprintf(&out, "event: %s\ndata: {\"kind\":%q,%s,\"timestamp\":%q}\n\n", kind, kind, members, at)
 	}
-	return out.String()
+	at := documentStart.Add(time.Duration(second) * time.Second).Format(time.RFC3339)
+	return fmt.Sprintf("event: %s\ndata: {\"kind\":%q,%s,\"timestamp\":%q}\n\n", kind, kind, members, at)
 }
 
-// TestDocument001 replays every example of the document. The golden file holds what becomes of each; nothing internal leaves.
+// TestDocument001 replays every example of the document, Looopy's internal event protocol. Nothing internal leaves.
 func TestDocument001(t *testing.T) {
-	var got strings.Builder
-	for _, e := range document001 {
-		t.Run(e.section, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "document.sse")
-			if err := os.WriteFile(file, []byte(e.wire()), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&got, "== %s\n", e.section)
-			for _, r := range replayed(t, file) {
-				got.WriteString(outline(r))
-				outlineDetails(&got, r)
-			}
-			samples := parseSamples(t, replayAs(t, file, "--format=metrics"))
-			for _, series := range []string{"delegraph_internal_events_total", "delegraph_late_frames_total"} {
-				outlineSamples(&got, series, samples)
-			}
-			for _, as := range []string{"native", "normalized", "a2a", "agui"} {
-				for _, policy := range policies {
-					left := formatted(t, policy, as, file)
-					if bytes.Contains(left, []byte("CANARY")) || bytes.Contains(left, []byte("internal:")) {
-						t.Errorf("something internal leaves as %s under %s", as, policy)
-					}
-					if policy == "client" {
-						fmt.Fprintf(&got, "  %s: %s\n", as, strings.Join(namesLeft(t, left), " "))
-					}
-				}
-			}
-		})
-	}
-	golden := filepath.Join("testdata", "document001.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// outlineDetails writes what a run's JSON says beside its outline.
-func outlineDetails(b *strings.Builder, r tracker.Report) {
-	for _, c := range r.Confidence {
-		if c.Value != nil {
-			fmt.Fprintf(b, "  %s is %v sure (%s)\n", text(c.Agent), *c.Value, c.Origin)
-		}
-	}
-	for _, thought := range r.Thoughts {
-		fmt.Fprintf(b, "  %s thinks: %s %d\n", text(thought.Agent), thought.Type, thought.Count)
-	}
-	for _, op := range r.Operations {
-		span := fmt.Sprintf("%s %s %s to %s", op.Kind, text(op.Name), timeOfDay(op.Started), timeOfDay(op.Ended))
-		span += statedCount("iteration", op.Iteration) + statedCount("messages", op.Messages) + statedCount("tools", op.Tools) + statedCount("reported iterations", op.Iterations)
-		if op.Progress != nil {
-			span += fmt.Sprintf(", progress %v", *op.Progress)
-		}
-		fmt.Fprintf(b, "  %s\n", span)
-	}
-}
-
-func statedCount(name string, n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprintf(", %s %d", name, *n)
-}
-
-func timeOfDay(at *string) string {
-	if at == nil {
-		return "?"
-	}
-	_, clock, _ := strings.Cut(*at, "T10:00:")
-	return strings.TrimSuffix(clock, "Z")
-}
-
-func outlineSamples(b *strings.Builder, name string, samples map[string]float64) {
-	var found []string
-	for series, n := range samples {
-		if strings.HasPrefix(series, name+"{") && n > 0 {
-			found = append(found, fmt.Sprintf("  %s %v\n", series, n))
-		}
-	}
-	slices.Sort(found)
-	b.WriteString(strings.Join(found, ""))
-}
-
-// replayAs replays a file with a flag.
-func replayAs(t *testing.T, file string, flags ...string) []byte {
-	t.Helper()
-	var out, errs bytes.Buffer
-	if err := run(t.Context(), append(append([]string{"replay"}, flags...), file), &out, &errs); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// namesLeft are what frames of any format call themselves.
-func namesLeft(t *testing.T, stream []byte) (all []string) {
-	t.Helper()
-	for _, f := range framesOf(t, stream) {
-		var v struct {
-			Kind, Type string
-			Result     struct {
-				Task, ArtifactUpdate *struct{}
-				StatusUpdate         *struct{ Status struct{ State string } }
-			}
-		}
-		if len(f.Data) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(f.Data, &v); err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case v.Result.Task != nil:
-			all = append(all, "task")
-		case v.Result.ArtifactUpdate != nil:
-			all = append(all, "artifactUpdate")
-		case v.Result.StatusUpdate != nil:
-			all = append(all, strings.ToLower(strings.TrimPrefix(v.Result.StatusUpdate.Status.State, "TASK_STATE_")))
-		default:
-			all = append(all, v.Kind+v.Type)
-		}
-	}
-	return all
+	designDocument{number: "001", examples: document001, wire: wire001, withheld: []string{"CANARY", "internal:"}}.replay(t)
 }

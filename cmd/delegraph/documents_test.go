@@ -48,6 +48,16 @@ data: {"v":2,"type":"end","status":"completed"}
 	replays(t, "deepagents", file, "text", "plan        1 completed, 0 in progress, 2 pending, 0 canceled")
 }
 
+// TestBriefingTopics replays the final event of "Event Flow Sequence", in which each value stands behind its topic.
+func TestBriefingTopics(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "capture.sse")
+	if err := os.WriteFile(file, []byte("data: "+strings.ReplaceAll(briefSynthesis, "\n", "")+"\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replays(t, "adk", file, "json", `"value":0.92,"topic":"Fire Severity","scope":""`, `"value":0.95,"topic":"NEPA Pathway","scope":"timber"`)
+	replays(t, "adk", file, "text", "coordinator: 92 % for Fire Severity (text)", "coordinator: 95 % for NEPA Pathway for timber (text)", "coordinator: 90 % overall (text)")
+}
+
 // untimed copies a capture of DeepAgents without the times of its frames.
 func untimed(t *testing.T, name string) string {
 	t.Helper()

@@ -119,8 +119,8 @@ func TestFaultStalledReaders(t *testing.T) {
 	agent.stall(t, plain, clients)
 	floor := peakMemory(t, started.Process.Pid)
 	started.kill()
-	for _, relay := range []string{"verbatim", "filtered"} {
-		t.Run(relay, func(t *testing.T) {
+	for name, relay := range eachPolicy {
+		t.Run(name, func(t *testing.T) {
 			proxy := vacant(t)
 			car := serveProcess(t, stalledConfig(t, agent, proxy, relay), map[string]string{"GOMEMLIMIT": fmt.Sprint(limit)})
 			agent.stall(t, proxy, clients)

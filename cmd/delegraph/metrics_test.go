@@ -125,6 +125,7 @@ func arrivesAs(scraped string) string {
 		"gen_ai_invoke_agent_duration_seconds": "gen_ai.invoke_agent.duration", "gen_ai_execute_tool_duration_seconds": "gen_ai.execute_tool.duration",
 		"gen_ai_invoke_agent_inference_calls": "gen_ai.invoke_agent.inference_calls", "gen_ai_invoke_agent_tool_calls": "gen_ai.invoke_agent.tool_calls",
 		"gen_ai_client_operation_duration_seconds": "gen_ai.client.operation.duration", "gen_ai_client_token_usage": "gen_ai.client.token.usage",
+		"gen_ai_client_operation_time_to_first_chunk_seconds": "gen_ai.client.operation.time_to_first_chunk",
 	}[scraped]; ok {
 		return name
 	}

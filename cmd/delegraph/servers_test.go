@@ -25,14 +25,15 @@ const servers = "../../test/agents/servers"
 
 // plannedStream is what a server's streams.json says of an answer.
 type plannedStream struct {
-	Name   string
-	Runs   *int     // how many runs its client saw; nil where the answer does not say
-	Ended  string   // how the run ended; "" stands for completed, unless the client left
-	Agents []string // that worked, where the stream says so
-	Tools  []string // that were called and answered
-	Leave  int      // the client left after so many frames
-	Second string   // the stream that another client already listened to
-	During []plannedStream
+	Name    string
+	Runs    *int     // how many runs its client saw; nil where the answer does not say
+	Ended   string   // how the run ended; "" stands for completed, unless the client left
+	Agents  []string // that worked, where the stream says so
+	Tools   []string // that were called and answered
+	Refused []string // tools whose call failed before anything ran in it
+	Leave   int      // the client left after so many frames
+	Second  string   // the stream that another client already listened to
+	During  []plannedStream
 }
 
 // answered is a recorded request with its answer.
@@ -342,6 +343,9 @@ func judgeRun(run tracker.Report, stream plannedStream) (wrong []string) {
 			if slices.Contains(stream.Tools, text(op.Name)) && op.Status == "unfinished" {
 				wrong = append(wrong, fmt.Sprintf("the tool %s is %s", text(op.Name), op.Status))
 			}
+			if slices.Contains(stream.Refused, text(op.Name)) {
+				wrong = append(wrong, judgeRefused(run, op)...)
+			}
 		}
 	}
 	for _, agent := range stream.Agents {
@@ -352,6 +356,19 @@ func judgeRun(run tracker.Report, stream plannedStream) (wrong []string) {
 	for _, tool := range stream.Tools {
 		if !slices.Contains(tools, tool) {
 			wrong = append(wrong, fmt.Sprintf("no tool is %s, but %q", tool, tools))
+		}
+	}
+	return wrong
+}
+
+// judgeRefused returns what is wrong with a call that was refused: it failed, and nothing ran in it.
+func judgeRefused(run tracker.Report, call tracker.OperationReport) (wrong []string) {
+	if call.Status != tracker.Error {
+		wrong = append(wrong, fmt.Sprintf("the refused %s is %s", text(call.Name), call.Status))
+	}
+	for _, op := range run.Operations {
+		if text(op.Parent) == call.ID {
+			wrong = append(wrong, fmt.Sprintf("%s %s ran in the refused %s", op.Kind, text(op.Name), text(call.Name)))
 		}
 	}
 	return wrong

@@ -220,8 +220,10 @@ func (t *texts) facts(r tracker.Report) {
 		if c.Overall {
 			value += " overall"
 		}
-		if c.Scope != "" {
-			value += " for " + printable(c.Scope)
+		for _, of := range []string{c.Topic, c.Scope} {
+			if of != "" {
+				value += " for " + printable(of)
+			}
 		}
 		t.fact("confidence", readable(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
 	}

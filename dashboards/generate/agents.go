@@ -25,6 +25,7 @@ var (
 	invocationTools   = histogram{"gen_ai_invoke_agent_tool_calls"}
 	toolDuration      = histogram{"gen_ai_execute_tool_duration_seconds"}
 	inferenceDuration = histogram{"gen_ai_client_operation_duration_seconds", "gen_ai_client_inference_duration_seconds"}
+	firstChunk        = histogram{"gen_ai_client_operation_time_to_first_chunk_seconds"}
 	confidence        = histogram{"delegraph_confidence_ratio"}
 	inputWait         = histogram{"delegraph_input_wait_seconds"}
 )
@@ -148,13 +149,15 @@ func models() []panel {
 	ended := ofSources.count(by, inferenceDuration, interval)
 	return []panel{
 		stacked("Tokens a minute", "Tokens by type, of model responses, or of whole runs where the protocol ties them to no response. Output has the tokens of thoughts in it, input those from a cache.", "cpm",
-			ask(perMinute(ofSources.used("gen_ai_token_type")), "{{gen_ai_token_type}}")).sized(6, 8),
+			ask(perMinute(ofSources.used("gen_ai_token_type")), "{{gen_ai_token_type}}")).sized(4, 8),
 		lines("Tokens a minute, by model", "Tokens, input and output, by the model that the stream names.", "cpm",
-			ask(perMinute(ofSources.used(by)), legend)).sized(6, 8),
+			ask(perMinute(ofSources.used(by)), legend)).sized(5, 8),
 		lines("Duration of responses, p95", "From when a model could be asked to its whole response. A dot is one response, and leads to its trace.", "s",
-			dotted(ask(ofSources.quantile(0.95, by, inferenceDuration, interval), legend))).sized(6, 8),
+			dotted(ask(ofSources.quantile(0.95, by, inferenceDuration, interval), legend))).sized(5, 8),
+		lines("First chunk of responses, p95", "From when a model could be asked to the first chunk of its response, of those that are streamed.", "s",
+			ask(ofSources.quantile(0.95, by, firstChunk, interval), legend)).sized(5, 8),
 		lines("Responses failed", "Share of each model's responses that were errors, such as a quota that is used up.", "percentunit",
-			ask(share(ofSources.count(by, inferenceDuration, interval, inError), ended), legend)).sized(6, 8),
+			ask(share(ofSources.count(by, inferenceDuration, interval, inError), ended), legend)).sized(5, 8),
 	}
 }
 

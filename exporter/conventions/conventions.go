@@ -53,7 +53,7 @@ type Attributes struct {
 
 // Metrics are names of metrics, as OTLP has them.
 type Metrics struct {
-	AgentDuration, WorkflowDuration, ToolDuration, InferenceDuration string // histograms, in seconds
+	AgentDuration, WorkflowDuration, ToolDuration, InferenceDuration, FirstChunk string // histograms, in seconds
 
 	InferenceCalls, ToolCalls string // histograms of the calls of one agent's invocation
 	Tokens                    []Tokens

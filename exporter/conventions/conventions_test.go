@@ -40,6 +40,7 @@ var released = map[string]string{
 	"EvaluationLabel":       string(convention.GenAIEvaluationScoreLabelKey),
 	"EvaluationExplanation": string(convention.GenAIEvaluationExplanationKey),
 	"InferenceDuration":     genaiconv.ClientOperationDuration{}.Name(),
+	"FirstChunk":            genaiconv.ClientOperationTimeToFirstChunk{}.Name(),
 	"Tokens":                genaiconv.ClientTokenUsage{}.Name(),
 }
 

@@ -46,6 +46,7 @@ func Released() Table {
 			WorkflowDuration:  "gen_ai.invoke_workflow.duration",
 			ToolDuration:      "gen_ai.execute_tool.duration",
 			InferenceDuration: "gen_ai.client.operation.duration",
+			FirstChunk:        "gen_ai.client.operation.time_to_first_chunk",
 			InferenceCalls:    "gen_ai.invoke_agent.inference_calls",
 			ToolCalls:         "gen_ai.invoke_agent.tool_calls",
 			Tokens: []Tokens{

@@ -65,7 +65,7 @@ func tool(name string, failure event.Failure) *tracker.Operation {
 func chat(model string, failure event.Failure) *tracker.Operation {
 	return &tracker.Operation{
 		Kind: tracker.Chat, Name: model, Agent: "a", Error: failure, Started: at(1), Ended: at(2), Timing: tracker.Observed,
-		Response: &tracker.Response{Usage: event.Usage{Input: known, Output: event.Count{N: 7, Known: true}, Reasoning: known, CacheRead: known}},
+		Response: &tracker.Response{Usage: event.Usage{Input: known, Output: event.Count{N: 7, Known: true}, Reasoning: known, CacheRead: known}, FirstChunk: at(1)},
 	}
 }
 
@@ -117,6 +117,18 @@ var driven = map[string]struct {
 			`error_type="RESOURCE_EXHAUSTED",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`,
 			`error_type="model_error",gen_ai_operation_name="chat",gen_ai_response_model="",source="s" 1 of 1`,
 		},
+	},
+	"gen_ai_client_operation_time_to_first_chunk_seconds": {
+		func(m *Metrics) {
+			streamed := chat("m", "")
+			streamed.Started.At = streamed.Started.At.Add(-time.Second) // two seconds before its end, the first chunk one
+			undated := chat("m", "")
+			undated.Timing = tracker.Unknown
+			whole := chat("m", "")
+			whole.Response.FirstChunk = tracker.Moment{}
+			ends(m, streamed, undated, whole)
+		},
+		[]string{`gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`},
 	},
 	"gen_ai_client_token_usage": {
 		func(m *Metrics) {

@@ -35,9 +35,9 @@ func label(key attribute.Key) string { return scraped(string(key)) }
 
 // genAI holds the metrics of the conventions, by one table of names.
 type genAI struct {
-	agentDuration, workflowDuration, toolDuration, inferenceDuration conventional
-	inferenceCalls, toolCalls                                        conventional
-	tokens                                                           []conventional // each once
+	agentDuration, workflowDuration, toolDuration, inferenceDuration, firstChunk conventional
+	inferenceCalls, toolCalls                                                    conventional
+	tokens                                                                       []conventional // each once
 }
 
 func newGenAI(n conventions.Table) genAI {
@@ -57,6 +57,8 @@ func newGenAI(n conventions.Table) genAI {
 			n.ToolName, n.AgentName, n.ErrorType),
 		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
 			n.OperationName, n.ResponseModel, n.ErrorType),
+		firstChunk: duration(n.FirstChunk, "Time from the beginning of a model response, which is that of its span, to its first chunk; without responses that come whole, those that do not end, and those whose times are unknown.",
+			n.OperationName, n.ResponseModel),
 	}
 	for _, t := range n.Tokens {
 		attributes, suffix := []attribute.Key{n.OperationName, n.ResponseModel}, ""
@@ -75,7 +77,7 @@ func newGenAI(n conventions.Table) genAI {
 
 // all returns every metric.
 func (g genAI) all() []conventional {
-	return append([]conventional{g.agentDuration, g.inferenceCalls, g.toolCalls, g.workflowDuration, g.toolDuration, g.inferenceDuration}, g.tokens...)
+	return append([]conventional{g.agentDuration, g.inferenceCalls, g.toolCalls, g.workflowDuration, g.toolDuration, g.inferenceDuration, g.firstChunk}, g.tokens...)
 }
 
 // tokens counts one kind of tokens.

@@ -28,13 +28,14 @@ func TestHistograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]float64{
-		"gen_ai_invoke_agent_duration_seconds":     {0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6},
-		"gen_ai_execute_tool_duration_seconds":     {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
-		"gen_ai_client_operation_duration_seconds": {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
-		"gen_ai_invoke_workflow_duration_seconds":  {1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200},
-		"gen_ai_invoke_agent_inference_calls":      {1, 2, 4, 8, 16, 32, 64, 128},
-		"gen_ai_invoke_agent_tool_calls":           {1, 2, 4, 8, 16, 32, 64, 128},
-		"gen_ai_client_token_usage":                {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864},
+		"gen_ai_invoke_agent_duration_seconds":                {0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6},
+		"gen_ai_execute_tool_duration_seconds":                {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_client_operation_duration_seconds":            {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_client_operation_time_to_first_chunk_seconds": {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
+		"gen_ai_invoke_workflow_duration_seconds":             {1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200},
+		"gen_ai_invoke_agent_inference_calls":                 {1, 2, 4, 8, 16, 32, 64, 128},
+		"gen_ai_invoke_agent_tool_calls":                      {1, 2, 4, 8, 16, 32, 64, 128},
+		"gen_ai_client_token_usage":                           {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864},
 	}
 	seen := 0
 	for _, f := range families {
@@ -56,7 +57,7 @@ func TestHistograms(t *testing.T) {
 			}
 		}
 	}
-	if seen != 15 {
+	if seen != 16 {
 		t.Errorf("%d histograms", seen)
 	}
 }
@@ -65,6 +66,7 @@ func TestHistograms(t *testing.T) {
 func TestConventions(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		released.inferenceDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
+		released.firstChunk.name:        genaiconv.ClientOperationTimeToFirstChunk{}.Name() + "_seconds",
 		released.tokens[0].name:         genaiconv.ClientTokenUsage{}.Name(),
 	} {
 		if want := strings.ReplaceAll(theirs, ".", "_"); ours != want {

@@ -37,7 +37,7 @@ type Metrics struct {
 	reg  prometheus.Registerer
 
 	agentDuration, workflowDuration, toolDuration, inferenceDuration, runDuration *family[*timer]
-	timeToFirstText, confidence, inputWait, eventLag                              *family[prometheus.Observer]
+	timeToFirstText, firstChunk, confidence, inputWait, eventLag                  *family[prometheus.Observer]
 	inferenceCalls, invocationToolCalls                                           *family[prometheus.Observer]
 	runModelCalls, runToolCalls, delegationDepth                                  *family[prometheus.Observer]
 	calls                                                                         calls
@@ -83,6 +83,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		runToolCalls:      runToolCalls.histogram(reg, c, runCountBuckets),
 		delegationDepth:   delegationDepth.histogram(reg, c, depthBuckets),
 		inferenceDuration: g.inferenceDuration.timer(reg, c, callBuckets),
+		firstChunk:        g.firstChunk.histogram(reg, c, callBuckets),
 		tokens:            newTokens(reg, c, s.Names.Tokens, g.tokens),
 		runDuration:       runDuration.timer(reg, c, agentBuckets),
 		timeToFirstText:   timeToFirstText.histogram(reg, c, callBuckets),
@@ -295,6 +296,9 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	case tracker.Chat:
 		m.calls.add(r, op, made{inference: 1})
 		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, op.ErrorType())
+		if first, known := op.FirstChunk(); known {
+			m.firstChunk.with(r.Source, string(op.Kind), op.Name).Observe(first.Seconds())
+		}
 		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
 	}
 }

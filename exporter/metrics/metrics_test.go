@@ -77,7 +77,7 @@ func TestEachClassIsBounded(t *testing.T) {
 		})
 	}
 	for name, most := range map[string]int{
-		"gen_ai_invoke_agent_duration_seconds": 4, "gen_ai_execute_tool_duration_seconds": 4, "gen_ai_client_operation_duration_seconds": 4,
+		"gen_ai_invoke_agent_duration_seconds": 4, "gen_ai_execute_tool_duration_seconds": 4, "gen_ai_client_operation_duration_seconds": 4, "gen_ai_client_operation_time_to_first_chunk_seconds": 4,
 		"gen_ai_client_token_usage": 8, "delegraph_runs_ended_total": 4 * 6, "delegraph_tool_call_failures_total": 4, "delegraph_run_duration_seconds": 4,
 		"delegraph_run_time_to_first_text_seconds": 4, "delegraph_tool_calls_total": 4, "delegraph_transfers_total": 4, "delegraph_transfer_loops_total": 4, "delegraph_run_delegation_depth": 4,
 		"delegraph_confidence_ratio": 4, "delegraph_answers_without_confidence_total": 4, "delegraph_citations_total": 4,

@@ -14,6 +14,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 	agent = agent.firstOpen()
 	if r.partial[agent] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
+			op.chunk = r.now
 			put(&r.partial, agent, op)
 		}
 	}
@@ -31,7 +32,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if op == nil {
 		return
 	}
-	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{e.FinishReason, e.Usage}
+	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{e.FinishReason, e.Usage, op.chunk}
 	status := OK
 	if e.Error != event.NoFailure {
 		status = Error

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -170,6 +171,32 @@ func TestFirstText(t *testing.T) {
 	r := follow(t, proxied(), says("app", thought), says("app", partial, text), says("app", text, final))
 	if !r.FirstText.At.Equal(second(2)) || r.FirstText.Frame != 2 {
 		t.Errorf("%+v", r.FirstText)
+	}
+}
+
+// TestFirstChunk measures from when a model was asked to the first partial frame of its response.
+func TestFirstChunk(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream *event.Stream
+		frames []*event.Batch
+		want   time.Duration
+		known  bool
+	}{
+		"a response in chunks":        {proxied(), []*event.Batch{says("app", partial, begins("m"), text), says("app", partial, text), says("app", responds("m"), text, final)}, time.Second, true},
+		"a response after a result":   {proxied(), []*event.Batch{says("app", calls("c", "t")), says("app", returns("c", "t")), says("app", partial, text), says("app", partial, begins("m"), text), says("app", responds("m"), text, final)}, 2 * time.Second, true},
+		"a response that comes whole": {proxied(), []*event.Batch{says("app", responds("m"), text, final)}, 0, false},
+		"a request that was not seen": {file(), []*event.Batch{says("app", partial, begins("m"), text), says("app", responds("m"), text, final)}, 0, false},
+	} {
+		var got time.Duration
+		var known bool
+		for _, op := range follow(t, c.stream, c.frames...).Operations {
+			if op.Kind == tracker.Chat {
+				got, known = op.FirstChunk()
+			}
+		}
+		if got != c.want || known != c.known {
+			t.Errorf("%s: %v, %t", name, got, known)
+		}
 	}
 }
 

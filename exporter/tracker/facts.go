@@ -74,7 +74,7 @@ func (r *openRun) settleAll() {
 func (r *openRun) meter(e *event.Event, b *event.Batch, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
 	if op := r.settling[agent]; op != nil {
-		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage)}
+		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage), op.Response.FirstChunk}
 		if e.Model != "" {
 			op.Name = e.Model
 		}

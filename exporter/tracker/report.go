@@ -80,6 +80,7 @@ type ConfidenceReport struct {
 	Value   *float64     `json:"value"`
 	Low     *float64     `json:"low,omitempty"`
 	High    *float64     `json:"high,omitempty"`
+	Topic   string       `json:"topic,omitempty"` // the bold label in whose line it stands
 	Scope   string       `json:"scope"`
 	Label   string       `json:"label"`
 	Origin  event.Origin `json:"origin"`
@@ -223,7 +224,7 @@ func (op *Operation) parentID() *string {
 }
 
 func (s Statement) report() ConfidenceReport {
-	r := ConfidenceReport{Agent: known(s.Agent), Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
+	r := ConfidenceReport{Agent: known(s.Agent), Topic: s.Topic, Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
 	if s.Known {
 		r.Value = &s.Value
 	}

@@ -151,6 +151,15 @@ func (op *Operation) Duration() (time.Duration, Timing) {
 	return 0, Unknown
 }
 
+// FirstChunk returns how long the first chunk of a model's response took, where the response came in chunks and its beginning is known.
+func (op *Operation) FirstChunk() (took time.Duration, known bool) {
+	first := op.Response.OrNone().FirstChunk.At
+	if first.IsZero() || op.Timing != Observed && op.Timing != Reported {
+		return 0, false
+	}
+	return max(first.Sub(op.Started.At), 0), true
+}
+
 // Details are what few operations have.
 type Details struct {
 	Took          event.Duration // as the protocol says, of an operation whose own times are not known
@@ -191,6 +200,7 @@ func (op *Operation) details() *Details {
 type Response struct {
 	FinishReason string
 	Usage        event.Usage
+	FirstChunk   Moment // zero where the response came whole
 }
 
 // OrNone is for reading it, whatever the operation.
@@ -208,6 +218,7 @@ type course struct {
 	code    string // of that failure, as the stream gives it
 	final   int    // ordinal of its last final frame
 	paused  int    // ordinal of the frame that said it waits for a human
+	chunk   Moment // the first of a model's response
 	spoke   bool
 	unseen  bool // its beginning, which is put where the run's is
 

@@ -18,9 +18,27 @@ type call struct {
 	args     []byte // of a delegation, as far as they have come
 }
 
-// delegates are the functions by which an agent has another work within the call, by name, with the argument that names the other: of
-// Agno's teams, and of LangChain's deep agents.
-var delegates = map[string]string{"delegate_task_to_member": "member_id", "task": "subagent_type"}
+// delegate is a function by which an agent has another one work within the call.
+type delegate struct {
+	argument string   // names the other agent
+	refusals []string // how results begin that say that no agent worked; NAME stands for the other agent's name
+}
+
+// delegates maps the names of functions to what is known of them: those of Agno's teams and of LangChain's deep agents.
+//
+// Source: agno/team/_default_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of deepagents 0.7 and of 1.14 for JavaScript,
+// langgraph/prebuilt/tool_node.py of langgraph-prebuilt 1.1.
+var delegates = map[string]delegate{
+	"delegate_task_to_member": {"member_id", []string{"Member with ID NAME not found in the team"}},
+	"task": {"subagent_type", []string{
+		"We cannot invoke subagent NAME because it does not exist",
+		"Error: invoked agent of type NAME, the only allowed types are",
+		"Error: Error: invoked agent of type NAME, the only allowed types are",
+		"You are a subagent and cannot delegate to another subagent.",
+		"Error invoking tool 'task' with kwargs", // the arguments do not fit
+		"Error: task is not a valid tool",
+	}},
+}
 
 // maxArgs bounds the arguments that are kept of a delegation, and their depth; of longer ones nobody knows whom they name.
 const (
@@ -30,7 +48,7 @@ const (
 
 // add keeps a piece of the arguments of a delegation.
 func (c *call) add(piece strictjson.Value) {
-	if c.tool == wire.TransferTool || delegates[c.tool] != "" {
+	if c.tool == wire.TransferTool || delegates[c.tool].argument != "" {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
 	}
 }
@@ -42,7 +60,7 @@ func (c *call) target() string {
 		return ""
 	}
 	named := wire.TransferTarget(doc.Root())
-	if argument := delegates[c.tool]; argument != "" {
+	if argument := delegates[c.tool].argument; argument != "" {
 		named = doc.Root().Get(argument)
 	}
 	if name := dialect.Name(named.String()); name != user {
@@ -51,15 +69,12 @@ func (c *call) target() string {
 	return ""
 }
 
-// isRefused reports whether a result says that there is no member of the name that the call of a delegation has.
-//
-// Source: agno/team/_default_tools.py of agno 2.
+// isRefused reports whether a result says that a delegation reached no agent.
 func (c *call) isRefused(content strictjson.Value) bool {
-	if c.tool != "delegate_task_to_member" {
-		return false
-	}
 	target := c.target()
-	return target != "" && strings.HasPrefix(content.String(), "Member with ID "+target+" not found in the team")
+	return target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
+		return strings.HasPrefix(content.String(), strings.Replace(refusal, "NAME", target, 1))
+	})
 }
 
 // calls are those that are open, in the order in which they began.
@@ -131,7 +146,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	open.by.put(b)
-	if member := open.target(); member != "" && delegates[open.tool] != "" {
+	if member := open.target(); member != "" && delegates[open.tool].argument != "" {
 		open.to = agent{name: member, branch: open.id, within: open.id, parent: open.by.branch}
 		open.to.put(b)
 	}
@@ -159,8 +174,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	if ended.by != (agent{}) {
 		ended.by.put(b)
 	}
-	e := addResult(id, ended.tool, v, b)
-	e.NoAgent = ended.isRefused(v.Get("content"))
+	e := addResult(&ended, id, v, b)
 	d.handOver(&ended, wire.SaysError(e.Payload()), b)
 }
 
@@ -196,17 +210,19 @@ func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
 		d.answered[ended.id] = true
 	}
 	ended.by.put(b)
-	e := addResult(ended.id, ended.tool, message, b)
-	e.NoAgent = ended.isRefused(message.Get("content"))
+	e := addResult(&ended, ended.id, message, b)
 	if wire.SaysError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
 	}
 	d.handOver(&ended, e.Error != event.NoFailure || wire.SaysError(e.Payload()), b)
 }
 
-func addResult(id, tool string, v strictjson.Value, b *event.Batch) *event.Event {
+func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *event.Event {
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name = id, tool
+	e.CallID, e.Name = id, ended.tool
+	if e.NoAgent = ended.isRefused(v.Get("content")); e.NoAgent {
+		e.Error = event.ToolError
+	}
 	e.SetPayload(b.Embedded(v.Get("content")))
 	e.Settled = true // the wire shows no response of a model that could be owed
 	return e

@@ -108,11 +108,22 @@ func TestDelegations(t *testing.T) {
 		}
 	}
 	called := func(tool, end, result, after string) []string {
+		if !strings.HasPrefix(result, "tool_error") {
+			result = "settled " + result
+		}
 		return []string{`TOOL_CALL_START agent="me"; tool_started name="` + tool + `" call="c"`, `TOOL_CALL_ARGS agent="me"; other`, `TOOL_CALL_ARGS agent="me"; other`,
-			`TOOL_CALL_END agent="` + end, `TOOL_CALL_RESULT agent="me"; tool_ended name="` + tool + `" call="c" settled ` + result, `CUSTOM agent="` + after + `"; other`}
+			`TOOL_CALL_END agent="` + end, `TOOL_CALL_RESULT agent="me"; tool_ended name="` + tool + `" call="c" ` + result, `CUSTOM agent="` + after + `"; other`}
 	}
 	const to, member = `{\"agent_name\":\"billing\"}`, `{\"member_id\":\"writer\",\"task\":\"x\"}`
 	const expert = `{\"description\":\"x\",\"subagent_type\":\"expert\"}`
+	const (
+		noExpert     = "We cannot invoke subagent expert because it does not exist, the only allowed types are `a`"
+		noExpertJS   = `Error: Error: invoked agent of type expert, the only allowed types are writer`
+		noFork       = "You are a subagent and cannot delegate to another subagent. Complete this task yourself"
+		badArguments = "Error invoking tool 'task' with kwargs {'subagent_type': 'expert'} with error:"
+		failedInside = "Error executing tool 'task' with kwargs {'subagent_type': 'expert'} with error:"
+		noOther      = "We cannot invoke subagent boss because it does not exist"
+	)
 	long := `{\"member_id\":\"writer\",\"task\":\"` + strings.Repeat("x", maxArgs) + `\"}`
 	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
 		{"a transfer", calls("transfer_to_agent", to, `{\"result\":null}`), called("transfer_to_agent", `me"; other`, `{"result":null}; transfer name="billing" call="c" id="c"`, "billing")},
@@ -121,10 +132,16 @@ func TestDelegations(t *testing.T) {
 		{"a tool that is no transfer", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
 		{"a member that there is not", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
-			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
+			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
 		{"a member that speaks of another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `"Member with ID boss not found in the team"`, "me")},
 		{"a deep agent's subagent", calls("task", expert, "1"), called("task", `expert" branch="c" within="c"; other`, "1", "me")},
+		{"a subagent that there is not", calls("task", expert, noExpert), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpert+`"`, "me")},
+		{"a subagent that there is not, in JavaScript", calls("task", expert, noExpertJS), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpertJS+`"`, "me")},
+		{"a subagent's subagent", calls("task", expert, noFork), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noFork+`"`, "me")},
+		{"refused arguments", calls("task", expert, badArguments), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+badArguments+`"`, "me")},
+		{"a subagent that failed", calls("task", expert, failedInside), called("task", `expert" branch="c" within="c"; other`, `"`+failedInside+`"`, "me")},
+		{"a subagent that says so of another", calls("task", expert, noOther), called("task", `expert" branch="c" within="c"; other`, `"`+noOther+`"`, "me")},
 		{"a task for nobody", calls("task", member, "1"), called("task", `me"; other`, "1", "me")},
 		{"a member that nobody names", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 		{"arguments that are too long", calls("delegate_task_to_member", long, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},

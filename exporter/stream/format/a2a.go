@@ -33,12 +33,13 @@ func (a *a2a) gap(g *replay.Gap) bool {
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 	r := a.of(f, b)
 	ended := false
+	r.hear(b)
 	for i := range b.Events {
 		e := &b.Events[i]
 		if r.over && !completes(e) {
 			continue
 		}
-		r.take(e)
+		r.take(b, e)
 		a.state(r, b, e)
 		ended = ended || e.Kind == event.KindRunEnded
 	}

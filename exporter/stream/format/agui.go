@@ -38,9 +38,10 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 		return
 	}
 	ended := false
+	r.hear(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		r.take(e)
+		r.take(b, e)
 		a.state(r, b, e)
 		ended = ended || e.Kind == event.KindRunEnded
 	}

@@ -17,12 +17,15 @@ type input struct {
 	Prompt  string          `json:"prompt,omitempty"`
 	Options json.RawMessage `json:"options,omitempty"`
 	Schema  json.RawMessage `json:"schema,omitempty"`
+
+	by      string // the agent that asks
+	pending bool   // the agent has acknowledged it, which is no answer
 }
 
 // inputOf returns the question of a fact. It borrows from the fact's batch.
 func inputOf(e *event.Event) input {
 	q := e.Question()
-	return input{e.CallID, e.Input, e.Routing, seconds(e.Expires), q.Prompt, raw(q.Options), raw(q.Schema)}
+	return input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Expires: seconds(e.Expires), Prompt: q.Prompt, Options: raw(q.Options), Schema: raw(q.Schema)}
 }
 
 // maxKeptQuestion bounds what is kept of a question to be repeated at the end of its run, in bytes.

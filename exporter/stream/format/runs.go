@@ -10,10 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-const (
-	maxRuns  = 64 // that are known at once; one that is forgotten and goes on is taken for new
-	maxAsked = 32 // of one run
-)
+// maxRuns bounds the runs that are known at once. One that is forgotten and goes on is taken for new.
+const maxRuns = 64
 
 // status is how a run stands, in the words of every other account of ours.
 type status string
@@ -33,13 +31,10 @@ type run struct {
 	id, session string // as the reader is told them
 	stream      *replay.Stream
 
-	failure event.Failure
-	final   bool // its answer has come
+	verdict
 	over    bool
 	outcome status   // of a run that is over
 	last    a2aState // likewise
-	asked   []input
-	paused  []string // calls that its client is to answer
 	texts   texts
 	steps   []step
 	usage   map[string]event.Usage
@@ -125,43 +120,11 @@ func (r *runs) on(stream *replay.Stream) (open []*run) {
 	return open
 }
 
-// take notes what a fact says of how the run stands.
-func (r *run) take(e *event.Event) {
-	switch e.Kind {
-	case event.KindFinal:
-		r.final, r.failure = true, event.NoFailure
-	case event.KindError:
-		r.failure = e.Error
-		if r.failure == event.NoFailure {
-			r.failure = event.OtherFailure
-		}
-	case event.KindInputRequested:
-		if r.answer(e.CallID); len(r.asked) < maxAsked {
-			r.asked = append(r.asked, inputOf(e).kept())
-		}
-	case event.KindInputAnswered:
-		r.answer(e.CallID)
-	case event.KindToolPaused:
-		if len(r.paused) < maxAsked && !slices.Contains(r.paused, e.CallID) {
-			r.paused = append(r.paused, e.CallID)
-		}
-	case event.KindToolEnded:
-		r.paused = slices.DeleteFunc(r.paused, func(id string) bool { return id == e.CallID })
-	case event.KindModelEnded, event.KindUsage:
+// take notes what a fact says of the run.
+func (r *run) take(b *event.Batch, e *event.Event) {
+	r.verdict.take(b, e)
+	if e.Kind == event.KindModelEnded || e.Kind == event.KindUsage {
 		r.meter(e)
-	case event.KindRunEnded:
-		if e.Error != event.NoFailure {
-			r.failure = e.Error
-		}
-	}
-}
-
-func (r *run) answer(id string) {
-	for i := range r.asked {
-		if r.asked[i].ID == id {
-			r.asked = append(r.asked[:i], r.asked[i+1:]...)
-			return
-		}
 	}
 }
 
@@ -183,23 +146,6 @@ func (r *run) meter(e *event.Event) {
 		r.models = append(r.models, e.Model)
 	}
 	r.usage[e.Model] = used.Add(e.Usage)
-}
-
-// ended is how a run stands that is over, by the protocol's word where there is one, else since its stream is.
-func (r *run) ended(word bool, end event.End) status {
-	switch {
-	case r.failure == event.FailureCanceled:
-		return canceled
-	case r.failure != event.NoFailure:
-		return failed
-	case len(r.asked) > 0:
-		return interrupted
-	case word || r.final:
-		return completed
-	case end == event.EndClientLeft:
-		return canceled
-	}
-	return incomplete
 }
 
 // call is one of a tool for which the wire has no id.
@@ -299,14 +245,6 @@ func (r *run) endStep(agent, branch string) (step, bool) {
 	return step{}, false
 }
 
-// reason is why a run failed.
-func (r *run) reason() event.Failure {
-	if r.failure == event.NoFailure {
-		return event.OtherFailure
-	}
-	return r.failure
-}
-
 // completes reports whether a fact can be told of a run after its end. The others say that something begins, goes on or ends.
 func completes(e *event.Event) bool {
 	switch e.Kind {
@@ -319,5 +257,6 @@ func completes(e *event.Event) bool {
 // forget lets go of what is of no use once a run is over. The last texts are kept as hashes: its protocol may repeat them.
 func (r *run) forget() {
 	r.texts = texts{all: r.texts.all, last: r.texts.last}
-	r.steps, r.usage, r.models, r.asked, r.calls = nil, nil, nil, nil, nil
+	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil
+	r.verdict = verdict{failure: r.failure}
 }
