@@ -46,7 +46,7 @@ recordings: ## record the real servers of test/agents/servers again, or those in
 	python3 test/agents/servers/record.py "$${DELEGRAPH_SERVERS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/servers}" $(SERVERS)
 
 clients: ## have the real clients ask real servers directly and through a proxy
-	.ci/install/servers a2a-1 a2a-js agno llama-index
+	.ci/install/servers a2a-1 a2a-js agno llama-index fasta2a adk-a2a
 	.ci/install/agui
 	go test ./cmd/delegraph -run '^TestServersClients$$' -v
 

@@ -8,20 +8,27 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // Bounds of what is remembered of runs with listeners. A run that is forgotten is another run to the next listener; a frame that is
 // forgotten is news when a listener that far behind brings it.
 const (
-	maxShared = 1000 // runs
-	maxHeard  = 1000 // frames of each
-	maxOver   = 64   // runs that are over
+	maxShared    = 1000   // runs
+	maxHeard     = 1000   // frames of each
+	maxOver      = 64     // runs that are over
+	maxStreams   = 10_000 // open streams of runs
+	maxListeners = 1000   // of a run
 )
+
+// Losses counts what a limit took.
+type Losses interface{ Evicted(kind string) }
 
 // Listeners is an event.Sink before another, which hears each run and each frame once, however many streams bring them. The next sink
 // hears a run as the stream that brought it first, until the last of its streams has ended.
 type Listeners struct {
-	next event.Sink
+	next   event.Sink
+	losses Losses
 
 	mu      sync.Mutex
 	runs    *simplelru.LRU[sharedKey, *sharedRun]
@@ -59,17 +66,20 @@ type listener struct {
 }
 
 // NewListeners passes everything on to the next sink.
-func NewListeners(next event.Sink) *Listeners {
+func NewListeners(next event.Sink, losses Losses) *Listeners {
 	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxShared, nil) // the only error is a size below one
 	over, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOver, nil)
-	return &Listeners{next: next, runs: runs, over: over, streams: map[*event.Stream]*listener{}}
+	return &Listeners{next: next, losses: losses, runs: runs, over: over, streams: map[*event.Stream]*listener{}}
 }
 
-// Open begins a stream. One that answers a message to a run that goes on brings that run, and begins none.
+// Open begins a stream. One that answers a message to a run that goes on brings that run, and begins none. One that listens to a run that
+// goes on takes part in it from here on: the run does not end before it.
 func (s *Listeners) Open(stream *event.Stream) {
-	if !s.joinAnswered(stream) {
-		s.next.Open(stream)
+	if s.joinAnswered(stream) {
+		return
 	}
+	s.next.Open(stream)
+	s.joinRequested(stream)
 }
 
 func (s *Listeners) joinAnswered(stream *event.Stream) bool {
@@ -77,21 +87,45 @@ func (s *Listeners) joinAnswered(stream *event.Stream) bool {
 	defer s.mu.Unlock()
 	for _, id := range stream.Answers {
 		if run, goesOn := s.runs.Get(sharedKey{stream.Source, id}); goesOn && stream.Answer {
-			s.streams[stream] = run.join(stream, false)
-			return true
+			return s.join(run, stream, false) != nil
 		}
 	}
 	return false
 }
 
+func (s *Listeners) joinRequested(stream *event.Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run, goesOn := s.runs.Get(sharedKey{stream.Source, stream.Joins}); goesOn && stream.Joins != "" {
+		s.join(run, stream, true)
+	}
+}
+
+// join adds a stream to a run, if there is room. The caller holds the lock.
+func (s *Listeners) join(run *sharedRun, stream *event.Stream, opened bool) *listener {
+	if len(s.streams) >= maxStreams {
+		return nil
+	}
+	l := run.join(stream, opened)
+	if l != nil {
+		s.streams[stream] = l
+	}
+	return l
+}
+
 // Consume passes on a frame that is new.
 func (s *Listeners) Consume(b *event.Batch) {
-	l := s.listener(b)
+	l, lost := s.listener(b)
 	switch {
+	case lost != "":
+		s.losses.Evicted(lost)
+		if lost == tracker.LostStream {
+			s.next.Consume(b)
+		}
 	case l != nil && b.Said != 0 && b.Run == l.run.key.run:
 		if !l.run.consume(l, b, s.next) {
-			l = s.begin(b)
-			l.run.consume(l, b, s.next)
+			s.begin(b)
+			s.Consume(b)
 		}
 	case l != nil && !l.opened, b.Run == "" && b.Stream.Joins != "" && b.Rejected == "":
 		// What the agent says to this listener alone, such as that it may not listen, is nothing of the run.
@@ -100,45 +134,50 @@ func (s *Listeners) Consume(b *event.Batch) {
 	}
 }
 
-// listener returns what is known of a frame's stream, or nil where no other stream can bring its run.
-func (s *Listeners) listener(b *event.Batch) *listener {
+// listener returns what is known of a frame's stream, or nil where no other stream can bring its run. lost is set if there is no room.
+func (s *Listeners) listener(b *event.Batch) (l *listener, lost string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.streams[b.Stream]
-	if l != nil || b.Said == 0 || b.Run == "" || !b.Stream.Answer && b.Stream.Joins == "" {
-		return l
+	if l := s.streams[b.Stream]; l != nil || b.Said == 0 || b.Run == "" || !b.Stream.Answer && b.Stream.Joins == "" {
+		return l, ""
 	}
 	key := sharedKey{b.Stream.Source, b.Run}
 	run, known := s.runs.Get(key)
 	past, _ := s.over.Get(key)
+	lost = tracker.LostListener
 	switch {
 	case known && b.Stream.Answer:
-		return nil // its request did not say that the run goes on, so that another has begun
+		return nil, "" // its request did not say that the run goes on, so that another has begun
 	case known:
 	case past != nil && b.Stream.Joins != "" && b.Stream.Opened.Before(past.over):
 		run = past
 	default:
-		run = &sharedRun{key: key, stream: b.Stream}
-		s.runs.Add(key, run)
+		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
 	}
-	l = run.join(b.Stream, true)
-	s.streams[b.Stream] = l
-	return l
+	if l = s.join(run, b.Stream, true); l == nil {
+		return nil, lost
+	}
+	if lost == tracker.LostStream && s.runs.Add(key, run) {
+		s.losses.Evicted(tracker.LostStream)
+	}
+	return l, ""
 }
 
-// begin returns the listener of a stream that brings news of a run that was over: it is another run.
-func (s *Listeners) begin(b *event.Batch) *listener {
+// begin has the next frame of a stream begin another run, since it brings news of one that was over.
+func (s *Listeners) begin(b *event.Batch) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.streams, b.Stream)
 	s.over.Remove(sharedKey{b.Stream.Source, b.Run})
-	s.mu.Unlock()
-	return s.listener(b)
 }
 
-// join adds a stream. It brings no frame that came before it was asked for.
+// join adds a stream, or returns nil if the run has too many. The stream brings no frame that came before it was asked for.
 func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.listeners) >= maxListeners {
+		return nil
+	}
 	first := slices.IndexFunc(r.heard, func(f heardFrame) bool { return !f.at.Before(stream.Opened) })
 	if first < 0 {
 		first = len(r.heard)
@@ -153,7 +192,7 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	alone := len(r.listeners) == 1 && r.over.IsZero()
+	alone := len(r.listeners) == 1 && r.over.IsZero() && r.ended.IsZero()
 	if b.Recap && !alone || b.Refusal && l != r.listeners[0] || r.isKnown(l, b) {
 		return true
 	}
@@ -213,7 +252,7 @@ func (s *Listeners) Close(stream *event.Stream, end event.End, at time.Time) {
 	if l.opened && stream != r.stream {
 		s.next.Close(stream, end, at)
 	}
-	if end == event.EndOfStream {
+	if end == event.EndOfStream && at.After(r.ended) {
 		r.ended = at
 	}
 	switch {

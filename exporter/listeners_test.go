@@ -2,12 +2,14 @@ package exporter_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // transcript is what a sink is told: streams by their nonces, frames by their types.
@@ -20,7 +22,7 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 }
 
 // TestListeners has several streams bring one run, step by step, a second each. "+a" opens the answer to a request, "+a?" a stream that
-// listens to the run, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
+// listens to the run, "+a?<" one that was asked for before all that, "+a!" the answer to a message to it. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame
 // that came before all others, "a:x?" one that names no run; a frame says what it is called. "-a" is a stream that the agent ends, "-a." one whose client leaves.
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
@@ -38,9 +40,11 @@ func TestListeners(t *testing.T) {
 		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
 		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
 		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
-		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -a,0@6 -b,0@10 "},
-		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y -a,0@5 b:z b:u -b,0@10 "},
-		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c -a,0@5 b:y b:z -c,0@12 -b,0@13 "},
+		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
+		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y a:z a:u -b,0@10 -a,0@10 "},
+		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c a:y a:z -c,0@12 -b,0@13 -a,0@13 "},
+		{"the second is answered when all is over", "+a a:x a:y -a +b?< b:s^ b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
+		{"the second is answered and has news when all is over", "+a a:x a:y -a +b?< b:s^ b:y b:z -b", "+a a:x a:y -a,0@4 +b b:z -b,0@9 "},
 		{"the second is refused", "+a a:x +b? b:e? a:y -b -a", "+a a:x +b a:y -b,0@6 -a,0@7 "},
 		{"the second's own error", "+a a:x +b? b:s^ b:e! -b a:y -a", "+a a:x +b -b,0@6 a:y -a,0@8 "},
 		{"an error that both hear", "+a a:x +b? b:s^ b:e! a:e! -b -a", "+a a:x +b a:e -b,0@7 -a,0@8 "},
@@ -51,7 +55,7 @@ func TestListeners(t *testing.T) {
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var told transcript
-		s := exporter.NewListeners(&told)
+		s := exporter.NewListeners(&told, losses{})
 		streams := map[string]*event.Stream{}
 		for i, step := range strings.Fields(c.steps) {
 			now := time.Unix(int64(i+1), 0)
@@ -59,8 +63,11 @@ func TestListeners(t *testing.T) {
 			case '+':
 				of := &event.Stream{Source: "s", Nonce: step[1:2], Opened: now, Answer: true}
 				switch {
-				case strings.HasSuffix(step, "?"):
+				case strings.Contains(step, "?"):
 					of.Answer, of.Joins = false, "t"
+					if strings.HasSuffix(step, "<") {
+						of.Opened = time.Unix(0, 0)
+					}
 				case strings.HasSuffix(step, "!"):
 					of.Answers = []string{"t"}
 				}
@@ -93,7 +100,7 @@ func TestListeners(t *testing.T) {
 // TestListenersOfOtherRuns keeps runs of other sources, of other ids, and streams of many runs apart.
 func TestListenersOfOtherRuns(t *testing.T) {
 	var told transcript
-	s := exporter.NewListeners(&told)
+	s := exporter.NewListeners(&told, losses{})
 	a, b := &event.Stream{Source: "s", Nonce: "a", Answer: true}, &event.Stream{Source: "other", Nonce: "b", Identity: event.Identity{Joins: "t"}}
 	c, tail := &event.Stream{Source: "s", Nonce: "c", Identity: event.Identity{Joins: "u"}}, &event.Stream{Source: "s", Nonce: "d"}
 	for _, of := range []*event.Stream{a, b, c, tail} {
@@ -109,11 +116,16 @@ func TestListenersOfOtherRuns(t *testing.T) {
 	}
 }
 
+// losses counts what a limit took.
+type losses map[string]int
+
+func (l losses) Evicted(kind string) { l[kind]++ }
+
 // TestListenersBounds has a run bring more frames than are remembered, and a source more runs. A listener that is not so far behind as to
 // miss what is forgotten brings no frame twice.
 func TestListenersBounds(t *testing.T) {
-	next := &heard{}
-	s := exporter.NewListeners(next)
+	next, lost := &heard{}, losses{}
+	s := exporter.NewListeners(next, lost)
 	first := &event.Stream{Source: "s", Answer: true}
 	s.Open(first)
 	frame := func(of *event.Stream, i int) {
@@ -138,5 +150,45 @@ func TestListenersBounds(t *testing.T) {
 	s.Open(&event.Stream{Source: "s", Answer: true, Identity: event.Identity{Answers: []string{"t"}}})
 	if next.opened != 2003 {
 		t.Errorf("%d streams are heard: a run is remembered after 2000 others", next.opened)
+	}
+	if want := (losses{tracker.LostStream: 1001}); !maps.Equal(lost, want) {
+		t.Errorf("lost are %v, want %v", lost, want)
+	}
+}
+
+// TestTooManyListeners has a run be listened to by more streams than it may have: the last brings nothing. And it has a source open more
+// streams than are compared: the last is a run of its own, and so is what listens to it.
+func TestTooManyListeners(t *testing.T) {
+	const most, mostStreams = 1000, 10_000
+	next, lost := &heard{}, losses{}
+	s := exporter.NewListeners(next, lost)
+	bring := func(run string, said uint64, joins bool) *event.Stream {
+		of := &event.Stream{Source: "s", Answer: !joins}
+		if joins {
+			of.Joins = run
+		}
+		s.Open(of)
+		s.Consume(&event.Batch{Stream: of, Run: run, Said: said})
+		return of
+	}
+	bring("t", 1, false)
+	var last *event.Stream
+	for range most {
+		last = bring("t", 1, true)
+	}
+	if want := (losses{tracker.LostListener: 1}); next.consumed != 1 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames are heard, lost are %v, want %v", next.consumed, lost, want)
+	}
+	s.Close(last, event.EndOfStream, time.Unix(1, 0))
+	for i := range mostStreams - most {
+		bring(fmt.Sprint(i%500), uint64(i+1), i >= 500)
+	}
+	clear(lost)
+	next.consumed = 0
+	bring("another", 1, false)
+	bring("another", 1, true)
+	bring("0", 1, true)
+	if want := (losses{tracker.LostStream: 2, tracker.LostListener: 1}); next.consumed != 2 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames are heard, lost are %v, want %v", next.consumed, lost, want)
 	}
 }

@@ -15,12 +15,15 @@ import (
 func TestServersClients(t *testing.T) {
 	for _, test := range []struct {
 		server, client, modules string
-		large                   bool // takes minutes to install, so it runs only where it is
+		large                   bool    // is not installed for each change, so it runs only where it is
+		runs                    float64 // that the client asks for; 0 where it does not ask one after the other
 	}{
-		{"a2a-1", "a2a-1.py", "a2a-1", false},
-		{"a2a-js", "a2a-js.mjs", "a2a-js", false},
-		{"agno", "agno_a2a.py", "agno", true},
-		{"llama-index", "llama-index.mjs", "../agui", true},
+		{"a2a-1", "a2a-1.py", "a2a-1", false, 0},
+		{"a2a-js", "a2a-js.mjs", "a2a-js", false, 0},
+		{"agno", "agno_a2a.py", "agno", true, 0},
+		{"llama-index", "llama-index.mjs", "../agui", true, 0},
+		{"fasta2a", "fasta2a_talk.py", "fasta2a", true, 3},
+		{"adk-a2a", "a2a_talk.py", "a2a-1", true, 3},
 	} {
 		t.Run(test.server, func(t *testing.T) {
 			home := serversHome(t)
@@ -45,6 +48,9 @@ func TestServersClients(t *testing.T) {
 			}
 			if car.stop(); car.count(t, "delegraph_frames_total") == 0 {
 				t.Error("the client went around the proxy")
+			}
+			if runs := car.count(t, "delegraph_runs_started_total"); test.runs > 0 && runs != test.runs {
+				t.Errorf("%g runs, happened were %g", runs, test.runs)
 			}
 		})
 	}

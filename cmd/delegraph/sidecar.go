@@ -124,7 +124,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	reading := collectorSettings(c)
 	reading.Foreign, reading.Panics = warnForeign(logger), s.panics
 	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
-	listeners := exporter.NewListeners(s.sources)
+	listeners := exporter.NewListeners(s.sources, s.metrics)
 	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
 		return collector.New(dialects, reading, listeners)
 	}

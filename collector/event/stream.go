@@ -48,7 +48,9 @@ const (
 	EndBroken                // the connection to the agent broke
 )
 
-// Sink receives what sources observe. Calls for one stream come one after the other, calls for several streams at once.
+// Sink receives what sources observe. Calls for one stream come one after the other, calls for several streams at once. A stream that
+// joins a run, or answers one, is opened after everything that its source received before it, and before the close of a stream that ends
+// later. A close keeps its place among what a stream that joins a run receives, and the close of such a stream among everything.
 //
 // A sink does not block on anything outside the process, and it keeps nothing of a batch.
 type Sink interface {

@@ -47,19 +47,24 @@ func (p *Proxy) observe(resp *http.Response) error {
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, gone: resp.Request.Context()}
 	resp.Body = body
 	if open := x == nil || x.open; p.settings.Judge != nil && !open {
-		return p.judge(resp, body, s, names)
+		return p.judge(resp, body, s, names, x)
 	}
 	body.tap = newTap(p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
 	if p.settings.Judge != nil {
 		p.judgeOpen(resp, body, *s)
 	}
-	p.working.Go(func() { p.follow(s, body, x == nil || x.open, names, encoding) })
+	await := p.order.enter(body.tap.queue, s, x.began())
+	p.working.Go(func() {
+		defer p.order.leave(body.tap.queue)
+		await()
+		p.follow(s, body, x == nil || x.open, names, encoding)
+	})
 	return nil
 }
 
 // judge puts a judge into the path of an agent's stream, which then goes out in no encoding. What is decoded for the judge is
 // observed.
-func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, names []string) error {
+func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) error {
 	plain := decompress(body, contentEncoding(resp.Header))
 	if u, cannot := plain.(unreadable); cannot {
 		return inEncoding(string(u))
@@ -70,7 +75,12 @@ func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, 
 	r.upstream, r.memory = &counting{Reader: plain}, p.settings.Relays
 	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true, Suggested: p.settings.Dialect == ""}, names...)
 	p.reframed(resp, r)
-	p.working.Go(func() { p.deliver(s, r) })
+	await := p.order.enter(r.queue, s, x.began())
+	p.working.Go(func() {
+		defer p.order.leave(r.queue)
+		await()
+		p.deliver(s, r)
+	})
 	return nil
 }
 

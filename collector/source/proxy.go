@@ -77,6 +77,7 @@ type Proxy struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	linger    time.Duration
+	order     order
 	forward   *httputil.ReverseProxy
 	working   sync.WaitGroup // run requests and observations
 	stopped   context.Context
@@ -87,7 +88,7 @@ type Proxy struct {
 
 // NewProxy prepares a proxy; Handler serves it.
 func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialect, t Tracing, counters Counters, logger *slog.Logger, now func() time.Time) *Proxy {
-	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now, linger: linger}
+	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now, linger: linger, order: newOrder()}
 	p.stopped, p.stop = context.WithCancel(context.Background())
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
@@ -117,6 +118,17 @@ type exchange struct {
 	length int64
 	span   *serverSpan // nil on a path that is no agent's
 	parent event.SpanContext
+	first  *signal // closed once a frame of the answer was observed; nil if the request begins no run
+	stream bool    // the answer is observed
+}
+
+// began returns the signal of the first frame, which the observation closes.
+func (x *exchange) began() *signal {
+	if x == nil || x.first == nil {
+		return newSignal()
+	}
+	x.stream = true
+	return x.first
 }
 
 type exchangeKey struct{}
@@ -161,6 +173,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, open: true}
 		r = p.exchanging(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
+	defer p.answered(r)
 	if p.settings.Cards {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
 	}
@@ -180,7 +193,17 @@ func (p *Proxy) exchanging(r *http.Request, x *exchange) *http.Request {
 	if x.span != nil && p.settings.Named != nil {
 		x.body.over = func() { p.working.Go(func() { p.name(x) }) }
 	}
+	if !x.continues {
+		x.first = p.order.begin()
+	}
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+}
+
+// answered notes that a request is over. If its answer is observed, the observation does so.
+func (p *Proxy) answered(r *http.Request) {
+	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil && x.first != nil && !x.stream {
+		p.order.forget(x.first)
+	}
 }
 
 // mayAskForRun reports whether a request on any path may ask for an agent's stream, which only the stream itself can tell.

@@ -41,16 +41,18 @@ type queue[E any] struct {
 	called  time.Time // for when it was called last
 	late    *time.Timer
 	pending bool // late runs
+	turn
 }
 
 type queued[E any] struct {
 	element E
 	cost    int
 	bytes   int // of the stream
+	mark    *mark
 }
 
 func newQueue[E any](limit int, memory *budget.Account, now func() time.Time, unseen func(reason string, bytes int)) *queue[E] {
-	q := &queue[E]{limit: limit, memory: memory, now: now, unseen: unseen}
+	q := &queue[E]{limit: limit, memory: memory, now: now, unseen: unseen, turn: newTurn()}
 	q.ready.L = &q.mu
 	return q
 }
@@ -82,7 +84,7 @@ func (q *queue[E]) put(element E, cost, bytes int) {
 		q.unseen(q.loses, bytes)
 		return
 	}
-	q.waiting = append(q.waiting, queued[E]{element, cost, bytes})
+	q.waiting = append(q.waiting, queued[E]{element: element, cost: cost, bytes: bytes})
 	q.cost += cost
 	if q.asleep && !q.pending {
 		q.pending = true
@@ -144,12 +146,22 @@ func (q *queue[E]) wake() {
 
 // close says that nothing follows but the rest, which is in no element.
 func (q *queue[E]) close(rest int) {
+	if q.order == nil {
+		q.finish(rest, nil)
+		return
+	}
+	q.order.end(q, func(before []<-chan struct{}) { q.finish(rest, before) })
+}
+
+// finish closes the queue. Observation of the end waits for what came before.
+func (q *queue[E]) finish(rest int, before []<-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return
 	}
 	q.closed, q.rest = true, rest
+	q.last = append(q.last, before...)
 	if q.loses == "" {
 		q.ended = q.now()
 	} else {
@@ -158,23 +170,41 @@ func (q *queue[E]) close(rest int) {
 	q.ready.Signal()
 }
 
-// take waits for the next element. After an overflow there is none: what follows the gap could not be understood.
+// take waits for the next element, by which everything before it has been observed. After an overflow there is none: what follows the gap
+// could not be understood.
 func (q *queue[E]) take() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.waiting) == 0 && !q.closed && q.loses == "" {
-		q.asleep = true
-		q.ready.Wait()
+	q.advance()
+	for {
+		for len(q.waiting) == 0 && !q.closed && q.loses == "" {
+			q.asleep, q.idle = true, true
+			q.ready.Wait()
+		}
+		q.taken, q.idle = queued[E]{}, false
+		if len(q.waiting) == 0 {
+			q.awaiting(q.last)
+			return element, false
+		}
+		next := q.waiting[0]
+		q.waiting[0], q.waiting = queued[E]{}, q.waiting[1:]
+		if next.mark != nil {
+			next.mark.pass()
+			q.awaiting([]<-chan struct{}{next.mark.after})
+			continue
+		}
+		q.taken = next
+		q.cost -= next.cost
+		q.memory.Release(next.cost)
+		return next.element, true
 	}
-	q.taken = queued[E]{}
-	if len(q.waiting) == 0 {
-		return element, false
-	}
-	q.taken = q.waiting[0]
-	q.waiting[0], q.waiting = queued[E]{}, q.waiting[1:]
-	q.cost -= q.taken.cost
-	q.memory.Release(q.taken.cost)
-	return q.taken.element, true
+}
+
+// awaiting waits without the lock, which the caller holds.
+func (q *queue[E]) awaiting(all []<-chan struct{}) {
+	q.mu.Unlock()
+	defer q.mu.Lock()
+	awaitAll(all)
 }
 
 // abandon loses the part of the element last taken that was not observed, and all after it.
@@ -183,6 +213,9 @@ func (q *queue[E]) abandon(reason string, unobserved int) {
 	defer q.mu.Unlock()
 	for _, e := range q.waiting {
 		unobserved += e.bytes
+		if e.mark != nil {
+			e.mark.pass()
+		}
 	}
 	q.memory.Release(q.cost)
 	q.waiting, q.cost = nil, 0

@@ -84,7 +84,7 @@ var (
 	// What the tracker holds open, and what it keeps of a run.
 	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.InvokeNode), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
-		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent},
+		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent, tracker.LostStream, tracker.LostListener},
 		kinds([]event.Kind{
 			event.KindTransfer, event.KindThought, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
 		}))

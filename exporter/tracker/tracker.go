@@ -41,6 +41,11 @@ const (
 	LostOrphan = "orphan" // a run whose parent was waited for in vain, because too much of it is held
 	// LostContent is content that was not kept because too much is held.
 	LostContent = "content"
+
+	// These two are counted by what has each run heard once, however many streams bring it.
+
+	LostStream   = "stream"   // a frame of a stream that is not compared with others of its run; or a run that no longer is
+	LostListener = "listener" // a frame of a stream that is one too many for its run, which others bring
 )
 
 // Settings bound the tracker; all but those of content must be positive.

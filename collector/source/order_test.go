@@ -1,0 +1,223 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/proof"
+)
+
+// TestObservationKeepsOrder relays streams while nothing is observed, then observes them in every order that is possible. "+a" asks for
+// a run, "+b?" listens to it, "+c!" answers it. "a:1" is a frame, "-a" the end of a stream, "-a." a client that leaves, "~" a pause.
+func TestObservationKeepsOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, steps string
+		orders      int // least number of them, so that the test cannot lose its subject
+	}{
+		{"a listener", "+a a:1 +b? b:2 a:3 b:3 -a -b", 4},
+		{"a listener of which the request's client hears first", "+a a:1 +b? a:3 -a b:2 b:3 -b", 1},
+		{"a client that goes over to another stream", "+a a:1 +b? b:2 -a. b:3 -b", 1},
+		{"a listener that leaves", "+a a:1 +b? b:2 a:2 -b. a:3 -a", 2},
+		{"two listeners", "+a a:1 +b? b:2 +c? c:2 a:3 b:3 c:3 -b -a -c", 6},
+		{"a request beside it", "+a +d a:1 d:1 +b? b:2 -d -a -b", 2},
+		{"a listener after the end", "+a a:1 -a +b? b:2 -b", 1},
+		{"an answer", "+a a:1 +c! c:2 a:3 -a -c", 4},
+		{"a listener that is served first", "+a +b? b:2 a:1 a:3 b:3 -a -b", 4},
+		{"a listener that is served long before", "+a +b? b:2 ~ a:1 a:3 b:3 -a -b", 8},
+	} {
+		for _, filtered := range []bool{false, true} {
+			steps, seen := strings.Fields(c.steps), 0
+			for choices := []int{}; choices != nil; seen++ {
+				var order []string
+				synctest.Test(t, func(t *testing.T) { order, choices = observeIn(t, steps, choices, filtered) })
+				if wrong := outOfOrder(steps, order); wrong != "" {
+					t.Fatalf("%s, filtered %t: %s: observed as %s: %s", c.name, filtered, c.steps, strings.Join(order, " "), wrong)
+				}
+			}
+			if seen < c.orders {
+				t.Errorf("%s, filtered %t: %d orders", c.name, filtered, seen)
+			}
+		}
+	}
+}
+
+// outOfOrder returns what contradicts the order in which the steps were received, or "".
+func outOfOrder(steps, order []string) string {
+	if want := slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return step == "~" }); len(order) != len(want) {
+		return "not everything was observed"
+	}
+	if a, b := slices.Index(order, "a:1"), slices.Index(order, "+b?"); b >= 0 && a > b && !slices.Contains(steps, "~") {
+		return "a:1 names the run that b listens to"
+	}
+	listens := func(stream string) bool { return slices.Contains(steps, "+"+stream+"?") }
+	for j, later := range steps {
+		for _, earlier := range steps[:j] {
+			a, b := streamOf(earlier), streamOf(later)
+			if a == b || a == "~" || b == "~" {
+				continue
+			}
+			matters := later[0] == '+' && strings.ContainsAny(later, "?!") || // it may be asked for because of what came before
+				earlier[0] == '+' && strings.ContainsAny(earlier, "?!") && later[0] == '-' ||
+				(earlier[0] == '-' || later[0] == '-') && (listens(a) || listens(b)) && earlier[0] != '+'
+			if matters && slices.Index(order, earlier) > slices.Index(order, later) {
+				return earlier + " came before " + later
+			}
+		}
+	}
+	return ""
+}
+
+func streamOf(step string) string { return strings.Trim(step, "+-.?!:0123456789") }
+
+// observeIn relays the steps and returns the order in which they were observed. Where several streams can be observed next, a choice says
+// which is. The next choices are nil after the last order.
+func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (order []string, next []int) {
+	gate := &gatedSink{names: map[time.Time]string{}, waiting: map[string]gatedCall{}}
+	p := newGatedProxy(gate, filtered)
+	agents, clients := map[string]*io.PipeWriter{}, map[string]io.Closer{}
+	for _, step := range steps {
+		name := streamOf(step)
+		switch {
+		case step == "~":
+			time.Sleep(headStart)
+		case step[0] == '+':
+			gate.name(name)
+			agents[name], clients[name] = askFor(t, p, step)
+		case strings.HasSuffix(step, "."):
+			_ = clients[name].Close()
+		case step[0] == '-':
+			_ = agents[name].Close()
+		default:
+			_, _ = fmt.Fprintf(agents[name], "data: %s\n\n", fmt.Sprintf(workingUpdate, step))
+		}
+		time.Sleep(patience) // all that may be observed by now is
+	}
+	var counts []int
+	for gate.waits() {
+		if len(counts) == len(choices) {
+			choices = append(choices, 0)
+		}
+		name := slices.Sorted(maps.Keys(gate.waiting))[choices[len(counts)]]
+		counts = append(counts, len(gate.waiting))
+		call := gate.waiting[name]
+		order = append(order, steps[slices.IndexFunc(steps, func(step string) bool { return call.is(name, step) })])
+		delete(gate.waiting, name)
+		close(call.pass)
+	}
+	p.Wait()
+	for at := len(counts) - 1; at >= 0; at-- {
+		if choices[at]+1 < counts[at] {
+			return order, append(slices.Clone(choices[:at]), choices[at]+1)
+		}
+	}
+	return order, nil
+}
+
+const workingUpdate = `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},"metadata":{"step":%q}}}}`
+
+// askFor has a client ask for a stream and read it to its end.
+func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client io.Closer) {
+	t.Helper()
+	asked := `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{}}}`
+	switch {
+	case strings.HasSuffix(step, "?"):
+		asked = `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"t"}}`
+	case strings.HasSuffix(step, "!"):
+		asked = `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"taskId":"t"}}}`
+	}
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(asked))
+	body := newRequestBody(r)
+	r = p.exchanging(r, &exchange{route: p.route(r), body: body})
+	_, _ = io.ReadAll(body)
+	from, agent := io.Pipe()
+	ctx, leave := context.WithCancel(r.Context())
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: from, Request: r.WithContext(ctx)}
+	if err := p.observe(resp); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+	}()
+	return agent, closing(func() error { leave(); return from.CloseWithError(context.Canceled) })
+}
+
+type closing func() error
+
+func (c closing) Close() error { return c() }
+
+func newGatedProxy(sink event.Sink, filtered bool) *Proxy {
+	settings := ProxySettings{Name: "s", BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: 1 << 20, FrameLimit: 1 << 20, Dialect: "a2a"}
+	if filtered {
+		settings.Judge = func() Judge { return letAll{} }
+	}
+	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, sink)
+	return NewProxy(settings, c, collector.Dialects(), Tracing{}, unheard{}, slog.New(slog.DiscardHandler), time.Now)
+}
+
+// unheard counts nothing.
+type unheard struct{}
+
+func (unheard) Up(string, bool)               {}
+func (unheard) BrokeOff(string)               {}
+func (unheard) CardPassed(_, _ string)        {}
+func (unheard) Unobserved(_, _ string, _ int) {}
+func (unheard) Unread(_, _ string)            {}
+
+// gatedSink lets one call pass at a time.
+type gatedSink struct {
+	mu      sync.Mutex
+	names   map[time.Time]string // of streams, by when they were asked for
+	waiting map[string]gatedCall // by stream
+}
+
+type gatedCall struct {
+	what string // "+", "-" or the data of a frame
+	pass chan struct{}
+}
+
+// is reports whether the call observes a step.
+func (c gatedCall) is(stream, step string) bool {
+	return streamOf(step) == stream && (step[:1] == c.what || strings.Contains(c.what, `"`+step+`"`))
+}
+
+// name names the stream that is asked for now.
+func (g *gatedSink) name(stream string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.names[time.Now()] = stream
+}
+
+func (g *gatedSink) wait(s *event.Stream, what string) {
+	call := gatedCall{what, make(chan struct{})}
+	g.mu.Lock()
+	g.waiting[g.names[s.Opened]] = call
+	g.mu.Unlock()
+	<-call.pass
+}
+
+// waits reports whether a call waits, after everything that can happen has happened.
+func (g *gatedSink) waits() bool {
+	if synctest.Wait(); len(g.waiting) == 0 {
+		time.Sleep(headStart)
+		synctest.Wait()
+	}
+	return len(g.waiting) > 0
+}
+
+func (g *gatedSink) Open(s *event.Stream)                            { g.wait(s, "+") }
+func (g *gatedSink) Consume(b *event.Batch)                          { g.wait(b.Stream, string(b.Frame.Data)) }
+func (g *gatedSink) Close(s *event.Stream, _ event.End, _ time.Time) { g.wait(s, "-") }
