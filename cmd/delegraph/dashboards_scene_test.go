@@ -59,7 +59,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{recordings: newRecordedAgent(t).recordings, others: others(t), end: make(chan struct{})}
 	s.finish = sync.OnceFunc(func() { close(s.end) })
-	briefing, err := os.ReadFile("demo/recordings/fire-briefing.sse")
+	briefing, err := os.ReadFile("../../internal/demo/recordings/fire-briefing.sse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (s *scene) fallSilent(t *testing.T, car *running, runs int) {
 func subscribe(t *testing.T, car *running, id string) (stop func() string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.external.listener.Addr().String()+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.StreamAddr()+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -318,7 +318,7 @@ func TestA2AServer(t *testing.T) {
 stream: {listen: "127.0.0.1:0"}
 sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: "http://%s"}}]
 `, strings.TrimSpace(address)), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	proxy, events := "http://"+car.proxies[0].listener.Addr().String(), "http://"+car.external.listener.Addr().String()+"/events"
+	proxy, events := "http://"+car.Proxies()[0].Addr, "http://"+car.StreamAddr()+"/events"
 	for version, path := range map[string]string{"1.0": "/", "0.3": "/a2a"} {
 		for text, state := range map[string]string{"go": "TASK_STATE_COMPLETED", "fail": "TASK_STATE_FAILED"} {
 			got := client.read(proxy+path, version, text)
@@ -369,7 +369,7 @@ func held(ctx context.Context, t *testing.T, car *running, url string) []byte {
 		return nil
 	}
 	defer response.Body.Close()
-	held := car.external.hub.Replay()
+	held := car.Replay()
 	newest := fmt.Sprintf("-%d\n", held.Frames+held.Ends)
 	var all bytes.Buffer
 	lines := bufio.NewReader(response.Body)

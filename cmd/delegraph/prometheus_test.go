@@ -39,7 +39,7 @@ func TestPromtool(t *testing.T) {
 	}
 	agent.Close()
 	post(t, car.address(), adkserver.RunRequest("u", "s", "adk-go/plain", true), nil)
-	car.proxies[0].Wait()
+	car.Wait()
 
 	check := func(page io.Reader) (string, error) {
 		command := exec.CommandContext(t.Context(), promtool, "check", "metrics")
@@ -74,9 +74,9 @@ func TestPrometheus(t *testing.T) {
 
 	driven := []string{"adk-go/transfer", "adk-go/transfer", "adk-go/parallel_tools", "adk-go/tool_error", "adk-go/plain", "adk-go/model_429", "adk-js/plain", "adk-python/parallel_tools"}
 	for _, name := range driven {
-		ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
+		ask200(t, car, adkserver.RunRequest("u", "s", name, true))
 	}
-	want := tally(t, car.recent.Runs())
+	want := tally(t, car.Recent.Runs())
 	for _, job := range []string{"native", "classic"} {
 		query := func(format string) string { return strings.ReplaceAll(format, "JOB", `job="`+job+`"`) }
 		server.until(t, query(`sum by (status) (delegraph_runs_ended_total{JOB}) > 0`), "status", want.statuses)
@@ -98,7 +98,7 @@ func TestPrometheus(t *testing.T) {
 		t.Errorf("the longest agent took %v s, by the classic histogram %v s", longest, rough)
 	}
 	server.until(t, `sum by (source) (rate(delegraph_parse_errors_total{job="native"}[1m]))`, "source", map[string]float64{"fire-briefing": 0})
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "fault", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "fault", true))
 	server.until(t, `sum by (reason) (increase(delegraph_parse_errors_total{job="native"}[1m])) > bool 0 == 1`, "reason", map[string]float64{"syntax": 1})
 }
 

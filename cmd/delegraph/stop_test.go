@@ -71,7 +71,7 @@ func TestTwoClocks(t *testing.T) {
 	if _, err := io.ReadAll(resp.Body); err != nil {
 		t.Fatal(err)
 	}
-	car.proxies[0].Wait()
+	car.Wait()
 	over := time.Now()
 	car.stop()
 
@@ -131,8 +131,8 @@ func TestStopWithOpenStream(t *testing.T) {
 				}
 			}
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(nil))
-			if car.grace = 2 * time.Second; c.ends {
-				car.grace = time.Hour
+			if car.Grace = 2 * time.Second; c.ends {
+				car.Grace = time.Hour
 			}
 			got := make(chan gotten, 1)
 			go func() { got <- post(t, car.address(), adkserver.RunRequest("u", "s", "fault", true), nil) }()
@@ -160,7 +160,7 @@ func TestStopWithOpenStream(t *testing.T) {
 				t.Errorf("the client got %d bytes of %d, then %v", len(a.body), len(sent), a.err)
 			}
 			<-stopped
-			for _, r := range car.recent.Runs() {
+			for _, r := range car.Recent.Runs() {
 				if said := string(r.Status) + " " + text(r.StatusReason); said != c.run {
 					t.Errorf("the run is %q, not %q", said, c.run)
 				}
@@ -171,8 +171,8 @@ func TestStopWithOpenStream(t *testing.T) {
 				}
 				spans.checkShape(t, time.Unix(0, 0), time.Now())
 			}
-			if len(car.recent.Runs()) != 1 || len(receiver.traces(t)) != 1 {
-				t.Errorf("%d runs, %d traces", len(car.recent.Runs()), len(receiver.traces(t)))
+			if len(car.Recent.Runs()) != 1 || len(receiver.traces(t)) != 1 {
+				t.Errorf("%d runs, %d traces", len(car.Recent.Runs()), len(receiver.traces(t)))
 			}
 		})
 	}
@@ -202,10 +202,10 @@ func TestWebSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			car := launch(t, fmt.Sprintf(c.configured, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-			if car.grace = time.Second / 4; c.leaves {
-				car.grace = time.Hour
+			if car.Grace = time.Second / 4; c.leaves {
+				car.Grace = time.Hour
 			}
-			conn, err := net.Dial("tcp", car.proxies[0].listener.Addr().String())
+			conn, err := net.Dial("tcp", car.Proxies()[0].Addr)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,8 +238,8 @@ func TestWebSocket(t *testing.T) {
 			} else if rest, _ := io.ReadAll(read); len(rest) > 0 { // a reset is as good as an end
 				t.Errorf("then comes %q", rest)
 			}
-			<-car.drained.Done()
-			if runs := car.recent.Runs(); len(runs) != 0 {
+			car.stop()
+			if runs := car.Recent.Runs(); len(runs) != 0 {
 				t.Errorf("%d runs", len(runs))
 			}
 		})
