@@ -115,7 +115,7 @@ func load(path string) (*figures, error) {
 	}
 	for _, c := range wanted {
 		if f.of(c.Name) == 0 {
-			return nil, fmt.Errorf("%s has no %q: run `go run ./exporter/stream/scale -measure`", path, c.Name)
+			return nil, fmt.Errorf("%s has no %q: run `go -C .ci/scale run . -measure`", path, c.Name)
 		}
 	}
 	return f, nil

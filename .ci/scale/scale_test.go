@@ -11,8 +11,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the tables of docs/scale.md")
 
 const (
-	document = "../../../docs/scale.md"
-	measured = "../../../docs/scale.json"
+	document = root + "/docs/scale.md"
+	measured = root + "/docs/scale.json"
 )
 
 // TestDocument has the tables of the document say what the program says of the stored figures.
@@ -38,7 +38,7 @@ func TestDocument(t *testing.T) {
 			continue
 		}
 		if has != table.text && !*update {
-			t.Errorf("%s is not what the figures say: run go test ./exporter/stream/scale -update, and read the diff", table.name)
+			t.Errorf("%s is not what the figures say: run go -C .ci/scale test . -update, and read the diff", table.name)
 		}
 		text = before + opening + table.text + "<!-- end -->" + after
 	}

@@ -39,7 +39,9 @@ func measure(turns int) (*figures, error) {
 	for turn := range turns {
 		for _, r := range runs {
 			fmt.Fprintf(os.Stderr, "turn %d of %d: %s %s\n", turn+1, turns, r.pkg, r.bench)
-			out, err := exec.Command("go", "test", r.pkg, "-run", "^$", "-bench", r.bench, "-benchtime", r.time, "-timeout", "9m").Output()
+			bench := exec.Command("go", "test", r.pkg, "-run", "^$", "-bench", r.bench, "-benchtime", r.time, "-timeout", "9m")
+			bench.Dir = root
+			out, err := bench.Output()
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w: %s", r.pkg, r.bench, err, out)
 			}

@@ -41,7 +41,9 @@ func newStand(ctx context.Context, servers int) (s *stand, err error) {
 		return nil, err
 	}
 	program := filepath.Join(s.folder, "delegraph")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/delegraph").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", program, "./cmd/delegraph")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	addresses, err := free(3 + 2*servers)

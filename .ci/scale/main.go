@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// root is the root of the main module, from the folder of this one, in which the program runs.
+const root = "../.."
+
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
@@ -15,7 +18,7 @@ func main() {
 }
 
 func run() error {
-	path := flag.String("figures", "docs/scale.json", "the file of what was measured")
+	path := flag.String("figures", root+"/docs/scale.json", "the file of what was measured")
 	again := flag.Int("measure", 0, "measure the costs again, so many times, and write the file")
 	real := flag.Int("check", 0, "hold the model against real processes on this machine, so many times, and write the results into the file")
 	cluster := flag.Int("cluster", 0, "the same with three servers of NATS")
