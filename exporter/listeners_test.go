@@ -140,3 +140,10 @@ func TestListenersBounds(t *testing.T) {
 		t.Errorf("%d streams are heard: a run is remembered after 2000 others", next.opened)
 	}
 }
+
+// heard counts the calls of a sink.
+type heard struct{ opened, consumed, closed int }
+
+func (h *heard) Open(*event.Stream)                        { h.opened++ }
+func (h *heard) Consume(*event.Batch)                      { h.consumed++ }
+func (h *heard) Close(*event.Stream, event.End, time.Time) { h.closed++ }

@@ -47,7 +47,7 @@ func TestRealAgents(t *testing.T) {
 						if sent := recorded.last(); !bytes.Equal(got, sent) || len(got) == 0 {
 							t.Fatalf("the client got %d bytes, the agent sent %d", len(got), len(sent))
 						}
-						report := car.Recent.Runs()[0]
+						report := car.Recent.Reports()[0]
 						var tools []string
 						for _, op := range report.Operations {
 							if op.Kind == "execute_tool" {
@@ -96,7 +96,7 @@ func TestClientLeavesRealAgent(t *testing.T) {
 			resp.Body.Close()
 			car.Wait()
 			close(gate)
-			r := car.Recent.Runs()[0]
+			r := car.Recent.Reports()[0]
 			if r.Status != "canceled" || text(r.StatusReason) != "client_left" || r.Events < 3 {
 				t.Errorf("%s, %s, %d events", r.Status, text(r.StatusReason), r.Events)
 			}

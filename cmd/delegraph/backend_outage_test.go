@@ -57,7 +57,7 @@ func (b *backend) serveAt(t *testing.T, address, protocol string) (stop func()) 
 
 // made is how many spans the runs that ended have, each with that of its request.
 func (r *running) made() (n int) {
-	for _, run := range r.Recent.Runs() {
+	for _, run := range r.Recent.Reports() {
 		n += len(run.Operations) + 1
 	}
 	return n

@@ -68,7 +68,7 @@ func TestTraceBackendFaults(t *testing.T) {
 				}
 			}
 			made := len(names) // the server's
-			for _, r := range car.Recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				made += len(r.Operations)
 			}
 			car.stop()
@@ -100,7 +100,7 @@ func TestBackendComesBack(t *testing.T) {
 	ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 	car.stop()
 	for _, spans := range receiver.traces(t) {
-		if made := len(car.Recent.Runs()[0].Operations) + 1; len(spans) != made {
+		if made := len(car.Recent.Reports()[0].Operations) + 1; len(spans) != made {
 			t.Errorf("%d spans of %d", len(spans), made)
 		}
 	}

@@ -85,7 +85,7 @@ func TestHomeGrownAgent(t *testing.T) {
 		return nil
 	})
 	var tree []string
-	for _, op := range car.Recent.Runs()[0].Operations {
+	for _, op := range car.Recent.Reports()[0].Operations {
 		tree = append(tree, fmt.Sprint(op.Kind, " ", *op.Name, " ", op.Status))
 	}
 	want := []string{

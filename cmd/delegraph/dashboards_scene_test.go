@@ -125,13 +125,13 @@ func (s *scene) listen(w http.ResponseWriter, r *http.Request) {
 // send writes a recording frame by frame, as if it happened now.
 func (s *scene) send(w http.ResponseWriter, recording []byte) {
 	for _, frame := range bytes.SplitAfter(recording, []byte("\n\n")) {
-		_, _ = w.Write(recent(frame, time.Now()))
+		_, _ = w.Write(atTime(frame, time.Now()))
 		_ = http.NewResponseController(w).Flush()
 	}
 }
 
-// recent gives a frame's clocks the time.
-func recent(frame []byte, now time.Time) []byte {
+// atTime sets the times in a frame to now.
+func atTime(frame []byte, now time.Time) []byte {
 	frame = epoch.ReplaceAllFunc(frame, func(found []byte) []byte {
 		parts := epoch.FindSubmatch(found)
 		at := strconv.FormatFloat(float64(now.UnixMicro())/1e6, 'f', 6, 64)

@@ -107,7 +107,7 @@ func TestAgentFaults(t *testing.T) {
 			}
 			car.Wait()
 			said := ""
-			for _, r := range car.Recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				said += string(r.Status) + " " + text(r.StatusReason)
 				if r.Started == nil || r.Ended == nil || r.Operations[0].Timing != tracker.Observed.String() {
 					t.Errorf("the run's times are %s and %s, %s", text(r.Started), text(r.Ended), r.Operations[0].Timing)
@@ -130,8 +130,8 @@ func TestAgentFaults(t *testing.T) {
 				t.Errorf("the agent was reached, and delegraph_source_up is %v", up)
 			}
 			const next = "adk-go/transfer"
-			if got := ask200(t, car, adkserver.RunRequest("u", "s", next, true)); !bytes.Equal(got, agent.recordings[next]) || car.Recent.Runs()[0].Status != tracker.Completed {
-				t.Errorf("of the next run the client got %d bytes, and it is %s", len(got), car.Recent.Runs()[0].Status)
+			if got := ask200(t, car, adkserver.RunRequest("u", "s", next, true)); !bytes.Equal(got, agent.recordings[next]) || car.Recent.Reports()[0].Status != tracker.Completed {
+				t.Errorf("of the next run the client got %d bytes, and it is %s", len(got), car.Recent.Reports()[0].Status)
 			}
 		})
 	}
@@ -228,7 +228,7 @@ func TestAgentDownAndUp(t *testing.T) {
 			bad++
 		}
 	}
-	if runs := car.Recent.Runs(); bad != 2 || len(runs) != 1 {
+	if runs := car.Recent.Reports(); bad != 2 || len(runs) != 1 {
 		t.Errorf("%d spans of unanswered requests, %d runs", bad, len(runs))
 	}
 }
@@ -260,7 +260,7 @@ func TestLargeRequest(t *testing.T) {
 	if <-hash != sha256.Sum256(body) {
 		t.Error("the agent got another request")
 	}
-	if r := car.Recent.Runs()[0]; car.count(t, "delegraph_source_unread_requests_total", "reason", "too_large") != 1 || r.Session != nil || r.Status != tracker.Completed {
+	if r := car.Recent.Reports()[0]; car.count(t, "delegraph_source_unread_requests_total", "reason", "too_large") != 1 || r.Session != nil || r.Status != tracker.Completed {
 		t.Errorf("not counted, or the run is %s in session %s", r.Status, text(r.Session))
 	}
 }
@@ -297,7 +297,7 @@ func TestFiftyClients(t *testing.T) {
 			if ended := car.count(t, "delegraph_runs_ended_total", "status", status); ended != clients || car.count(t, "delegraph_runs_open") != 0 {
 				t.Errorf("%v runs ended as %s, %v are open", ended, status, car.count(t, "delegraph_runs_open"))
 			}
-			if r := car.Recent.Runs()[0]; text(r.StatusReason) != reason {
+			if r := car.Recent.Reports()[0]; text(r.StatusReason) != reason {
 				t.Errorf("%s, %s", r.Status, text(r.StatusReason))
 			}
 			car.stop()

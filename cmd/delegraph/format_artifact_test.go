@@ -25,6 +25,7 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -277,7 +278,7 @@ func TestArtifactsAreNoContent(t *testing.T) {
 	c := config.Default()
 	c.Traces.Content = config.ContentAll
 	registry, recorder := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
-	recent := exporter.NewRecent(10, 1<<20)
+	recent := recent.New(10, 1<<20)
 	sink := exporter.New(metrics.New(registry, settings.Metrics(c, conventions.Released())), settings.Tracker(c, func(*tracker.Run) bool { return true }), nil,
 		spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()), conventions.Released(), ""), recent)
 	in := collector.Input{Reader: strings.NewReader(stream), Arrival: arrival}
@@ -289,7 +290,7 @@ func TestArtifactsAreNoContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := fmt.Sprint(families)
-	for _, report := range recent.Runs() {
+	for _, report := range recent.Reports() {
 		told += fmt.Sprintf("%+v", report)
 	}
 	for _, span := range recorder.Ended() {

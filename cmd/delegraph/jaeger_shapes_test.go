@@ -60,7 +60,7 @@ func proxyShapes(t *testing.T, server *jaeger, version string) (runs []shapesRun
 		}
 		next = shapesRun{Recording: recording}
 		ask200(t, car, recording.Request)
-		next.spans = len(car.Recent.Runs()[0].Operations) + 1
+		next.spans = len(car.Recent.Reports()[0].Operations) + 1
 		runs = append(runs, next)
 	}
 	return runs

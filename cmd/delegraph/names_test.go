@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/internal/settings"
@@ -66,7 +67,7 @@ func TestMillionNames(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
 	sink := exporter.New(metrics.New(registry, settings.Metrics(c, conventions.Released())), settings.Tracker(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(provider, conventions.Released(), ""), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
+		spans.NewObserver(provider, conventions.Released(), ""), recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
 	before := heap()
 	sendNames(t, collector.New(collector.Dialects(), settings.Collector(c), sink), runs)
 	growth := heap() - before

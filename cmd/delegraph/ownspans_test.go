@@ -26,7 +26,7 @@ func TestOwnSpans(t *testing.T) {
 						session := fmt.Sprintf("%s-%v-%d", c, streaming, round)
 						s.agent.CreateSession(t, adkserver.App, "u", session)
 						ask200(t, s.car, adkserver.RunRequest("u", session, "case:"+c, streaming))
-						runs = append(runs, &doubleRun{story: c, streaming: streaming, session: session, report: s.car.Recent.Runs()[0]})
+						runs = append(runs, &doubleRun{story: c, streaming: streaming, session: session, report: s.car.Recent.Reports()[0]})
 					}
 				}
 			}

@@ -93,7 +93,7 @@ func (s *stage) runGated(t *testing.T, r *doubleRun, gates toolGates) {
 		t.Fatal(err)
 	}
 	s.car.Wait()
-	r.report = s.car.Recent.Runs()[0]
+	r.report = s.car.Recent.Reports()[0]
 }
 
 // readCall reads up to the whole frame with the call, and returns its id.

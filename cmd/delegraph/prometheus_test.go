@@ -76,7 +76,7 @@ func TestPrometheus(t *testing.T) {
 	for _, name := range driven {
 		ask200(t, car, adkserver.RunRequest("u", "s", name, true))
 	}
-	want := tally(t, car.Recent.Runs())
+	want := tally(t, car.Recent.Reports())
 	for _, job := range []string{"native", "classic"} {
 		query := func(format string) string { return strings.ReplaceAll(format, "JOB", `job="`+job+`"`) }
 		server.until(t, query(`sum by (status) (delegraph_runs_ended_total{JOB}) > 0`), "status", want.statuses)

@@ -33,7 +33,7 @@ func proxied(sources ...string) string {
 // runs is how many runs of a source have ended, 0 where there is no such source.
 func (r *running) runs(t *testing.T, source string) (n int) {
 	t.Helper()
-	for _, run := range r.Recent.Runs() {
+	for _, run := range r.Recent.Reports() {
 		if run.Source == source {
 			n++
 		}

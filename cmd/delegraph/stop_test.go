@@ -160,7 +160,7 @@ func TestStopWithOpenStream(t *testing.T) {
 				t.Errorf("the client got %d bytes of %d, then %v", len(a.body), len(sent), a.err)
 			}
 			<-stopped
-			for _, r := range car.Recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				if said := string(r.Status) + " " + text(r.StatusReason); said != c.run {
 					t.Errorf("the run is %q, not %q", said, c.run)
 				}
@@ -171,8 +171,8 @@ func TestStopWithOpenStream(t *testing.T) {
 				}
 				spans.checkShape(t, time.Unix(0, 0), time.Now())
 			}
-			if len(car.Recent.Runs()) != 1 || len(receiver.traces(t)) != 1 {
-				t.Errorf("%d runs, %d traces", len(car.Recent.Runs()), len(receiver.traces(t)))
+			if len(car.Recent.Reports()) != 1 || len(receiver.traces(t)) != 1 {
+				t.Errorf("%d runs, %d traces", len(car.Recent.Reports()), len(receiver.traces(t)))
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func TestWebSocket(t *testing.T) {
 				t.Errorf("then comes %q", rest)
 			}
 			car.stop()
-			if runs := car.Recent.Runs(); len(runs) != 0 {
+			if runs := car.Recent.Reports(); len(runs) != 0 {
 				t.Errorf("%d runs", len(runs))
 			}
 		})

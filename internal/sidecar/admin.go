@@ -10,8 +10,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/delegraph/delegraph/config"
-	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/web"
@@ -35,13 +35,13 @@ func (s *Sidecar) Admin(reload func() error, profile bool) http.Handler {
 }
 
 // observed returns the configured sources as the page shows them.
-func observed(c config.Config) (shown []exporter.Source) {
+func observed(c config.Config) (shown []recent.Source) {
 	for _, configured := range c.Sources {
 		kind := "proxy"
 		if configured.Tail != nil {
 			kind = "tail"
 		}
-		shown = append(shown, exporter.Source{Name: configured.Name, Kind: kind})
+		shown = append(shown, recent.Source{Name: configured.Name, Kind: kind})
 	}
 	return shown
 }
@@ -49,7 +49,7 @@ func observed(c config.Config) (shown []exporter.Source) {
 // counters passes the state of sources on to the metrics and the page.
 type counters struct {
 	*metrics.Metrics
-	sources *exporter.Sources
+	sources *recent.Sources
 }
 
 // Up notes whether a source's agent was reached. A removed source may still have a request open; it is ignored.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/config"
-	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/web"
 	"github.com/delegraph/delegraph/internal/build"
 	"github.com/delegraph/delegraph/internal/settings"
@@ -104,7 +104,7 @@ func (g *Gateway) Admin(reload func() error, profile bool) http.Handler {
 			}
 			return g.external.store.Ready()
 		},
-		Reload: reload, Runs: exporter.NewRecent(1, 1),
+		Reload: reload, Runs: recent.New(1, 1),
 		Version: build.Version(), Logger: g.logger, Panics: g.panics, PProf: profile,
 	})
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/otlp"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -42,8 +43,8 @@ const grace = 10 * time.Second
 type Sidecar struct {
 	Grace    time.Duration // how long Run may take to stop: for streams to end and spans to be delivered
 	Registry *prometheus.Registry
-	Recent   *exporter.Recent  // the latest runs
-	Sources  *exporter.Sources // the state of the configured sources
+	Recent   *recent.Runs    // the latest runs
+	Sources  *recent.Sources // the state of the configured sources
 
 	logger   *slog.Logger
 	metrics  *metrics.Metrics
@@ -84,7 +85,7 @@ func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.En
 	}
 	s := &Sidecar{
 		config: c, logger: logger, Registry: prometheus.NewRegistry(), Grace: grace,
-		Recent:  exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
+		Recent:  recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
 		started: make(chan struct{}), failed: make(chan error, 1),
 	}
 	s.drained, s.cutOff = context.WithCancel(context.Background())
@@ -123,8 +124,8 @@ func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.En
 	followed := s.trackerSettings(c)
 	followed.Panics = s.panics
 	s.exporter = exporter.New(s.metrics, followed, publisher, observers...)
-	s.Recent.Follow(s.exporter)
-	s.Sources = exporter.NewSources(s.exporter, time.Now)
+	s.Recent.Follow(s.exporter.Tracker())
+	s.Sources = recent.NewSources(s.exporter, time.Now)
 	reading := settings.Collector(c)
 	reading.Foreign, reading.Panics = settings.WarnForeign(logger), s.panics
 	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }

@@ -1,4 +1,5 @@
-package exporter
+// Package recent keeps what the page and the API show: the latest runs and the state of the sources.
+package recent
 
 import (
 	"encoding/hex"
@@ -12,61 +13,60 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Recent knows the runs that are open, and keeps those that ended last, within a number of runs and a number of bytes. Where there
-// is no room the oldest goes; but those that failed stay as long as they take no more than half of either. It is a
-// tracker.Observer.
-type Recent struct {
+// Runs is a tracker.Observer that knows the open runs and keeps the runs that ended last, up to a number of runs and a number of bytes.
+// The oldest are evicted first. Failed runs stay as long as they take no more than half of either limit.
+type Runs struct {
 	limit, bytes int
-	epoch        string // begins every key, so that none is taken for one of a process before
+	epoch        string // begins every key, so that keys of an earlier process match no run
 	version      atomic.Uint64
-	tracker      *tracker.Tracker // nil: no open run can be read
+	tracker      *tracker.Tracker // nil if open runs cannot be read
 
 	mu     sync.Mutex
-	last   uint64 // number that was given out
+	last   uint64 // the last number of a run
 	ends   uint64
 	open   map[*tracker.Run]uint64 // to be read only within tracker.Look
-	failed line                    // in the order of their ends
-	others line
+	failed backlog                 // in the order of their ends
+	others backlog
 }
 
-// kept is a run that ended.
-type kept struct {
+// endedRun is a run that has ended.
+type endedRun struct {
 	run     *tracker.Run
 	summary Summary
-	ended   uint64 // its place among all ends
+	ended   uint64 // its position among all ended runs
 	size    int
 }
 
-// line is runs in the order of their ends, and their size.
-type line struct {
-	runs []*kept
+// backlog holds runs in the order of their ends, and their total size.
+type backlog struct {
+	runs []*endedRun
 	size int
 }
 
-func (l *line) add(k *kept) { l.runs, l.size = append(l.runs, k), l.size+k.size }
+func (l *backlog) add(k *endedRun) { l.runs, l.size = append(l.runs, k), l.size+k.size }
 
-func (l *line) drop() {
+func (l *backlog) drop() {
 	l.size -= l.runs[0].size
 	l.runs[0] = nil // the array outlives it
 	l.runs = l.runs[1:]
 }
 
-// failedShare is the part of the room, one in so many, that runs which failed keep against others.
+// failedShare: failed runs keep 1/failedShare of the room.
 const failedShare = 2
 
-// NewRecent keeps at most so many runs, and roughly at most so many bytes of them, but always the one that ended last.
-func NewRecent(runs, bytes int) *Recent {
-	return &Recent{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
+// New returns a store of at most so many runs and about so many bytes. The run that ended last is always kept.
+func New(runs, bytes int) *Runs {
+	return &Runs{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
 }
 
-// Follow has open runs shown as they stand in the exporter's tracker.
-func (r *Recent) Follow(e *Exporter) { r.tracker = e.tracker }
+// Follow makes open runs visible as they are in the tracker.
+func (r *Runs) Follow(t *tracker.Tracker) { r.tracker = t }
 
 // Version changes whenever a run begins or ends, or an operation ends.
-func (r *Recent) Version() uint64 { return r.version.Load() }
+func (r *Runs) Version() uint64 { return r.version.Load() }
 
 // RunStarted gives the run its key.
-func (r *Recent) RunStarted(run *tracker.Run) {
+func (r *Runs) RunStarted(run *tracker.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
@@ -75,12 +75,12 @@ func (r *Recent) RunStarted(run *tracker.Run) {
 }
 
 // OperationEnded has nothing to keep: the run holds its operations.
-func (r *Recent) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
+func (r *Runs) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
 
 // RunEnded keeps the run, and lets others go where there is no room.
-func (r *Recent) RunEnded(run *tracker.Run) {
+func (r *Runs) RunEnded(run *tracker.Run) {
 	whole := *run // what the tracker remembers of an open run beside it may go; its operations change no more
-	k := &kept{run: &whole, summary: summarise(&whole), size: size(&whole)}
+	k := &endedRun{run: &whole, summary: summarise(&whole), size: size(&whole)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number, known := r.open[run]
@@ -101,16 +101,16 @@ func (r *Recent) RunEnded(run *tracker.Run) {
 	r.version.Add(1)
 }
 
-func (r *Recent) key(number uint64) string { return fmt.Sprintf("%s-%d", r.epoch, number) }
+func (r *Runs) key(number uint64) string { return fmt.Sprintf("%s-%d", r.epoch, number) }
 
 func isFailure(s tracker.Status) bool { return s == tracker.Failed || s == tracker.TimedOut }
 
-func (r *Recent) full() bool {
+func (r *Runs) full() bool {
 	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
 }
 
 // victims is the line whose first run has to go. The newest never does.
-func (r *Recent) victims(newest *kept) *line {
+func (r *Runs) victims(newest *endedRun) *backlog {
 	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
 		return &r.failed
 	}
@@ -180,7 +180,7 @@ func size(r *tracker.Run) int {
 }
 
 // Runs lists the reports of the runs that ended, the last first.
-func (r *Recent) Runs() []tracker.Report {
+func (r *Runs) Reports() []tracker.Report {
 	r.mu.Lock()
 	all := slices.Collect(r.newest(0))
 	r.mu.Unlock()
@@ -192,8 +192,8 @@ func (r *Recent) Runs() []tracker.Report {
 }
 
 // newest merges both lines, the run that ended last first, from behind an end; 0 for all.
-func (r *Recent) newest(before uint64) iter.Seq[*kept] {
-	return func(yield func(*kept) bool) {
+func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
+	return func(yield func(*endedRun) bool) {
 		failed, others := r.failed.runs, r.others.runs
 		for len(failed)+len(others) > 0 {
 			from := &others
@@ -211,7 +211,7 @@ func (r *Recent) newest(before uint64) iter.Seq[*kept] {
 
 // Run finds a run by its key, by the id of its own span or its trace, or by its id on the wire; where several have it, the open
 // ones come before those that ended, and of these the last first.
-func (r *Recent) Run(id string) (found *tracker.Run, summary Summary, known bool) {
+func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) {
 	if id == "" {
 		return nil, Summary{}, false
 	}

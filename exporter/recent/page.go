@@ -1,4 +1,4 @@
-package exporter
+package recent
 
 import (
 	"cmp"
@@ -143,7 +143,7 @@ type Page struct {
 const maxWhole = 20_000
 
 // Page lists runs.
-func (r *Recent) Page(q Query, whole bool) Page {
+func (r *Runs) Page(q Query, whole bool) Page {
 	p := pager{query: q, whole: whole}
 	r.look(func(open []opened) {
 		p.page.Open = len(open)
@@ -220,7 +220,7 @@ type opened struct {
 }
 
 // look reads the open runs under the tracker's lock.
-func (r *Recent) look(see func([]opened)) {
+func (r *Runs) look(see func([]opened)) {
 	if r.tracker == nil {
 		see(nil)
 		return
@@ -239,7 +239,7 @@ func (r *Recent) look(see func([]opened)) {
 }
 
 // Names lists the sources and the agents of all runs, sorted, each at most so many.
-func (r *Recent) Names(limit int) (sources, agents []string) {
+func (r *Runs) Names(limit int) (sources, agents []string) {
 	of, by := map[string]bool{}, map[string]bool{}
 	add := func(names map[string]bool, name string) {
 		if name != "" && len(names) < limit {

@@ -1,4 +1,4 @@
-package exporter_test
+package recent_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 )
 
 // heard counts what a sink is told.
@@ -20,7 +20,7 @@ func (h *heard) Close(*event.Stream, event.End, time.Time) { h.closed++ }
 func TestSources(t *testing.T) {
 	next := &heard{}
 	now := time.Unix(7, 0)
-	s := exporter.NewSources(next, func() time.Time { return now }, exporter.Source{Name: "a", Kind: "proxy"}, exporter.Source{Name: "b", Kind: "tail"})
+	s := recent.NewSources(next, func() time.Time { return now }, recent.Source{Name: "a", Kind: "proxy"}, recent.Source{Name: "b", Kind: "tail"})
 	a, stranger := &event.Stream{Source: "a", Dialect: "adk"}, &event.Stream{Source: "c"}
 	s.Open(a)
 	s.Open(stranger)
@@ -47,7 +47,7 @@ func TestSources(t *testing.T) {
 	if len(got.Errors) != 20 {
 		t.Fatalf("%d errors are kept", len(got.Errors))
 	}
-	if first, want := got.Errors[0], (exporter.ParseError{At: time.Unix(49, 0), Dialect: "adk", Frame: 50, Bytes: 49, Reason: event.ReasonShape}); fmt.Sprint(first) != fmt.Sprint(want) {
+	if first, want := got.Errors[0], (recent.ParseError{At: time.Unix(49, 0), Dialect: "adk", Frame: 50, Bytes: 49, Reason: event.ReasonShape}); fmt.Sprint(first) != fmt.Sprint(want) {
 		t.Errorf("the newest is %+v", first)
 	}
 	if all[1].Frames != 0 || !all[1].Known || all[1].Up {
@@ -65,13 +65,13 @@ func TestSources(t *testing.T) {
 // listed, whatever its stream goes on to say.
 func TestSourcesConfigured(t *testing.T) {
 	next := &heard{}
-	s := exporter.NewSources(next, time.Now, exporter.Source{Name: "stays", Kind: "proxy"}, exporter.Source{Name: "goes", Kind: "proxy"}, exporter.Source{Name: "turns", Kind: "proxy"})
+	s := recent.NewSources(next, time.Now, recent.Source{Name: "stays", Kind: "proxy"}, recent.Source{Name: "goes", Kind: "proxy"}, recent.Source{Name: "turns", Kind: "proxy"})
 	streams := []*event.Stream{{Source: "stays"}, {Source: "goes"}, {Source: "turns"}}
 	for _, stream := range streams {
 		s.Open(stream)
 		s.Consume(&event.Batch{Stream: stream})
 	}
-	s.Configure(exporter.Source{Name: "new", Kind: "tail"}, exporter.Source{Name: "stays", Kind: "proxy"}, exporter.Source{Name: "turns", Kind: "tail"})
+	s.Configure(recent.Source{Name: "new", Kind: "tail"}, recent.Source{Name: "stays", Kind: "proxy"}, recent.Source{Name: "turns", Kind: "tail"})
 	for name, configured := range map[string]bool{"stays": true, "new": true, "goes": false} {
 		if s.Up(name, true) != configured {
 			t.Errorf("%s is configured: %v", name, !configured)
