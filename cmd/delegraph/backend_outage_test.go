@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/internal/settings"
 	"github.com/delegraph/delegraph/internal/sidecar"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // What is logged of a backend.
@@ -199,7 +199,7 @@ func TestBackendMistakes(t *testing.T) {
 // TestConsole prints each span, and with none no span is made.
 func TestConsole(t *testing.T) {
 	for exporter, want := range map[string]int{"console": 1, "none": 0} {
-		command := exec.CommandContext(t.Context(), "delegraph", "demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0")
+		command := subprocess.CommandContext(t.Context(), "delegraph", "demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0")
 		command.Env = []string{"GORACE=atexit_sleep_ms=0", "OTEL_TRACES_EXPORTER=" + exporter}
 		printed, err := command.Output()
 		if err != nil {

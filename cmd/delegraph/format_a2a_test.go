@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/exporter/stream/format"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // a2aPins are a reader and an agent made with the official Go SDK, in a module of their own.
@@ -31,7 +31,7 @@ func a2aProgram(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(a2aPins)); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), compiler, "build", "-o", "a2a", ".")
+	command := subprocess.CommandContext(t.Context(), compiler, "build", "-o", "a2a", ".")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "GOPROXY=off")
 	if said, err := command.CombinedOutput(); err != nil {
@@ -73,7 +73,7 @@ type a2aClient struct {
 
 func newA2AClient(t *testing.T, name string) *a2aClient {
 	t.Helper()
-	command := exec.Command(name)
+	command := subprocess.Command(name)
 	input, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func unschooled(name string, v any) string {
 func TestA2AServer(t *testing.T) {
 	name := a2aProgram(t)
 	client := newA2AClient(t, name)
-	agent := exec.Command(name, "serve")
+	agent := subprocess.Command(name, "serve")
 	input, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

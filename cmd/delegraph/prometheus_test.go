@@ -22,6 +22,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/dashboards/query"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestPromtool has promtool judge the metrics after every recorded run, after streams that cannot be read and after requests
@@ -42,7 +43,7 @@ func TestPromtool(t *testing.T) {
 	car.Wait()
 
 	check := func(page io.Reader) (string, error) {
-		command := exec.CommandContext(t.Context(), promtool, "check", "metrics")
+		command := subprocess.CommandContext(t.Context(), promtool, "check", "metrics")
 		command.Stdin = page
 		said, err := command.CombinedOutput()
 		return string(said), err
@@ -189,7 +190,7 @@ func startPrometheus(t *testing.T, binary string, car *running) *prometheusServe
 	folder := t.TempDir()
 	flags := []string{"--enable-feature=exemplar-storage,native-histograms"}
 	global := "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
-	if version, err := exec.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
+	if version, err := subprocess.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
 		t.Fatal(err)
 	} else if !bytes.HasPrefix(version, []byte("prometheus, version 2.")) {
 		flags = []string{"--enable-feature=exemplar-storage"}
@@ -206,7 +207,7 @@ func startPrometheus(t *testing.T, binary string, car *running) *prometheusServe
 	free := listen(t)
 	free.Close()
 	address := free.Addr().String()
-	command := exec.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
+	command := subprocess.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
 	server := &prometheusServer{url: "http://" + address, log: &journal{}}
 	command.Stdout, command.Stderr = server.log, server.log
 	if err := command.Start(); err != nil {

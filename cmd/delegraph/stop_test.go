@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestTwoClocks holds the times of a live run against those at which the agent spoke and the client heard it.
@@ -267,7 +267,7 @@ func TestSignal(t *testing.T) {
 	if err := os.WriteFile(file, configured, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "delegraph", "serve", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
+	command := subprocess.CommandContext(t.Context(), "delegraph", "serve", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
 	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	for name, value := range receiver.environment(nil) {
 		command.Env = append(command.Env, name+"="+value)
@@ -326,7 +326,7 @@ func TestSignal(t *testing.T) {
 
 // TestSignalTwice is told to stop twice at once, as timeout(1) does it: what was to be said at the end is said.
 func TestSignalTwice(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "delegraph", "demo", "--web.listen-address=127.0.0.1:0")
+	command := subprocess.CommandContext(t.Context(), "delegraph", "demo", "--web.listen-address=127.0.0.1:0")
 	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	said, err := command.StdoutPipe()
 	if err != nil {
