@@ -35,7 +35,7 @@ bench: ## run the benchmarks of PKG, six times each, with allocations
 	go test $(PKG) -run '^$$' -bench . -benchmem -count 6
 
 scale: ## what 10,000 agents and a million readers would need, from the figures in docs/design/scale.json; see docs/design/scale.md
-	go run ./exporter/stream/scale
+	go -C .ci/scale run .
 
 bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/design/performance.md; PEERS=-long measures ten million events too
 	-.ci/install/peers

@@ -86,11 +86,25 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 		at = Position{}
 		for b, err := d.Next(); err == nil; b, err = d.Next() {
 			at.Frames++
-			c.sink.Consume(b)
+			c.consume(b)
 		}
 		at.LastEventID = d.reader.LastEventID()
 		at.Retry, at.Asked = d.reader.Retry()
 	}
+}
+
+// consume hands a batch to the sink, with what its answers say about themselves. That is read here and not with the rest of a frame,
+// because it can take long for long texts, and a filtered relay decodes frames on their way to the client.
+func (c *Collector) consume(b *event.Batch) {
+	c.annotate(b)
+	c.sink.Consume(b)
+}
+
+// annotate adds nothing after a panic.
+func (c *Collector) annotate(b *event.Batch) {
+	n := len(b.Events)
+	defer c.settings.Panics.Recover(recovery.Decoder, func() { b.Events = b.Events[:n] })
+	proof.Annotate(b, c.settings.Proof)
 }
 
 // eof is the bytes before the first connection.
@@ -132,7 +146,7 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 				foreign = true
 			} else {
 				open()
-				c.sink.Consume(b)
+				c.consume(b)
 			}
 			if in.Consumed != nil {
 				*in.Consumed = d.Offset()

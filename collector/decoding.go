@@ -9,7 +9,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/generous"
-	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -298,7 +297,6 @@ func (d *Decoding) decodeSafely(f dialect.Frame, b *event.Batch) {
 		b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
 	})
 	d.decoder.Decode(f, b)
-	proof.Annotate(b, d.settings.Proof)
 	if b.Overfull() {
 		b.Events, b.Rejected = nil, event.ReasonShape
 	}

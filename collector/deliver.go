@@ -48,7 +48,7 @@ func (c *Collector) Deliver(s *event.Stream, next func() *event.Batch, end func(
 			s.Dialect = b.Dialect // once: other streams of the same run may read it from then on
 		}
 		b.Stream = s // the decoding side has a stream of its own, which goes on meanwhile
-		c.sink.Consume(b)
+		c.consume(b)
 		recycle(b)
 	}
 	how, at = end()

@@ -61,6 +61,9 @@ func (e *Exporter) Close(s *event.Stream, end event.End, at time.Time) {
 	e.do(recovery.Tracker, func() { e.tracker.Close(s, end, at) })
 }
 
+// Tracker returns the tracker of the exporter's runs.
+func (e *Exporter) Tracker() *tracker.Tracker { return e.tracker }
+
 // Configure replaces the tracker's settings for what comes.
 func (e *Exporter) Configure(settings tracker.Settings) { e.tracker.Configure(settings) }
 

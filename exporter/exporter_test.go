@@ -18,6 +18,7 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -167,7 +168,7 @@ func sum(t *testing.T, reg prometheus.Gatherer, name, value string) (n float64) 
 // TestConsume counts a frame in the metrics and follows its run, and the run's end reaches the metrics too.
 func TestConsume(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
-	recent := exporter.NewRecent(1, 1<<20)
+	recent := recent.New(1, 1<<20)
 	e := exporter.New(testMetrics(reg), settings(time.Hour), nil, recent)
 	s := &event.Stream{Source: "source"}
 	e.Open(s)
@@ -179,7 +180,7 @@ func TestConsume(t *testing.T) {
 	if all, completed := sum(t, reg, "delegraph_runs_ended_total", ""), sum(t, reg, "delegraph_runs_ended_total", "completed"); all != 1 || completed != 1 {
 		t.Errorf("%g runs ended, %g of them completed", all, completed)
 	}
-	if runs := recent.Runs(); len(runs) != 1 || runs[0].Status != tracker.Completed {
+	if runs := recent.Reports(); len(runs) != 1 || runs[0].Status != tracker.Completed {
 		t.Errorf("recent: %+v", runs)
 	}
 }

@@ -192,3 +192,10 @@ func TestTooManyListeners(t *testing.T) {
 		t.Errorf("%d frames are heard, lost are %v, want %v", next.consumed, lost, want)
 	}
 }
+
+// heard counts the calls of a sink.
+type heard struct{ opened, consumed, closed int }
+
+func (h *heard) Open(*event.Stream)                        { h.opened++ }
+func (h *heard) Consume(*event.Batch)                      { h.consumed++ }
+func (h *heard) Close(*event.Stream, event.End, time.Time) { h.closed++ }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/collector/sse"
-	"github.com/delegraph/delegraph/config"
 )
 
 // failingTool is how a run ends in which a tool raises: Python ends the run, JavaScript tells its model.
@@ -50,7 +47,7 @@ func TestRealAgents(t *testing.T) {
 						if sent := recorded.last(); !bytes.Equal(got, sent) || len(got) == 0 {
 							t.Fatalf("the client got %d bytes, the agent sent %d", len(got), len(sent))
 						}
-						report := car.recent.Runs()[0]
+						report := car.Recent.Reports()[0]
 						var tools []string
 						for _, op := range report.Operations {
 							if op.Kind == "execute_tool" {
@@ -97,9 +94,9 @@ func TestClientLeavesRealAgent(t *testing.T) {
 				}
 			}
 			resp.Body.Close()
-			car.proxies[0].Wait()
+			car.Wait()
 			close(gate)
-			r := car.recent.Runs()[0]
+			r := car.Recent.Reports()[0]
 			if r.Status != "canceled" || text(r.StatusReason) != "client_left" || r.Events < 3 {
 				t.Errorf("%s, %s, %d events", r.Status, text(r.StatusReason), r.Events)
 			}
@@ -116,30 +113,10 @@ sources:
     agents_as_tools: [burn_analyst, trail_assessor, cruising_assistant, nepa_advisor]
 `
 
-// startSidecar runs a sidecar in front of an agent until the test ends.
-func startSidecar(t *testing.T, upstream string) *sidecar {
+// startSidecar runs a sidecar that exports no traces in front of an agent until the test ends.
+func startSidecar(t *testing.T, upstream string) *running {
 	t.Helper()
-	c, err := config.Parse("test", fmt.Appendf(nil, oneAgent, upstream), known())
-	if err != nil {
-		t.Fatal(err)
-	}
-	car, err := newSidecar(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string {
-		return map[string]string{"OTEL_TRACES_EXPORTER": "none"}[name]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- car.run(ctx) }()
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return car
+	return launch(t, fmt.Sprintf(oneAgent, upstream), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 }
 
 // text is a name that may be unknown.
@@ -150,11 +127,11 @@ func text(s *string) string {
 	return *s
 }
 
-// address is where the first proxy listens.
-func (s *sidecar) address() string { return "http://" + s.proxies[0].listener.Addr().String() }
+// address returns the URL of the first proxy.
+func (r *running) address() string { return "http://" + r.Proxies()[0].Addr }
 
 // ask200 posts a run through the sidecar and returns the answer once the run has been observed to its end.
-func ask200(t *testing.T, car *sidecar, body []byte) []byte {
+func ask200(t *testing.T, car *running, body []byte) []byte {
 	t.Helper()
 	resp, err := http.Post(car.address()+"/run_sse", "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -165,7 +142,7 @@ func ask200(t *testing.T, car *sidecar, body []byte) []byte {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("status %d: %v\n%s", resp.StatusCode, err, got)
 	}
-	car.proxies[0].Wait()
+	car.Wait()
 	return got
 }
 

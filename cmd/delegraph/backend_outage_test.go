@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,9 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
+	"github.com/delegraph/delegraph/internal/sidecar"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // What is logged of a backend.
@@ -55,7 +57,7 @@ func (b *backend) serveAt(t *testing.T, address, protocol string) (stop func()) 
 
 // made is how many spans the runs that ended have, each with that of its request.
 func (r *running) made() (n int) {
-	for _, run := range r.recent.Runs() {
+	for _, run := range r.Recent.Reports() {
 		n += len(run.Operations) + 1
 	}
 	return n
@@ -80,7 +82,7 @@ func TestBackendKilled(t *testing.T) {
 			})
 			ask := func(runs int) {
 				for range runs {
-					ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+					ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 				}
 			}
 			says := func(line string) func(context.Context) error {
@@ -144,8 +146,8 @@ func TestStopWithoutBackend(t *testing.T) {
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{
 				"OTEL_EXPORTER_OTLP_ENDPOINT": closed(t, receiver), "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
 			})
-			car.grace = time.Hour
-			ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+			car.Grace = time.Hour
+			ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 			car.stop()
 			if dropped := car.count(t, "delegraph_spans_dropped_total", "reason", "shutdown"); dropped != float64(car.made()) {
 				t.Errorf("%v spans dropped of %d", dropped, car.made())
@@ -159,7 +161,7 @@ func TestStopWithoutBackend(t *testing.T) {
 
 // TestBackendMistakes are errors of the start, each with the variable and what to do.
 func TestBackendMistakes(t *testing.T) {
-	c, err := config.Parse("test", fmt.Appendf(nil, verbatim, "http://127.0.0.1:9"), known())
+	c, err := config.Parse("test", fmt.Appendf(nil, verbatim, "http://127.0.0.1:9"), settings.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +177,7 @@ func TestBackendMistakes(t *testing.T) {
 		"OTEL_BSP_MAX_EXPORT_BATCH_SIZE=1e9":       "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=1e9 is not supported: use a whole number of spans that the queue can hold, from 1 to 8192",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE=/no/where": "prepare the trace exporter: OTEL_EXPORTER_OTLP_CERTIFICATE: open /no/where: no such file or directory: name a file of certificates in PEM form",
 	} {
-		car, err := newSidecar(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string {
+		car, err := sidecar.New(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string {
 			value, _ := strings.CutPrefix(variable, name+"=")
 			if value == variable {
 				return ""
@@ -185,7 +187,7 @@ func TestBackendMistakes(t *testing.T) {
 		said := ""
 		if err != nil {
 			said = err.Error()
-		} else if err := errors.Join(car.closePorts(), car.shutdown(t.Context())); err != nil {
+		} else if err := car.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if said != want {
@@ -197,7 +199,7 @@ func TestBackendMistakes(t *testing.T) {
 // TestConsole prints each span, and with none no span is made.
 func TestConsole(t *testing.T) {
 	for exporter, want := range map[string]int{"console": 1, "none": 0} {
-		command := exec.CommandContext(t.Context(), "delegraph", "demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0")
+		command := subprocess.CommandContext(t.Context(), "delegraph", "demo", "--runs=1", "--speed=100000", "--web.listen-address=127.0.0.1:0")
 		command.Env = []string{"GORACE=atexit_sleep_ms=0", "OTEL_TRACES_EXPORTER=" + exporter}
 		printed, err := command.Output()
 		if err != nil {

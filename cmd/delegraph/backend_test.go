@@ -60,15 +60,15 @@ func TestTraceBackendFaults(t *testing.T) {
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{
 				"OTEL_EXPORTER_OTLP_ENDPOINT": fault.endpoint(t, receiver), "OTEL_EXPORTER_OTLP_PROTOCOL": fault.protocol,
 			})
-			car.grace = time.Second / 4
+			car.Grace = time.Second / 4
 			names := agent.names()[:20]
 			for _, name := range names {
-				if got := ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true)); !bytes.Equal(got, agent.recordings[name]) {
+				if got := ask200(t, car, adkserver.RunRequest("u", "s", name, true)); !bytes.Equal(got, agent.recordings[name]) {
 					t.Errorf("%s: the client got %d bytes of %d", name, len(got), len(agent.recordings[name]))
 				}
 			}
 			made := len(names) // the server's
-			for _, r := range car.recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				made += len(r.Operations)
 			}
 			car.stop()
@@ -97,10 +97,10 @@ func TestBackendComesBack(t *testing.T) {
 		return nil
 	}
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(nil))
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 	car.stop()
 	for _, spans := range receiver.traces(t) {
-		if made := len(car.recent.Runs()[0].Operations) + 1; len(spans) != made {
+		if made := len(car.Recent.Reports()[0].Operations) + 1; len(spans) != made {
 			t.Errorf("%d spans of %d", len(spans), made)
 		}
 	}

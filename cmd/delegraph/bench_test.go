@@ -30,6 +30,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // BenchmarkPipeline gives the cost of an event (a frame and its facts) from its bytes to runs, metrics and spans. An operation
@@ -173,13 +174,13 @@ func wired(withSpans bool) *exporter.Exporter {
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty()), conventions.Released(), ""))
 	}
 	sample := func(*tracker.Run) bool { return withSpans }
-	return exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(c, conventions.Released())), trackerSettings(c, sample), nil, observers...)
+	return exporter.New(metrics.New(prometheus.NewRegistry(), settings.Metrics(c, conventions.Released())), settings.Tracker(c, sample), nil, observers...)
 }
 
 // filtered is a sink behind the filter that a client's frames go through.
 func filtered(s event.Sink) event.Sink {
-	settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
-	return &filtering{Sink: s, relay: filter.NewRelay(settings, metrics.New(prometheus.NewRegistry(), metricsSettings(config.Default(), conventions.Released())))}
+	client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+	return &filtering{Sink: s, relay: filter.NewRelay(client, metrics.New(prometheus.NewRegistry(), settings.Metrics(config.Default(), conventions.Released())))}
 }
 
 type filtering struct {
@@ -208,7 +209,7 @@ func (nobody) Close(*event.Stream, event.End, time.Time) {}
 
 // through returns what observes the load once.
 func (l workload) through(b *testing.B, sink event.Sink) func() {
-	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), sink)
+	c := collector.New(collector.Dialects(), settings.Collector(config.Default()), sink)
 	return func() {
 		for _, stream := range l.streams {
 			if err := c.Observe(answer(), collector.Input{Reader: bytes.NewReader(stream), Arrival: arrival}, ""); err != nil {

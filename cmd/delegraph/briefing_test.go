@@ -14,7 +14,7 @@ import (
 // said of its own answer.
 func TestBriefing(t *testing.T) {
 	var out, errs bytes.Buffer
-	if err := run(t.Context(), []string{"replay", "--format=json", "demo/recordings/fire-briefing.sse"}, &out, &errs); err != nil {
+	if err := run(t.Context(), []string{"replay", "--format=json", "../../internal/demo/recordings/fire-briefing.sse"}, &out, &errs); err != nil {
 		t.Fatal(err)
 	}
 	line, rest, _ := strings.Cut(out.String(), "\n")
@@ -91,7 +91,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 	for _, format := range []string{"json", "otlp"} {
 		var first, second, errs bytes.Buffer
 		for _, out := range []*bytes.Buffer{&first, &second} {
-			if err := run(t.Context(), []string{"replay", "--format=" + format, "demo/recordings/fire-briefing.sse"}, out, &errs); err != nil {
+			if err := run(t.Context(), []string{"replay", "--format=" + format, "../../internal/demo/recordings/fire-briefing.sse"}, out, &errs); err != nil {
 				t.Fatal(err)
 			}
 		}

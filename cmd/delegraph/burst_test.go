@@ -27,6 +27,7 @@ import (
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // TestBursts sends every recording of the repository through a filtering proxy, with content: frame by frame, each after the one
@@ -86,7 +87,7 @@ func recordings(t *testing.T) (files []string) {
 func dialectOf(t *testing.T, content []byte) string {
 	t.Helper()
 	s := &event.Stream{}
-	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), newTranscript())
+	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), newTranscript())
 	if err := pipeline.Observe(s, collector.Input{Reader: bytes.NewReader(content)}); err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +129,13 @@ func (s *transcript) observe(t *testing.T, dialect string, send func(io.Writer))
 	}
 	configured := config.Default()
 	configured.Traces.Content = config.ContentAll
-	s.tracker = tracker.New(trackerSettings(configured, nil), nothingLost{}, s)
+	s.tracker = tracker.New(settings.Tracker(configured, nil), nothingLost{}, s)
 	proxy := source.NewProxy(source.ProxySettings{
 		Name: "burst", Upstream: upstream, Paths: []string{"/stream"}, Dialect: dialect, JSONDepth: configured.Limits.JSONDepth,
 		QueueLimit: int(configured.Limits.ObserveQueue), FrameLimit: int(configured.Limits.Frame),
 		Panics: recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) { s.WriteString("panic\n") }),
 		Judge:  func() source.Judge { return filter.NewRelay(filter.Settings{Policy: event.PolicyClient}, s) },
-	}, collector.New(collector.Dialects(), collectorSettings(configured), s), collector.Dialects(),
+	}, collector.New(collector.Dialects(), settings.Collector(configured), s), collector.Dialects(),
 		source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
 		s, slog.New(slog.DiscardHandler), time.Now)
 	front := httptest.NewServer(proxy)

@@ -19,6 +19,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -126,7 +127,7 @@ func TestCutAnywhere(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	const cuts = 12
 	random := rand.New(rand.NewPCG(1, 2))
-	settings := config.Default()
+	c := config.Default()
 	for _, folder := range captures {
 		for _, file := range sseFiles(t, folder) {
 			content, err := os.ReadFile(file)
@@ -136,8 +137,8 @@ func TestCutAnywhere(t *testing.T) {
 			for range cuts {
 				n := random.IntN(len(content) + 1)
 				w := &witness{ended: map[tracker.SpanID]bool{}, parents: map[tracker.SpanID]tracker.SpanID{}}
-				follow := tracker.New(trackerSettings(settings, nil), nothingLost{}, w)
-				pipeline := collector.New(collector.Dialects(), collectorSettings(settings), follow)
+				follow := tracker.New(settings.Tracker(c, nil), nothingLost{}, w)
+				pipeline := collector.New(collector.Dialects(), settings.Collector(c), follow)
 				stream := &event.Stream{Source: "cut", Nonce: "n", Answer: random.IntN(2) == 0}
 				read := collector.Input{Reader: shortReads{bytes.NewReader(content[:n]), random}}
 				if random.IntN(4) == 0 {

@@ -85,7 +85,7 @@ func TestHomeGrownAgent(t *testing.T) {
 		return nil
 	})
 	var tree []string
-	for _, op := range car.recent.Runs()[0].Operations {
+	for _, op := range car.Recent.Reports()[0].Operations {
 		tree = append(tree, fmt.Sprint(op.Kind, " ", *op.Name, " ", op.Status))
 	}
 	want := []string{
@@ -121,7 +121,7 @@ func TestHomeGrownAgent(t *testing.T) {
 // eventsOfRun returns what the external stream has, up to the end of the run.
 func (f *onFile) eventsOfRun(t *testing.T, query string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.external.listener.Addr().String()+"/events"+query, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.StreamAddr()+"/events"+query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestCustomPaths(t *testing.T) {
 			t.Run(dialect+path, func(t *testing.T) {
 				receiver := newBackend(t)
 				car := take(t, path, c.turns, receiver)
-				runs := car.recent.Runs()
+				runs := car.Recent.Reports()
 				if len(runs) != len(c.turns) {
 					t.Fatalf("%d runs: %s", len(runs), listRuns(runs))
 				}

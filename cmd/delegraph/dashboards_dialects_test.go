@@ -12,13 +12,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // others are the recordings of each dialect that has no agent of its own in the scene.
 func others(t *testing.T) map[string][][]byte {
 	t.Helper()
 	all := map[string][][]byte{}
-	for _, name := range dialectNames() {
+	for _, name := range settings.DialectNames() {
 		if name == "adk" || name == "looopy" {
 			continue
 		}
@@ -52,12 +54,12 @@ func (s *scene) runOther(w http.ResponseWriter, r *http.Request) {
 // askOthers has a user of each of the others ask for some runs.
 func (s *scene) askOthers(t *testing.T, car *running) {
 	t.Helper()
-	proxies := car.proxies[len(car.proxies)-len(s.others):]
+	proxies := car.Proxies()[len(car.Proxies())-len(s.others):]
 	var users sync.WaitGroup
 	for i, name := range slices.Sorted(maps.Keys(s.others)) {
 		users.Go(func() {
 			for range 5 {
-				if err := askOther("http://" + proxies[i].listener.Addr().String() + "/agents/" + name); err != nil {
+				if err := askOther("http://" + proxies[i].Addr + "/agents/" + name); err != nil {
 					t.Error(err)
 				}
 			}

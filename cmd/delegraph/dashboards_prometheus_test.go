@@ -6,10 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // alerted starts a Prometheus with the rules, which scrapes as Kubernetes would have it done: the targets have a namespace. The
@@ -28,7 +29,7 @@ func alerted(t *testing.T, binary string, admin http.Handler) *prometheusServer 
 		t.Fatal(err)
 	}
 	flags, histograms := []string{"--enable-feature=exemplar-storage,native-histograms"}, ""
-	if version, err := exec.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
+	if version, err := subprocess.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
 		t.Fatal(err)
 	} else if !bytes.HasPrefix(version, []byte("prometheus, version 2.")) {
 		flags, histograms = []string{"--enable-feature=exemplar-storage"}, ", scrape_native_histograms: true"
@@ -45,7 +46,7 @@ func alerted(t *testing.T, binary string, admin http.Handler) *prometheusServer 
 	free := listen(t)
 	free.Close()
 	address := free.Addr().String()
-	command := exec.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
+	command := subprocess.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
 	server := &prometheusServer{url: "http://" + address, log: &journal{}}
 	command.Stdout, command.Stderr = server.log, server.log
 	if err := command.Start(); err != nil {

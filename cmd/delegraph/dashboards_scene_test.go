@@ -59,7 +59,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{recordings: newRecordedAgent(t).recordings, others: others(t), end: make(chan struct{})}
 	s.finish = sync.OnceFunc(func() { close(s.end) })
-	briefing, err := os.ReadFile("demo/recordings/fire-briefing.sse")
+	briefing, err := os.ReadFile("../../internal/demo/recordings/fire-briefing.sse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +125,13 @@ func (s *scene) listen(w http.ResponseWriter, r *http.Request) {
 // send writes a recording frame by frame, as if it happened now.
 func (s *scene) send(w http.ResponseWriter, recording []byte) {
 	for _, frame := range bytes.SplitAfter(recording, []byte("\n\n")) {
-		_, _ = w.Write(recent(frame, time.Now()))
+		_, _ = w.Write(atTime(frame, time.Now()))
 		_ = http.NewResponseController(w).Flush()
 	}
 }
 
-// recent gives a frame's clocks the time.
-func recent(frame []byte, now time.Time) []byte {
+// atTime sets the times in a frame to now.
+func atTime(frame []byte, now time.Time) []byte {
 	frame = epoch.ReplaceAllFunc(frame, func(found []byte) []byte {
 		parts := epoch.FindSubmatch(found)
 		at := strconv.FormatFloat(float64(now.UnixMicro())/1e6, 'f', 6, 64)
@@ -196,7 +196,7 @@ func (s *scene) fallSilent(t *testing.T, car *running, runs int) {
 func subscribe(t *testing.T, car *running, id string) (stop func() string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.external.listener.Addr().String()+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.StreamAddr()+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/delegraph/delegraph/dashboards/grafana"
 	"github.com/delegraph/delegraph/dashboards/query"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // watched has a source of either kind, and limits that are reached.
@@ -73,7 +74,7 @@ func TestDashboards(t *testing.T) {
 			t.Errorf("job %s: %s", job, problem)
 		}
 	}
-	for _, name := range dialectNames() {
+	for _, name := range settings.DialectNames() {
 		query := fmt.Sprintf(`sum by (job) (delegraph_events_total{dialect=%q}) > bool 0`, name)
 		server.until(t, query, "job", map[string]float64{"native": 1, "classic": 1})
 	}

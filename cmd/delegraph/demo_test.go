@@ -19,6 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/replay"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // shownDemo is a demo that runs.
@@ -172,7 +174,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	page := fetched(t, pages+"metrics")
-	for _, want := range dialectNames() {
+	for _, want := range settings.DialectNames() {
 		if !regexp.MustCompile(`(?m)^delegraph_events_total\{dialect="` + want + `".* [1-9]`).MatchString(page) {
 			t.Errorf("no events of the dialect %s are counted", want)
 		}
@@ -200,7 +202,7 @@ func TestDemoStopped(t *testing.T) {
 		for _, r := range reports(t, pages) {
 			open[r.Dialect] = r.Status == tracker.Running
 		}
-		if len(open) < len(dialectNames()) {
+		if len(open) < len(settings.DialectNames()) {
 			return fmt.Errorf("only %v are open", open)
 		}
 		return nil
@@ -211,7 +213,7 @@ func TestDemoStopped(t *testing.T) {
 
 // TestDemoOfOwnAgent puts the sidecar in front of an agent that is there, below a path, and takes the path along.
 func TestDemoOfOwnAgent(t *testing.T) {
-	said, err := os.ReadFile("demo/recordings/quota.sse")
+	said, err := os.ReadFile("../../internal/demo/recordings/quota.sse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,35 +255,9 @@ func TestDemoOfOwnAgent(t *testing.T) {
 	for url, problem := range map[string]string{
 		"localhost:8000": "this is not an http or https URL", "": "the value is empty", // as a variable that is not set makes it
 	} {
-		if err := run(t.Context(), []string{"demo", "--agent=" + url}, io.Discard, io.Discard); err == nil || errors.Is(err, errNothing) ||
+		if err := run(t.Context(), []string{"demo", "--agent=" + url}, io.Discard, io.Discard); err == nil || errors.Is(err, replay.ErrNothing) ||
 			err.Error() != `--agent: `+problem+`; give the agent's URL, such as "http://127.0.0.1:8000"` {
 			t.Errorf("%q: %v", url, err)
-		}
-	}
-}
-
-// TestDemoAddress listens where it was told to, or beside that and says so, and prints where a browser finds it.
-func TestDemoAddress(t *testing.T) {
-	for wanted, want := range map[string]string{
-		"": "use HOST:PORT, such as 127.0.0.1:10477", "nope": "use HOST:PORT, such as 127.0.0.1:10477", "127.0.0.1:99999": "invalid port",
-	} {
-		if at, err := listenFree(wanted); err == nil || !strings.HasPrefix(err.Error(), "--web.listen-address="+wanted+": ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, %v", wanted, at, err)
-		}
-	}
-	for wanted, want := range map[string]string{"127.0.0.1:0": `^http://127\.0\.0\.1:\d+$`, ":0": `^http://localhost:\d+$`, "0.0.0.0:0": `^http://localhost:\d+$`} {
-		at, err := listenFree(wanted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer at.Close()
-		if at.taken || !regexp.MustCompile(want).MatchString(at.url()) {
-			t.Errorf("%q: %s", wanted, at.url())
-		}
-		if beside, err := listenFree(at.Addr().String()); err != nil || !beside.taken {
-			t.Errorf("%s is given away: %v", at.Addr(), err)
-		} else {
-			beside.Close()
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 var (
@@ -145,7 +146,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 			if !strings.Contains(text, "sources:") {
 				text += "sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://127.0.0.1:8000'}}]\n"
 			}
-			if _, err := config.Parse(file, []byte(text), known()); err != nil {
+			if _, err := config.Parse(file, []byte(text), settings.Known()); err != nil {
 				t.Errorf("%v\n%s", err, text)
 			}
 		}

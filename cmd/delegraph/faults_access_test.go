@@ -10,11 +10,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestFaultTokenRevoked takes a token out of the file while streams are open: those of the token end with a word, one that a ticket of
@@ -30,7 +31,7 @@ func TestFaultTokenRevoked(t *testing.T) {
 			configured := fmt.Sprintf("stream: {%s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", authentication, vacant(t), vacant(t))
 			if of == "gateway" {
 				nats := vacant(t)
-				start(t, exec.Command(component(t, "nats", "nats-server"), "-js", "-a", "127.0.0.1", "-p", portOf(nats), "-sd", t.TempDir()))
+				start(t, subprocess.Command(component(t, "nats", "nats-server"), "-js", "-a", "127.0.0.1", "-p", portOf(nats), "-sd", t.TempDir()))
 				store := fmt.Sprintf(`store: jetstream, jetstream: {urls: ["nats://%s"]}`, nats)
 				serveProcess(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", store, vacant(t), vacant(t)), nil)
 				configured = fmt.Sprintf("stream: {%s, %s}\n", authentication, store)

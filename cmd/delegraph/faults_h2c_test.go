@@ -42,7 +42,7 @@ func TestFaultH2C(t *testing.T) {
 			car := launch(t, fmt.Sprintf("stream: {listen: \"127.0.0.1:0\"}\nsources:\n"+
 				"  - {name: both, relay: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[2]q}}\n"+
 				"  - {name: only, relay: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[3]q}}\n", relay, both, only), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-			at := func(i int) string { return "http://" + car.proxies[i].listener.Addr().String() }
+			at := func(i int) string { return "http://" + car.Proxies()[i].Addr }
 			for name, header := range map[string]http.Header{"HTTP/1.1": nil, "an offer": offers} {
 				if got := post(t, at(0), ask, header); got.status != http.StatusOK || got.err != nil || strings.Count(string(got.body), "\n\n") != 3 {
 					t.Errorf("an agent that speaks both, asked by %s: %d %q, %v", name, got.status, got.body, got.err)
@@ -58,7 +58,7 @@ func TestFaultH2C(t *testing.T) {
 			if got := preface(t, at(0)); !strings.HasPrefix(got, "HTTP/1.1 505 ") {
 				t.Errorf("a client that speaks HTTP/2 alone is told %q", got)
 			}
-			car.proxies[0].Wait()
+			car.Wait()
 			if ended := car.count(t, "delegraph_runs_ended_total", "status", "completed"); ended != 2 || car.count(t, "delegraph_runs_open") != 0 {
 				t.Errorf("%v runs completed, %v are open", ended, car.count(t, "delegraph_runs_open"))
 			}

@@ -19,7 +19,7 @@ func TestFaultUnusualHTTP(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(unusual))
 	defer agent.Close()
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	direct, through := agent.Listener.Addr().String(), car.proxies[0].listener.Addr().String()
+	direct, through := agent.Listener.Addr().String(), car.Proxies()[0].Addr
 	const length, chunked = "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 	for name, request := range map[string]string{
 		"HEAD":                   "HEAD /plain HTTP/1.1\r\n",

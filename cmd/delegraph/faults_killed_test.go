@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +18,8 @@ import (
 
 	tracecollector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 const reciting = callFrame + responseFrame + finalFrame
@@ -74,7 +75,7 @@ func (w writtenDown) Export(_ context.Context, r *tracecollector.ExportTraceServ
 func TestFaultKilledUnderLoad(t *testing.T) {
 	const clients, runs = 4, 600
 	address, traces, proxy, file := vacant(t), vacant(t), vacant(t), filepath.Join(t.TempDir(), "spans")
-	agent, receiver := start(t, exec.Command("reciter", address)), start(t, exec.Command("receiver", traces, file))
+	agent, receiver := start(t, subprocess.Command("reciter", address)), start(t, subprocess.Command("receiver", traces, file))
 	await(t, func(context.Context) error { return errors.Join(reachable(address), reachable(traces)) })
 	car := serveProcess(t, fmt.Sprintf("stream: {listen: %q}\nsources: [{name: runs, relay: verbatim, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", vacant(t), proxy, address),
 		map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + traces, "OTEL_BSP_SCHEDULE_DELAY": "10"})
@@ -115,10 +116,10 @@ func TestFaultKilledUnderLoad(t *testing.T) {
 		after(runs/2*round + runs/5)
 		life.Add(1)
 		agent.kill()
-		agent = start(t, exec.Command("reciter", address))
+		agent = start(t, subprocess.Command("reciter", address))
 		await(t, func(context.Context) error { return reachable(address) })
 		life.Add(1)
-		receiver = start(t, exec.Command("receiver", traces, file))
+		receiver = start(t, subprocess.Command("receiver", traces, file))
 	}
 	all.Wait()
 	car.becomes(t, 0, "delegraph_runs_open")

@@ -6,10 +6,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // oratorMain is the program orator ADDRESS: an agent that says on every stream what is posted to /say, and goes on behind
@@ -91,7 +92,7 @@ type oration struct {
 func startOrator(t *testing.T, address string, before ...string) *oration {
 	t.Helper()
 	line := strings.Join(before, " ") + ` exec orator "$0"`
-	return &oration{start(t, exec.Command("/bin/sh", "-c", line, address)), address}
+	return &oration{start(t, subprocess.Command("/bin/sh", "-c", line, address)), address}
 }
 
 // say has the agent say something as soon as it can.

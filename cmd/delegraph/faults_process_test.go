@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // slowFaults adds the faults that take minutes, because a timeout of the kernel is waited for.
@@ -84,7 +85,7 @@ func serveCommand(t testing.TB, configured, admin string, env map[string]string,
 		t.Fatal(err)
 	}
 	line := before + " exec \"$0\" serve --config.file=\"$1\" --web.listen-address=\"$2\" --web.enable-pprof --config.auto-reload-interval=0"
-	command := exec.Command("/bin/sh", "-c", line, program, file, admin)
+	command := subprocess.Command("/bin/sh", "-c", line, program, file, admin)
 	command.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "OTEL_TRACES_EXPORTER=none"}
 	for name, value := range env {
 		command.Env = append(command.Env, name+"="+value)

@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // plainMain is a plain reverse proxy, to compare with: plain LISTEN UPSTREAM.
@@ -37,7 +37,7 @@ func plainMain() {
 // startPlain starts that program, behind a shell's words, and waits until it listens.
 func startPlain(t *testing.T, listen, upstream, before string) *process {
 	t.Helper()
-	started := start(t, exec.Command("/bin/sh", "-c", before+` exec plain "$0" "$1"`, listen, upstream))
+	started := start(t, subprocess.Command("/bin/sh", "-c", before+` exec plain "$0" "$1"`, listen, upstream))
 	await(t, func(context.Context) error { return reachable(listen) })
 	return started
 }

@@ -105,9 +105,9 @@ func TestAgentFaults(t *testing.T) {
 			if fault := got.differs(want); fault != "" {
 				t.Errorf("through the sidecar the client gets other than from the agent: %s", fault)
 			}
-			car.proxies[0].Wait()
+			car.Wait()
 			said := ""
-			for _, r := range car.recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				said += string(r.Status) + " " + text(r.StatusReason)
 				if r.Started == nil || r.Ended == nil || r.Operations[0].Timing != tracker.Observed.String() {
 					t.Errorf("the run's times are %s and %s, %s", text(r.Started), text(r.Ended), r.Operations[0].Timing)
@@ -130,8 +130,8 @@ func TestAgentFaults(t *testing.T) {
 				t.Errorf("the agent was reached, and delegraph_source_up is %v", up)
 			}
 			const next = "adk-go/transfer"
-			if got := ask200(t, car.sidecar, adkserver.RunRequest("u", "s", next, true)); !bytes.Equal(got, agent.recordings[next]) || car.recent.Runs()[0].Status != tracker.Completed {
-				t.Errorf("of the next run the client got %d bytes, and it is %s", len(got), car.recent.Runs()[0].Status)
+			if got := ask200(t, car, adkserver.RunRequest("u", "s", next, true)); !bytes.Equal(got, agent.recordings[next]) || car.Recent.Reports()[0].Status != tracker.Completed {
+				t.Errorf("of the next run the client got %d bytes, and it is %s", len(got), car.Recent.Reports()[0].Status)
 			}
 		})
 	}
@@ -215,7 +215,7 @@ func TestAgentDownAndUp(t *testing.T) {
 	back := &http.Server{Handler: agent}
 	go func() { _ = back.Serve(listener) }()
 	defer back.Close()
-	if got := ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/plain", true)); !bytes.Equal(got, agent.recordings["adk-go/plain"]) {
+	if got := ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/plain", true)); !bytes.Equal(got, agent.recordings["adk-go/plain"]) {
 		t.Errorf("the client got %d bytes", len(got))
 	}
 	if up := car.count(t, "delegraph_source_up"); up != 1 {
@@ -228,7 +228,7 @@ func TestAgentDownAndUp(t *testing.T) {
 			bad++
 		}
 	}
-	if runs := car.recent.Runs(); bad != 2 || len(runs) != 1 {
+	if runs := car.Recent.Reports(); bad != 2 || len(runs) != 1 {
 		t.Errorf("%d spans of unanswered requests, %d runs", bad, len(runs))
 	}
 }
@@ -254,13 +254,13 @@ func TestLargeRequest(t *testing.T) {
 	})
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	body := adkserver.RunRequest("u", "s", strings.Repeat("Give me a briefing. ", 3<<20/20), true)
-	if got := ask200(t, car.sidecar, body); string(got) != finalFrame {
+	if got := ask200(t, car, body); string(got) != finalFrame {
 		t.Errorf("the client got %q", got)
 	}
 	if <-hash != sha256.Sum256(body) {
 		t.Error("the agent got another request")
 	}
-	if r := car.recent.Runs()[0]; car.count(t, "delegraph_source_unread_requests_total", "reason", "too_large") != 1 || r.Session != nil || r.Status != tracker.Completed {
+	if r := car.Recent.Reports()[0]; car.count(t, "delegraph_source_unread_requests_total", "reason", "too_large") != 1 || r.Session != nil || r.Status != tracker.Completed {
 		t.Errorf("not counted, or the run is %s in session %s", r.Status, text(r.Session))
 	}
 }
@@ -285,7 +285,7 @@ func TestFiftyClients(t *testing.T) {
 				})
 			}
 			all.Wait()
-			car.proxies[0].Wait()
+			car.Wait()
 			lost := car.count(t, "delegraph_source_unobserved_bytes_total")
 			if lost > 0 != c.lost || lost > float64(clients*len(agent.recordings[capture])) {
 				t.Errorf("%v bytes unobserved", lost)
@@ -297,7 +297,7 @@ func TestFiftyClients(t *testing.T) {
 			if ended := car.count(t, "delegraph_runs_ended_total", "status", status); ended != clients || car.count(t, "delegraph_runs_open") != 0 {
 				t.Errorf("%v runs ended as %s, %v are open", ended, status, car.count(t, "delegraph_runs_open"))
 			}
-			if r := car.recent.Runs()[0]; text(r.StatusReason) != reason {
+			if r := car.Recent.Reports()[0]; text(r.StatusReason) != reason {
 				t.Errorf("%s, %s", r.Status, text(r.StatusReason))
 			}
 			car.stop()
@@ -324,7 +324,7 @@ func TestScrapeHangs(t *testing.T) {
 		<-release
 		return 0
 	})
-	car.registry.MustRegister(slow)
+	car.Registry.MustRegister(slow)
 	conn, err := net.Dial("tcp", admin.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestScrapeHangs(t *testing.T) {
 	_, _ = io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	<-scraping
 	for _, name := range agent.names() {
-		if got := ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true)); !bytes.Equal(got, agent.recordings[name]) {
+		if got := ask200(t, car, adkserver.RunRequest("u", "s", name, true)); !bytes.Equal(got, agent.recordings[name]) {
 			t.Errorf("%s: the client got %d bytes of %d", name, len(got), len(agent.recordings[name]))
 		}
 	}

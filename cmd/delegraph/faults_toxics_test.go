@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // toxiproxy is Toxiproxy's server: connections go through it and fail as they are told to.
@@ -25,7 +26,7 @@ func startToxiproxy(t *testing.T) *toxiproxy {
 	t.Helper()
 	requireProgram(t, "toxiproxy-server")
 	address := vacant(t)
-	start(t, exec.Command("toxiproxy-server", "-host=127.0.0.1", "-port="+portOf(address)))
+	start(t, subprocess.Command("toxiproxy-server", "-host=127.0.0.1", "-port="+portOf(address)))
 	p := &toxiproxy{"http://" + address}
 	await(t, func(ctx context.Context) error {
 		_, _, err := look(ctx, p.api+"/version")

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // TestForeign has agents of two dialects behind sources that say so, and one of the first behind a source that says the second:
@@ -39,7 +41,7 @@ func TestForeign(t *testing.T) {
 	car := launch(t, "sources:\n"+sources.String(), newBackend(t).environment(nil))
 	for i, want := range [][]byte{studio, deep, nil} {
 		name := []string{"studio", "deep", "wrong"}[i]
-		resp, err := http.Get("http://" + car.proxies[i].listener.Addr().String() + "/agent")
+		resp, err := http.Get("http://" + car.Proxies()[i].Addr + "/agent")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,13 +72,13 @@ func TestForeign(t *testing.T) {
 // says whose dialect its agent has: not a byte of it changes.
 func TestDeclaredDialectElsewhere(t *testing.T) {
 	const ticks = ": hi\r\n\r\nevent: tick\r\ndata: {\"n\":1}\r\n\r\n"
-	for _, name := range dialectNames() {
+	for _, name := range settings.DialectNames() {
 		agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, ticks)
 		}))
 		car := launch(t, fmt.Sprintf("sources:\n  - {name: app, dialect: %s, proxy: {listen: \"127.0.0.1:0\", upstream: %q}}\n", name, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-		resp, err := http.Get("http://" + car.proxies[0].listener.Addr().String() + "/prices")
+		resp, err := http.Get("http://" + car.Proxies()[0].Addr + "/prices")
 		if err != nil {
 			t.Fatal(err)
 		}

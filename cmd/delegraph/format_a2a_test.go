@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/exporter/stream/format"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // a2aPins are a reader and an agent made with the official Go SDK, in a module of their own.
@@ -31,7 +31,7 @@ func a2aProgram(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(a2aPins)); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), compiler, "build", "-o", "a2a", ".")
+	command := subprocess.CommandContext(t.Context(), compiler, "build", "-o", "a2a", ".")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "GOPROXY=off")
 	if said, err := command.CombinedOutput(); err != nil {
@@ -73,7 +73,7 @@ type a2aClient struct {
 
 func newA2AClient(t *testing.T, name string) *a2aClient {
 	t.Helper()
-	command := exec.Command(name)
+	command := subprocess.Command(name)
 	input, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func unschooled(name string, v any) string {
 func TestA2AServer(t *testing.T) {
 	name := a2aProgram(t)
 	client := newA2AClient(t, name)
-	agent := exec.Command(name, "serve")
+	agent := subprocess.Command(name, "serve")
 	input, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestA2AServer(t *testing.T) {
 stream: {listen: "127.0.0.1:0"}
 sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: "http://%s"}}]
 `, strings.TrimSpace(address)), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	proxy, events := "http://"+car.proxies[0].listener.Addr().String(), "http://"+car.external.listener.Addr().String()+"/events"
+	proxy, events := "http://"+car.Proxies()[0].Addr, "http://"+car.StreamAddr()+"/events"
 	for version, path := range map[string]string{"1.0": "/", "0.3": "/a2a"} {
 		for text, state := range map[string]string{"go": "TASK_STATE_COMPLETED", "fail": "TASK_STATE_FAILED"} {
 			got := client.read(proxy+path, version, text)
@@ -369,7 +369,7 @@ func held(ctx context.Context, t *testing.T, car *running, url string) []byte {
 		return nil
 	}
 	defer response.Body.Close()
-	held := car.external.hub.Replay()
+	held := car.Replay()
 	newest := fmt.Sprintf("-%d\n", held.Frames+held.Ends)
 	var all bytes.Buffer
 	lines := bufio.NewReader(response.Body)

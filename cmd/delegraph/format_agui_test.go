@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // aguiPins are the pages and versions of the AG-UI project's own packages.
@@ -34,7 +35,7 @@ type player struct {
 
 func newPlayer(t *testing.T) *player {
 	t.Helper()
-	command := exec.Command(program(t, "node"), "play.mjs")
+	command := subprocess.Command(program(t, "node"), "play.mjs")
 	command.Dir = aguiScripts(t)
 	input, err := command.StdinPipe()
 	if err != nil {

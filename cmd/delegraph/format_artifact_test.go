@@ -25,9 +25,12 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/replay"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // writes is a Looopy stream of one task that writes artifacts: each argument is an event's name and its members.
@@ -137,7 +140,7 @@ func TestArtifactsInA2A(t *testing.T) {
 			got := client.read(server.URL, versions[as], "")
 			var all []string
 			for _, id := range slices.Sorted(maps.Keys(got.Held)) {
-				if held := got.Held[id]; !strings.HasPrefix(id, replayEpoch) { // the answer's text
+				if held := got.Held[id]; !strings.HasPrefix(id, replay.Epoch) { // the answer's text
 					all = append(all, quoteless(id)+" "+held.String())
 				}
 			}
@@ -275,11 +278,11 @@ func TestArtifactsAreNoContent(t *testing.T) {
 	c := config.Default()
 	c.Traces.Content = config.ContentAll
 	registry, recorder := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
-	recent := exporter.NewRecent(10, 1<<20)
-	sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+	recent := recent.New(10, 1<<20)
+	sink := exporter.New(metrics.New(registry, settings.Metrics(c, conventions.Released())), settings.Tracker(c, func(*tracker.Run) bool { return true }), nil,
 		spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()), conventions.Released(), ""), recent)
 	in := collector.Input{Reader: strings.NewReader(stream), Arrival: arrival}
-	if err := collector.New(collector.Dialects(), collectorSettings(c), sink).Observe(answer(), in, ""); err != nil {
+	if err := collector.New(collector.Dialects(), settings.Collector(c), sink).Observe(answer(), in, ""); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
@@ -287,7 +290,7 @@ func TestArtifactsAreNoContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := fmt.Sprint(families)
-	for _, report := range recent.Runs() {
+	for _, report := range recent.Reports() {
 		told += fmt.Sprintf("%+v", report)
 	}
 	for _, span := range recorder.Ended() {

@@ -16,6 +16,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // factCounter counts the facts of streams by their kind.
@@ -41,7 +42,7 @@ func TestFactsSurvive(t *testing.T) {
 		stated := factCounter{}
 		told := map[string]factCounter{"client": {}, "public": {}}
 		for _, file := range sseFiles(t, captures[family]) {
-			pipeline := collector.New(collector.Dialects(), collectorSettings(c), stated)
+			pipeline := collector.New(collector.Dialects(), settings.Collector(c), stated)
 			if err := source.File(t.Context(), pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
 				t.Fatal(err)
 			}

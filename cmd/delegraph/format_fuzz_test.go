@@ -10,6 +10,7 @@ import (
 	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // FuzzNativeFrames has native frames be any bytes, in every dialect and every format: nothing but whole frames of JSON comes out.
@@ -26,10 +27,10 @@ func FuzzNativeFrames(f *testing.F) {
 		f.Add(content)
 	}
 	f.Add([]byte("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"\",\"runId\":\"\"}\n\nevent: chunk\ndata: a\n\n"))
-	decoder := decoderOf(collectorSettings(config.Default()), nil)
+	decoder := settings.Decoder(settings.Collector(config.Default()), nil)
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		frames := blocksOf(stream)
-		for _, dialect := range dialectNames() {
+		for _, dialect := range settings.DialectNames() {
 			ring, err := replay.New(replay.Settings{Frames: 1000, Bytes: 1 << 20, Age: time.Hour})
 			if err != nil {
 				t.Fatal(err)

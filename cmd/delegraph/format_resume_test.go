@@ -30,6 +30,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // served is a hub that holds what captures became, behind a server.
@@ -46,27 +47,27 @@ func newServed(t *testing.T, policy string, frames int) *served {
 	t.Helper()
 	c := config.Default()
 	s := &served{t: t, counts: prometheus.NewRegistry()}
-	m := metrics.New(s.counts, metricsSettings(c, conventions.Released()))
+	m := metrics.New(s.counts, settings.Metrics(c, conventions.Released()))
 	var err error
 	s.hub, err = stream.New(stream.Settings{
 		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
 		Observer: m.Stream(), Subscribers: 10, SubscribersPerToken: 10,
 		Heartbeat: time.Hour, WriteDeadline: time.Minute, Life: time.Hour, Recheck: time.Hour,
-		Decoder: decoderOf(collectorSettings(c), nil),
+		Decoder: settings.Decoder(settings.Collector(c), nil),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := filterSettings(c.Stream)
-	if settings.Policy = event.Policy(policy); policy == config.PolicyClient {
-		settings.Thoughts = event.ThoughtsDetailed
+	public := settings.Filter(c.Stream)
+	if public.Policy = event.Policy(policy); policy == config.PolicyClient {
+		public.Thoughts = event.ThoughtsDetailed
 	}
 	publish := func(e replay.Entry) {
 		s.head++
 		s.hub.Publish(e)
 	}
-	publisher := stream.NewPublisher(settings, publish, func(filter.Reason) {})
-	s.sink = exporter.New(m, trackerSettings(c, nil), publisher)
+	publisher := stream.NewPublisher(public, publish, func(filter.Reason) {})
+	s.sink = exporter.New(m, settings.Tracker(c, nil), publisher)
 	s.server = httptest.NewServer(s.hub.Handler())
 	t.Cleanup(s.server.Close)
 	return s
@@ -75,7 +76,7 @@ func newServed(t *testing.T, policy string, frames int) *served {
 // play sends a capture through the pipeline.
 func (s *served) play(file string) {
 	s.t.Helper()
-	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), s.sink)
+	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), s.sink)
 	if err := source.File(s.t.Context(), pipeline, source.Capture{Name: file, Dialect: config.DialectAuto}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestFormatsTellOfGaps(t *testing.T) {
 func TestFormatsForgetStreams(t *testing.T) {
 	s := newServed(t, "client", 10_000)
 	const streams = 40
-	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), s.sink)
+	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), s.sink)
 	var decodings []*collector.Decoding
 	for i := range streams {
 		text := fmt.Sprintf("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t%d\",\"runId\":\"r%d\"}\n\ndata: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\",\"role\":\"assistant\"}\n\n", i, i) +

@@ -19,6 +19,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/format"
+	"github.com/delegraph/delegraph/internal/replay"
 )
 
 // policies are the two readers that there are.
@@ -129,7 +130,7 @@ func idsOf(frames []sse.Frame, native int) string {
 	for i, f := range frames {
 		var n int
 		if len(f.ID) > 0 {
-			if _, err := fmt.Sscanf(string(f.ID), replayEpoch+"-%d", &n); err != nil {
+			if _, err := fmt.Sscanf(string(f.ID), replay.Epoch+"-%d", &n); err != nil {
 				return fmt.Sprintf("frame %d has the id %q", i, f.ID)
 			}
 		}

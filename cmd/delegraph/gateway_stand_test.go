@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // talker is an agent whose sessions anybody may listen to, from wherever they were: it says numbers, and internal things between.
@@ -93,7 +94,7 @@ func (p *member) start() {
 		p.Fatal(err)
 	}
 	defer log.Close()
-	p.command = exec.Command(p.program, p.args...)
+	p.command = subprocess.Command(p.program, p.args...)
 	p.command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "OTEL_TRACES_EXPORTER=none")
 	p.command.Stdout, p.command.Stderr = log, log
 	if err := p.command.Start(); err != nil {

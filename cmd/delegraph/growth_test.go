@@ -10,6 +10,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // BenchmarkLongStream gives the cost of 1,000 events of the mix at the end of a run, through that of as many in a run of their
@@ -18,7 +19,7 @@ func BenchmarkLongStream(b *testing.B) {
 	mixed, sink := mix(1000), wired(true)
 	long := &portions{more: make(chan []byte), read: make(chan struct{})}
 	done := make(chan error, 1)
-	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), sink)
+	c := collector.New(collector.Dialects(), settings.Collector(config.Default()), sink)
 	go func() { done <- c.Observe(answer(), collector.Input{Reader: long, Arrival: arrival}, "") }()
 	<-long.read
 	portion := 0
@@ -83,7 +84,7 @@ func BenchmarkBesideOpenRuns(b *testing.B) {
 // in all: -benchtime 1000000x says what a million of each take.
 func BenchmarkNames(b *testing.B) {
 	stream, agent := io.Pipe()
-	c := collector.New(collector.Dialects(), collectorSettings(config.Default()), wired(true))
+	c := collector.New(collector.Dialects(), settings.Collector(config.Default()), wired(true))
 	done := make(chan error, 1)
 	go func() { done <- c.Observe(answer(), collector.Input{Reader: stream, Arrival: arrival}, "") }()
 	before := heap()

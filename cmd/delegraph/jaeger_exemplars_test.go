@@ -24,8 +24,8 @@ func TestExemplars(t *testing.T) {
 	server := startPrometheus(t, binary, car)
 	ended := map[string]float64{}
 	for _, name := range []string{"adk-go/transfer", "adk-go/parallel_tools", "adk-go/tool_error", "adk-js/plain", "adk-python/parallel_tools"} {
-		ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
-		ended[string(car.recent.Runs()[0].Status)]++
+		ask200(t, car, adkserver.RunRequest("u", "s", name, true))
+		ended[string(car.Recent.Reports()[0].Status)]++
 	}
 	server.until(t, `histogram_count(sum by (status) (delegraph_run_duration_seconds{job="native"}))`, "status", ended)
 	server.until(t, `sum by (status) (delegraph_run_duration_seconds_count{job="classic"})`, "status", ended)

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // jaeger is a running Jaeger, by the URLs at which it takes spans over gRPC and over HTTP and answers queries.
@@ -35,7 +35,7 @@ func startJaeger(t *testing.T) *jaeger {
 	}
 	address := func(i int) string { return ports[i].Addr().String() }
 	j := &jaeger{grpc: "http://" + address(0), http: "http://" + address(1), query: "http://" + address(2), log: &journal{}}
-	command := exec.Command(binary,
+	command := subprocess.Command(binary,
 		"--collector.otlp.grpc.host-port="+address(0), "--collector.otlp.http.host-port="+address(1),
 		"--query.http-server.host-port="+address(2), "--admin.http.host-port="+address(3),
 		// Nobody asks these.

@@ -59,8 +59,8 @@ func proxyShapes(t *testing.T, server *jaeger, version string) (runs []shapesRun
 			continue
 		}
 		next = shapesRun{Recording: recording}
-		ask200(t, car.sidecar, recording.Request)
-		next.spans = len(car.recent.Runs()[0].Operations) + 1
+		ask200(t, car, recording.Request)
+		next.spans = len(car.Recent.Reports()[0].Operations) + 1
 		runs = append(runs, next)
 	}
 	return runs

@@ -57,9 +57,9 @@ func checkLive(t *testing.T, server *jaeger, env map[string]string) {
 		if root := replay.Operations[0]; root.Name != nil {
 			app = *root.Name
 		}
-		ask200(t, car.sidecar, fmt.Appendf(nil, `{"appName":%q,"userId":"u","sessionId":%q,"streaming":true,"newMessage":{"parts":[{"functionResponse":{"id":%q}},{"text":%q}]}}`,
+		ask200(t, car, fmt.Appendf(nil, `{"appName":%q,"userId":"u","sessionId":%q,"streaming":true,"newMessage":{"parts":[{"functionResponse":{"id":%q}},{"text":%q}]}}`,
 			app, session, asked[session], name))
-		report := car.recent.Runs()[0]
+		report := car.Recent.Reports()[0]
 		if diff := cmp.Diff(branches(replay), branches(report)); diff != "" {
 			t.Errorf("%s: replayed (-) and live (+):\n%s", name, diff)
 		}

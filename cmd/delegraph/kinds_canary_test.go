@@ -87,7 +87,7 @@ type left struct {
 
 func (r *running) leaving(t *testing.T, last string) left {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.external.listener.Addr().String()+"/events", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.StreamAddr()+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestNoCanaryOfLooopyLeaves(t *testing.T) {
 			listening := car.leaving(t, "")
 			close(agent.heard)
 			await(t, func(context.Context) error {
-				left, kept := car.external.hub.Replay().Frames, car.count(t, "delegraph_stream_frames_dropped_total")
+				left, kept := car.Replay().Frames, car.count(t, "delegraph_stream_frames_dropped_total")
 				if left+int(kept) != agent.frames {
 					return fmt.Errorf("of %d frames %d left and %v stay in", agent.frames, left, kept)
 				}
@@ -143,7 +143,7 @@ func TestNoCanaryOfLooopyLeaves(t *testing.T) {
 			if fault != "" {
 				t.Error(fault)
 			}
-			published := car.external.hub.Replay().Frames
+			published := car.Replay().Frames
 			live := listening.take(t, published)
 			if policy == "client" {
 				var got []string
@@ -271,7 +271,7 @@ func TestNothingPlantedLeaves(t *testing.T) {
 			for i, family := range families {
 				for _, file := range sseFiles(t, captures[family]) {
 					want := payloads(t, unplanted(t, family, policy, file))
-					resp, err := http.Post("http://"+car.proxies[i].listener.Addr().String()+"/agent/"+family+"/"+filepath.Base(file), "application/json", strings.NewReader(`{}`))
+					resp, err := http.Post("http://"+car.Proxies()[i].Addr+"/agent/"+family+"/"+filepath.Base(file), "application/json", strings.NewReader(`{}`))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -281,7 +281,7 @@ func TestNothingPlantedLeaves(t *testing.T) {
 						t.Fatal(err)
 					}
 					got := framesOf(t, whole)
-					car.proxies[i].Wait()
+					car.Wait()
 					var data []string
 					for _, f := range got {
 						data = append(data, string(f.Data))

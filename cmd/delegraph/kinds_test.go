@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // kindTable is one frame of each kind that a dialect has, and the shapes in which servers send them.
@@ -95,7 +96,7 @@ func (k kindTable) test(t *testing.T) {
 func (k kindTable) lastType(t *testing.T, wire string) (last string) {
 	t.Helper()
 	sink := batches(func(b *event.Batch) { last = b.Type })
-	pipeline := collector.New(collector.Dialects(), collectorSettings(config.Default()), sink)
+	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), sink)
 	if err := pipeline.Observe(&event.Stream{}, collector.Input{Reader: strings.NewReader(wire)}, k.dialect); err != nil {
 		t.Fatal(err)
 	}

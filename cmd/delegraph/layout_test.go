@@ -35,7 +35,7 @@ type rule struct {
 var rules = []rule{
 	{
 		packages: []string{"./collector/..."},
-		never:    []string{"./exporter/...", "./cmd/..."},
+		never:    []string{"./exporter/...", "./internal/...", "./cmd/..."},
 		why:      "what comes in does not know what goes out",
 	},
 	{
@@ -64,7 +64,12 @@ var rules = []rule{
 		why:   "commands wire packages together; nothing is built on a command",
 	},
 	{
-		packages: []string{"./..."}, except: []string{"./exporter", "./exporter/metrics", "./exporter/web", "./cmd/..."},
+		packages: []string{"./exporter/...", "./config/...", "./dashboards/..."},
+		never:    []string{"./internal/..."},
+		why:      "internal packages wire the others together",
+	},
+	{
+		packages: []string{"./..."}, except: []string{"./exporter", "./exporter/metrics", "./exporter/web", "./internal/replay", "./internal/sidecar", "./cmd/..."},
 		never: []string{"github.com/prometheus/client_golang/..."},
 		why:   "a package that counts keeps plain numbers, and exporter/metrics names them",
 	},
@@ -275,6 +280,8 @@ func TestLayoutReports(t *testing.T) {
 		{"framing has the standard library", "collector/sse/x.go", importing("sse", "unicode/utf8"), ""},
 		{"module's root", "collector/sse/x.go", importing("sse", module), "collector/sse/x.go imports .: the readers"},
 		{"built on a command", "dashboards/x.go", importing("dashboards", our+"cmd/delegraph"), "dashboards/x.go imports ./cmd/delegraph: commands"},
+		{"in knows the wiring", "collector/x.go", importing("collector", our+"internal/settings"), "collector/x.go imports ./internal/settings: what comes in"},
+		{"out knows the wiring", "exporter/x.go", importing("exporter", our+"internal/settings"), "exporter/x.go imports ./internal/settings: internal packages"},
 		{"counts by itself", "exporter/stream/x.go", importing("stream", "github.com/prometheus/client_golang/prometheus"), "exporter/stream/x.go imports github.com/prometheus/client_golang/prometheus: a package that counts"},
 		{"counts for all", "exporter/metrics/x.go", importing("metrics", "github.com/prometheus/client_golang/prometheus"), ""},
 		{"tracker knows spans", "exporter/tracker/x.go", importing("tracker", "go.opentelemetry.io/otel"), "exporter/tracker/x.go imports go.opentelemetry.io/otel: spans and metrics"},

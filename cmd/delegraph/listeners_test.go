@@ -53,7 +53,7 @@ func TestSecondListener(t *testing.T) {
 	}))
 	t.Cleanup(agent.Close)
 	car := launch(t, fmt.Sprintf("stream: {listen: \"127.0.0.1:0\", policy: client}\nsources:\n  - {name: a, proxy: {listen: \"127.0.0.1:0\", upstream: %q}}\n", agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	base := "http://" + car.proxies[0].listener.Addr().String()
+	base := "http://" + car.Proxies()[0].Addr
 	listening := car.leaving(t, "")
 	frames := make(chan int)
 	listen := func(method, path, body string) {
@@ -90,8 +90,8 @@ func TestSecondListener(t *testing.T) {
 	if want := len(begin) + len(rest) + listeners*(1+len(rest)); got != want {
 		t.Errorf("the clients get %d frames of %d", got, want)
 	}
-	car.proxies[0].Wait()
-	if n := car.external.hub.Replay().Frames; n != len(begin)+len(rest) {
+	car.Wait()
+	if n := car.Replay().Frames; n != len(begin)+len(rest) {
 		t.Errorf("%d frames are published", n)
 	}
 	for i, frame := range listening.take(t, len(begin)+len(rest)) {

@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
+
+	"github.com/delegraph/delegraph/internal/replay"
+
+	"github.com/delegraph/delegraph/internal/build"
 )
 
 // The exit statuses: 1 for a command that could not do its work, 2 for a replay that had nothing to read.
@@ -21,17 +25,13 @@ const (
 	exitNothing = 2
 )
 
-// errNothing says that what was to be replayed cannot be read or is no SSE.
-var errNothing = errors.New("not replayed")
-
-// sameWish is how soon a second signal comes where both say one thing: timeout(1), and what runs other programs, signal a process
-// and then its group.
-const sameWish = 500 * time.Millisecond
+// signalDedupWindow: signals that arrive within it count as one. timeout(1) and other programs signal a process and then its group.
+const signalDedupWindow = 500 * time.Millisecond
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() { time.AfterFunc(sameWish, stop) }) // a second signal does not wait for the grace period
+	context.AfterFunc(ctx, func() { time.AfterFunc(signalDedupWindow, stop) }) // a second signal does not wait for the grace period
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil {
 		return
@@ -39,20 +39,20 @@ func main() {
 	for mistake := range strings.Lines(err.Error() + "\n") {
 		fmt.Fprint(os.Stderr, "delegraph: ", mistake)
 	}
-	if errors.Is(err, errNothing) {
+	if errors.Is(err, replay.ErrNothing) {
 		os.Exit(exitNothing)
 	}
 	os.Exit(exitFailed)
 }
 
-// run parses the arguments and does what the command says.
+// run parses the arguments and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	app := kingpin.New("delegraph", "Shows the event stream of an AI agent as OpenTelemetry traces and Prometheus metrics.")
 	app.HelpFlag.Short('h')
 	app.UsageWriter(stdout)
 	app.DefaultEnvars()
-	app.Version("delegraph " + version())
-	app.HelpFlag.NoEnvar() // DELEGRAPH_VERSION=1.2.3 is what an image may well set, and no flag of ours
+	app.Version("delegraph " + build.Version())
+	app.HelpFlag.NoEnvar() // an image may set DELEGRAPH_VERSION=1.2.3, which is no flag of ours
 	app.VersionFlag.NoEnvar()
 
 	commands := map[string]func() error{}
@@ -69,10 +69,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return commands[chosen]()
 }
 
-// refusal names what was refused where kingpin only says why.
+// refusal adds the name of the refused command or flag to kingpin's error.
 func refusal(app *kingpin.Application, args []string, err error) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && app.GetCommand(args[0]) == nil {
-		return fmt.Errorf("there is no command %.60q", args[0]) // to kingpin it is one argument too many of serve
+		return fmt.Errorf("there is no command %.60q", args[0]) // to kingpin it is an unexpected argument of serve
 	}
 	parsed, unread := app.ParseContext(args)
 	if unread != nil || parsed.SelectedCommand == nil {

@@ -26,6 +26,8 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
+	"github.com/delegraph/delegraph/internal/sidecar"
 )
 
 // meter is a metrics backend: OTLP's own service over gRPC and over HTTP.
@@ -168,14 +170,14 @@ func TestMetricsOverOTLP(t *testing.T) {
 			env["OTEL_RESOURCE_ATTRIBUTES"], env["OTEL_SERVICE_NAME"] = "k8s.pod.name=agent-0", "briefing"
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), env)
 			for _, name := range []string{"adk-go/transfer", "adk-go/tool_error", "adk-python/parallel_tools"} {
-				ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
+				ask200(t, car, adkserver.RunRequest("u", "s", name, true))
 			}
 			car.stop()
 			got, described := receiver.last(t)
 			if described["service.name"] != "briefing" || described["k8s.pod.name"] != "agent-0" || described["telemetry.sdk.language"] != "go" {
 				t.Errorf("the resource is %v", described)
 			}
-			families, err := car.registry.Gather()
+			families, err := car.Registry.Gather()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +214,7 @@ func TestMetricsExemplarsOverOTLP(t *testing.T) {
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(map[string]string{
 		"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://" + traces.grpc,
 	}))
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 	car.stop()
 	got, _ := receiver.last(t)
 	known := map[string]bool{}
@@ -248,7 +250,7 @@ func TestMetricsNotDelivered(t *testing.T) {
 			agent, receiver := newRecordedAgent(t), newMeter(t)
 			env["OTEL_METRIC_EXPORT_INTERVAL"] = "1"
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(env))
-			ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+			ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 			car.stop()
 			if attempts, _ := receiver.count(); attempts > 0 || car.count(t, "delegraph_runs_ended_total") != 1 {
 				t.Errorf("%d attempts", attempts)
@@ -259,14 +261,14 @@ func TestMetricsNotDelivered(t *testing.T) {
 
 // TestMetricsEnvironmentIsChecked has the start end where the environment is wrong.
 func TestMetricsEnvironmentIsChecked(t *testing.T) {
-	c, err := config.Parse("test", fmt.Appendf(nil, oneAgent, "http://127.0.0.1:1"), known())
+	c, err := config.Parse("test", fmt.Appendf(nil, oneAgent, "http://127.0.0.1:1"), settings.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"OTEL_METRICS_EXPORTER": "statsd", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "udp", "OTEL_METRIC_EXPORT_INTERVAL": "1m"} {
 		env := map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "otlp"}
 		env[name] = value
-		_, err := newSidecar(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string { return env[name] })
+		_, err := sidecar.New(t.Context(), c, slog.New(slog.DiscardHandler), func(name string) string { return env[name] })
 		if err == nil || !strings.Contains(err.Error(), name+"="+value+" is not supported: use ") {
 			t.Errorf("%s=%s: error %v", name, value, err)
 		}
@@ -293,7 +295,7 @@ func TestMetricsBackendFaults(t *testing.T) {
 				"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "otlp", "OTEL_METRIC_EXPORT_INTERVAL": "20", "OTEL_METRIC_EXPORT_TIMEOUT": "50",
 				"OTEL_EXPORTER_OTLP_ENDPOINT": fault.endpoint(t, newBackend(t)), "OTEL_EXPORTER_OTLP_PROTOCOL": fault.protocol,
 			})
-			car.grace = time.Second / 2
+			car.Grace = time.Second / 2
 			await(t, func(context.Context) error {
 				if !strings.Contains(car.log.String(), "the metrics backend does not take all metrics") {
 					return errors.New("nothing is logged")
@@ -301,7 +303,7 @@ func TestMetricsBackendFaults(t *testing.T) {
 				return nil
 			})
 			for range 10 {
-				ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+				ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 			}
 			car.stop()
 			log := car.log.String()
@@ -322,14 +324,14 @@ func TestMetricsBackendComesBack(t *testing.T) {
 		return nil
 	}
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(map[string]string{"OTEL_METRIC_EXPORT_INTERVAL": "10"}))
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 	await(t, func(context.Context) error {
 		if _, taken := receiver.count(); taken < 5 {
 			return fmt.Errorf("%d taken", taken)
 		}
 		return nil
 	})
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 	car.stop()
 	if got, _ := receiver.last(t); sums(got["delegraph_runs_ended_total"]) != 2 {
 		t.Errorf("%v", got["delegraph_runs_ended_total"])
@@ -344,14 +346,14 @@ func TestMetricsOfReloadedNames(t *testing.T) {
 	agent := newRecordedAgent(t)
 	configured := fmt.Sprintf(verbatim, agent.URL) + "metrics: {max_label_values: 1}\n"
 	car := launch(t, configured, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	ask := func() { ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/parallel_tools", true)) }
+	ask := func() { ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/parallel_tools", true)) }
 	ask()
-	c, err := config.Parse("test", []byte(strings.Replace(configured, "agents_as_tools: [", "agents_as_tools: [get_weather, ", 1)), known())
+	c, err := config.Parse("test", []byte(strings.Replace(configured, "agents_as_tools: [", "agents_as_tools: [get_weather, ", 1)), settings.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := car.count(t, "delegraph_tool_calls_total", "tool", "_other")
-	if err := car.configure(c); err != nil {
+	if err := car.Configure(c); err != nil {
 		t.Fatal(err)
 	}
 	ask()

@@ -23,8 +23,10 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // A named run brings five names that no other has: those of its session, its model, a tool, the agent that calls the tool and the
@@ -64,10 +66,10 @@ func TestMillionNames(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
-	sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
-		spans.NewObserver(provider, conventions.Released(), ""), exporter.NewRecent(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
+	sink := exporter.New(metrics.New(registry, settings.Metrics(c, conventions.Released())), settings.Tracker(c, func(*tracker.Run) bool { return true }), nil,
+		spans.NewObserver(provider, conventions.Released(), ""), recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)))
 	before := heap()
-	sendNames(t, collector.New(collector.Dialects(), collectorSettings(c), sink), runs)
+	sendNames(t, collector.New(collector.Dialects(), settings.Collector(c), sink), runs)
 	growth := heap() - before
 	runtime.KeepAlive(sink)
 	t.Logf("%d names: the heap grew by %.1f MiB", 5*runs, float64(growth)/(1<<20))

@@ -59,7 +59,7 @@ sources:
 // echoed sends a stream to the agent, and returns what comes back of it.
 func echoed(t *testing.T, car *running, source int, path string, stream []byte) []byte {
 	t.Helper()
-	resp, err := http.Post("http://"+car.proxies[source].listener.Addr().String()+path, "text/plain", bytes.NewReader(stream))
+	resp, err := http.Post("http://"+car.Proxies()[source].Addr+path, "text/plain", bytes.NewReader(stream))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestEveryCaptureAsSpans(t *testing.T) {
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(env))
 			runs := agent.names()
 			for _, name := range runs {
-				if got := ask200(t, car.sidecar, adkserver.RunRequest("u", name, name, true)); !bytes.Equal(got, agent.recordings[name]) {
+				if got := ask200(t, car, adkserver.RunRequest("u", name, name, true)); !bytes.Equal(got, agent.recordings[name]) {
 					t.Fatalf("%s: the client got %d bytes, the agent sent %d", name, len(got), len(agent.recordings[name]))
 				}
 			}
@@ -70,7 +70,7 @@ func TestPausedAndResumedInOneTrace(t *testing.T) {
 	for _, name := range []string{"adk-go/hitl_1_confirmation", "adk-go/hitl_2_approved"} {
 		post(t, car.address(), adkserver.RunRequest("u", "s", name, true), http.Header{"Traceparent": {sampledCaller}})
 	}
-	car.proxies[0].Wait()
+	car.Wait()
 	car.stop()
 	if traces := receiver.traces(t); len(traces) != 1 || len(traces[callerTrace]) != len(receiver.spans()) {
 		t.Errorf("%d spans in %d traces, and in the caller's %d", len(receiver.spans()), len(traces), len(traces[callerTrace]))
@@ -91,7 +91,7 @@ func TestResource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			agent, receiver := newRecordedAgent(t), newBackend(t)
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(c.env))
-			ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "adk-go/plain", true))
+			ask200(t, car, adkserver.RunRequest("u", "s", "adk-go/plain", true))
 			car.stop()
 			if len(receiver.received) == 0 {
 				t.Fatal("nothing received")

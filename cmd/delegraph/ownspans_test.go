@@ -25,8 +25,8 @@ func TestOwnSpans(t *testing.T) {
 					for _, streaming := range []bool{false, true} {
 						session := fmt.Sprintf("%s-%v-%d", c, streaming, round)
 						s.agent.CreateSession(t, adkserver.App, "u", session)
-						ask200(t, s.car.sidecar, adkserver.RunRequest("u", session, "case:"+c, streaming))
-						runs = append(runs, &doubleRun{story: c, streaming: streaming, session: session, report: s.car.recent.Runs()[0]})
+						ask200(t, s.car, adkserver.RunRequest("u", session, "case:"+c, streaming))
+						runs = append(runs, &doubleRun{story: c, streaming: streaming, session: session, report: s.car.Recent.Reports()[0]})
 					}
 				}
 			}

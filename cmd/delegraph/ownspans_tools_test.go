@@ -92,8 +92,8 @@ func (s *stage) runGated(t *testing.T, r *doubleRun, gates toolGates) {
 	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	s.car.proxies[0].Wait()
-	r.report = s.car.recent.Runs()[0]
+	s.car.Wait()
+	r.report = s.car.Recent.Reports()[0]
 }
 
 // readCall reads up to the whole frame with the call, and returns its id.

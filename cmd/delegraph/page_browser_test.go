@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // browser is Chromium with one page.
@@ -25,7 +25,7 @@ type deed map[string]any
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program(t, "node"), "page.mjs", program(t, "chromium"))
+	command := subprocess.CommandContext(t.Context(), program(t, "node"), "page.mjs", program(t, "chromium"))
 	command.Dir = readerScripts(t)
 	if _, err := os.Stat(command.Dir + "/node_modules/axe-core"); err != nil {
 		lacking(t, "the npm package axe-core is not there: run .ci/install/readers")

@@ -177,8 +177,8 @@ func TestPageOfRestartedServer(t *testing.T) {
 			pages.Close()
 			<-served
 		})
-		ask200(t, car.sidecar, adkserver.RunRequest("u", "s", agent.names()[0], true))
-		car.proxies[0].Wait()
+		ask200(t, car, adkserver.RunRequest("u", "s", agent.names()[0], true))
+		car.Wait()
 		return car, pages, "http://" + listener.Addr().String()
 	}
 	car, pages, url := serve("127.0.0.1:0")
@@ -235,7 +235,7 @@ func TestHostilePage(t *testing.T) {
 		if got := post(t, car.address(), adkserver.RunRequest("u", hostileNames[1], "hello", true), nil); got.err != nil {
 			t.Fatal(got.err)
 		}
-		car.proxies[0].Wait()
+		car.Wait()
 	}
 	pages := httptest.NewServer(car.admin)
 	t.Cleanup(pages.Close)
@@ -268,8 +268,8 @@ func TestRunAsOTLP(t *testing.T) {
 	agent := newRecordedAgent(t)
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	name := agent.names()[0]
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
-	car.proxies[0].Wait()
+	ask200(t, car, adkserver.RunRequest("u", "s", name, true))
+	car.Wait()
 	pages := httptest.NewServer(car.admin)
 	t.Cleanup(pages.Close)
 	var runs []tracker.Report

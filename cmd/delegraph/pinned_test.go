@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // canaries are frames that call themselves internal, each of one dialect, or of none, on the wire.
@@ -39,7 +40,7 @@ func TestPinnedDialectIsNoWeaker(t *testing.T) {
 		_, _ = w.Write(sent)
 	}))
 	t.Cleanup(agent.Close)
-	sources := append([]string{"auto"}, dialectNames()...)
+	sources := append([]string{"auto"}, settings.DialectNames()...)
 	configured := "sources:\n"
 	for _, name := range sources {
 		configured += fmt.Sprintf("  - {name: %[1]s, dialect: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[2]q}}\n", name, agent.URL)

@@ -22,6 +22,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/dashboards/query"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestPromtool has promtool judge the metrics after every recorded run, after streams that cannot be read and after requests
@@ -39,10 +40,10 @@ func TestPromtool(t *testing.T) {
 	}
 	agent.Close()
 	post(t, car.address(), adkserver.RunRequest("u", "s", "adk-go/plain", true), nil)
-	car.proxies[0].Wait()
+	car.Wait()
 
 	check := func(page io.Reader) (string, error) {
-		command := exec.CommandContext(t.Context(), promtool, "check", "metrics")
+		command := subprocess.CommandContext(t.Context(), promtool, "check", "metrics")
 		command.Stdin = page
 		said, err := command.CombinedOutput()
 		return string(said), err
@@ -74,9 +75,9 @@ func TestPrometheus(t *testing.T) {
 
 	driven := []string{"adk-go/transfer", "adk-go/transfer", "adk-go/parallel_tools", "adk-go/tool_error", "adk-go/plain", "adk-go/model_429", "adk-js/plain", "adk-python/parallel_tools"}
 	for _, name := range driven {
-		ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true))
+		ask200(t, car, adkserver.RunRequest("u", "s", name, true))
 	}
-	want := tally(t, car.recent.Runs())
+	want := tally(t, car.Recent.Reports())
 	for _, job := range []string{"native", "classic"} {
 		query := func(format string) string { return strings.ReplaceAll(format, "JOB", `job="`+job+`"`) }
 		server.until(t, query(`sum by (status) (delegraph_runs_ended_total{JOB}) > 0`), "status", want.statuses)
@@ -98,7 +99,7 @@ func TestPrometheus(t *testing.T) {
 		t.Errorf("the longest agent took %v s, by the classic histogram %v s", longest, rough)
 	}
 	server.until(t, `sum by (source) (rate(delegraph_parse_errors_total{job="native"}[1m]))`, "source", map[string]float64{"fire-briefing": 0})
-	ask200(t, car.sidecar, adkserver.RunRequest("u", "s", "fault", true))
+	ask200(t, car, adkserver.RunRequest("u", "s", "fault", true))
 	server.until(t, `sum by (reason) (increase(delegraph_parse_errors_total{job="native"}[1m])) > bool 0 == 1`, "reason", map[string]float64{"syntax": 1})
 }
 
@@ -189,7 +190,7 @@ func startPrometheus(t *testing.T, binary string, car *running) *prometheusServe
 	folder := t.TempDir()
 	flags := []string{"--enable-feature=exemplar-storage,native-histograms"}
 	global := "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
-	if version, err := exec.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
+	if version, err := subprocess.CommandContext(t.Context(), binary, "--version").Output(); err != nil {
 		t.Fatal(err)
 	} else if !bytes.HasPrefix(version, []byte("prometheus, version 2.")) {
 		flags = []string{"--enable-feature=exemplar-storage"}
@@ -206,7 +207,7 @@ func startPrometheus(t *testing.T, binary string, car *running) *prometheusServe
 	free := listen(t)
 	free.Close()
 	address := free.Addr().String()
-	command := exec.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
+	command := subprocess.Command(binary, append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address="+address)...)
 	server := &prometheusServer{url: "http://" + address, log: &journal{}}
 	command.Stdout, command.Stderr = server.log, server.log
 	if err := command.Start(); err != nil {

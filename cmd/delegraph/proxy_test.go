@@ -19,7 +19,7 @@ func TestQuestionToTheServer(t *testing.T) {
 	agent.Start()
 	defer agent.Close()
 	car := launch(t, fmt.Sprintf(verbatim, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	conn, err := net.Dial("tcp", car.proxies[0].listener.Addr().String())
+	conn, err := net.Dial("tcp", car.Proxies()[0].Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

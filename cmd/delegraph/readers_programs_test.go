@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // pins are the readers' scripts and pages, with the versions of what they are made of.
@@ -49,7 +50,7 @@ func openPage(t *testing.T, page string) reader {
 func startReader(t *testing.T, dir, name string, args ...string) reader {
 	t.Helper()
 	ctx, kill := context.WithCancel(context.Background())
-	command := exec.CommandContext(ctx, name, args...)
+	command := subprocess.CommandContext(ctx, name, args...)
 	command.Dir = dir
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
@@ -105,7 +106,7 @@ func curl(t *testing.T, stream, token string) reader {
 	all := make(chan heard)
 	call := func(last string) string {
 		output, input := io.Pipe()
-		command := exec.CommandContext(ctx, name, "--silent", "--no-buffer", "--header", "@"+secret, "--header", "Last-Event-ID: "+last, stream)
+		command := subprocess.CommandContext(ctx, name, "--silent", "--no-buffer", "--header", "@"+secret, "--header", "Last-Event-ID: "+last, stream)
 		command.Stdout = input
 		go func() { input.CloseWithError(errors.Join(command.Run(), io.EOF)) }()
 		frames := sse.NewReader(output, 0)
@@ -167,7 +168,7 @@ func goReader(t *testing.T) string {
 		t.Fatal(err)
 	}
 	run := func(args ...string) error {
-		command := exec.CommandContext(t.Context(), compiler, args...)
+		command := subprocess.CommandContext(t.Context(), compiler, args...)
 		command.Dir = dir
 		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "GOPROXY=off")
 		said, err := command.CombinedOutput()

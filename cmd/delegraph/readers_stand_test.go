@@ -53,7 +53,7 @@ func newStand(t *testing.T, named bool) *stand {
 stream: {listen: "127.0.0.1:0", allowed_origins: [%q], authentication: %s}
 sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: %q}}]
 `, s.near.URL, authentication, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	s.wire = newWire(t, s.car.external.listener.Addr().String())
+	s.wire = newWire(t, s.car.StreamAddr())
 	s.stream = s.wire.url() + "/events/s"
 	ran := make(chan gotten, 1)
 	go func() { ran <- post(t, s.car.address(), adkserver.RunRequest("u", "s", "hello", true), nil) }()
@@ -135,7 +135,7 @@ func (s *stand) subscribed(t *testing.T) {
 func (s *stand) published(t *testing.T) {
 	t.Helper()
 	await(t, func(context.Context) error {
-		if kept := s.car.external.hub.Replay().Frames; kept != s.said {
+		if kept := s.car.Replay().Frames; kept != s.said {
 			return fmt.Errorf("%d of %d sentences are published", kept, s.said)
 		}
 		return nil

@@ -33,7 +33,7 @@ func proxied(sources ...string) string {
 // runs is how many runs of a source have ended, 0 where there is no such source.
 func (r *running) runs(t *testing.T, source string) (n int) {
 	t.Helper()
-	for _, run := range r.recent.Runs() {
+	for _, run := range r.Recent.Reports() {
 		if run.Source == source {
 			n++
 		}
@@ -98,7 +98,7 @@ func TestReloadOfPorts(t *testing.T) {
 			})
 		}
 		var shown []string
-		for _, s := range car.sidecar.sources.All() {
+		for _, s := range car.Sidecar.Sources.All() {
 			shown = append(shown, s.Name)
 		}
 		for i := 0; i < len(step.sources); i += 3 {
@@ -110,7 +110,7 @@ func TestReloadOfPorts(t *testing.T) {
 			}
 		}
 	}
-	families, err := car.registry.Gather()
+	families, err := car.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestReloadIsAllOrNothing(t *testing.T) {
 	if !refusedThere(t, b) {
 		t.Error("a port was left open")
 	}
-	families, err := car.registry.Gather()
+	families, err := car.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,9 +209,7 @@ func TestReloadRemovesASpeakingSource(t *testing.T) {
 			})
 			if name == "removed" {
 				await(t, func(context.Context) error {
-					car.sidecar.mu.Lock()
-					defer car.sidecar.mu.Unlock()
-					if len(car.sidecar.leaving) > 0 {
+					if car.Draining() > 0 {
 						return errors.New("the port is still waited for")
 					}
 					return nil

@@ -66,7 +66,7 @@ sources: [{name: support, dialect: adk, tail: {url: "%s/events/%s", headers: {Au
 func (r *running) brought(t *testing.T, source string, frames int) {
 	t.Helper()
 	await(t, func(context.Context) error {
-		for _, s := range r.sidecar.sources.All() {
+		for _, s := range r.Sidecar.Sources.All() {
 			if s.Name == source && int(s.Frames) == frames {
 				return nil
 			}
@@ -194,7 +194,7 @@ func TestReloadOfExternalStream(t *testing.T) {
 	car := launchOn(t, text, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.external.listener.Addr().String()+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+car.StreamAddr()+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,13 +269,13 @@ func TestReloadRefused(t *testing.T) {
 	if a := <-got; string(a.body) != undisturbed(t, ofClients) {
 		t.Errorf("after that a client gets %q", a.body)
 	}
-	if err := car.reload(); err == nil {
+	if err := car.Reload(); err == nil {
 		t.Error("the refusal is forgotten")
 	}
-	if err := os.Remove(car.file); err != nil {
+	if err := os.Remove(car.File); err != nil {
 		t.Fatal(err)
 	}
-	if err := car.reload(); err == nil || !strings.Contains(err.Error(), "there is no configuration") {
+	if err := car.Reload(); err == nil || !strings.Contains(err.Error(), "there is no configuration") {
 		t.Errorf("without a file: %v", err)
 	}
 }

@@ -17,26 +17,27 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/internal/sidecar"
 )
 
 // onFile is a sidecar that runs with a configuration file.
 type onFile struct {
 	*running
-	*reloading
+	*sidecar.Reloader
 }
 
 func launchOn(t *testing.T, text string, env map[string]string) *onFile {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
-	f := &onFile{running: launch(t, text, env), reloading: &reloading{file: file, tried: fingerprintOf([]byte(text), nil)}}
-	f.car, f.logger = f.sidecar, f.sidecar.logger
+	car := launch(t, text, env)
+	f := &onFile{car, sidecar.NewReloader(file, []byte(text), car, car.logger)}
 	f.write(t, text)
 	return f
 }
 
 func (f *onFile) write(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(f.file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(f.File, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -45,7 +46,7 @@ func (f *onFile) write(t *testing.T, text string) {
 func (f *onFile) change(t *testing.T, text string) error {
 	t.Helper()
 	f.write(t, text)
-	return f.reload()
+	return f.Reload()
 }
 
 // speaker is an agent whose answers the test gives, a frame at a time; it also watches over the goroutines of its test.
@@ -176,7 +177,7 @@ func TestStopAfterReload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old, other, receiver := newSpeaker(t), newSpeaker(t), newBackend(t)
 			car := launchOn(t, fmt.Sprintf(ofClients, old.URL), receiver.environment(nil))
-			car.grace = time.Second
+			car.Grace = time.Second
 			got := asking(t, car.address())
 			old.frames <- callFrame
 			next := fmt.Sprintf(ofThePublic, other.URL)
@@ -198,7 +199,7 @@ func TestStopAfterReload(t *testing.T) {
 			if len(receiver.traces(t)) != 1 {
 				t.Errorf("%d traces", len(receiver.traces(t)))
 			}
-			if err := car.reload(); err == nil || err.Error() != "delegraph is stopping" {
+			if err := car.Reload(); err == nil || err.Error() != "delegraph is stopping" {
 				t.Errorf("a reload after the end: %v", err)
 			}
 		})
@@ -217,7 +218,7 @@ func TestManyReloads(t *testing.T) {
 	var possible [][]byte
 	for _, policy := range []string{"client", "public"} {
 		car := launch(t, filtered(policy), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-		possible = append(possible, ask200(t, car.sidecar, adkserver.RunRequest("u", "s", name, true)))
+		possible = append(possible, ask200(t, car, adkserver.RunRequest("u", "s", name, true)))
 		car.stop()
 	}
 	if bytes.Equal(possible[0], possible[1]) || !bytes.Contains(recording, []byte("transfer")) {

@@ -24,11 +24,7 @@ func TestWatch(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	one, two := fmt.Sprintf(ofClients, "http://127.0.0.1:9"), fmt.Sprintf(ofThePublic, "http://127.0.0.1:9")
 	f := launchOn(t, one, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	policy := func() string {
-		f.sidecar.mu.Lock()
-		defer f.sidecar.mu.Unlock()
-		return f.sidecar.config.Sources[0].Policy
-	}
+	policy := func() string { return f.Config().Sources[0].Policy }
 	for _, step := range []struct {
 		name          string
 		do            func() error
@@ -36,33 +32,33 @@ func TestWatch(t *testing.T) {
 		want, reloads string
 	}{
 		{"nothing", func() error { return nil }, 3, "client", "0 well, 0 not"},
-		{"written again", func() error { return os.WriteFile(f.file, []byte(one), 0o600) }, 3, "client", "0 well, 0 not"},
-		{"changed", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 1, "client", "0 well, 0 not"},
+		{"written again", func() error { return os.WriteFile(f.File, []byte(one), 0o600) }, 3, "client", "0 well, 0 not"},
+		{"changed", func() error { return os.WriteFile(f.File, []byte(two), 0o600) }, 1, "client", "0 well, 0 not"},
 		{"and the same since", func() error { return nil }, 1, "public", "1 well, 0 not"},
 		{"and for long", func() error { return nil }, 3, "public", "1 well, 0 not"},
-		{"half", func() error { return os.WriteFile(f.file, []byte(one[:len(one)/2]), 0o600) }, 1, "public", "1 well, 0 not"},
-		{"the other half", func() error { return os.WriteFile(f.file, []byte(one), 0o600) }, 2, "client", "2 well, 0 not"},
-		{"a mistake", func() error { return os.WriteFile(f.file, []byte(two+"runs: {max_opn: 1}\n"), 0o600) }, 2, "client", "2 well, 1 not"},
+		{"half", func() error { return os.WriteFile(f.File, []byte(one[:len(one)/2]), 0o600) }, 1, "public", "1 well, 0 not"},
+		{"the other half", func() error { return os.WriteFile(f.File, []byte(one), 0o600) }, 2, "client", "2 well, 0 not"},
+		{"a mistake", func() error { return os.WriteFile(f.File, []byte(two+"runs: {max_opn: 1}\n"), 0o600) }, 2, "client", "2 well, 1 not"},
 		{"which stays", func() error { return nil }, 3, "client", "2 well, 1 not"},
-		{"another mistake", func() error { return os.WriteFile(f.file, nil, 0o600) }, 2, "client", "2 well, 2 not"},
-		{"mended", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 2, "public", "3 well, 2 not"},
-		{"gone", func() error { return os.Remove(f.file) }, 4, "public", "3 well, 3 not"},
-		{"back", func() error { return os.WriteFile(f.file, []byte(two), 0o600) }, 2, "public", "4 well, 3 not"},
-		{"a directory", func() error { _ = os.Remove(f.file); return os.Mkdir(f.file, 0o700) }, 2, "public", "4 well, 4 not"},
+		{"another mistake", func() error { return os.WriteFile(f.File, nil, 0o600) }, 2, "client", "2 well, 2 not"},
+		{"mended", func() error { return os.WriteFile(f.File, []byte(two), 0o600) }, 2, "public", "3 well, 2 not"},
+		{"gone", func() error { return os.Remove(f.File) }, 4, "public", "3 well, 3 not"},
+		{"back", func() error { return os.WriteFile(f.File, []byte(two), 0o600) }, 2, "public", "4 well, 3 not"},
+		{"a directory", func() error { _ = os.Remove(f.File); return os.Mkdir(f.File, 0o700) }, 2, "public", "4 well, 4 not"},
 		{"a new file in its place", func() error {
-			_ = os.Remove(f.file)
-			if err := os.WriteFile(f.file+".new", []byte(one), 0o600); err != nil {
+			_ = os.Remove(f.File)
+			if err := os.WriteFile(f.File+".new", []byte(one), 0o600); err != nil {
 				return err
 			}
-			return os.Rename(f.file+".new", f.file)
+			return os.Rename(f.File+".new", f.File)
 		}, 2, "client", "5 well, 4 not"},
-		{"reloaded by hand", func() error { _ = os.WriteFile(f.file, []byte(two), 0o600); return f.reload() }, 3, "public", "6 well, 4 not"},
+		{"reloaded by hand", func() error { _ = os.WriteFile(f.File, []byte(two), 0o600); return f.Reload() }, 3, "public", "6 well, 4 not"},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
 		for range step.polls {
-			f.poll()
+			f.Poll()
 		}
 		if got := policy(); got != step.want || f.reloads() != step.reloads {
 			t.Errorf("%s: policy %s after %s; want %s after %s", step.name, got, f.reloads(), step.want, step.reloads)
@@ -72,7 +68,7 @@ func TestWatch(t *testing.T) {
 	ticks := make(chan time.Time)
 	ctx, stop := context.WithCancel(t.Context())
 	over := make(chan struct{})
-	go func() { defer close(over); f.watch(ctx, ticks) }()
+	go func() { defer close(over); f.Watch(ctx, ticks) }()
 	f.write(t, one)
 	for range 3 { // a tick is taken when the poll before it is over
 		ticks <- time.Time{}
@@ -92,26 +88,21 @@ func TestWatch(t *testing.T) {
 func TestReloadOfPipe(t *testing.T) {
 	text := fmt.Sprintf(ofClients, "http://127.0.0.1:9")
 	f := launchOn(t, text, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	link := f.file + ".link"
-	if err := os.Symlink(f.file, link); err != nil {
+	link := f.File + ".link"
+	if err := os.Symlink(f.File, link); err != nil {
 		t.Fatal(err)
 	}
-	pipe := f.file + ".pipe"
+	pipe := f.File + ".pipe"
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]bool{f.file: true, link: true, f.file + ".none": true, filepath.Dir(f.file): true, pipe: false, os.DevNull: false} {
-		if got := rereadable(file); got != want {
-			t.Errorf("%s can be read again: %t", file, got)
-		}
-	}
-	f.file = pipe
-	if err := f.reload(); err == nil || err.Error() != pipe+": this is no file that can be read again; name one by --config.file, and start delegraph anew" {
+	f.File = pipe
+	if err := f.Reload(); err == nil || err.Error() != pipe+": this is no file that can be read again; name one by --config.file, and start delegraph anew" {
 		t.Errorf("error %v", err)
 	}
-	f.poll()
-	f.file = link
-	if err := f.reload(); err != nil {
+	f.Poll()
+	f.File = link
+	if err := f.Reload(); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,14 +140,14 @@ func TestWatchMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := launchOn(t, one, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-	f.file = filepath.Join(volume, "delegraph.yml")
+	f.File = filepath.Join(volume, "delegraph.yml")
 	for _, step := range []struct{ text, reloads string }{
 		{one, "0 well, 0 not"}, {two, "1 well, 0 not"}, {one, "2 well, 0 not"}, {"sources: []\n", "2 well, 1 not"}, {two, "3 well, 1 not"},
 	} {
 		swap(step.text)
-		f.poll()
-		f.poll()
-		f.poll()
+		f.Poll()
+		f.Poll()
+		f.Poll()
 		if got := f.reloads(); got != step.reloads {
 			t.Errorf("%s, not %s, after\n%s", got, step.reloads, step.text)
 		}

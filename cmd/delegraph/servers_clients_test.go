@@ -5,10 +5,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestServersClients has the clients of real servers ask them directly and through a default proxy: they must get the same.
@@ -71,7 +72,7 @@ func serversHome(t *testing.T) string {
 // serveReal runs a server until the test ends and returns its URL.
 func serveReal(t *testing.T, home, server string) string {
 	t.Helper()
-	command := exec.Command(program(t, "python3"), filepath.Join(servers, "record.py"), home, "--serve", server) // it stops its server when its input ends
+	command := subprocess.Command(program(t, "python3"), filepath.Join(servers, "record.py"), home, "--serve", server) // it stops its server when its input ends
 	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	command.Stderr = t.Output()
 	alive, err := command.StdinPipe()
@@ -117,7 +118,7 @@ func newClient(t *testing.T, client, modules string) func(url string) string {
 	return func(url string) string {
 		t.Helper()
 		var said, complained bytes.Buffer
-		command := exec.CommandContext(t.Context(), interpreter, client, url)
+		command := subprocess.CommandContext(t.Context(), interpreter, client, url)
 		command.Dir, command.Stdout, command.Stderr = dir, &said, &complained
 		if err := command.Run(); err != nil {
 			t.Fatalf("%s: %v: %s", client, err, complained.Bytes())

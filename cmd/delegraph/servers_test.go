@@ -312,7 +312,7 @@ func normal(got []clientFrame) []clientFrame {
 
 // judgeRuns returns how the telemetry differs from what happened.
 func judgeRuns(t *testing.T, car *running, stream plannedStream) (wrong []string) {
-	runs := car.recent.Runs()
+	runs := car.Recent.Reports()
 	if errors := car.count(t, "delegraph_parse_errors_total"); errors > 0 {
 		wrong = append(wrong, fmt.Sprintf("%g parse errors", errors))
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // agentAddress is the variable that makes TestSidecarOrder's process the agent that listens there.
@@ -122,7 +123,7 @@ func stoppableAgent(address string) error {
 // startProcess starts a program, whose standard error is read.
 func startProcess(t *testing.T, program string, env map[string]string, args ...string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program, args...)
+	command := subprocess.CommandContext(t.Context(), program, args...)
 	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	for name, value := range env {
 		command.Env = append(command.Env, name+"="+value)

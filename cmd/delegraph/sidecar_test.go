@@ -19,6 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/internal/settings"
+	"github.com/delegraph/delegraph/internal/sidecar"
 )
 
 // verbatim is a configuration under which a client gets the agent's own bytes.
@@ -26,9 +28,10 @@ const verbatim = oneAgent + "    relay: verbatim\n"
 
 // running is a sidecar that serves, with its admin server's handler.
 type running struct {
-	*sidecar
+	*sidecar.Sidecar
 	admin     http.Handler
 	log       *journal
+	logger    *slog.Logger
 	panicking bool   // as the test wants
 	stop      func() // returns when it has drained; the test's end stops too
 }
@@ -63,20 +66,21 @@ func launch(t *testing.T, configured string, env map[string]string) *running {
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
-	c, err := config.Parse("test", []byte(configured), known())
+	c, err := config.Parse("test", []byte(configured), settings.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := &journal{}
-	car, err := newSidecar(t.Context(), c, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), environment)
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	car, err := sidecar.New(t.Context(), c, logger, os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	car.logs(func() uint64 { return 0 })
+	car.ObserveLog(func() uint64 { return 0 })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- car.run(ctx) }()
-	r := &running{sidecar: car, admin: car.admin(nil, false), log: log}
+	go func() { done <- car.Run(ctx) }()
+	r := &running{Sidecar: car, admin: car.Admin(nil, false), log: log, logger: logger}
 	r.stop = sync.OnceFunc(func() {
 		http.DefaultClient.CloseIdleConnections()
 		cancel()
@@ -105,7 +109,7 @@ func documented(t *testing.T, name string) bool {
 // metric that is documented and has no sample is 0: most counters begin with what they first count.
 func (r *running) count(t *testing.T, name string, pairs ...string) (sum float64) {
 	t.Helper()
-	families, err := r.registry.Gather()
+	families, err := r.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func (r *running) count(t *testing.T, name string, pairs ...string) (sum float64
 // exemplars are the traces that histograms point to.
 func (r *running) exemplars(t *testing.T) map[string]bool {
 	t.Helper()
-	families, err := r.registry.Gather()
+	families, err := r.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // Where rules stand, and how each is broken.
@@ -193,15 +194,15 @@ func TestContentIsOptIn(t *testing.T) {
 		{"traces: {content: none}", nil},
 		{"traces: {content: all}", []attribute.Key{"gen_ai.output.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "delegraph.input.prompt", "delegraph.input.schema"}},
 	} {
-		configured, err := config.Parse("test", []byte("sources: [{name: s, proxy: {listen: \"127.0.0.1:0\", upstream: \"http://127.0.0.1:1\"}}]\n"+c.configured), known())
+		configured, err := config.Parse("test", []byte("sources: [{name: s, proxy: {listen: \"127.0.0.1:0\", upstream: \"http://127.0.0.1:1\"}}]\n"+c.configured), settings.Known())
 		if err != nil {
 			t.Fatal(err)
 		}
 		recorder := tracetest.NewSpanRecorder()
-		sink := exporter.New(metrics.New(prometheus.NewRegistry(), metricsSettings(configured, conventions.Released())), trackerSettings(configured, func(*tracker.Run) bool { return true }), nil,
+		sink := exporter.New(metrics.New(prometheus.NewRegistry(), settings.Metrics(configured, conventions.Released())), settings.Tracker(configured, func(*tracker.Run) bool { return true }), nil,
 			spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty()), conventions.Released(), ""))
 		in := collector.Input{Reader: bytes.NewReader(stream), Arrival: arrival}
-		if err := collector.New(collector.Dialects(), collectorSettings(configured), sink).Observe(answer(), in, ""); err != nil {
+		if err := collector.New(collector.Dialects(), settings.Collector(configured), sink).Observe(answer(), in, ""); err != nil {
 			t.Fatal(err)
 		}
 		var got []attribute.Key

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestTwoClocks holds the times of a live run against those at which the agent spoke and the client heard it.
@@ -71,7 +71,7 @@ func TestTwoClocks(t *testing.T) {
 	if _, err := io.ReadAll(resp.Body); err != nil {
 		t.Fatal(err)
 	}
-	car.proxies[0].Wait()
+	car.Wait()
 	over := time.Now()
 	car.stop()
 
@@ -131,8 +131,8 @@ func TestStopWithOpenStream(t *testing.T) {
 				}
 			}
 			car := launch(t, fmt.Sprintf(verbatim, agent.URL), receiver.environment(nil))
-			if car.grace = 2 * time.Second; c.ends {
-				car.grace = time.Hour
+			if car.Grace = 2 * time.Second; c.ends {
+				car.Grace = time.Hour
 			}
 			got := make(chan gotten, 1)
 			go func() { got <- post(t, car.address(), adkserver.RunRequest("u", "s", "fault", true), nil) }()
@@ -160,7 +160,7 @@ func TestStopWithOpenStream(t *testing.T) {
 				t.Errorf("the client got %d bytes of %d, then %v", len(a.body), len(sent), a.err)
 			}
 			<-stopped
-			for _, r := range car.recent.Runs() {
+			for _, r := range car.Recent.Reports() {
 				if said := string(r.Status) + " " + text(r.StatusReason); said != c.run {
 					t.Errorf("the run is %q, not %q", said, c.run)
 				}
@@ -171,8 +171,8 @@ func TestStopWithOpenStream(t *testing.T) {
 				}
 				spans.checkShape(t, time.Unix(0, 0), time.Now())
 			}
-			if len(car.recent.Runs()) != 1 || len(receiver.traces(t)) != 1 {
-				t.Errorf("%d runs, %d traces", len(car.recent.Runs()), len(receiver.traces(t)))
+			if len(car.Recent.Reports()) != 1 || len(receiver.traces(t)) != 1 {
+				t.Errorf("%d runs, %d traces", len(car.Recent.Reports()), len(receiver.traces(t)))
 			}
 		})
 	}
@@ -202,10 +202,10 @@ func TestWebSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			car := launch(t, fmt.Sprintf(c.configured, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
-			if car.grace = time.Second / 4; c.leaves {
-				car.grace = time.Hour
+			if car.Grace = time.Second / 4; c.leaves {
+				car.Grace = time.Hour
 			}
-			conn, err := net.Dial("tcp", car.proxies[0].listener.Addr().String())
+			conn, err := net.Dial("tcp", car.Proxies()[0].Addr)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,8 +238,8 @@ func TestWebSocket(t *testing.T) {
 			} else if rest, _ := io.ReadAll(read); len(rest) > 0 { // a reset is as good as an end
 				t.Errorf("then comes %q", rest)
 			}
-			<-car.drained.Done()
-			if runs := car.recent.Runs(); len(runs) != 0 {
+			car.stop()
+			if runs := car.Recent.Reports(); len(runs) != 0 {
 				t.Errorf("%d runs", len(runs))
 			}
 		})
@@ -267,7 +267,7 @@ func TestSignal(t *testing.T) {
 	if err := os.WriteFile(file, configured, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "delegraph", "serve", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
+	command := subprocess.CommandContext(t.Context(), "delegraph", "serve", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
 	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	for name, value := range receiver.environment(nil) {
 		command.Env = append(command.Env, name+"="+value)
@@ -326,7 +326,7 @@ func TestSignal(t *testing.T) {
 
 // TestSignalTwice is told to stop twice at once, as timeout(1) does it: what was to be said at the end is said.
 func TestSignalTwice(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "delegraph", "demo", "--web.listen-address=127.0.0.1:0")
+	command := subprocess.CommandContext(t.Context(), "delegraph", "demo", "--web.listen-address=127.0.0.1:0")
 	command.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	said, err := command.StdoutPipe()
 	if err != nil {

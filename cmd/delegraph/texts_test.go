@@ -24,6 +24,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
 )
 
 // textCheck is a span processor that holds each text of a span against its bounds.
@@ -85,9 +86,9 @@ func TestTextsAreBounded(t *testing.T) {
 		t.Run(family, func(t *testing.T) {
 			check, registry := &textCheck{t: t}, prometheus.NewRegistry()
 			provider := spans.NewProvider(sdktrace.AlwaysSample(), check, resource.Empty())
-			sink := exporter.New(metrics.New(registry, metricsSettings(c, conventions.Released())), trackerSettings(c, func(*tracker.Run) bool { return true }), nil,
+			sink := exporter.New(metrics.New(registry, settings.Metrics(c, conventions.Released())), settings.Tracker(c, func(*tracker.Run) bool { return true }), nil,
 				spans.NewObserver(provider, conventions.Released(), ""))
-			reader := collector.New(collector.Dialects(), collectorSettings(c), sink)
+			reader := collector.New(collector.Dialects(), settings.Collector(c), sink)
 			read := func(what string, wire []byte) {
 				check.what = what
 				s := &event.Stream{Source: "test", Answer: true, Nonce: what}

@@ -6,12 +6,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 const sinkVariable = "DELEGRAPH_STREAM_SINK"
@@ -72,7 +73,7 @@ func dial(address string, i int) (net.Conn, error) {
 // startSink connects n subscribers of another process, and returns when the streams of all have begun.
 func startSink(b *testing.B, address string, n int) {
 	b.Helper()
-	child := exec.Command(os.Args[0], address)
+	child := subprocess.Command(os.Args[0], address)
 	child.Env = append(os.Environ(), sinkVariable+"="+strconv.Itoa(n))
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -44,11 +44,11 @@ func parameters(u *url.URL, known ...string) (url.Values, error) {
 var ofRuns = []string{"agent", "cursor", "limit", "source", "status"}
 
 // asked reads a query for runs.
-func asked(u *url.URL, limit int) (values url.Values, q exporter.Query, err error) {
+func asked(u *url.URL, limit int) (values url.Values, q recent.Query, err error) {
 	if values, err = parameters(u, ofRuns...); err != nil {
 		return nil, q, err
 	}
-	q = exporter.Query{Source: values.Get("source"), Agent: values.Get("agent"), Status: tracker.Status(values.Get("status")), Limit: limit}
+	q = recent.Query{Source: values.Get("source"), Agent: values.Get("agent"), Status: tracker.Status(values.Get("status")), Limit: limit}
 	if q.Status != "" && !slices.Contains(statuses(), q.Status) {
 		return nil, q, fmt.Errorf("%.40q is no status: use one of %v", q.Status, statuses())
 	}
@@ -59,7 +59,7 @@ func asked(u *url.URL, limit int) (values url.Values, q exporter.Query, err erro
 		}
 		q.Limit = n
 	}
-	q.After, err = exporter.ParseCursor(values.Get("cursor"))
+	q.After, err = recent.ParseCursor(values.Get("cursor"))
 	return values, q, err
 }
 
@@ -69,8 +69,8 @@ func statuses() []tracker.Status {
 }
 
 // next is the same query with the next page's cursor; "" where nothing follows.
-func next(values url.Values, cursor exporter.Cursor) string {
-	if cursor == (exporter.Cursor{}) {
+func next(values url.Values, cursor recent.Cursor) string {
+	if cursor == (recent.Cursor{}) {
 		return ""
 	}
 	following := url.Values{}

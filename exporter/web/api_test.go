@@ -25,7 +25,7 @@ func TestRunIsWhole(t *testing.T) {
 	s := settings()
 	r := run("e-1")
 	r.Trace = [16]byte{15: 9}
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	_, summary, _ := s.Runs.Run("e-1")
 	var list []tracker.Report
 	_, body := ask(t, s, "GET", "/api/v1/runs")
@@ -53,7 +53,7 @@ func TestNewestRun(t *testing.T) {
 	s := settings()
 	nobody, newest, oldest := run(""), run("e-1"), run("e-1")
 	newest.Status = tracker.Failed
-	s.Runs = recent(oldest, newest, nobody)
+	s.Runs = runsOf(oldest, newest, nobody)
 	if _, body := ask(t, s, "GET", "/api/v1/runs/e-1"); !strings.Contains(body, `"status":"failed"`) {
 		t.Errorf("body %s", body)
 	}
@@ -70,7 +70,7 @@ func TestNewestRun(t *testing.T) {
 // TestAgentsNamesAreWeak has a run that calls itself what another's key is.
 func TestAgentsNamesAreWeak(t *testing.T) {
 	s := settings()
-	s.Runs = recent(run("honest"))
+	s.Runs = runsOf(run("honest"))
 	_, honest, _ := s.Runs.Run("honest")
 	impostor := run(honest.Key)
 	impostor.Root.ID = tracker.SpanID{2}
@@ -85,7 +85,7 @@ func TestNoHalfAnswer(t *testing.T) {
 	s := settings()
 	r := run("e-1")
 	r.Confidence = []tracker.Statement{{Confidence: event.Confidence{Value: math.NaN(), Known: true}}}
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/e-1"} {
 		if answer, body := ask(t, s, "GET", path); answer.StatusCode != 500 || !strings.Contains(body, "cannot be written as JSON") {
 			t.Errorf("%s: %d %s", path, answer.StatusCode, body)
@@ -167,7 +167,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 // TestOTLP hands the run to whom can write it.
 func TestOTLP(t *testing.T) {
 	s := settings()
-	s.Runs = recent(run("e-1"))
+	s.Runs = runsOf(run("e-1"))
 	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 400 || !strings.Contains(body, "is no format") {
 		t.Errorf("nobody can: %d %s", answer.StatusCode, body)
 	}

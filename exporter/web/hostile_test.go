@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -60,9 +60,9 @@ func TestHostilePages(t *testing.T) {
 func elements(t *testing.T, path, name string) (tags []string, text string) {
 	t.Helper()
 	s := settings()
-	s.Runs = recent(run(name))
+	s.Runs = runsOf(run(name))
 	if path == "/runs/" {
-		path += s.Runs.Page(exporter.Query{}, false).Runs[0].Key
+		path += s.Runs.Page(recent.Query{}, false).Runs[0].Key
 	}
 	answer, body := ask(t, s, "GET", path)
 	if answer.StatusCode != 200 {
@@ -111,7 +111,7 @@ func TestHostileJSON(t *testing.T) {
 	for name, c := range hostile {
 		t.Run(name, func(t *testing.T) {
 			s, id := settings(), c.sent
-			s.Runs = recent(run(id), run("other"))
+			s.Runs = runsOf(run(id), run("other"))
 			want := string([]rune(id)) // every byte that is not UTF-8 replaced
 			var list []tracker.Report
 			answer, body := ask(t, s, "GET", "/api/v1/runs")

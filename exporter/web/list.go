@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -22,13 +22,13 @@ type list struct {
 	Filters     []choice
 	Filtered    bool
 	First, Next string // pages of the list; "" where there is none
-	Sources     []exporter.Source
+	Sources     []recent.Source
 	Down        int // of the sources
 }
 
 // line is a run of the list.
 type line struct {
-	exporter.Summary
+	recent.Summary
 	Took   string
 	Reason string
 }
@@ -74,7 +74,7 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 		chosen("agent", "Agent", agents, q.Agent),
 		chosen("status", "Status", ends, string(q.Status)),
 	}
-	if q.After != (exporter.Cursor{}) {
+	if q.After != (recent.Cursor{}) {
 		values.Del("cursor")
 		view.First = "?" + values.Encode()
 	}

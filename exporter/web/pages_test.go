@@ -17,6 +17,7 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/conventions"
 	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -44,7 +45,7 @@ func told() *tracker.Run {
 // TestList has of each run what people look for.
 func TestList(t *testing.T) {
 	s := settings()
-	s.Runs = recent(told())
+	s.Runs = runsOf(told())
 	_, body := ask(t, s, "GET", "/")
 	for _, want := range []string{
 		"0 open, 1 that ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>it waits for an answer</small>`,
@@ -61,7 +62,7 @@ func TestList(t *testing.T) {
 // TestRunPage has the waterfall, the transfer's arrow, the wait, the error, the confidence and the graph.
 func TestRunPage(t *testing.T) {
 	s := settings()
-	s.Runs = recent(told())
+	s.Runs = runsOf(told())
 	s.TraceURL = "http://localhost:16686/trace/{trace_id}?uiFind=x"
 	_, body := ask(t, s, "GET", "/runs/e-1")
 	for _, want := range []string{
@@ -80,7 +81,7 @@ func TestRunPage(t *testing.T) {
 	}
 	unsampled := told()
 	unsampled.Sampled = false
-	s.Runs = recent(unsampled)
+	s.Runs = runsOf(unsampled)
 	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "localhost:16686") {
 		t.Error("there is a link to a trace that nobody has")
 	}
@@ -92,7 +93,7 @@ func TestUnnamedAgent(t *testing.T) {
 		r := told()
 		r.Agent, r.Root.Name = name, name
 		s := settings()
-		s.Runs = recent(r)
+		s.Runs = runsOf(r)
 		for path, want := range map[string]string{"/": "><bdi>unnamed agent</bdi>", "/runs/e-1": "<h1><bdi>unnamed agent</bdi></h1>"} {
 			if _, body := ask(t, s, "GET", path); !strings.Contains(body, want) {
 				t.Errorf("no %s in %s", want, body)
@@ -111,7 +112,7 @@ func TestAgentOfAnApp(t *testing.T) {
 	own := &tracker.Operation{ID: tracker.SpanID{7}, Parent: r.Root.ID, Kind: tracker.InvokeAgent, Name: "first", Agent: "first", Started: moment(0), Ended: moment(10), Timing: tracker.Observed, Status: tracker.Error}
 	r.Operations = append(r.Operations, own)
 	s := settings()
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`) {
 		t.Errorf("the list has %s", body)
 	}
@@ -128,7 +129,7 @@ func TestFailedRun(t *testing.T) {
 		r.Status, r.Reason = tracker.Failed, tracker.ErrorCode
 		r.Root.Status, r.Root.Error, r.Root.Code = tracker.Error, event.AgentError, code
 		s := settings()
-		s.Runs = recent(r)
+		s.Runs = runsOf(r)
 		for _, path := range []string{"/", "/runs/e-1"} {
 			if _, body := ask(t, s, "GET", path); !strings.Contains(body, want) {
 				t.Errorf("%s: no %s in %s", path, want, body)
@@ -142,7 +143,7 @@ func TestFailedAgent(t *testing.T) {
 	r := told()
 	r.Operations[2].Status = tracker.Error
 	s := settings()
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, "had 1 call fail, had 1 agent fail and waits") {
 		t.Errorf("the story is %s", body)
 	}
@@ -172,7 +173,7 @@ func TestUnknownTimes(t *testing.T) {
 	half := &tracker.Operation{ID: tracker.SpanID{6}, Parent: tracker.SpanID{3}, Kind: tracker.Chat, Name: "half", Timing: tracker.Unknown, Ended: moment(9)}
 	r.Operations = append(r.Operations, placed, half)
 	s := settings()
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/e-1")
 	for _, want := range []string{
 		`<rect class="tool unknown" x="50.00%" y="8" width="20.00%"`, `<circle class="model unknown" cx="90.00%"`,
@@ -183,7 +184,7 @@ func TestUnknownTimes(t *testing.T) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
-	s.Runs = recent(told())
+	s.Runs = runsOf(told())
 	if _, body := ask(t, s, "GET", "/runs/e-1"); strings.Contains(body, "unknown") {
 		t.Errorf("what is known is drawn as if it were not: %s", body)
 	}
@@ -193,7 +194,7 @@ func TestUnknownTimes(t *testing.T) {
 			d.From, d.To = time.Time{}, time.Time{}
 		}
 	}
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	_, body = ask(t, s, "GET", "/runs/e-1")
 	for _, want := range []string{"The stream has no times", `<rect class="agent unknown" x="20.00%" y="8" width="80.00%"`, `<rect class="tool failed unknown" x="30.00%"`} {
 		if !strings.Contains(body, want) {
@@ -209,7 +210,7 @@ func TestManyNames(t *testing.T) {
 		r.Operations = append(r.Operations, &tracker.Operation{ID: tracker.SpanID{9, byte(i)}, Parent: tracker.SpanID{1}, Kind: tracker.ExecuteTool, Name: fmt.Sprint("tool-", i%8)})
 	}
 	s := settings()
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, "<bdi>second</bdi>, <bdi>search</bdi>, <bdi>tool-0</bdi>, …") {
 		t.Errorf("the list has %s", body)
 	}
@@ -222,7 +223,7 @@ func TestManyNames(t *testing.T) {
 // TestPagesNeedNoOtherHost looks for whatever a browser would load, and for what the policy would forbid.
 func TestPagesNeedNoOtherHost(t *testing.T) {
 	s := settings()
-	s.Runs = recent(told())
+	s.Runs = runsOf(told())
 	for _, path := range []string{"/", "/runs/e-1", "/runs/none"} {
 		_, body := ask(t, s, "GET", path)
 		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(body, -1) {
@@ -254,7 +255,7 @@ func TestLargeRun(t *testing.T) {
 		})
 	}
 	s := settings()
-	s.Runs = recent(r)
+	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/deep")
 	if !strings.Contains(body, "9500 operations more are in the JSON") || !strings.Contains(body, "not drawn: 9960.") {
 		t.Error("the page does not say what it leaves out")
@@ -267,7 +268,7 @@ func TestLargeRun(t *testing.T) {
 // TestSources shows how a source fares, and of what could not be read where and why.
 func TestSources(t *testing.T) {
 	s := settings()
-	s.Sources = exporter.NewSources(nothing{}, func() time.Time { return noon }, exporter.Source{Name: "support", Kind: "proxy"}, exporter.Source{Name: "other", Kind: "tail"})
+	s.Sources = recent.NewSources(nothing{}, func() time.Time { return noon }, recent.Source{Name: "support", Kind: "proxy"}, recent.Source{Name: "other", Kind: "tail"})
 	stream := &event.Stream{Source: "support", Dialect: "adk"}
 	s.Sources.Open(stream)
 	s.Sources.Consume(&event.Batch{Stream: stream})
@@ -332,7 +333,7 @@ func BenchmarkList(b *testing.B) {
 // crowded has so many runs that ended, and so many that are open.
 func crowded(ended, open int) Settings {
 	s := settings()
-	s.Runs = exporter.NewRecent(max(ended, 1), 1<<30)
+	s.Runs = recent.New(max(ended, 1), 1<<30)
 	for i := range ended {
 		r := told()
 		r.Agent = fmt.Sprint("agent ", i%20)
@@ -340,7 +341,7 @@ func crowded(ended, open int) Settings {
 	}
 	e := exporter.New(metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000}),
 		tracker.Settings{MaxOpen: max(open, 1), MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}, nil, s.Runs)
-	s.Runs.Follow(e)
+	s.Runs.Follow(e.Tracker())
 	for i := range open {
 		stream := &event.Stream{Source: "support", Live: true, Answer: true, Opened: noon, Nonce: fmt.Sprint(i)}
 		e.Open(stream)

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector/recovery"
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/web"
 )
 
@@ -21,7 +21,7 @@ func TestPagePanics(t *testing.T) {
 	counted := 0
 	panics := recovery.New(slog.New(slog.NewTextHandler(&log, nil)), func(recovery.Component) { counted++ })
 	server := httptest.NewServer(web.Handler(web.Settings{
-		Gatherer: prometheus.NewRegistry(), Runs: exporter.NewRecent(1, 1), Logger: slog.New(slog.DiscardHandler), Panics: panics,
+		Gatherer: prometheus.NewRegistry(), Runs: recent.New(1, 1), Logger: slog.New(slog.DiscardHandler), Panics: panics,
 		Ready: func() error { panic("c4n4ry") },
 	}))
 	defer server.Close()

@@ -6,14 +6,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // sheet is the page of a run.
 type sheet struct {
 	frame
-	exporter.Summary
+	recent.Summary
 	Took     string
 	Reason   string
 	Story    []phrase
@@ -73,7 +73,7 @@ type phrase struct {
 const maxNamed = 5
 
 // story says in one sentence what happened.
-func story(s exporter.Summary, g graph) []phrase {
+func story(s recent.Summary, g graph) []phrase {
 	var steps, agents, tools phrase
 	var ran, delegated, called int
 	for _, n := range g.Nodes[1:] {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/exporter/waterfall"
 )
@@ -95,7 +95,7 @@ func took(started, ended, now time.Time, status tracker.Status) string {
 }
 
 // why says why a run did not complete.
-func why(s exporter.Summary) string {
+func why(s recent.Summary) string {
 	if s.Code == "" {
 		return reasons[s.Reason]
 	}

@@ -17,7 +17,7 @@ import (
 	toolkit "github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/delegraph/delegraph/collector/recovery"
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/stream/access"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -27,8 +27,8 @@ type Settings struct {
 	Gatherer prometheus.Gatherer
 	Ready    func() error // nil where there is nothing to wait for
 	Reload   func() error // nil where there is nothing to reload
-	Runs     *exporter.Recent
-	Sources  *exporter.Sources                                    // nil where none is shown
+	Runs     *recent.Runs
+	Sources  *recent.Sources                                      // nil where none is shown
 	OTLP     func(context.Context, io.Writer, *tracker.Run) error // writes a run as OTLP/JSON; nil where nobody can
 	TraceURL string                                               // of a trace elsewhere, with {trace_id} in it; "" for no link
 	Version  string

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -28,16 +28,16 @@ func settings() Settings {
 	c.(prometheus.ExemplarAdder).AddWithExemplar(1, prometheus.Labels{"trace_id": "0123"})
 	reg.MustRegister(c)
 	return Settings{
-		Gatherer: reg, Runs: recent(), Version: "1.2.3", Logger: slog.New(slog.DiscardHandler),
+		Gatherer: reg, Runs: runsOf(), Version: "1.2.3", Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return noon.Add(time.Minute) },
 	}
 }
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// recent keeps runs that end in the order given, the last ahead of the others.
-func recent(runs ...*tracker.Run) *exporter.Recent {
-	r := exporter.NewRecent(100, 64<<20)
+// runsOf keeps runs that end in the order given, the last ahead of the others.
+func runsOf(runs ...*tracker.Run) *recent.Runs {
+	r := recent.New(100, 64<<20)
 	for _, run := range runs {
 		r.RunStarted(run)
 		r.RunEnded(run)
@@ -87,7 +87,7 @@ func TestEndpoints(t *testing.T) {
 		s.Reload = func() error { return errors.New("delegraph.yml: line 3: runs.max: no such key") }
 	})
 	ran := with(func(s *Settings) {
-		s.Runs = recent(run("e-1"), run("e-2"))
+		s.Runs = runsOf(run("e-1"), run("e-2"))
 	})
 	profiled := with(func(s *Settings) { s.PProf = true })
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 )
 
 // linked is how a release is linked, up to its version.
-const linked = "-s -w -X main.released="
+const linked = "-s -w -X github.com/delegraph/delegraph/internal/build.linked="
 
 // build has the Go command make Delegraph as a release does.
 func build(t *testing.T, file, platform, version string) {

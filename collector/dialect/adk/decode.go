@@ -182,7 +182,9 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 			addText(p, fr, b)
 		}
 	}
-	addErrorCode(fr.failure(r, len(d.pending.of(placeKey(b)))), fr.code(), b)
+	if fr.hasErrorCode() {
+		addErrorCode(fr.failure(r, len(d.pending.of(placeKey(b)))), fr.code(), b)
+	}
 }
 
 func (d *decoder) addWhole(fr *frame, b *event.Batch) {
@@ -191,7 +193,10 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	}
 	r := d.response(b)
 	r.resume(fr)
-	calls := d.pending.of(placeKey(b))
+	var calls []pendingCall // that a failure can be about; there may be many, so frames without one do not look
+	if fr.hasErrorCode() {
+		calls = d.pending.of(placeKey(b))
+	}
 	failure, code := fr.failure(r, len(calls)), ""
 	if failure == event.ModelError && d.deniesTarget(fr) {
 		failure = event.AgentError

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,7 +82,7 @@ func (s *server) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port
 func (s *server) start() {
 	s.Helper()
 	s.log = &bytes.Buffer{}
-	s.process = exec.Command(program(s), "-c", s.config)
+	s.process = subprocess.Command(program(s), "-c", s.config)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	if err := s.process.Start(); err != nil {
 		s.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // Server is a running ADK API server that serves every shape that its version can build.
@@ -75,7 +76,9 @@ func python(t testing.TB, version string) func(args ...string) *exec.Cmd {
 	}
 	program := filepath.Join(adkserver.Installed(t, variable, name, script), "venv", "bin", "python")
 	launcher := filepath.Join(extract(t, "python"), "launch.py")
-	return func(args ...string) *exec.Cmd { return exec.Command(program, append([]string{launcher}, args...)...) }
+	return func(args ...string) *exec.Cmd {
+		return subprocess.Command(program, append([]string{launcher}, args...)...)
+	}
 }
 
 // node returns what makes the command of the JavaScript ADK's launcher.
@@ -88,7 +91,9 @@ func node(t testing.TB, _ string) func(args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	launcher := filepath.Join(dir, "launch.mjs")
-	return func(args ...string) *exec.Cmd { return exec.Command("node", append([]string{launcher}, args...)...) }
+	return func(args ...string) *exec.Cmd {
+		return subprocess.Command("node", append([]string{launcher}, args...)...)
+	}
 }
 
 func extract(t testing.TB, language string) (dir string) {

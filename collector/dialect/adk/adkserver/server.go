@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // App is the name of the served agent; its session and run requests name it.
@@ -36,7 +38,7 @@ func Python(t testing.TB, model *FakeModel, env ...string) *Server {
 	t.Helper()
 	root := Installed(t, "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python")
 	return Start(t, App, append(model.environment(), env...), func(home, port string) *exec.Cmd {
-		return exec.Command(filepath.Join(root, "venv", "bin", "python"), "-m", "google.adk.cli", "api_server",
+		return subprocess.Command(filepath.Join(root, "venv", "bin", "python"), "-m", "google.adk.cli", "api_server",
 			"--host", "127.0.0.1", "--port", port, "--no-reload", "--session_service_uri", "memory://",
 			"--artifact_service_uri", "memory://", extract(t, home, "python"))
 	})
@@ -53,7 +55,7 @@ func JS(t testing.TB, model *FakeModel, env ...string) *Server {
 		if err := os.Symlink(modules, filepath.Join(home, "node_modules")); err != nil {
 			t.Fatal(err)
 		}
-		return exec.Command("node", filepath.Join(modules, "@google", "adk-devtools", "dist", "esm", "cli_entrypoint.js"),
+		return subprocess.Command("node", filepath.Join(modules, "@google", "adk-devtools", "dist", "esm", "cli_entrypoint.js"),
 			"api_server", "--host", "127.0.0.1", "--port", port, "--compile", "false", "--bundle", "false",
 			"--session_service_uri", "memory://", dir)
 	})
@@ -169,7 +171,6 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	t.Helper()
 	log := &tail{}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = ownGroup()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

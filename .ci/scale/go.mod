@@ -1,0 +1,3 @@
+module github.com/delegraph/delegraph/scale
+
+go 1.26.0

@@ -1,0 +1,245 @@
+package recent_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/recent"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+func failedRun(id string) *tracker.Run {
+	run := endedRun(id)
+	run.Status = tracker.Failed
+	return run
+}
+
+func ids(runs []tracker.Report) (ids []string) {
+	for _, r := range runs {
+		ids = append(ids, *r.Run)
+	}
+	return ids
+}
+
+// TestFailuresStay keeps runs that failed while others come and go, up to half of the room.
+func TestFailuresStay(t *testing.T) {
+	r := recent.New(6, 1<<20)
+	r.RunEnded(failedRun("bad-0"))
+	for i := range 20 {
+		r.RunEnded(endedRun(fmt.Sprint("good-", i)))
+	}
+	if got, want := ids(r.Reports()), []string{"good-19", "good-18", "good-17", "good-16", "good-15", "bad-0"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+	for i := range 4 {
+		r.RunEnded(failedRun(fmt.Sprint("bad-", i+1)))
+	}
+	if got, want := ids(r.Reports()), []string{"bad-4", "bad-3", "bad-2", "good-19", "good-18", "good-17"}; !slices.Equal(got, want) {
+		t.Errorf("of many failures: %q; want %q", got, want)
+	}
+	onlyBad := recent.New(3, 1<<20)
+	for i := range 5 {
+		onlyBad.RunEnded(failedRun(fmt.Sprint("bad-", i)))
+	}
+	if got, want := ids(onlyBad.Reports()), []string{"bad-4", "bad-3", "bad-2"}; !slices.Equal(got, want) {
+		t.Errorf("nothing but failures: %q; want %q", got, want)
+	}
+	onlyBad.RunEnded(endedRun("good"))
+	if got, want := ids(onlyBad.Reports()), []string{"good", "bad-4", "bad-3"}; !slices.Equal(got, want) {
+		t.Errorf("then one that is well: %q; want %q", got, want)
+	}
+}
+
+// follow is an exporter with a list of runs, and a stream for each of which a frame has come.
+func follow(t *testing.T, r *recent.Runs, streams int) (*exporter.Exporter, []*event.Stream) {
+	t.Helper()
+	e := newExporter(tracker.Settings{MaxOpen: 10_000, MaxOperations: 1_000, MaxFacts: 1_000, Idle: time.Hour}, r)
+	r.Follow(e.Tracker())
+	all := make([]*event.Stream, streams)
+	for i := range all {
+		all[i] = &event.Stream{Source: "agent", Live: true, Answer: true, Nonce: fmt.Sprint(i), Opened: time.Unix(int64(i), 0)}
+		all[i].Session = fmt.Sprint("s-", i)
+		e.Open(all[i])
+		e.Consume(&event.Batch{Stream: all[i], Run: fmt.Sprint("e-", i), Agent: "agent", Received: time.Unix(int64(i), 5), Events: []event.Event{{Kind: event.KindToolStarted, CallID: "c-1", Name: "search"}}})
+	}
+	return e, all
+}
+
+// TestOpenRuns are listed before those that ended, under keys that stay.
+func TestOpenRuns(t *testing.T) {
+	r := recent.New(10, 1<<20)
+	before := r.Version()
+	e, streams := follow(t, r, 3)
+	if r.Version() == before {
+		t.Error("nobody was told that runs began")
+	}
+	page := r.Page(recent.Query{}, true)
+	if page.Open != 3 || page.Ended != 0 || len(page.Runs) != 3 || page.Runs[0].Run != "e-2" || page.Runs[0].Tools != 1 || page.Runs[0].Status != tracker.Running {
+		t.Fatalf("%+v", page)
+	}
+	tool := page.Whole[0].Report().Operations[1]
+	if tool.Ended != nil || tool.Status != tracker.Unfinished || *tool.Name != "search" || len(tool.ID) != 16 || tool.Parent == nil {
+		t.Errorf("a call that is open is %+v", tool)
+	}
+	key := page.Runs[1].Key
+	e.Consume(&event.Batch{Stream: streams[1], Run: "e-1", Agent: "agent", Events: []event.Event{{Kind: event.KindToolEnded, CallID: "c-1"}}})
+	e.Consume(&event.Batch{Stream: streams[1], Run: "e-1", Agent: "agent", Events: []event.Event{{Kind: event.KindFinal}}})
+	e.Close(streams[1], event.EndOfStream, time.Unix(9, 0))
+	run, summary, known := r.Run(key)
+	if !known || run.ID != "e-1" || summary.Status != tracker.Completed || run.Report().Operations[1].ID != page.Whole[1].Report().Operations[1].ID {
+		t.Errorf("under its key: %+v", summary)
+	}
+	page = r.Page(recent.Query{}, false)
+	if page.Open != 2 || page.Ended != 1 || page.Runs[2].Key != key || page.Runs[0].Run != "e-2" {
+		t.Errorf("%+v", page)
+	}
+	first := r.Page(recent.Query{Limit: 2}, false)
+	rest := r.Page(recent.Query{Limit: 2, After: first.Next}, false)
+	if len(first.Runs) != 2 || len(rest.Runs) != 1 || rest.Runs[0].Run != "e-1" || rest.Next != (recent.Cursor{}) {
+		t.Errorf("%+v, then %+v", first, rest)
+	}
+	if running := r.Page(recent.Query{Status: tracker.Running}, false); len(running.Runs) != 2 {
+		t.Errorf("running: %+v", running)
+	}
+	sources, agents := r.Names(10)
+	if !slices.Equal(sources, []string{"agent"}) || !slices.Equal(agents, []string{"agent"}) {
+		t.Errorf("%q, %q", sources, agents)
+	}
+}
+
+// TestLookingChangesNothing has a run whose id and session come late: the ids of its spans are the same whether somebody has looked
+// at it before or not.
+func TestLookingChangesNothing(t *testing.T) {
+	ended := func(look bool) string {
+		r := recent.New(10, 1<<20)
+		e := newExporter(tracker.Settings{MaxOpen: 10, MaxOperations: 10, MaxFacts: 10, Idle: time.Hour}, r)
+		r.Follow(e.Tracker())
+		s := &event.Stream{Source: "agent", Live: true, Answer: true, Opened: time.Unix(1, 0)}
+		e.Open(s)
+		for i, b := range []event.Batch{
+			{Events: []event.Event{{Kind: event.KindToolStarted, Name: "a", CallID: "1"}}},
+			{Run: "e-1"}, {Session: "s-1", Agent: "b"},
+			{Events: []event.Event{{Kind: event.KindToolEnded, CallID: "1"}}},
+		} {
+			if b.Stream, b.Received = s, time.Unix(int64(2+i), 0); look {
+				r.Page(recent.Query{}, true)
+			}
+			e.Consume(&b)
+		}
+		e.Close(s, event.EndOfStream, time.Unix(9, 0))
+		report, err := r.Reports()[0].JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(report)
+	}
+	if looked, alone := ended(true), ended(false); looked != alone {
+		t.Errorf("%s\nwithout a look %s", looked, alone)
+	}
+}
+
+// TestOpenRunsAtOnce are read by many while frames come and runs end: the race detector judges.
+func TestOpenRunsAtOnce(t *testing.T) {
+	r := recent.New(50, 16<<20)
+	e, streams := follow(t, r, 20)
+	var work sync.WaitGroup
+	for _, s := range streams {
+		work.Go(func() {
+			for i := range 50 {
+				call := fmt.Sprint("call-", i)
+				e.Consume(&event.Batch{Stream: s, Agent: "agent", Received: time.Unix(50, 0), Events: []event.Event{
+					{Kind: event.KindToolStarted, CallID: call, Name: "t"}, {Kind: event.KindArtifact, ID: "a", Name: "a"},
+					{Kind: event.KindInputRequested, CallID: call}, {Kind: event.KindConfidence, Confidence: event.Confidence{Known: true, Value: 0.5}},
+				}})
+				e.Consume(&event.Batch{Stream: s, Agent: "agent", Received: time.Unix(51, 0), Events: []event.Event{{Kind: event.KindToolEnded, CallID: call}, {Kind: event.KindInputAnswered, CallID: call}}})
+			}
+			e.Close(s, event.EndOfStream, time.Unix(60, 0))
+		})
+	}
+	for range 4 {
+		work.Go(func() {
+			for range 20 {
+				page := r.Page(recent.Query{Limit: 10}, true)
+				for _, run := range page.Whole {
+					if _, err := run.Report().JSON(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	work.Wait()
+	if page := r.Page(recent.Query{}, false); page.Open != 0 || page.Ended != 20 {
+		t.Errorf("%d open, %d ended", page.Open, page.Ended)
+	}
+}
+
+// TestWholePagesAreBounded ends a page of large runs early, and goes on behind it.
+func TestWholePagesAreBounded(t *testing.T) {
+	r := recent.New(10, 1<<30)
+	for i := range 5 {
+		run := endedRun(fmt.Sprint(i))
+		for range 9_999 {
+			run.Operations = append(run.Operations, run.Root)
+		}
+		r.RunEnded(run)
+	}
+	first := r.Page(recent.Query{Limit: 10}, true)
+	rest := r.Page(recent.Query{Limit: 10, After: first.Next}, true)
+	if len(first.Whole) != 3 || len(rest.Whole) != 2 || rest.Whole[0].ID != "1" {
+		t.Errorf("%d runs, then %d", len(first.Whole), len(rest.Whole))
+	}
+}
+
+// TestMemory holds 10,000 runs that ended and 1,000 open ones to what the configuration allows, which is what the heap grows by:
+// roughly for what is kept, and by so much for each open run.
+func TestMemory(t *testing.T) {
+	const bytes, openRun = 16 << 20, 16 << 10
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	r := recent.New(10_000, bytes)
+	e, streams := follow(t, r, 10_000)
+	for i, s := range streams {
+		for n := range 10 {
+			call := fmt.Sprint("call-", n)
+			e.Consume(&event.Batch{Stream: s, Agent: fmt.Sprint("agent-", i%30), Received: time.Unix(50, 0), Events: []event.Event{{Kind: event.KindToolStarted, CallID: call, Name: "search"}}})
+			e.Consume(&event.Batch{Stream: s, Agent: fmt.Sprint("agent-", i%30), Received: time.Unix(51, 0), Events: []event.Event{{Kind: event.KindToolEnded, CallID: call}}})
+		}
+		e.Close(s, event.EndOfStream, time.Unix(60, 0))
+	}
+	streams = nil
+	ended := heap() - before
+	kept := r.Page(recent.Query{}, false).Ended
+	if kept < 500 || kept > 10_000 || ended > 2*bytes {
+		t.Errorf("%d runs are kept in %d bytes", kept, ended)
+	}
+	e2, open := follow(t, recent.New(1, bytes), 1_000)
+	growth := heap() - before - ended
+	if growth > 1_000*openRun {
+		t.Errorf("1,000 open runs have %d bytes", growth)
+	}
+	t.Logf("%d of 10,000 runs that ended are kept, in %.1f MiB of %d; 1,000 open runs have %.1f MiB", kept, float64(ended)/(1<<20), bytes>>20, float64(growth)/(1<<20))
+	runtime.KeepAlive(e2)
+	runtime.KeepAlive(open)
+	huge := recent.New(10_000, bytes)
+	for i := range 100 {
+		huge.RunEnded(endedRun(strings.Repeat(fmt.Sprint(i%10), 1<<20)))
+	}
+	if n := len(huge.Reports()); n > 16 {
+		t.Errorf("%d runs with a megabyte of name are kept", n)
+	}
+	runtime.KeepAlive(r)
+}

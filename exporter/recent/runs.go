@@ -1,0 +1,265 @@
+// Package recent keeps what the page and the API show: the latest runs and the state of the sources.
+package recent
+
+import (
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// Runs is a tracker.Observer that knows the open runs and keeps the runs that ended last, up to a number of runs and a number of bytes.
+// The oldest are evicted first. Failed runs stay as long as they take no more than half of either limit.
+type Runs struct {
+	limit, bytes int
+	epoch        string // begins every key, so that keys of an earlier process match no run
+	version      atomic.Uint64
+	tracker      *tracker.Tracker // nil if open runs cannot be read
+
+	mu     sync.Mutex
+	last   uint64 // the last number of a run
+	ends   uint64
+	open   map[*tracker.Run]uint64 // to be read only within tracker.Look
+	failed backlog                 // in the order of their ends
+	others backlog
+}
+
+// endedRun is a run that has ended.
+type endedRun struct {
+	run     *tracker.Run
+	summary Summary
+	ended   uint64 // its position among all ended runs
+	size    int
+}
+
+// backlog holds runs in the order of their ends, and their total size.
+type backlog struct {
+	runs []*endedRun
+	size int
+}
+
+func (l *backlog) add(k *endedRun) { l.runs, l.size = append(l.runs, k), l.size+k.size }
+
+func (l *backlog) drop() {
+	l.size -= l.runs[0].size
+	l.runs[0] = nil // the array outlives it
+	l.runs = l.runs[1:]
+}
+
+// failedShare: failed runs keep 1/failedShare of the room.
+const failedShare = 2
+
+// New returns a store of at most so many runs and about so many bytes. The run that ended last is always kept.
+func New(runs, bytes int) *Runs {
+	return &Runs{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
+}
+
+// Follow makes open runs visible as they are in the tracker.
+func (r *Runs) Follow(t *tracker.Tracker) { r.tracker = t }
+
+// Version changes whenever a run begins or ends, or an operation ends.
+func (r *Runs) Version() uint64 { return r.version.Load() }
+
+// RunStarted gives the run its key.
+func (r *Runs) RunStarted(run *tracker.Run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	r.open[run] = r.last
+	r.version.Add(1)
+}
+
+// OperationEnded has nothing to keep: the run holds its operations.
+func (r *Runs) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
+
+// RunEnded keeps the run, and lets others go where there is no room.
+func (r *Runs) RunEnded(run *tracker.Run) {
+	whole := *run // what the tracker remembers of an open run beside it may go; its operations change no more
+	k := &endedRun{run: &whole, summary: summarise(&whole), size: size(&whole)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number, known := r.open[run]
+	if delete(r.open, run); !known {
+		r.last++
+		number = r.last
+	}
+	r.ends++
+	k.summary.Key, k.ended = r.key(number), r.ends
+	if isFailure(run.Status) {
+		r.failed.add(k)
+	} else {
+		r.others.add(k)
+	}
+	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
+		r.victims(k).drop()
+	}
+	r.version.Add(1)
+}
+
+func (r *Runs) key(number uint64) string { return fmt.Sprintf("%s-%d", r.epoch, number) }
+
+func isFailure(s tracker.Status) bool { return s == tracker.Failed || s == tracker.TimedOut }
+
+func (r *Runs) full() bool {
+	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
+}
+
+// victims is the line whose first run has to go. The newest never does.
+func (r *Runs) victims(newest *endedRun) *backlog {
+	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
+		return &r.failed
+	}
+	over := len(r.failed.runs) > r.limit/failedShare || r.failed.size > r.bytes/failedShare
+	if over && r.failed.runs[0] != newest {
+		return &r.failed
+	}
+	return &r.others
+}
+
+// What a run and what it holds cost besides their texts, measured on a 64-bit machine.
+const (
+	runCost       = 1_500
+	operationCost = 300
+	detailsCost   = 230
+	responseCost  = 80
+	factCost      = 150
+)
+
+// size is roughly what a run takes in memory. Texts that an operation shares with its run count again: one that a stream repeats
+// may well be another string each time.
+func size(r *tracker.Run) int {
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.Metered)+len(r.Thoughts))
+	for _, op := range r.Operations {
+		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.Code)
+		if op.Response != nil {
+			n += responseCost + len(op.Response.FinishReason)
+		}
+		if d := op.Details; d != nil {
+			for _, key := range d.State.Keys {
+				n += 16 + len(key)
+			}
+			for _, kind := range d.Thoughts {
+				n += 16 + len(kind)
+			}
+			n += detailsCost + len(d.RequestModel) + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
+		}
+	}
+	for _, t := range r.Transfers {
+		n += factCost + len(t.From) + len(t.To) + len(t.Event)
+	}
+	for _, c := range r.Confidence {
+		n += factCost + len(c.Agent) + len(c.Scope) + len(c.Label) + len(c.Topic)
+	}
+	for _, c := range r.Citations {
+		n += factCost + len(c.Agent) + len(c.Source) + len(c.Reference) + len(c.URI)
+	}
+	for _, t := range r.Thoughts {
+		n += factCost + len(t.Agent) + len(t.Type)
+	}
+	for _, s := range r.Reasoning {
+		n += factCost + len(s.Agent)
+	}
+	for _, in := range r.Inputs {
+		n += factCost + len(in.ID)
+	}
+	for _, a := range r.Artifacts {
+		n += factCost + len(a.ID) + len(a.Name)
+	}
+	for _, l := range r.Links {
+		n += factCost + len(l.Run)
+	}
+	for agent := range r.Unrated {
+		n += factCost + len(agent)
+	}
+	return n
+}
+
+// Runs lists the reports of the runs that ended, the last first.
+func (r *Runs) Reports() []tracker.Report {
+	r.mu.Lock()
+	all := slices.Collect(r.newest(0))
+	r.mu.Unlock()
+	out := make([]tracker.Report, 0, len(all))
+	for _, k := range all {
+		out = append(out, k.run.Report())
+	}
+	return out
+}
+
+// newest merges both lines, the run that ended last first, from behind an end; 0 for all.
+func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
+	return func(yield func(*endedRun) bool) {
+		failed, others := r.failed.runs, r.others.runs
+		for len(failed)+len(others) > 0 {
+			from := &others
+			if len(others) == 0 || len(failed) > 0 && failed[len(failed)-1].ended > others[len(others)-1].ended {
+				from = &failed
+			}
+			last := (*from)[len(*from)-1]
+			*from = (*from)[:len(*from)-1]
+			if (before == 0 || last.ended < before) && !yield(last) {
+				return
+			}
+		}
+	}
+}
+
+// Run finds a run by its key, by the id of its own span or its trace, or by its id on the wire; where several have it, the open
+// ones come before those that ended, and of these the last first.
+func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) {
+	if id == "" {
+		return nil, Summary{}, false
+	}
+	best, by := strength(0), want(id)
+	r.look(func(open []opened) {
+		for _, o := range open {
+			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
+				best, found, summary = s, o.run.Copy(), summarise(o.run.Run())
+				summary.Key = r.key(o.number)
+			}
+		}
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.newest(0) {
+		if s := by.match(k.run, k.summary.Key); s > best {
+			best, found, summary = s, k.run, k.summary
+		}
+	}
+	return found, summary, best > 0
+}
+
+// strength is how well a run is named: what an agent makes up never outweighs what is ours.
+type strength int
+
+// wanted is what a run is asked for by.
+type wanted struct {
+	id              string
+	binary          [16]byte // of a span or a trace
+	isSpan, isTrace bool     // in its form
+}
+
+func want(id string) wanted {
+	w := wanted{id: id}
+	if n, err := hex.Decode(w.binary[:], []byte(id[:min(len(id), 2*len(w.binary))])); err == nil && 2*n == len(id) {
+		w.isSpan, w.isTrace = n == len(tracker.SpanID{}), n == len(w.binary)
+	}
+	return w
+}
+
+func (w *wanted) match(r *tracker.Run, key string) strength {
+	switch {
+	case w.id == key:
+		return 3
+	case w.isSpan && tracker.SpanID(w.binary[:8]) == r.Root.ID && r.Root.ID != (tracker.SpanID{}), w.isTrace && w.binary == r.Trace && r.Trace != ([16]byte{}):
+		return 2
+	case w.id == r.ID:
+		return 1
+	}
+	return 0
+}

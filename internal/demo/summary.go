@@ -1,0 +1,126 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/exporter/waterfall"
+	"github.com/delegraph/delegraph/internal/terminal"
+)
+
+// summary prints a line for each run that ends, and counts them. It is a tracker.Observer.
+type summary struct {
+	out io.Writer
+
+	mu         sync.Mutex
+	runs       int
+	statuses   map[tracker.Status]int
+	unreadable int
+	internal   int
+	another    chan struct{} // closed when the next run ends
+}
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, statuses: map[tracker.Status]int{}, another: make(chan struct{})}
+}
+
+// maxAgents is the number of agents that a line names.
+const maxAgents = 6
+
+const summaryLine = "%-18s %-11s %-12s %8s  %s\n"
+
+// begin prints the header.
+func (l *summary) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.out, "\n"+summaryLine, "source", "dialect", "status", "time", "agents")
+}
+
+// RunStarted has nothing to print: the page shows the runs that are open.
+func (l *summary) RunStarted(*tracker.Run) {}
+
+// OperationEnded has nothing to print.
+func (l *summary) OperationEnded(*tracker.Run, *tracker.Operation) {}
+
+// RunEnded prints the run.
+func (l *summary) RunEnded(run *tracker.Run) {
+	took := "-"
+	if from, to := run.Root.Started.At, run.Root.Ended.At; !from.IsZero() && !to.IsZero() {
+		took = waterfall.Span(to.Sub(from))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.out, summaryLine, run.Source, run.Dialect, run.Status, took, agentsIn(run))
+	l.runs++
+	l.statuses[run.Status]++
+	l.unreadable += run.ParseErrors
+	l.internal += run.Internal
+	close(l.another)
+	l.another = make(chan struct{})
+}
+
+// agentsIn returns the agents of a run, including tools that are agents, each with its number of invocations.
+func agentsIn(run *tracker.Run) string {
+	var names []string
+	times := map[string]int{}
+	for _, op := range run.Operations {
+		if op.Name == "" || op.Kind != tracker.InvokeAgent && !op.AgentTool {
+			continue
+		}
+		name := terminal.Printable(op.Name)
+		if times[name]++; times[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	more := ""
+	if len(names) > maxAgents {
+		more = fmt.Sprintf(" and %d more", len(names)-maxAgents)
+		names = names[:maxAgents]
+	}
+	for i, name := range names {
+		if times[name] > 1 {
+			names[i] = fmt.Sprintf("%s ×%d", name, times[name])
+		}
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// await waits until a number of runs have ended or the context is done.
+func (l *summary) await(ctx context.Context, runs int) {
+	for {
+		l.mu.Lock()
+		ended, another := l.runs, l.another
+		l.mu.Unlock()
+		if ended >= runs {
+			return
+		}
+		select {
+		case <-another:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sum prints how the runs ended.
+func (l *summary) sum() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := []string{terminal.Count(l.runs, "run")}
+	for _, status := range slices.Sorted(maps.Keys(l.statuses)) {
+		line = append(line, fmt.Sprintf("%d %s", l.statuses[status], status))
+	}
+	if l.unreadable > 0 {
+		line = append(line, terminal.Count(l.unreadable, "frame")+" unreadable")
+	}
+	if l.internal > 0 {
+		line = append(line, terminal.Count(l.internal, "frame")+" internal")
+	}
+	fmt.Fprintf(l.out, "\n%s\n", strings.Join(line, " · "))
+}

@@ -1,0 +1,173 @@
+// Package replay is the command of that name: it sends captures of streams through the pipeline and prints what comes out.
+package replay
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/build"
+	"github.com/delegraph/delegraph/internal/settings"
+)
+
+// ErrNothing is the error of a replay of something that cannot be read or is no event stream.
+var ErrNothing = errors.New("not replayed")
+
+// Command is one replay: it sends captures through the same pipeline as a sidecar and prints what comes out. Set the exported fields and
+// call Run once.
+type Command struct {
+	ConfigFile   string // the captures are read as streams of its source Source; "" for none
+	Source       string // "" for the only source
+	Dialect      string // config.DialectAuto to detect it
+	Format       string // one of Formats
+	Policy       string // of the format stream
+	StreamFormat string // of the format stream: one of StreamFormats
+	Follow       bool   // wait for more at the end of the file
+	Files        []string
+	Out, Stderr  io.Writer
+
+	origin config.Source                   // Source, or the zero value
+	logger *slog.Logger                    // to Stderr
+	panics *recovery.Recorder              // of the pipeline
+	now    func() time.Time                // for the progress bar
+	wait   func(ctx context.Context) error // at the end of a followed file
+}
+
+// Formats returns the names of the output formats.
+func Formats() []string { return []string{"text", "json", "otlp", "metrics", "stream"} }
+
+// New returns a replay that prints to out.
+func New(out, stderr io.Writer) *Command {
+	return &Command{Out: out, Stderr: stderr, now: time.Now, wait: source.Poll}
+}
+
+// Run replays the captures. The error joins what went wrong with each; ErrNothing is among them if a capture held no stream.
+func (r *Command) Run(ctx context.Context) error {
+	if r.Follow && len(r.Files) > 1 {
+		return errors.New("--follow takes one file; start one replay for each")
+	}
+	if err := r.readSource(); err != nil {
+		return err
+	}
+	bar := newProgress(r.Stderr, r.now)
+	r.logger = slog.New(slog.NewTextHandler(bar.above(r.Stderr), nil))
+	c := config.Default()
+	o, sink, err := r.prepare(ctx, c, bufio.NewWriter(bar.above(r.Out)))
+	if err != nil {
+		return err
+	}
+	if r.Follow {
+		return r.followOne(ctx, c, sink, o)
+	}
+	pipeline := collector.New(settings.Dialects(r.origin), r.reading(c), sink)
+	var failures []error
+	for _, name := range r.Files {
+		capture := r.capture(name)
+		bar.begin(capture.Name)
+		capture.Seen = bar.see
+		before := o.summary.Frames
+		err := source.File(ctx, pipeline, capture)
+		bar.erase()
+		if ctx.Err() != nil {
+			return errors.Join(fmt.Errorf("stopped within %q", capture.Name), o.out.Flush())
+		}
+		failures = append(failures, o.account(capture, before, err), o.endFile(ctx))
+	}
+	return errors.Join(append(failures, o.end())...)
+}
+
+// readSource finds the source as whose streams the captures are read, if one is named.
+func (r *Command) readSource() error {
+	if r.ConfigFile == "" {
+		if r.Source != "" {
+			return errors.New("--source names a source of --config.file; give that too")
+		}
+		return nil
+	}
+	c, err := settings.Load(r.ConfigFile)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.Source || r.Source == "" && len(c.Sources) == 1 })
+	if i < 0 {
+		var names []string
+		for _, s := range c.Sources {
+			names = append(names, s.Name)
+		}
+		return fmt.Errorf("--source=%s: %s has the sources %s; name one of them", r.Source, r.ConfigFile, strings.Join(names, ", "))
+	}
+	r.origin = c.Sources[i]
+	if r.Dialect == config.DialectAuto {
+		r.Dialect = r.origin.Dialect
+	}
+	return nil
+}
+
+// reading returns how streams are read. prepare comes first.
+func (r *Command) reading(c config.Config) collector.Settings {
+	s := settings.Collector(c)
+	s.Panics = r.panics
+	return s
+}
+
+// prepare returns the output, and the end of the pipeline that feeds it.
+func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Writer) (*output, event.Sink, error) {
+	o := &output{format: r.Format, out: out, registry: prometheus.NewPedanticRegistry()}
+	o.summary = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.Format != "json"}
+	o.summary.lines.SetEscapeHTML(false)
+	observers := []tracker.Observer{o.summary}
+	var publisher *stream.Publisher
+	switch r.Format {
+	case "text":
+		o.text = newTextReporter(r.Out, out)
+		observers = append(observers, o.text)
+	case "otlp":
+		described, err := settings.Resource(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if o.lines, err = spans.NewLines(ctx, out); err != nil {
+			return nil, nil, fmt.Errorf("prepare OTLP/JSON: %w", err)
+		}
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, described), settings.Names(os.Getenv), build.Version()))
+	case "stream":
+		var err error
+		if publisher, o.frames, err = newStreamPrinter(c, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out); err != nil {
+			return nil, nil, err
+		}
+	}
+	counting := settings.Metrics(c, settings.Names(os.Getenv))
+	counting.UnknownKind = settings.WarnUnknownKind(r.logger)
+	m := metrics.New(o.registry, counting)
+	r.panics = recovery.New(r.logger, m.Panicked)
+	followed := settings.Tracker(c, nil)
+	followed.Panics = r.panics
+	return o, &countingSink{Exporter: exporter.New(m, followed, publisher, observers...), summary: o.summary}, nil
+}
+
+// capture returns the capture that an argument names. kingpin turns a dash into an empty argument.
+func (r *Command) capture(name string) source.Capture {
+	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.Dialect}
+}

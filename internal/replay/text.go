@@ -1,0 +1,265 @@
+package replay
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/exporter/waterfall"
+	"github.com/delegraph/delegraph/internal/terminal"
+)
+
+// textReporter prints runs for people: a waterfall for each, and what its answers say about themselves.
+type textReporter struct {
+	terminal.Screen
+	out *bufio.Writer
+	err error
+}
+
+// newTextReporter returns a reporter that prints to a buffered writer, in the width and colors of the terminal behind it.
+func newTextReporter(behind io.Writer, out *bufio.Writer) *textReporter {
+	return &textReporter{Screen: terminal.Of(behind, os.Getenv), out: out}
+}
+
+const (
+	spanColumn = 9
+	widestName = 48
+	factColumn = 12
+)
+
+// The marks beside the names of operations that did not end well.
+var marks = map[tracker.OperationStatus]string{tracker.Error: " ✗", tracker.OperationInterrupted: " ⏸", tracker.Unfinished: " …"}
+
+const failedColor = "31"
+
+// Colors of terminals (ECMA-48, SGR).
+var (
+	statusColors = map[tracker.Status]string{
+		tracker.Completed: "32", tracker.Failed: failedColor, tracker.Canceled: "33", tracker.Interrupted: "33", tracker.Incomplete: "33", tracker.TimedOut: failedColor,
+	}
+	barColors = map[tracker.OperationKind]string{tracker.InvokeWorkflow: "90", tracker.InvokeAgent: "34", tracker.InvokeNode: "33", tracker.Chat: "35", tracker.ExecuteTool: "36"}
+)
+
+// RunStarted has nothing to print.
+func (t *textReporter) RunStarted(*tracker.Run) {}
+
+// OperationEnded has nothing to print: the run's waterfall holds its operations.
+func (t *textReporter) OperationEnded(*tracker.Run, *tracker.Operation) {}
+
+// RunEnded prints the run.
+func (t *textReporter) RunEnded(run *tracker.Run) {
+	r := run.Report()
+	chart := waterfall.Of(run, time.Time{})
+	t.head(r, run.Root.Code, chart)
+	t.rows(chart)
+	t.facts(r)
+	t.line("")
+}
+
+func (t *textReporter) line(text string) {
+	if _, err := fmt.Fprintln(t.out, strings.TrimRight(text, " ")); err != nil {
+		t.err = err
+	}
+}
+
+// say prints a sentence.
+func (t *textReporter) say(text string) { t.line(t.Lay(wordsOf(text), " ", 0)) }
+
+func piece(text, color string) terminal.Piece { return terminal.Piece{Text: text, Color: color} }
+
+func wordsOf(text string) (pieces []terminal.Piece) {
+	for _, word := range strings.Split(text, " ") {
+		pieces = append(pieces, piece(word, ""))
+	}
+	return pieces
+}
+
+func (t *textReporter) head(r tracker.Report, code string, chart waterfall.Chart) {
+	status := string(r.Status)
+	switch {
+	case code != "":
+		status += " (" + terminal.Readable(r.StatusReason, "error") + ": " + code + ")"
+	case r.StatusReason != nil:
+		status += " (" + *r.StatusReason + ")"
+	}
+	about := []terminal.Piece{piece(terminal.Readable(r.Agent, "a run"), "1"), piece(status, statusColors[r.Status])}
+	if chart.Known() {
+		about = append(about, piece(waterfall.Span(chart.Took), ""))
+	}
+	about = append(about, piece(r.Dialect, ""), piece(terminal.Count(r.Events, "frame"), ""))
+	if r.ParseErrors > 0 {
+		about = append(about, piece(terminal.Count(r.ParseErrors, "frame")+" unreadable", failedColor))
+	}
+	if r.Usage.Input != nil || r.Usage.Output != nil {
+		about = append(about, piece("tokens "+number(r.Usage.Input)+" in, "+number(r.Usage.Output)+" out", ""))
+	}
+	t.line(t.Lay(about, " · ", 2))
+	if r.Run != nil || r.Session != nil {
+		t.line(t.Lay([]terminal.Piece{piece("run "+terminal.Readable(r.Run, "?"), ""), piece("session "+terminal.Readable(r.Session, "?"), "")}, ", ", 2))
+	}
+	unknown := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return !row.Timed })
+	reported := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return row.Reported })
+	switch {
+	case !chart.Timed && reported:
+		t.say("The stream has no times: operations stand where its frames showed them. How long they took is what the stream says.")
+	case !chart.Timed:
+		t.say("The stream has no times: operations stand where its frames showed them.")
+	case unknown:
+		t.say("When is not known of what is drawn " + unknownInk + " or ?: it stands beside what is known.")
+	}
+}
+
+func (t *textReporter) rows(chart waterfall.Chart) {
+	deepest := min(max(t.Width/10, 4), 12) // levels that leave room for a name
+	names, longest := make([]string, len(chart.Rows)), 0
+	for i, row := range chart.Rows {
+		names[i] = stems(row.Last, deepest) + label(row.Op)
+		longest = max(longest, terminal.Cells(names[i])+terminal.Cells(marks[row.Op.Status]))
+	}
+	column := min(longest, widestName, max(t.Width-spanColumn-terminal.Narrowest/2-2, terminal.Narrowest/2-1))
+	bar := t.Width - column - spanColumn - 2
+	for i, row := range chart.Rows {
+		span := ""
+		switch {
+		case row.Timed, row.Reported:
+			span = waterfall.Span(row.Took)
+		case chart.Timed:
+			span = "?"
+		}
+		t.line(marked(names[i], marks[row.Op.Status], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-terminal.Cells(span), 0)) + span)
+	}
+}
+
+// stems returns the lines that connect a row with its parent, cut at the deepest level.
+func stems(last []bool, deepest int) string {
+	var b strings.Builder
+	if len(last) > deepest {
+		b.WriteString("… ")
+		last = last[len(last)-deepest+1:]
+	}
+	for i, isLast := range last {
+		switch {
+		case i == len(last)-1 && isLast:
+			b.WriteString("└ ")
+		case i == len(last)-1:
+			b.WriteString("├ ")
+		case isLast:
+			b.WriteString("  ")
+		default:
+			b.WriteString("│ ")
+		}
+	}
+	return b.String()
+}
+
+var kindWords = map[tracker.OperationKind]string{
+	tracker.InvokeWorkflow: "workflow", tracker.InvokeAgent: "agent", tracker.InvokeNode: "step",
+	tracker.ExecuteTool: "tool", tracker.Chat: "model",
+}
+
+func label(op *tracker.Operation) string {
+	return kindWords[op.Kind] + " " + terminal.Legible(op.Name)
+}
+
+// marked returns a name and its mark in a column. If there is too little room, the name is cut.
+func marked(name, mark string, column int) string {
+	if room := column - terminal.Cells(mark); terminal.Cells(name) > room {
+		name = terminal.Padded(name, room)
+	}
+	return terminal.Padded(name+mark, column)
+}
+
+// The characters of bars.
+const (
+	ink, point               = "█", "▏"
+	unknownInk, unknownPoint = "░", "?" // for unknown times
+)
+
+// bar returns the bar of a row. A row without a duration is a point.
+func (t *textReporter) bar(row waterfall.Row, width int) string {
+	from := min(int(row.From*float64(width)), width-1)
+	to := min(max(int(row.To*float64(width)+0.5), from+1), width)
+	with := ink
+	switch isPoint := row.To <= row.From; {
+	case isPoint && row.Timed:
+		with = point
+	case isPoint:
+		with = unknownPoint
+	case !row.Timed:
+		with = unknownInk
+	}
+	color := barColors[row.Op.Kind]
+	if row.Op.Status == tracker.Error {
+		color = failedColor
+	}
+	return strings.Repeat(" ", from) + t.Paint(piece(strings.Repeat(with, to-from), color)) + strings.Repeat(" ", width-to)
+}
+
+// fact prints a line about a run besides its times.
+func (t *textReporter) fact(what, text string) {
+	t.line(t.Lay(append([]terminal.Piece{piece(terminal.Padded(what, factColumn-1), "")}, wordsOf(text)...), " ", factColumn))
+}
+
+func (t *textReporter) facts(r tracker.Report) {
+	for _, x := range r.Transfers {
+		t.fact("transfer", terminal.Readable(x.From, "?")+" → "+terminal.Legible(x.To))
+	}
+	for _, op := range r.Operations[min(1, len(r.Operations)):] { // the root's is in the head
+		if op.Error != nil {
+			t.fact("error", kindWords[op.Kind]+" "+terminal.Readable(op.Name, "?")+": "+*op.Error)
+		}
+	}
+	for _, c := range r.Confidence {
+		value := terminal.Printable(c.Label)
+		if c.Value != nil {
+			value = strings.TrimSpace(fmt.Sprintf("%.4g %% %s", 100**c.Value, value))
+		}
+		if c.Overall {
+			value += " overall"
+		}
+		for _, of := range []string{c.Topic, c.Scope} {
+			if of != "" {
+				value += " for " + terminal.Printable(of)
+			}
+		}
+		t.fact("confidence", terminal.Readable(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
+	}
+	for _, c := range r.Citations {
+		t.fact("source", terminal.Readable(c.Agent, "?")+": "+terminal.Legible(c.Source))
+	}
+	for _, in := range r.Inputs {
+		t.fact("input", string(in.Kind)+" "+string(in.Status))
+	}
+	if p := r.Plan; p != nil {
+		t.fact("plan", fmt.Sprintf("%d completed, %d in progress, %d pending, %d canceled", p.Completed, p.InProgress, p.Pending, p.Canceled))
+	}
+	for _, s := range r.State {
+		keys := make([]string, len(s.Keys))
+		for i, key := range s.Keys {
+			keys[i] = terminal.Legible(key)
+		}
+		t.fact("state", terminal.Readable(s.Agent, "?")+": "+cmp.Or(strings.Join(keys, ", "), "?"))
+	}
+	for _, x := range r.Thoughts {
+		t.fact("thoughts", terminal.Readable(x.Agent, "?")+": "+terminal.Count(x.Count, terminal.Legible(x.Type)+" thought"))
+	}
+	for _, a := range r.Artifacts {
+		t.fact("artifact", terminal.Legible(a.Name)+" ("+string(a.Kind)+")")
+	}
+	for _, l := range r.Links {
+		t.fact(l.Kind, terminal.Legible(l.Run))
+	}
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "?"
+	}
+	return fmt.Sprint(*n)
+}

@@ -1,0 +1,79 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/metrics"
+	"github.com/delegraph/delegraph/exporter/recent"
+	"github.com/delegraph/delegraph/exporter/spans"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/exporter/web"
+	"github.com/delegraph/delegraph/internal/build"
+	"github.com/delegraph/delegraph/internal/settings"
+)
+
+// Admin returns the handler of the admin server.
+func (s *Sidecar) Admin(reload func() error, profile bool) http.Handler {
+	return web.Handler(web.Settings{
+		Gatherer: s.Registry,
+		Ready: func() error {
+			if !s.ready.Load() {
+				return errors.New("delegraph is starting or stopping")
+			}
+			return nil
+		},
+		Reload: reload, Runs: s.Recent, Sources: s.Sources, OTLP: writeRun, TraceURL: s.config.Web.TraceURL,
+		Version: build.Version(), Logger: s.logger, Panics: s.panics, PProf: profile,
+	})
+}
+
+// observed returns the configured sources as the page shows them.
+func observed(c config.Config) (shown []recent.Source) {
+	for _, configured := range c.Sources {
+		kind := "proxy"
+		if configured.Tail != nil {
+			kind = "tail"
+		}
+		shown = append(shown, recent.Source{Name: configured.Name, Kind: kind})
+	}
+	return shown
+}
+
+// counters passes the state of sources on to the metrics and the page.
+type counters struct {
+	*metrics.Metrics
+	sources *recent.Sources
+}
+
+// Up notes whether a source's agent was reached. A removed source may still have a request open; it is ignored.
+func (c counters) Up(source string, up bool) {
+	if c.sources.Up(source, up) {
+		c.Metrics.Up(source, up)
+	}
+}
+
+// writeRun writes a run's spans as "replay --format=otlp" does, without content, which ended operations no longer have.
+func writeRun(ctx context.Context, out io.Writer, run *tracker.Run) error {
+	described, err := settings.Resource(ctx)
+	if err != nil {
+		return err
+	}
+	lines, err := spans.NewLines(ctx, out)
+	if err != nil {
+		return err
+	}
+	whole := *run
+	whole.Sampled = true // it was asked for
+	observer := spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), lines, described), settings.Names(os.Getenv), build.Version())
+	for _, op := range whole.Operations {
+		observer.OperationEnded(&whole, op)
+	}
+	return lines.ForceFlush(ctx)
+}

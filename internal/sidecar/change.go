@@ -1,0 +1,222 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+)
+
+// change is a prepared change of the sources. Everything that can fail is done, and nothing is visible yet.
+type change struct {
+	config  config.Config
+	named   bool // a tail needs the sessions that requests name
+	proxies []*port
+	tails   []*subscription
+	opened  []*port         // of the proxies
+	begun   []*subscription // of the tails
+	steps   []func()        // what is left to do; none can fail
+}
+
+// Configure applies all of a configuration, or nothing of it. Streams that are open go on under the old one.
+func (s *Sidecar) Configure(c config.Config) error {
+	<-s.started
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return errors.New("delegraph is stopping")
+	}
+	if keys := config.NeedRestart(s.config, c); len(keys) > 0 {
+		return fmt.Errorf("a reload cannot change %s: restart delegraph", strings.Join(keys, ", "))
+	}
+	if s.external != nil {
+		if err := s.external.check(c.Stream); err != nil {
+			return err
+		}
+	}
+	next, err := s.prepare(c)
+	if err != nil {
+		return err
+	}
+	if s.external != nil {
+		if err := s.external.configure(c); err != nil {
+			return errors.Join(err, next.abandon())
+		}
+	}
+	s.apply(next)
+	return nil
+}
+
+// prepare compares the sources by name with those that run, and opens the new ports.
+func (s *Sidecar) prepare(c config.Config) (*change, error) {
+	next := &change{config: c, named: slices.ContainsFunc(c.Sources, perSession)}
+	for _, configured := range c.Sources {
+		if configured.Tail != nil {
+			s.prepareTail(next, configured)
+			continue
+		}
+		if err := s.prepareProxy(next, configured); err != nil {
+			return nil, errors.Join(err, next.abandon())
+		}
+	}
+	return next, nil
+}
+
+// abandon closes the ports that were opened.
+func (c *change) abandon() (err error) {
+	for _, p := range c.opened {
+		err = errors.Join(err, p.listener.Close())
+	}
+	return err
+}
+
+// prepareProxy keeps a port that is open already, whichever source had it. The new proxy answers its next requests.
+func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
+	i := slices.IndexFunc(s.proxies, func(p *port) bool {
+		return config.SameListen(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
+	})
+	if i >= 0 && next.named == s.named && s.unchanged(configured) {
+		next.proxies = append(next.proxies, s.proxies[i])
+		return nil
+	}
+	proxy, err := s.newProxy(configured, next.named)
+	if err != nil {
+		return err
+	}
+	var p *port
+	if i >= 0 {
+		p = s.proxies[i]
+	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.panics, s.logger); err != nil {
+		return fmt.Errorf("source %s: %w", configured.Name, err)
+	} else {
+		next.opened = append(next.opened, p)
+	}
+	next.proxies = append(next.proxies, p)
+	next.steps = append(next.steps, func() {
+		s.reserve(configured)
+		p.swap(configured.Name, proxy)
+		s.announce(configured, p)
+	})
+	return nil
+}
+
+// prepareTail keeps a subscription whose address and dialect stay the same.
+func (s *Sidecar) prepareTail(next *change, configured config.Source) {
+	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
+		was := t.configured
+		return was.Name == configured.Name && was.Tail.URL == configured.Tail.URL && was.Dialect == configured.Dialect && reflect.DeepEqual(was.Custom, configured.Custom) && was.Agent == configured.Agent
+	})
+	if i < 0 {
+		t := s.newTail(configured)
+		next.begun, next.tails = append(next.begun, t), append(next.tails, t)
+		next.steps = append(next.steps, func() {
+			s.reserve(configured)
+			s.logger.Info("subscribing", "name", configured.Name, "each_session", t.sessions != nil)
+		})
+		return
+	}
+	kept := s.tails[i]
+	next.tails = append(next.tails, kept)
+	anew := !reflect.DeepEqual(kept.configured.Tail.Headers, configured.Tail.Headers)
+	next.steps = append(next.steps, func() { kept.renew(configured, anew) })
+}
+
+// unchanged reports whether a source is configured as before. Its agents_as_tools do not matter here: the tracker applies them.
+func (s *Sidecar) unchanged(configured config.Source) bool {
+	return slices.ContainsFunc(s.config.Sources, func(was config.Source) bool {
+		was.AgentsAsTools = configured.AgentsAsTools
+		return reflect.DeepEqual(was, configured)
+	})
+}
+
+// apply makes a change visible. Removed subscriptions end at once, removed proxies after their last stream.
+func (s *Sidecar) apply(next *change) {
+	was := s.config
+	s.Sources.Configure(observed(next.config)...)
+	for _, configured := range next.config.Sources {
+		s.metrics.Admit(configured.AgentsAsTools)
+	}
+	s.agentsAsTools = s.agents(next.config)
+	s.exporter.Configure(s.trackerSettings(next.config))
+	s.bySession.Store(readBySession(next.tails)) // before the others end, so that no named session is missed
+	open := s.endTails(next)
+	for _, step := range next.steps {
+		step()
+	}
+	for _, p := range s.proxies {
+		if !slices.Contains(next.proxies, p) {
+			s.leave(p)
+		}
+	}
+	s.config, s.named, s.proxies, s.tails = next.config, next.named, next.proxies, next.tails
+	if s.running {
+		s.begin(next)
+	}
+	for _, t := range next.begun {
+		t.open(open[t.configured.Name])
+	}
+	for _, source := range was.Sources {
+		if !slices.ContainsFunc(s.config.Sources, func(c config.Source) bool { return c.Name == source.Name }) {
+			s.metrics.Gone(source.Name)
+		}
+	}
+}
+
+// begin starts to serve new ports and to read new streams.
+func (s *Sidecar) begin(next *change) {
+	for _, p := range next.opened {
+		s.work.Go(func() {
+			if err := p.serve(); err != nil {
+				s.fail(err)
+			}
+		})
+	}
+	for _, t := range next.begun {
+		t.begin()
+	}
+}
+
+// endTails ends removed subscriptions and returns their open sessions, by source.
+func (s *Sidecar) endTails(next *change) map[string][]string {
+	open := map[string][]string{}
+	for _, t := range s.tails {
+		if !slices.Contains(next.tails, t) {
+			open[t.configured.Name] = t.names()
+			t.end()
+		}
+	}
+	return open
+}
+
+func readBySession(tails []*subscription) *[]*source.Sessions {
+	var all []*source.Sessions
+	for _, t := range tails {
+		if t.sessions != nil {
+			all = append(all, t.sessions)
+		}
+	}
+	return &all
+}
+
+// leave closes a port for new requests. It is drained with the others unless its last stream ends before.
+func (s *Sidecar) leave(p *port) {
+	p.close()
+	s.leaving = append(s.leaving, p)
+	s.logger.Info("no longer listening", "name", p.name, "address", p.listener.Addr().String())
+	go func() {
+		if p.server.Shutdown(s.drained) != nil || !p.finish(s.drained) {
+			return
+		}
+		p.wait()
+		for _, t := range p.generations() {
+			t.proxy.CloseIdle()
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.leaving = slices.DeleteFunc(s.leaving, func(other *port) bool { return other == p })
+	}()
+}

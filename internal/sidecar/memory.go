@@ -1,0 +1,33 @@
+package sidecar
+
+import (
+	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/config"
+)
+
+// memory is the memory budget of the process with the accounts of its queues and buffers. Queues hold telemetry, which is dropped when
+// three quarters of the budget are used. Queues cannot use up the share of the replay buffer, nor the buffer theirs. The replay buffer
+// shrinks when nine tenths are used. Frames on their way to slow clients of the agent are counted and never dropped.
+type memory struct {
+	*budget.Budget
+	observe, spans, content, replay, relay, fixed *budget.Account
+}
+
+func newMemory(c config.Config) *memory {
+	limit := int64(c.Limits.Memory)
+	if limit == 0 {
+		limit = budget.Default()
+	}
+	b := budget.New(limit)
+	m := &memory{
+		Budget:  b,
+		observe: b.Account("observe_queues", 0.25, 0.75),
+		spans:   b.Account("span_queue", 0.25, 0.75),
+		content: b.Account("content", 0.25, 0.75),
+		replay:  b.Account("replay", 0.5, 0.9),
+		relay:   b.Account("relays", 1, 1),
+		fixed:   b.Account("log_and_ended_runs", 1, 1),
+	}
+	m.fixed.Hold(int(c.Limits.LogQueue + c.Runs.MaxEndedSize)) // small, and each has its own limit
+	return m
+}

@@ -1,0 +1,143 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/collector/source"
+)
+
+// port is an address at which a proxy listens. The proxy can be replaced. Each proxy answers the requests that it has begun to answer.
+type port struct {
+	name     string // of its source
+	listen   string // as configured
+	listener net.Listener
+	server   *http.Server
+
+	mu      sync.RWMutex
+	current *generation
+	earlier map[*generation]struct{} // those with open requests
+}
+
+// generation is one proxy of a port and its open requests.
+type generation struct {
+	name     string
+	proxy    *source.Proxy
+	requests sync.WaitGroup
+}
+
+func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logger) (*port, error) {
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, err
+	}
+	p := &port{name: name, listen: listen, listener: listener, earlier: map[*generation]struct{}{}}
+	// No write timeout: an answer lasts as long as the agent sends.
+	p.server = &http.Server{
+		Handler: panics.Handler(recovery.Proxy, p), ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
+	}
+	return p, nil
+}
+
+// ServeHTTP passes the request to the current proxy.
+func (p *port) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.RLock()
+	g := p.current
+	g.requests.Add(1)
+	p.mu.RUnlock()
+	defer g.requests.Done()
+	g.proxy.ServeHTTP(w, r)
+}
+
+// swap makes a proxy answer all later requests. The previous proxy is released after its last stream.
+func (p *port) swap(name string, proxy *source.Proxy) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	previous := p.current
+	p.name, p.current = name, &generation{name: name, proxy: proxy}
+	if previous == nil {
+		return
+	}
+	p.earlier[previous] = struct{}{}
+	go func() {
+		previous.requests.Wait()
+		previous.proxy.Wait()
+		previous.proxy.CloseIdle()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.earlier, previous)
+	}()
+}
+
+func (p *port) generations() []*generation {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return append(slices.Collect(maps.Keys(p.earlier)), p.current)
+}
+
+// serve answers requests until the port is closed.
+func (p *port) serve() error {
+	if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// close stops accepting connections. Open requests go on.
+func (p *port) close() {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.server.Shutdown(over) // its error says that requests are open
+	_ = p.listener.Close()      // if nothing was served yet
+}
+
+// wait returns when all requests of all generations have ended, their spans too, and their streams have been observed.
+func (p *port) wait() {
+	for _, g := range p.generations() {
+		g.proxy.Wait()
+	}
+}
+
+// drain waits for streams and upgraded connections until the first context is done, and then closes them. It waits for the observation
+// of the streams until the second context is done.
+func (p *port) drain(polite, ctx context.Context) {
+	if p.server.Shutdown(polite) != nil || !p.finish(polite) {
+		for _, g := range p.generations() {
+			g.proxy.Stop()
+		}
+		p.server.Close()
+	}
+	over := make(chan struct{})
+	go func() { p.wait(); close(over) }()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// finish waits for all requests until the context is done, and reports whether all have ended. Server.Shutdown does not wait for
+// upgraded connections.
+func (p *port) finish(ctx context.Context) bool {
+	ended := make(chan struct{})
+	go func() {
+		for _, g := range p.generations() {
+			g.requests.Wait()
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,108 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/common/promslog"
+	toolkit "github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/web"
+	"github.com/delegraph/delegraph/internal/logqueue"
+	"github.com/delegraph/delegraph/internal/settings"
+)
+
+// AdminAddress is where the admin server listens by default. It shows much about an agent, so only this machine can reach it.
+const AdminAddress = "127.0.0.1:10477"
+
+// LastScrape is how long the admin server goes on after everything else has stopped, for a last scrape.
+const LastScrape = time.Second
+
+// Service is a sidecar or a gateway.
+type Service interface {
+	// Run serves until the context is done, and returns when everything has been released.
+	Run(context.Context) error
+	// Configure applies all of a configuration, or nothing of it.
+	Configure(config.Config) error
+	// Reloaded notes the outcome of a reload.
+	Reloaded(ok bool, at time.Time)
+	// ObserveLog takes a function that returns the number of dropped log lines.
+	ObserveLog(lost func() uint64)
+	// Admin returns the handler of the admin server. A nil reload means that the configuration cannot be reloaded.
+	Admin(reload func() error, profile bool) http.Handler
+}
+
+// Process is a service with its configuration file, its log and its admin server: what the commands serve and gateway run.
+type Process struct {
+	New    func(context.Context, config.Config, *slog.Logger) (Service, error)
+	File   string
+	Watch  time.Duration // how often the file is read again; 0 for never
+	PProf  bool
+	Web    *toolkit.FlagConfig
+	Log    promslog.Config // its Writer is replaced
+	Stderr io.Writer
+}
+
+// Run runs the process until the context is done.
+func (p *Process) Run(ctx context.Context) error {
+	if p.Watch < 0 {
+		return fmt.Errorf("--config.auto-reload-interval=%s: use 0 or more", p.Watch)
+	}
+	data, err := settings.Read(p.File)
+	if err != nil {
+		return err
+	}
+	c, err := config.Parse(p.File, data, settings.Known())
+	if err != nil {
+		return err
+	}
+	lines := logqueue.New(p.Stderr, int(c.Limits.LogQueue))
+	defer lines.Close(time.Second)
+	p.Log.Writer = lines
+	logger := promslog.New(&p.Log)
+	log.SetOutput(io.Discard) // net/http quotes there what an agent sends on an idle connection
+	service, err := p.New(ctx, c, logger)
+	if err != nil {
+		return err
+	}
+	service.ObserveLog(lines.Lost)
+	reloader := NewReloader(p.File, data, service, logger)
+	onHangup(ctx, reloader.Reload)
+	if p.Watch > 0 && rereadable(p.File) {
+		ticker := time.NewTicker(p.Watch)
+		defer ticker.Stop()
+		go reloader.Watch(ctx, ticker.C)
+	}
+	admin := service.Admin(reloader.Reload, p.PProf)
+	return Serve(ctx, service, func(ctx context.Context) error {
+		err := web.Serve(ctx, admin, p.Web, LastScrape, logger.With("server", "admin"))
+		if err != nil {
+			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
+		}
+		return err
+	})
+}
+
+// Serve runs a service and its admin server until the context is done or one of them fails. The admin server outlives the service so
+// that a last scrape sees the end.
+func Serve(ctx context.Context, service Service, admin func(context.Context) error) error {
+	adminContext, stopAdmin := context.WithCancel(context.Background())
+	defer stopAdmin()
+	serviceContext, stopService := context.WithCancel(ctx)
+	defer stopService()
+	adminDone := make(chan error, 1)
+	go func() {
+		adminDone <- admin(adminContext)
+		stopService()
+	}()
+	err := service.Run(serviceContext)
+	stopAdmin()
+	return errors.Join(err, <-adminDone)
+}

@@ -1,0 +1,120 @@
+package sidecar
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/internal/settings"
+)
+
+// reserve starts those series of a source at 0 that alerts divide by.
+func (s *Sidecar) reserve(configured config.Source) {
+	var dialects []string
+	if configured.Dialect != config.DialectAuto {
+		dialects = []string{configured.Dialect}
+	}
+	s.metrics.Reserve(configured.Name, dialects, configured.AgentsAsTools)
+}
+
+// chosen returns a source's dialect, or "" if it is to be detected.
+func chosen(configured config.Source) string {
+	if configured.Dialect == config.DialectAuto {
+		return ""
+	}
+	return configured.Dialect
+}
+
+// newProxy prepares a proxy, which a port will serve. With named set, the proxy reports the sessions that requests name.
+func (s *Sidecar) newProxy(configured config.Source, named bool) (*source.Proxy, error) {
+	upstream, err := url.Parse(configured.Proxy.Upstream)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: upstream: %w", configured.Name, err)
+	}
+	proxied := source.ProxySettings{
+		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
+		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
+		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
+		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
+		Memory: s.memory.observe, Relays: s.memory.relay,
+		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
+		PublicPaths: configured.Proxy.PublicPaths,
+	}
+	if named {
+		proxied.Named = s.openSession
+	}
+	dialects := settings.Dialects(configured)
+	return source.NewProxy(proxied, s.pipeline(dialects), dialects, s.tracing, counters{s.metrics, s.Sources}, s.logger, time.Now), nil
+}
+
+// judge returns what makes the filters of a source's relay, or nil if the relay is verbatim.
+func (s *Sidecar) judge(configured config.Source) func() source.Judge {
+	if configured.Relay == config.RelayVerbatim {
+		return nil
+	}
+	filtering := filter.Settings{Policy: event.Policy(configured.Policy), Panics: s.panics}
+	if configured.Policy == config.PolicyClient {
+		filtering.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
+	}
+	return func() source.Judge { return filter.NewRelay(filtering, s.metrics) }
+}
+
+// announce logs what a proxy does from now on.
+func (s *Sidecar) announce(configured config.Source, p *port) {
+	if configured.Relay == config.RelayVerbatim {
+		s.logger.Warn("verbatim relay: clients of this source get its internal events too", "name", configured.Name)
+	}
+	upstream, _ := url.Parse(configured.Proxy.Upstream) // newProxy has parsed it
+	s.logger.Info("listening", "name", configured.Name, "address", p.listener.Addr().String(), "upstream", upstream.Host, "relay", configured.Relay)
+}
+
+// newTail prepares a subscription to a stream.
+func (s *Sidecar) newTail(configured config.Source) *subscription {
+	return newSubscription(configured, source.NewTail(source.TailSettings{
+		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
+		Dialect: chosen(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Panics: s.panics,
+	}, s.pipeline(settings.Dialects(configured)), counters{s.metrics, s.Sources}, s.logger, time.Now))
+}
+
+// perSession reports whether a source is a tail that reads one stream for each session.
+func perSession(c config.Source) bool {
+	return c.Tail != nil && strings.Contains(c.Tail.URL, config.TailSession)
+}
+
+// openSession opens a session's stream in each tail that reads one stream for each session.
+func (s *Sidecar) openSession(session string) {
+	for _, t := range *s.bySession.Load() {
+		t.Open(session)
+	}
+}
+
+// agents returns the tools that are agents, by source. Removed sources keep theirs while one of their streams is open.
+func (s *Sidecar) agents(c config.Config) map[string][]string {
+	tools := map[string][]string{}
+	for _, p := range slices.Concat(s.proxies, s.leaving) {
+		for _, t := range p.generations() {
+			tools[t.name] = s.agentsAsTools[t.name]
+		}
+	}
+	for _, configured := range c.Sources {
+		tools[configured.Name] = configured.AgentsAsTools
+	}
+	return tools
+}
+
+// trackerSettings returns how runs are followed.
+func (s *Sidecar) trackerSettings(c config.Config) tracker.Settings {
+	followed, agents := settings.Tracker(c, s.sample), s.agentsAsTools
+	followed.Memory = s.memory.content
+	followed.AgentsAsTools = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
+	return followed
+}
