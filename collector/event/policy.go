@@ -116,6 +116,7 @@ type Rule struct {
 	Values  []string         // strings that leave as they are all the same, and then state no fact
 	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
 	Signed  []string         // members of an object, objects themselves, in which one of Thought makes it a thought too
+	Only    []string         // an object with a discriminator that has another value than one of these, or null, stays in
 	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
 	State   bool             // an object of session state, of which only the configured keys leave
 	Patch   bool             // a JSON Patch (RFC 6902) of session state, of which only what changes the configured keys leaves

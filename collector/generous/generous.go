@@ -4,6 +4,7 @@ package generous
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -109,6 +110,17 @@ func HasMember(v strictjson.Value, names []string) bool {
 	}
 	for name := range v.Members() {
 		if Among(name.Text(), names) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasOther reports whether an object has a member of one of the names with another value than one of those given, or null. Values are
+// compared as they are: one that is spelled otherwise is another.
+func HasOther(v strictjson.Value, names, values []string) bool {
+	for name, value := range v.Members() {
+		if value.Kind() > strictjson.Null && Among(name.Text(), names) && !slices.ContainsFunc(values, value.Is) {
 			return true
 		}
 	}

@@ -202,6 +202,16 @@ func TestTasks(t *testing.T) {
 	})
 }
 
+// TestDecodedKinds states no text of a part whose kind the protocol does not have, which the other formats would show.
+func TestDecodedKinds(t *testing.T) {
+	for kind, want := range map[string]string{"text": `text "hi"; `, "thought": `thought "hi"; `, "note": ""} {
+		sent := bindings["0.3, JSON-RPC"]("message", `"messageId":"m","role":"agent","parts":[{"kind":"`+kind+`","text":"hi"}]`)
+		if got := lines(&event.Stream{}, sent); !strings.HasSuffix(got, "run_started; "+want+"final; run_ended") {
+			t.Errorf("a part of the kind %s: %s", kind, got)
+		}
+	}
+}
+
 // TestAnswers names what a request answers once the stream names its session, where the request did not.
 func TestAnswers(t *testing.T) {
 	frames := []string{statusIs("input-required", "", ""), statusIs("working", "", "")}

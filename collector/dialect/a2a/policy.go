@@ -29,7 +29,7 @@ func (s status) typeOf(plain string) string {
 	switch {
 	case isAmbiguous(s.message):
 		return typeWorking
-	case s.asks() && (fromUser(s.message) || s.parts.thought):
+	case s.asks() && (fromUser(s.message) || s.parts.thought || hides(s.parts)):
 		return typeAsked
 	case s.asks():
 		return typeAsking
@@ -55,7 +55,7 @@ func (s status) typeOfTask(task strictjson.Value) string {
 			kind = typeWorking
 		}
 		switch {
-		case parts.thought && (kind == typeTask || kind == typeThoughts):
+		case (parts.thought || hides(parts)) && (kind == typeTask || kind == typeThoughts):
 			kind = typeWorking
 		case kind == typeTask && hasThought(parts):
 			kind = typeThoughts
@@ -71,7 +71,7 @@ func typeOf(plain string, parts parts) string {
 		return typeCalls
 	case all(partResponse, parts):
 		return typeResults
-	case parts.thought: // what says so does not leave, so that to its reader they would be words
+	case parts.thought || hides(parts): // what says so does not leave, so that to its reader they would be words
 		return typeWorking
 	case hasThought(parts):
 		return typeThoughts
@@ -82,6 +82,16 @@ func typeOf(plain string, parts parts) string {
 func hasThought(parts parts) bool {
 	for p := range parts.all() {
 		if p.mark {
+			return true
+		}
+	}
+	return false
+}
+
+// hides reports whether a part is a thought whose mark would not leave with it.
+func hides(parts parts) bool {
+	for p := range parts.all() {
+		if p.hidden {
 			return true
 		}
 	}
@@ -171,18 +181,18 @@ var (
 // data nothing. A piece without what its schema wants does not leave. The decoder takes for text of an answer neither the words of
 // an error nor the user's, nor what was known before.
 var (
-	publicAnswer   = event.Rule{Members: pieces(event.KindText)}
-	publicQuestion = event.Rule{Members: pieces(event.KindInputRequested), Thought: signs}
-	publicForeign  = event.Rule{Members: rules{
+	publicAnswer   = event.Rule{Only: knownKinds, Members: pieces(event.KindText)}
+	publicQuestion = event.Rule{Only: knownKinds, Members: pieces(event.KindInputRequested), Thought: signs}
+	publicForeign  = event.Rule{Only: knownKinds, Members: rules{
 		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Needed: true},
 		"file": &stays, "data": &stays, "raw": &stays, "url": &stays,
 	}}
-	publicCall   = event.Rule{Members: named(event.KindToolStarted)}
-	publicResult = event.Rule{Members: named(event.KindToolEnded)}
+	publicCall   = event.Rule{Only: knownKinds, Members: named(event.KindToolStarted)}
+	publicResult = event.Rule{Only: knownKinds, Members: named(event.KindToolEnded)}
 
 	// publicThoughts has every piece with metadata for a thought, since there it says that it is one, if it does not say so itself.
-	publicThoughts = event.Rule{Thought: signs, Members: with(pieces(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
-	publicMarks    = rules{"adk_thought": &mark, "thought": &mark}
+	publicThoughts = event.Rule{Only: knownKinds, Thought: signs, Members: with(pieces(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
+	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "thought": &mark}
 	signs          = slices.Concat(metadata, marks, categories)
 )
 

@@ -228,7 +228,7 @@ func TestThoughts(t *testing.T) {
 func TestMarks(t *testing.T) {
 	marks := []string{
 		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
-		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`,
+		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`, `"adk:thought":true`,
 	}
 	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
 	for _, mark := range marks {
@@ -268,6 +268,17 @@ func TestMarks(t *testing.T) {
 		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
 		if got := leave(t, public, "data: "+sent+"\n\n")[0]; !strings.Contains(got, "secret") {
 			t.Errorf("%s: the public gets %s", mark, got)
+		}
+	}
+	for _, mark := range []string{`"google":{"thought":true}`, `"type":"thinking"`, `"google":{"kind":"thought"}`} {
+		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
+		for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} { // the mark would not leave with the part
+			if got := leave(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
+				t.Errorf("%s: the public gets %s", mark, got)
+			}
+		}
+		if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
+			t.Errorf("%s: without thoughts the client gets %s", mark, got)
 		}
 	}
 	// What was told in pieces as a thought is no answer at the end.

@@ -8,6 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -234,6 +235,7 @@ func (p parts) all() iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
+			one.hidden = hidesMark(v)
 			if one.mark = p.thought || marksThought(v); one.mark && one.kind == partText {
 				one.kind = partThought
 			}
@@ -268,19 +270,35 @@ const (
 
 // part is one piece of a message or of an artifact.
 type part struct {
-	kind  partKind
-	text  strictjson.Value
-	data  strictjson.Value // also of a file: its bytes or where it is, where the part says either
-	form  event.PieceKind  // of data
-	name  strictjson.Value // of a file
-	media strictjson.Value
-	mark  bool        // it says that it is a model's thought, whatever it is
-	long  bool        // partCall: its answer comes from outside
-	bytes event.Count // of what it holds, known unless that stands elsewhere
+	kind   partKind
+	text   strictjson.Value
+	data   strictjson.Value // also of a file: its bytes or where it is, where the part says either
+	form   event.PieceKind  // of data
+	name   strictjson.Value // of a file
+	media  strictjson.Value
+	mark   bool        // it says that it is a model's thought, whatever it is
+	hidden bool        // its mark does not leave with it
+	long   bool        // partCall: its answer comes from outside
+	bytes  event.Count // of what it holds, known unless that stands elsewhere
+}
+
+// The members that name the kind of a part, in 0.3 and before, and the kinds that there are. 1.0 has no such member.
+var (
+	partKinds  = []string{"kind", "type"}
+	knownKinds = []string{"text", "file", "data"}
+)
+
+// isForeign reports whether a part is of a kind that the protocol does not have. A thought is read as one.
+func isForeign(v strictjson.Value) bool {
+	_, thought := markOf(v)
+	return !thought && generous.HasOther(v, partKinds, knownKinds)
 }
 
 func readPart(v strictjson.Value) part {
 	meta := v.Get("metadata")
+	if isForeign(v) {
+		return part{}
+	}
 	if text := v.Get("text"); text.Kind() == strictjson.String {
 		return part{kind: partText, text: text, bytes: size(len(text.Text()))}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/generous"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -16,6 +17,7 @@ import (
 // reading has checked.
 type encoder struct {
 	stateKeys []string
+	kindNames []string // the discriminators of the frame's table
 	buf       []byte
 	stated    uint64 // facts, by the frame's decoder
 	hidden    uint64 // facts that may not leave: set before each frame
@@ -52,6 +54,7 @@ const maxKept = 64 << 10
 
 func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	e.stated, e.kinds, e.thinking, e.emptied = stated(b), 0, false, false
+	e.kindNames = b.Table.Discriminators
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -157,6 +160,10 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 // members writes an object's members. In a thought, text is a thought too.
 func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[string(name.Text())] }
+	if len(rule.Only) > 0 && !e.finding && generous.HasOther(v, e.kindNames, rule.Only) {
+		e.emptied = true
+		return dst, false
+	}
 	strays := saysThought(v, rule)
 	if e.thinking || !strays && !thought(v, rule) {
 		return e.object(dst, v, byName)
