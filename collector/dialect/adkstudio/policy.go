@@ -45,7 +45,7 @@ var table = event.Table{
 		}}},
 		typeToolCall:   {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolStarted}},
 		typeToolResult: {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolEnded}},
-		typeThinking: {Client: true, Public: &event.Rule{Thought: []string{"content"}, Members: map[string]*event.Rule{
+		typeThinking: {Client: true, Public: &event.Rule{Fact: event.KindThought, Thought: []string{"content"}, Members: map[string]*event.Rule{
 			"content": {Fact: event.KindThought, Form: event.FormText},
 			"agent":   &scalar,
 		}}},

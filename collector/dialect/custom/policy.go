@@ -38,6 +38,9 @@ var factOf = map[string]event.Kind{"tool_started": event.KindToolStarted, "tool_
 
 func (f *frame) public(hidden []string) *event.Rule {
 	root := &event.Rule{Members: map[string]*event.Rule{}}
+	if f.means == "thought" {
+		root.Fact = event.KindThought
+	}
 	for of, p := range f.paths {
 		rule, shown := visible[of]
 		if !shown || slices.Contains(hidden, p[0]) {

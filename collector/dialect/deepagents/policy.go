@@ -31,7 +31,7 @@ var table = event.Table{
 	Oversize:       `{"v":2,"type":"error","error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
 		typeStart: public(event.KindOther, members{"message_id": &scalar, "chat_id": &scalar, "status": &runStatus}),
-		typeThinking: {Client: true, Public: &event.Rule{Thought: []string{"text"}, Members: with(members{
+		typeThinking: {Client: true, Public: &event.Rule{Fact: event.KindThought, Thought: []string{"text"}, Members: with(members{
 			"text": {Fact: event.KindThought, Form: event.FormText},
 		})}},
 		// What the items say is the agent's own plan; that there are some, and how far they are, is progress.

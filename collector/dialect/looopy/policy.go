@@ -112,6 +112,7 @@ var (
 
 // publicThought is a thought without the others that were weighed.
 var publicThought = event.Rule{
+	Fact:    event.KindThought,
 	Thought: []string{"thoughtId", "thoughtType", "content"},
 	Members: with(rules{
 		"thoughtId": &scalar, "thoughtType": &scalar, "verbosity": &scalar, "index": &flag,

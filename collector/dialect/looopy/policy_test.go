@@ -152,6 +152,12 @@ func TestThoughts(t *testing.T) {
 	if got := leave(t, settings, stream)[0]; !strings.HasPrefix(got, stays) {
 		t.Errorf("less sure than the floor: %s", got)
 	}
+	other := shapes["name alone"]("thought-stream", `"note":"secret"`)
+	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+		if got := leave(t, filter.Settings{Policy: policy}, other)[0]; !strings.HasPrefix(got, stays) {
+			t.Errorf("%s, without thoughts: one with other members: %s", policy, got)
+		}
+	}
 }
 
 // TestRepeatedAnswer lets a task's end leave with the answer, which content-complete has brought before.

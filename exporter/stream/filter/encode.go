@@ -80,6 +80,9 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		e.emptied = true
 		return e.instead(dst, rule)
 	}
+	if e.finding { // also where nothing of the value has the form that the rule wants
+		e.kinds |= facts
+	}
 	out, kept := e.shape(dst, v, rule)
 	if !kept {
 		return e.instead(out, rule)
