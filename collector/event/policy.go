@@ -23,6 +23,9 @@ type Table struct {
 	Envelopes []string
 	Deep      bool
 
+	// DeepIn are members of a frame within which that holds at any depth.
+	DeepIn []string
+
 	// Events are the SSE event names under which the protocol sends frames, where it does not name them by their type. A frame
 	// under any other name stays in.
 	Events []string

@@ -33,7 +33,8 @@ func Judge(t *event.Table, g Glance, frame strictjson.Value) (internal, unknown 
 		if Among(text, t.Labels) && HoldsInternal(value) {
 			return true, false
 		}
-		if (t.Deep || Among(text, t.Envelopes)) && NamesInternal(t, value) {
+		deep := t.Deep || Among(text, t.DeepIn)
+		if (deep || Among(text, t.Envelopes)) && namesInternal(t, value, deep) {
 			return true, false
 		}
 	}
@@ -41,19 +42,21 @@ func Judge(t *event.Table, g Glance, frame strictjson.Value) (internal, unknown 
 }
 
 // NamesInternal says whether a discriminator in an envelope, or in an envelope in it, names something internal.
-func NamesInternal(t *event.Table, v strictjson.Value) bool {
+func NamesInternal(t *event.Table, v strictjson.Value) bool { return namesInternal(t, v, t.Deep) }
+
+func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	for name, value := range v.Members() {
 		text := name.Text()
 		if Among(text, t.Discriminators) && HoldsInternal(value) {
 			return true
 		}
 		// Once a member, however many reasons there are to look into it: twice would be 2^depth times.
-		if (t.Deep || Among(text, t.Envelopes)) && NamesInternal(t, value) {
+		if (deep || Among(text, t.Envelopes)) && namesInternal(t, value, deep) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if NamesInternal(t, element) {
+		if namesInternal(t, element, deep) {
 			return true
 		}
 	}
@@ -69,7 +72,7 @@ func NewGlance(t *event.Table) (g Glance) {
 	if t.Deep {
 		return ^g // what stands in any member counts
 	}
-	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes, t.DeepIn} {
 		for _, n := range names {
 			g |= glance(n[0], len(n))
 		}

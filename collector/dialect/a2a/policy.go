@@ -119,6 +119,7 @@ var table = event.Table{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "metadata", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
+	DeepIn:   []string{"error", "params"},
 	Unnamed:  true,              // Agno names its frames by their classes
 	Kept:     []string{"error"}, // at which the SDKs for Python (1.3) and, over HTTP+JSON, for JavaScript raise an error
 	Failure:  `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,

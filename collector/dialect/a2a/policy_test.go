@@ -209,6 +209,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// uncounted takes no count of what a relay withholds.
+type uncounted struct{}
+
+func (uncounted) Withheld(string, filter.Reason) {}
+func (uncounted) IDWithheld(string)              {}
+
+// TestInternalErrors tells a client that its run failed if the error itself may not leave: it would wait for it.
+func TestInternalErrors(t *testing.T) {
+	const sent = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret","data":{"type":"InternalError"}}}`
+	input := collector.Input{Reader: strings.NewReader("data: " + sent + "\n\n"), Arrival: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
+	b, err := collector.New([]dialect.Dialect{a2a.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "a2a").Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "data: " + (a2a.Dialect{}).Table().Failure + "\n\n"
+	for _, s := range []filter.Settings{client, public} {
+		if got := string(filter.NewRelay(s, uncounted{}).Append(nil, b)); got != want {
+			t.Errorf("%s: %q, want %q", s.Policy, got, want)
+		}
+	}
+}
+
 // TestThoughts lets thoughts out where the settings say so.
 func TestThoughts(t *testing.T) {
 	settings := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
@@ -321,6 +344,13 @@ func TestStaysIn(t *testing.T) {
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":{"a2a:response":{"result":{"kind":"internal:x"}}}}}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":{"kind":"internal:x"}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"rawEvent":[{"type":"internal:x"}]}}`), "internal"},
+		{"", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"secret","kind":"internal:x"}}`, "internal"},
+		{"", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m","data":{"kind":"internal:x","y":"secret"}}}`, "internal"},
+		{"", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m","data":[{"x":{"type":"internal:x"}}]}}`, "internal"},
+		{"", `{"jsonrpc":"2.0","method":"x","params":{"kind":"internal:x"},"result":{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}}`, "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"internalEvent":{"x":"secret"}}`), "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"debugEvent":{"kind":"internal:x","y":"secret"}}`), "internal"},
+		{"", `{"x":{"kind":"internal:x"},"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`, "internal"},
 		{"internal:x", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"Internal_Message", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"TaskStatusUpdateEvent", rpc(`{"kind":"task-moved","taskId":"t"}`), "unknown"},

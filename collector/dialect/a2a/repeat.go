@@ -41,7 +41,7 @@ func isWithheld(f dialect.Frame) bool {
 // repeatNot notes what stays in, and holds back a frame that repeats it or goes on with it. Of a snapshot only what calls itself internal is
 // noted: the rest may have left before.
 func (d *decoder) repeatNot(f dialect.Frame, u update, b *event.Batch) {
-	held, snapshot := isWithheld(f), u.shape == shapeTask
+	held, snapshot := u.secret || isWithheld(f), u.shape == shapeTask
 	piece, _ := u.body.Get("append").Bool()
 	d.eachNamed(u.body, func(id string, named strictjson.Value) {
 		whole, known := d.withheld.whole[id]
@@ -52,7 +52,7 @@ func (d *decoder) repeatNot(f dialect.Frame, u update, b *event.Batch) {
 			b.Internal = true
 		}
 	})
-	b.Internal = b.Internal || snapshot && d.withheld.over
+	b.Internal = b.Internal || u.secret || snapshot && d.withheld.over
 }
 
 // The members of an update in which messages and artifacts stand, and those that name them, in JavaScript and in Python.

@@ -33,6 +33,7 @@ type update struct {
 
 	bare    bool // it has no envelope at all
 	crowded bool // its envelope, of which it should be all, holds other things
+	secret  bool // what stands beside it calls itself internal
 	mixed   bool // things are said beside it, or in it, where none of its shape says any
 }
 
@@ -110,14 +111,20 @@ func readResult(v strictjson.Value) update {
 		return update{shape: s, body: v}.checked()
 	}
 	var u update
+	secret := false
 	for name, value := range v.Members() {
-		if s, known := wrappers[string(name.Text())]; known && value.Kind() > strictjson.Null {
-			if u.shape != shapeNone {
-				return update{}
-			}
+		s, known := wrappers[string(name.Text())]
+		switch {
+		case !known:
+			secret = secret || generous.Internal(name.Text()) || generous.NamesInternal(&table, value)
+		case value.Kind() <= strictjson.Null:
+		case u.shape != shapeNone:
+			return update{}
+		default:
 			u = update{shape: s, body: value, mixed: saysMore(v, string(name.Text()))}
 		}
 	}
+	u.secret = secret
 	return u.checked()
 }
 

@@ -22,6 +22,7 @@ const (
 
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
+	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
 	Named:          true,
 	Failure:        "the run failed",
 	Oversize:       event.Withheld,

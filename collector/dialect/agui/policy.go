@@ -18,9 +18,10 @@ const failure = `{"type":"RUN_ERROR","message":"the run failed"}`
 var table = event.Table{
 	// A kind would be something of another protocol; it may stand in what the agent's framework said.
 	Discriminators: []string{"type", "kind"},
-	Labels:         []string{"name", "activityType", "activity_type"},
+	// Beside those of the protocol: no event that leaves has a member `event`, in which another protocol would name it.
+	Labels: []string{"name", "activityType", "activity_type", "event"},
 	// Applications send what they like in CUSTOM and ACTIVITY events.
-	Envelopes: []string{"event", "rawEvent", "value", "content", "patch", "metadata"},
+	Envelopes: []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},
 	Events:    []string{"error"},                 // the ADK middleware names its errors
 	Inner:     []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told
 	Failure:   failure,

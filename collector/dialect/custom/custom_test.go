@@ -161,6 +161,10 @@ func TestTypes(t *testing.T) {
 		{"internal and mapped", inJSON, "", `{"type":"internal:note"}`, "internal:note", true},
 		{"internal and unmapped", inJSON, "", `{"type":"Internal:x"}`, "", true},
 		{"mapped, and internal elsewhere", nested, "", `{"kind":"internal:x","event":{"type":"answer"}}`, "answer", true},
+		{"an internal frame in event", inJSON, "", `{"type":"answer","text":"hi","event":{"kind":"internal:x"}}`, "answer", true},
+		{"an internal frame in result", byName, "answer", `{"result":[{"type":"internal:x"}]}`, "answer", true},
+		{"an internal frame within another", inJSON, "", `{"type":"answer","rawEvent":{"event":{"kind":"internal:x"}}}`, "answer", true},
+		{"words in event", inJSON, "", `{"type":"answer","event":{"text":"internal affairs"}}`, "answer", false},
 		{"mapped by its name, and internal", byName, "answer", `{"type":"internal:x"}`, "answer", true},
 	} {
 		b := read(custom.New(test.of), test.event, test.data)

@@ -53,13 +53,23 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // selfDescriptions are members in which agents of many protocols say what a frame is.
 var selfDescriptions = []string{"type", "kind", "event"}
 
+// within is what is known of frames within a frame, whatever the mapping.
+var within = event.Table{
+	Discriminators: []string{"type", "kind"},
+	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
+}
+
 // isInternal reports whether a frame calls itself internal, by its type or in a member in which a reader might look for that.
 func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 	if generous.Internal([]byte(name)) {
 		return true
 	}
 	for member, value := range v.Members() {
-		if value.Kind() != strictjson.Object && generous.Among(member.Text(), selfDescriptions) && generous.HoldsInternal(value) {
+		text := member.Text()
+		if value.Kind() != strictjson.Object && generous.Among(text, selfDescriptions) && generous.HoldsInternal(value) {
+			return true
+		}
+		if generous.Among(text, within.Envelopes) && generous.NamesInternal(&within, value) {
 			return true
 		}
 	}

@@ -26,6 +26,8 @@ const (
 
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
+	Labels:         []string{"event"}, // no frame of the protocol has one: another would name its frame there
+	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
 	Events:         []string{"message"}, // a browser's onmessage hears no others
 	Failure:        `{"v":2,"type":"error","error":"the run failed"}`,
 	Oversize:       `{"v":2,"type":"error","error":"` + event.Withheld + `"}`,

@@ -26,8 +26,8 @@ func NewRelay(s Settings, counters Counters) *Relay {
 	return &Relay{filter: New(s), counters: counters}
 }
 
-// Append appends what leaves of a frame, framed anew. A frame that is too large for the
-// protocol's own client, or says in a form nobody can read that the run failed, is replaced, so that the client learns of it.
+// Append appends what leaves of a frame, framed anew. A frame that is too large for the protocol's own client is replaced, and so is an
+// error that cannot be read or that holds something internal, so that the client learns of it.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
@@ -62,7 +62,7 @@ func (r *Relay) instead(b *event.Batch, why Reason) string {
 	switch {
 	case b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient:
 		return b.Table.Oversize
-	case why == Unreadable && failed(b):
+	case why == Unreadable && failed(b), why == Internal && b.Refusal && b.Table != nil:
 		return b.Table.Failure
 	}
 	return ""
