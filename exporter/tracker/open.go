@@ -339,3 +339,30 @@ func (r *openRun) takePartial() []*Operation {
 	clear(r.partial)
 	return ops
 }
+
+// course is what is known of an operation until its end was told of, and wanted no longer.
+type course struct {
+	ordinal int
+	failed  int    // ordinal of the last frame that said it failed
+	code    string // of that failure, as the stream gives it
+	final   int    // ordinal of its last final frame
+	paused  int    // ordinal of the frame that said it waits for a human
+	chunk   Moment // the first of a model's response
+	spoke   bool
+	unseen  bool // its beginning, which is put where the run's is
+
+	undatedStart, undatedEnd bool // by its first and its last frame
+
+	begun     bool           // by the protocol's word
+	awaits    bool           // the operation is over, and more may be said of its end
+	fault     event.Failure  // what the protocol says of its end
+	took      event.Duration // by the protocol's word
+	openBelow int            // operations that are part of it and open
+	youngest  *Operation     // the one of them that was added last
+	height    int            // levels of operations below it that run others; never less than there are
+	node      *node          // of one that runs others
+	first     bool           // it was taken for the run's own, and has the id of that
+	from, to  time.Time      // of what is part of it and has ended
+
+	older, younger *Operation // its neighbors among what is open below its parent
+}
