@@ -82,6 +82,9 @@ type Type struct {
 	// Messages is set where the frame holds a list of messages: the client gets the frame without those that are for no reader outside.
 	Messages *Messages
 
+	// Words says where the frame shows what agents said, in addition to what its decoder states and Public finds.
+	Words *Words
+
 	// Text is set where the frame's data is text and no JSON. Then of Public only Fact counts, and Instead, which is text too.
 	Text bool
 }
@@ -93,6 +96,24 @@ type Messages struct {
 	Role   string   // the member of each message that says who speaks
 	Inner  []string // roles whose messages are for models only
 	Parts  []string // members of a message that are lists of its parts, in which nothing may call itself internal either
+}
+
+// Words describes members that repeat what agents said, or show it where the decoder states nothing: a conversation, a result,
+// metadata. A setting that excludes one of these facts, or its author, withholds the frame from the client. Names are compared
+// generously. For a type with Text set, all of the data is text and no member counts.
+type Words struct {
+	Members map[string]Kind // members that show a fact unless they are empty; KindText is text of whoever speaks
+	Within  []string        // members that lead to them, through lists too
+	Past    []string        // the same, for members that only the client gets
+
+	Authors []string        // members that name the speaker
+	Role    string          // the member that says in which role somebody speaks
+	Users   []string        // roles of the user
+	User    bool            // the user speaks, whatever the role
+	Roles   map[string]Kind // what the text of other roles is; KindOther: nothing that a setting excludes
+
+	Thought  []string // members that make the text beside them, or below, a thought; neither false nor null
+	Metadata []string // members that hold Authors and Thought as well
 }
 
 // Form is which strings a rule lets out. Numbers, booleans and null are of every form.

@@ -125,18 +125,18 @@ var table = event.Table{
 	Failure:  `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
 	Oversize: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.Withheld + `"}}`,
 	Types: map[string]event.Type{
-		typeTask:     {Client: true, Public: frame(&publicAnswer, &publicState)},
-		typeMessage:  {Client: true, Public: frame(&publicAnswer, &publicState)},
-		typeStatus:   {Client: true, Public: frame(&publicAnswer, &publicState)},
-		typeArtifact: {Client: true, Public: frame(&publicAnswer, &publicState)},
-		typeThoughts: {Client: true, Public: frame(&publicThoughts, &publicState)},
-		typeAsking:   {Client: true, Public: frame(&publicQuestion, &publicAsked)},
-		typeAsked:    {Client: true, Public: frame(nil, &publicAsked)},
-		typeForeign:  {Client: true, Public: frame(&publicForeign, &publicState)},
-		typeCalls:    {Client: true, Public: frame(&publicCall, &publicState)},
-		typeResults:  {Client: true, Public: frame(&publicResult, &publicState)},
-		typeWorking:  {Client: true, Public: frame(nil, &publicState)},
-		typeAside:    {Client: true},
+		typeTask:     {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
+		typeMessage:  {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
+		typeStatus:   {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
+		typeArtifact: {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
+		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicState)},
+		typeAsking:   {Client: true, Words: &pastWords, Public: frame(&publicQuestion, &publicAsked)},
+		typeAsked:    {Client: true, Words: &pastWords, Public: frame(nil, &publicAsked)},
+		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicState)},
+		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicState)},
+		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicState)},
+		typeWorking:  {Client: true, Words: &words, Public: frame(nil, &publicState)},
+		typeAside:    {Client: true, Words: &words},
 		typeError: {Client: true, Public: members(rules{
 			"jsonrpc": {Form: event.FormPlain, Values: []string{"2.0"}},
 			"id":      &scalar,
@@ -145,6 +145,21 @@ var table = event.Table{
 			}},
 		})},
 	},
+}
+
+// words are all that is said in an update, by whomever; pastWords only what was said before, where the rest is a question.
+var (
+	words     = wordsIn("result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "parts", "content")
+	pastWords = wordsIn("result", "task", "statusUpdate", "artifact", "artifacts", "parts", "content")
+)
+
+func wordsIn(members ...string) event.Words {
+	return event.Words{
+		Members: map[string]event.Kind{"text": event.KindText},
+		Within:  members, Past: []string{"history"},
+		Authors: []string{"adk_author"}, Role: "role", Users: []string{"user", "ROLE_USER"},
+		Thought: marks, Metadata: metadata,
+	}
 }
 
 // Table is what may leave a stream of the Agent2Agent protocol.

@@ -21,14 +21,29 @@ var table = event.Table{
 	Failure:  `{"error":"the run failed"}`,
 	Oversize: `{"error":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
-		typeEvent:   {Client: true, Public: &publicEvent},
-		typeWrapped: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
+		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
+		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
 		typeError:   {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Instead: `"the run failed"`, Fact: event.KindError}}}},
 	},
 }
 
 // Table is what may leave an ADK stream.
 func (Dialect) Table() *event.Table { return &table }
+
+// words are what an event says outside of its content: in transcripts, a node's output, and the answers of remote agents.
+var words = event.Words{
+	Members: map[string]event.Kind{
+		"output": event.KindText, "text": event.KindText,
+	},
+	Within: []string{
+		"event", "outputTranscription", "output_transcription", "inputTranscription", "input_transcription", "customMetadata", "custom_metadata",
+		"a2a:request", "a2a:response", "params", "result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
+		"artifacts", "history", "parts",
+	},
+	Authors:  []string{"author", "adk_author"},
+	Thought:  thoughtSigns,
+	Metadata: []string{"metadata"},
+}
 
 var (
 	scalar = event.Rule{}

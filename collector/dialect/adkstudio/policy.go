@@ -33,7 +33,7 @@ var table = event.Table{
 		typeChunk:   {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
 		typeError:   {Text: true, Client: true, Public: &event.Rule{Instead: "the run failed", Fact: event.KindError}},
-		typeEnd:     {Text: true, Client: true, Public: &scalar},
+		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer
 
 		typeTrace: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type":           &scalar,

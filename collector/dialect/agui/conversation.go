@@ -6,9 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// messagesSnapshot reads a whole conversation: results of tools that stand nowhere else, and a thought, which settings may keep in. What else
-// is in it was said before. Messages that stay in do so whatever goes on with them. A snapshot with more of them than are remembered stays
-// in whole.
+// messagesSnapshot reads a whole conversation: results of tools that stand nowhere else. What else is in it was said before; the table
+// says where, for settings that exclude it. Messages that stay in do so whatever goes on with them. A snapshot with more of them than
+// are remembered stays in whole.
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	messages, ok := generous.Messages(&conversationRule, v)
 	if !ok {
@@ -17,7 +17,6 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	}
 	b.Withheld = d.withholdMessages(messages)
 	b.Internal = b.Internal || d.kept.over
-	var thought strictjson.Value
 	place, withheld := -1, b.Withheld
 	for one := range messages.Elements() {
 		if place++; len(withheld) > 0 && withheld[0] == place {
@@ -25,14 +24,5 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 			continue
 		}
 		d.resultIn(one, b)
-		if !thought.Exists() && isThought(one.Get("role").Text()) {
-			thought = one
-		}
-	}
-	if !thought.Exists() {
-		return
-	}
-	if b.AddText(event.KindThought, thought.Get("content")) == nil {
-		b.Add(event.KindThought).SetText([]byte("reasoning")) // what there is to read is that somebody thought
 	}
 }

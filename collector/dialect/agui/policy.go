@@ -27,9 +27,9 @@ var table = event.Table{
 	Failure:   failure,
 	Oversize:  `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
 	Types: map[string]event.Type{
-		typeRunStarted:  {Client: true, Public: publicRun},
+		typeRunStarted:  {Client: true, Public: publicRun, Words: &conversationWords},
 		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},
-		typeRunFinished: {Client: true, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
+		typeRunFinished: {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
 		typeRunError:    {Client: true, Public: frame(rules{"message": &publicFailure})},
 		typeError:       {Client: true, Public: &event.Rule{Fact: event.KindError, Instead: failure}}, // no event of the protocol's is like it
 
@@ -47,7 +47,7 @@ var table = event.Table{
 		typeTextContent: {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
 		typeTextEnd:     {Client: true, Public: frame(rules{"messageId": &scalar})},
 		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar, "delta": &publicText})},
-		typeForeign:     {Client: true},
+		typeForeign:     {Client: true, Words: &userWords},
 		typeReasoned:    {Client: true, Public: &publicThought},
 
 		typeToolStart: {Client: true, Public: &publicCall},
@@ -74,7 +74,7 @@ var table = event.Table{
 		// To the public the configured keys are all of the state: those that a snapshot does not have are gone.
 		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Else: "{}", Needed: true}})},
 		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Needed: true}})},
-		typeMessagesSnapshot: {Client: true, Messages: &conversationRule}, // the whole conversation
+		typeMessagesSnapshot: {Client: true, Messages: &conversationRule, Words: &conversationWords}, // the whole conversation
 		typeActivitySnapshot: {Client: true, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &flag,
 		})},
@@ -94,6 +94,26 @@ func (Dialect) Table() *event.Table { return &table }
 
 // conversationRule keeps in what is meant for models. Roles are read as generously as those of messages that come in pieces.
 var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing, Parts: []string{"content", "toolCalls", "tool_calls"}}
+
+var (
+	// conversationWords are those of messages that were said before, in events of their own.
+	conversationWords = event.Words{
+		Within: []string{"input", "messages"},
+		Members: map[string]event.Kind{
+			"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
+			"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
+		},
+		Authors: []string{"name", "subagentRunId", "subagent_run_id"},
+		Role:    "role",
+		Users:   []string{"user"},
+		Roles: map[string]event.Kind{
+			"reasoning": event.KindThought, "tool": event.KindToolEnded, "activity": event.KindArtifact,
+			"system": event.KindOther, "developer": event.KindOther,
+		},
+	}
+	resultWords = event.Words{Members: map[string]event.Kind{"result": event.KindText}}
+	userWords   = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, User: true}
+)
 
 type rules = map[string]*event.Rule
 

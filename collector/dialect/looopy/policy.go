@@ -44,7 +44,7 @@ var table = event.Table{
 		})},
 		"thought-stream": {Client: true, Public: &publicThought},
 		"llm-usage":      {Client: true},
-		kindMessage:      {Client: true},
+		kindMessage:      {Client: true, Words: &words},
 
 		// Tools: names and ids, no arguments, results, or words about them.
 		"tool-call":     {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
@@ -90,6 +90,18 @@ var table = event.Table{
 
 // Table is what may leave a Looopy stream.
 func (Dialect) Table() *event.Table { return &table }
+
+// words are those of a message of the model's history, which repeats what other events say.
+var words = event.Words{
+	Within: []string{"message"},
+	Members: map[string]event.Kind{
+		"content": event.KindText, "thoughts": event.KindThought, "reasoning": event.KindThought,
+		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
+	},
+	Role:  "role",
+	Users: []string{"user"},
+	Roles: map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+}
 
 type rules = map[string]*event.Rule
 

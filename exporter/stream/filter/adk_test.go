@@ -30,7 +30,7 @@ func adkBatches(t testing.TB, wire io.Reader) iter.Seq[*event.Batch] {
 			if err != nil {
 				t.Fatal(err)
 			}
-			proof.Annotate(b, settings.Proof)                     // as the collector does before the sink
+			proof.Annotate(b, settings.Proof)                     // as the collector does before the external stream
 			if b.Rejected != event.ReasonTruncated && !yield(b) { // half a frame is none
 				return
 			}

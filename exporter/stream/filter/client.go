@@ -14,6 +14,9 @@ func (f *Filter) leaveClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
 		return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
 	}
+	if f.repeats(b, rules) {
+		return Frame{}, Setting
+	}
 	c := cut{table: b.Table, members: rules.Inner, messages: rules.Messages, withheld: b.Withheld}
 	if c.messages != nil {
 		var ok bool

@@ -141,6 +141,9 @@ func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, Policy
 		}
 		f.encoder.hidden = f.withheld(b)
+		if f.repeats(b, rules) {
+			f.encoder.hidden |= bit(event.KindText) | bit(event.KindThought)
+		}
 		return f.encoder.encode(b, rules.Public)
 	}
 	return Frame{}, Policy
@@ -172,6 +175,12 @@ func (f *Filter) leaveText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	}
 	if f.withheld(b)&facts != 0 {
 		return Frame{}, Setting
+	}
+	if len(data) > 0 && f.repeats(b, rules) {
+		if f.settings.Policy == event.PolicyClient {
+			return Frame{}, Setting
+		}
+		data = nil // the frame may end a run, so it leaves without its text
 	}
 	return Frame{Data: data, Kinds: kinds(b)}, Passed
 }
@@ -218,7 +227,12 @@ func (f *Filter) text(b *event.Batch) bool {
 // thought says whether the thoughts of a frame may leave. Where a floor is set, none does that states no confidence.
 func (f *Filter) thought(b *event.Batch) bool {
 	authors := f.settings.Authors
-	if f.settings.Thoughts < detail(b) || authors != nil && !slices.Contains(authors, b.Agent) {
+	return (authors == nil || slices.Contains(authors, b.Agent)) && f.sure(b)
+}
+
+// sure reports whether the thoughts of a frame are brief and certain enough to leave, whoever has them.
+func (f *Filter) sure(b *event.Batch) bool {
+	if f.settings.Thoughts < detail(b) {
 		return false
 	}
 	sure := f.settings.Floor == 0

@@ -1,0 +1,165 @@
+package filter_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// repeatedWords are streams whose last frame shows words that settings can exclude, though its decoder states none. The agent is
+// named bad, and what a stream needs to say so is its beginning.
+var repeatedWords = []struct{ name, dialect, wire string }{
+	{"end", "adkstudio", "event: session\ndata: s\n\nevent: trace\n" + data(`{"type":"node_start","node":"bad","step":0}`) + "event: end\ndata: hello\n\n"},
+
+	{"snapshot", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","name":"bad","content":"hello"}]}`)},
+	{"snapshot, nobody", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","content":[{"type":"text","text":"hello"}]}]}`)},
+	{"snapshot, subagent", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","name":"good","subagentRunId":"s","content":"hello"}]}`)},
+	{"snapshot, one of two", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","name":"good","content":"hello"},{"id":"2","role":"assistant","Name":"bad","Content":"hello"}]}`)},
+	{"input", "agui", data(`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"messages":[{"id":"1","role":"assistant","name":"bad","content":"hello"}]}}`)},
+	{"user", "agui", aguiRun + data(`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"user"}`) + data(`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"hello"}`)},
+	{"result", "agui", aguiRun + data(`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"answer":"hello"}}`)},
+
+	{"message", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"bad"}}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{"role":"assistant","content":"hello"}}`)},
+	{"message, nobody", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user"}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{"role":"assistant","content":"hello"}}`)},
+
+	{"history", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[` + a2aMessage(`"kind":"message"`) + `]`)},
+	{"history, contradicting", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[{"role":"agent","messageId":"m",` + a2aBad + `,"parts":[{"kind":"text","text":"hello",` + a2aGood + `}]}]`)},
+	{"history of a question", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"input-required"},"history":[` + a2aMessage(`"kind":"message"`) + `]`)},
+	{"status at work", "a2a", a2aResult(`"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working","message":` + a2aMessage(`"kind":"message"`) + `}`)},
+	{"status at work, 1.0", "a2a", data(`{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING","message":` + a2aMessage(`"taskId":"t"`) + `}}}`)},
+	{"contradicting status", "a2a", a2aResult(`"kind":"status-update","taskId":"t","contextId":"c","final":true,` + a2aGood + `,"status":{"state":"completed","message":` + a2aMessage(a2aBad) + `}`)},
+	{"contradicting artifact", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aGood + `,"artifact":{"artifactId":"a",` + a2aBad + `,"parts":[{"kind":"text","text":"hello"}]}`)},
+	{"contradicting artifact, other way", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aBad + `,"artifact":{"artifactId":"a",` + a2aGood + `,"parts":[{"kind":"text","text":"hello"}]}`)},
+	{"contradicting part", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aGood + `,"artifact":{"artifactId":"a","parts":[{"kind":"text","text":"hello","metadata":{"ADK_AUTHOR":["good"]}}]}`)},
+
+	{"transcript", "adk", data(`{"invocationId":"e-1","author":"bad","outputTranscription":{"text":"hello"}}`)},
+	{"transcript in Python's spelling", "adk", data(`{"invocation_id":"e-1","author":"bad","output_transcription":{"text":"hello"}}`)},
+	{"transcript of the user", "adk", data(`{"invocationId":"e-1","author":"user","inputTranscription":{"text":"hello"}}`)},
+	{"output", "adk", data(`{"invocationId":"e-1","author":"bad","output":"hello"}`)},
+	{"output, an object", "adk", data(`{"invocationId":"e-1","author":"bad","output":{"answer":"hello"}}`)},
+	{"remote answer", "adk", data(`{"invocationId":"e-1","author":"bad","customMetadata":{"a2a:response":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"hello"}]}}}`)},
+	{"remote answer by another", "adk", data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"parts":[{"text":"hello"}],"metadata":{"adk_author":"bad"}}}}`)},
+}
+
+var aguiRun = data(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`)
+
+const (
+	a2aGood = `"metadata":{"adk_author":"good"}`
+	a2aBad  = `"metadata":{"adk_author":"bad"}`
+)
+
+func a2aResult(members string) string {
+	return data(`{"jsonrpc":"2.0","id":1,"result":{` + members + `}}`)
+}
+
+func a2aMessage(member string) string {
+	return `{"role":"agent","messageId":"m","parts":[{"kind":"text","text":"hello"}],` + member + `}`
+}
+
+// lastOf returns what leaves of a stream's last frame, or the reason why nothing does.
+func lastOf(t *testing.T, s filter.Settings, dialect, wire string) string {
+	t.Helper()
+	settings := collector.Settings{Frame: frameLimit, JSONDepth: depthLimit}
+	input := collector.Input{Reader: strings.NewReader(wire), Arrival: func() time.Time { return time.Time{} }}
+	decoding := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Source: "test", Answer: true}, input, dialect)
+	return leaves(s, func(yield func(*event.Batch) bool) {
+		for {
+			b, err := decoding.Next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Rejected != event.ReasonTruncated && !yield(b) {
+				return
+			}
+		}
+	})
+}
+
+// TestRepeatedWords checks that settings that exclude words withhold each frame that repeats them, and that nothing else does.
+func TestRepeatedWords(t *testing.T) {
+	for _, c := range repeatedWords {
+		all := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+		if got := lastOf(t, all, c.dialect, c.wire); !strings.Contains(got, "hello") {
+			t.Errorf("%s %s, no settings: %s", c.dialect, c.name, got)
+		}
+		for name, s := range map[string]filter.Settings{
+			"authors": {Authors: []string{"good"}, Thoughts: event.ThoughtsDetailed},
+			"out":     {Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed},
+			"in":      {In: []event.Kind{event.KindToolStarted, event.KindRunStarted, event.KindRunEnded, event.KindOther}},
+		} {
+			s.Policy = event.PolicyClient
+			if got := lastOf(t, s, c.dialect, c.wire); got != setting {
+				t.Errorf("%s %s, client, %s: %s", c.dialect, c.name, name, got)
+			}
+			s.Policy = event.PolicyPublic
+			if got := lastOf(t, s, c.dialect, c.wire); strings.Contains(got, "hello") {
+				t.Errorf("%s %s, public, %s: %s", c.dialect, c.name, name, got)
+			}
+		}
+	}
+}
+
+// TestWordsThatMayLeave checks that words leave where the settings allow them, also where others are excluded.
+func TestWordsThatMayLeave(t *testing.T) {
+	good := filter.Settings{Policy: event.PolicyClient, Authors: []string{"good"}}
+	human := filter.Settings{Policy: event.PolicyClient, Authors: []string{"user"}}
+	noText := filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}}
+	thoughts := filter.Settings{Policy: event.PolicyClient, In: []event.Kind{event.KindThought}, Thoughts: event.ThoughtsDetailed}
+	public := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"good"}}
+	message := func(members string) string {
+		return data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"good"}}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{`+members+`}}`)
+	}
+	snapshot := func(messages string) string {
+		return aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[`+messages+`]}`)
+	}
+	working := func(part string) string {
+		return a2aResult(`"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"agent","messageId":"m","parts":[` + part + `]}}`)
+	}
+	marked := `{"kind":"text","text":"hello","metadata":{"adk_thought":true}}`
+	asking := a2aResult(`"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"input-required","message":` + a2aMessage(`"kind":"message"`) + `}`)
+	for _, c := range []struct {
+		name, dialect, wire string
+		settings            filter.Settings
+		leaves              bool
+	}{
+		{"end without words", "adkstudio", "event: session\ndata: s\n\nevent: end\ndata: \n\n", good, true},
+		{"snapshot by one who may", "agui", snapshot(`{"id":"1","role":"assistant","name":"good","content":"hello"}`), good, true},
+		{"snapshot of the user", "agui", snapshot(`{"id":"1","role":"user","content":"hello"}`), human, true},
+		{"snapshot of the user, who may not", "agui", snapshot(`{"id":"1","role":"User","content":"hello"}`), good, false},
+		{"snapshot of what models are told", "agui", snapshot(`{"id":"1","role":"system","content":"hi"}`), noText, true},
+		{"snapshot of a result", "agui", snapshot(`{"id":"1","role":"tool","toolCallId":"c","content":"hello"}`), noText, true},
+		{"snapshot of a result, without results", "agui", snapshot(`{"id":"1","role":"tool","toolCallId":"c","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindToolEnded}}, false},
+		{"snapshot of a call, without calls", "agui", snapshot(`{"id":"1","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindToolStarted}}, false},
+		{"snapshot of a thought", "agui", snapshot(`{"id":"1","role":"reasoning","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
+		{"snapshot of a thought, without thoughts", "agui", snapshot(`{"id":"1","role":"Reasoning","content":"hello"}`), filter.Settings{Policy: event.PolicyClient}, false},
+		{"snapshot of a thought without words", "agui", snapshot(`{"id":"1","role":"reasoning"}`), filter.Settings{Policy: event.PolicyClient}, false},
+		{"finished without a result", "agui", aguiRun + data(`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`), good, true},
+		{"message of the user", "looopy", message(`"role":"user","content":"hello"`), human, true},
+		{"message of the user, who may not", "looopy", message(`"role":"user","content":"hello"`), good, false},
+		{"message of a tool", "looopy", message(`"role":"tool","content":"hello"`), noText, true},
+		{"message with thoughts", "looopy", message(`"role":"assistant","content":"","reasoning":"hello"`), filter.Settings{Policy: event.PolicyClient}, false},
+		{"thoughts at work", "a2a", working(marked), thoughts, true},
+		{"thoughts at work, without text", "a2a", working(marked), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
+		{"thoughts at work, without thoughts", "a2a", working(marked), filter.Settings{Policy: event.PolicyClient}, false},
+		{"a question", "a2a", asking, noText, true},
+		{"history by one who may", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[` + a2aMessage(a2aGood) + `]`), good, true},
+		{"an answer after others", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c",` + a2aGood + `,"status":{"state":"completed","message":{"role":"agent","messageId":"n","parts":[{"kind":"text","text":"hello"}]}},"history":[` + a2aMessage(a2aBad) + `]`), public, true},
+		{"output by one who may", "adk", data(`{"invocationId":"e-1","author":"good","output":"hello"}`), good, true},
+		{"empty output", "adk", data(`{"invocationId":"e-1","author":"bad","output":""}`), good, true},
+		{"remote thought", "adk", data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"parts":[` + marked + `]}}}`), filter.Settings{Policy: event.PolicyClient}, false},
+	} {
+		got := lastOf(t, c.settings, c.dialect, c.wire)
+		lost := strings.Contains(c.wire, "hello") && !strings.Contains(got, "hello")
+		if left := got != setting && got != empty && !lost; left != c.leaves {
+			t.Errorf("%s %s: %s", c.dialect, c.name, got)
+		}
+	}
+}
