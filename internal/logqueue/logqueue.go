@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Queue is a writer that never blocks. A pipe that nobody reads is soon full, and the next log line would then hold up the stream that
-// it is about.
+// Queue is a writer that never blocks. If nothing reads the log, its pipe fills up, and a blocking write would delay an agent's stream.
 type Queue struct {
 	out   io.Writer
 	limit int

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestThinking takes every frame of the event thinking for a thought, whatever its members are.
+// TestThinking expects a thought from every frame of the event thinking, whatever its members.
 func TestThinking(t *testing.T) {
 	for _, data := range []string{
 		`{"content":"secret"}`, `{"text":"secret"}`, `{"thought":"secret"}`, `{"message":"secret"}`, `{"thinking":"secret"}`, `{"delta":"secret"}`,

@@ -50,7 +50,7 @@ func (d *decoder) repeatNot(k *kind, v strictjson.Value) {
 			d.kept.add(which{of: aListed, id: m.id})
 		}
 	case k.chunk && id == "":
-		d.kept.over = true // nobody knows of what it is a piece
+		d.kept.over = true // it is unknown what it is a piece of
 	case k.of != nothing && k.of != aSubagent:
 		d.kept.add(which{of: k.of, id: id})
 	}

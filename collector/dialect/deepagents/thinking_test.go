@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestThinking takes every frame of the type thinking for a thought, whatever its members are.
+// TestThinking expects a thought from every frame of the type thinking, whatever its members.
 func TestThinking(t *testing.T) {
 	for _, own := range []string{`"text":"secret"`, `"content":"secret"`, `"md":"secret"`, `"text":{"md":"secret"}`, `"text":"","thought":"secret"`} {
 		sent := "{" + every + `"type":"thinking",` + own + "}"

@@ -27,8 +27,8 @@ func thought(v strictjson.Value, rule *event.Rule) bool {
 // plainSigns mark a thought among members that have text, whatever the protocol: an agent may have set them where it knows of none.
 var plainSigns = []string{"thought", "adk_thought"}
 
-// saysThought says whether an object with text says that it is a thought, by a member of which the protocol knows nothing. Words there may
-// be a thought beside the text.
+// saysThought reports whether an object with text has a member that marks it as a thought although its protocol has no such member. Text
+// in such a member may be a thought beside the object's own text.
 func saysThought(v strictjson.Value, rule *event.Rule) bool {
 	if len(rule.Thought) > 0 {
 		return false // the protocol has a sign of its own

@@ -8,13 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeats reports whether a frame shows words that the settings exclude where its table says that words may stand. Under the policy
-// public, whose rules find facts themselves, only a speaker counts who is named beside the words and may not speak.
+// repeats reports whether a frame shows words that the settings exclude, in the places that its table lists. The rules of the policy public
+// find facts themselves, so there only an excluded speaker who is named beside the words counts.
 func (f *Filter) repeats(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil:
 		return false
-	case rules.Text: // nothing says who of the agents
+	case rules.Text: // the frame does not name the agent
 		return f.hidden&bit(event.KindText) != 0 || s.Authors != nil
 	case s.Authors != nil:
 	case s.Policy != event.PolicyClient, f.hidden == 0 && s.Thoughts == event.ThoughtsDetailed && s.Floor == 0:
@@ -31,7 +31,7 @@ type words struct {
 	in     *event.Words
 }
 
-// speaker is what the objects around some words say of who speaks.
+// speaker is what the objects around some words say about their author.
 type speaker struct {
 	named, foreign bool // by names, of which one may not speak
 	user           bool
@@ -42,7 +42,7 @@ type speaker struct {
 func (w *words) excluded(v strictjson.Value, by speaker) bool {
 	outer := by.text
 	if by = w.speaker(v, by); by.text == event.KindThought && outer != by.text && w.excludes(by.text, by) {
-		return true // a thought without words still shows that somebody thought
+		return true // a thought without words still shows that there was one
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
