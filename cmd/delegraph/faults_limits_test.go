@@ -88,9 +88,9 @@ func TestFaultLogUnread(t *testing.T) {
 	}
 	defer read.Close()
 	defer write.Close()
-	fill(t, write)
 	command.Stderr = write
 	car := ready(t, command, admin)
+	fill(t, write)
 	for _, name := range agent.names() {
 		if got := askRun(t, proxy, name); got.err != nil || !bytes.Equal(got.body, agent.recordings[name]) {
 			t.Errorf("%s: the client got %d bytes of %d: %v", name, len(got.body), len(agent.recordings[name]), got.err)
