@@ -1,4 +1,4 @@
-# The image of Delegraph: one static binary on certificates and time zones. The context has a built binary for each platform:
+# The image of Delegraph: one static binary, CA certificates and time zones. The build context contains the binary for each platform:
 #   CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -o dist/image/linux/arm64/delegraph ./cmd/delegraph
 #   docker buildx build --platform linux/arm64 --file Dockerfile dist/image
 ARG BASE=gcr.io/distroless/static-debian12:nonroot
@@ -18,4 +18,5 @@ COPY --chmod=0555 ${TARGETPLATFORM}/delegraph /usr/bin/delegraph
 USER 65532:65532
 EXPOSE 10477 10478
 ENTRYPOINT ["/usr/bin/delegraph"]
-CMD ["serve", "--config.file=/etc/delegraph/delegraph.yml"]
+# Inside the container's network, loopback cannot be published with docker run -p.
+CMD ["serve", "--config.file=/etc/delegraph/delegraph.yml", "--web.listen-address=:10477"]

@@ -16,8 +16,8 @@ build: ## build ./delegraph, static and without local paths in it
 run: ## run the demonstration on loopback; it prints the URLs to open
 	go run ./cmd/delegraph demo
 
-test: ## run the tests of PKG (default: all)
-	go test $(PKG)
+test: ## run the tests of PKG (default: all), and list what was skipped and how to get it
+	go test -json $(PKG) | go run ./test/summary
 
 race: ## run the tests of PKG under the race detector
 	go test -race $(PKG)
@@ -25,19 +25,19 @@ race: ## run the tests of PKG under the race detector
 fuzz: ## fuzz one target: make fuzz FUZZPKG=./config FUZZ=FuzzParse FUZZTIME=1m
 	go test $(FUZZPKG) -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime $(FUZZTIME)
 
-faults: ## bring about every fault of docs/design/faults.md; .ci/install/toxiproxy first, and as root on Linux for all of them
+faults: ## cause every fault of docs/design/faults.md; run .ci/install/toxiproxy first, and as root on Linux for all of them
 	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH:/usr/sbin" .ci/faults
 
-soak: ## have everything go on for SOAK, with connections that fail, and account for each frame and span
-	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" go test ./cmd/delegraph -run '^TestSoak$$' -soak=$(SOAK) -timeout 0 -v
+soak: ## run everything for SOAK with failing connections, and account for each frame and span
+	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" go test ./test/e2e/faults -run '^TestSoak$$' -soak=$(SOAK) -timeout 0 -v
 
 bench: ## run the benchmarks of PKG, six times each, with allocations
 	go test $(PKG) -run '^$$' -bench . -benchmem -count 6
 
-scale: ## what 10,000 agents and a million readers would need, from the figures in docs/design/scale.json; see docs/design/scale.md
+scale: ## compute what 10,000 agents and a million readers need, from docs/design/scale.json; see docs/design/scale.md
 	go -C .ci/scale run .
 
-bench-peers: ## measure beside nginx, nchan, Caddy and Go libraries, and write the tables of docs/design/performance.md; PEERS=-long measures ten million events too
+bench-peers: ## compare with nginx, nchan, Caddy and Go libraries, and write the tables of docs/design/performance.md; PEERS=-long adds ten million events
 	-.ci/install/peers
 	go -C .ci/bench-peers run . -doc $(CURDIR)/docs/design/performance.md $(PEERS)
 
@@ -45,20 +45,23 @@ recordings: ## record the real servers of test/agents/servers again, or those in
 	.ci/install/servers $(SERVERS)
 	python3 test/agents/servers/record.py "$${DELEGRAPH_SERVERS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/servers}" $(SERVERS)
 
-clients: ## have the real clients ask real servers directly and through a proxy
-	.ci/install/servers a2a-1 a2a-js agno llama-index fasta2a adk-a2a
+clients: ## run real clients against real servers, directly and through a proxy
+	.ci/install/servers a2a-1 a2a-js agno llama-index fasta2a adk-a2a vercel pydantic-ai litellm openai-agents mastra langgraph-dev clients
 	.ci/install/agui
-	go test ./cmd/delegraph -run '^TestServersClients$$' -v
+	go test ./test/e2e/relay -run '^(Test(Servers|AISDK)Clients|TestLangGraph|TestOpenAIAgentsTruth)$$' -slow -v
 
-lint: ## check the format, vet, and run staticcheck (installed by .ci/run) or golangci-lint where there is one
+lint: ## check the format and run golangci-lint, which .ci/run installs
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }
-	go vet ./...
-	@if command -v golangci-lint >/dev/null; then golangci-lint run; else PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" staticcheck ./...; fi
+	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" golangci-lint run ./...
 
-# Only packages that have the flag take it. The ADK captures are recordings of real servers, not goldens: they have their own
-# README.
-update: ## rewrite the golden files; then read the diff
-	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|dialecttest.Run' . | xargs -n1 dirname | sort -u | grep -v /adkserver$$) -update
+# Pass -update only to packages that have the flag. The ADK captures are recordings of real servers, not goldens; see
+# their README.
+update: ## rewrite goldens, reference pages, dashboards and the chart's copies; then read the diff
+	go run ./dashboards/generate -out dashboards
+	go test ./collector/dialect/dialecttest $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|harness.Update\|dialecttest.Run' collector dashboards exporter test | xargs -n1 dirname | sort -u | grep -v /adkserver$$ | sed 's|^|./|') -update
+	go -C .ci/scale test . -update
+	helm/copy-files
+	go -C helm/tests test . -update
 
-ci: ## run everything that the build server runs; it downloads what the tests drive
+ci: ## run everything that the build server runs; downloads the programs that the tests use
 	.ci/run

@@ -15,25 +15,25 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// recorded are the folders of real agents' streams.
-var recorded = map[string]string{
+// captureFolders holds the folders with streams of real agents.
+var captureFolders = map[string]string{
 	"python": "dialect/adk/adkserver/testdata/captures/python",
 	"js":     "dialect/adk/adkserver/testdata/captures/js",
-	"go":     "../cmd/delegraph/testdata/adk-go",
+	"go":     "../test/agents/adk-go",
 }
 
-// BenchmarkObserve gives the cost of everything before the sink: framing, strict reading, detection, decoding, proof. An
-// operation is every capture of a family, each a stream of its own.
+// BenchmarkObserve measures everything before the sink: framing, parsing, detection, decoding and proof. An
+// operation reads each capture of a folder as a stream.
 func BenchmarkObserve(b *testing.B) {
-	settings := collector.Settings{Frame: 8 << 20, JSONDepth: 128, Proof: proof.Limits{Text: 64 << 10, Findings: 32}}
-	for family, folder := range recorded {
+	settings := collector.Settings{MaxFrame: 8 << 20, MaxJSONDepth: 128, Proof: proof.Limits{MaxText: 64 << 10, MaxFindings: 32}}
+	for family, folder := range captureFolders {
 		b.Run(family, func(b *testing.B) {
 			streams, size := recordings(b, folder)
-			sink := &counting{}
+			sink := &batchCounter{}
 			c := collector.New(collector.Dialects(), settings, sink)
 			observe := func() {
 				for _, stream := range streams {
-					s := &event.Stream{Source: family, Answer: true}
+					s := &event.Stream{Source: family, SingleRun: true}
 					if err := c.Observe(s, collector.Input{Reader: bytes.NewReader(stream)}, ""); err != nil {
 						b.Fatal(err)
 					}
@@ -51,9 +51,10 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
-// BenchmarkDetect gives the cost of asking all dialects about a stream's first frame, whose JSON has been read.
+// BenchmarkDetect measures the detection of a stream's first frame, whose JSON has been parsed, by all
+// dialects.
 func BenchmarkDetect(b *testing.B) {
-	content, err := os.ReadFile(recorded["python"] + "/slow.stream.sse")
+	content, err := os.ReadFile(captureFolders["python"] + "/slow.stream.sse")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func BenchmarkDetect(b *testing.B) {
 	b.SetBytes(int64(len(frame.Data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if dialect.NewDetector(dialects, dialect.Yes).Ask(first) == nil {
+		if dialect.NewDetector(dialects, dialect.Yes).Detect(first) == nil {
 			b.Fatal("not detected")
 		}
 	}
@@ -93,9 +94,9 @@ func recordings(b *testing.B, folder string) (streams [][]byte, size int64) {
 	return streams, size
 }
 
-// counting is a sink that only counts.
-type counting struct{ batches int }
+// batchCounter is a sink that counts batches.
+type batchCounter struct{ batches int }
 
-func (c *counting) Open(*event.Stream)                        {}
-func (c *counting) Consume(*event.Batch)                      { c.batches++ }
-func (c *counting) Close(*event.Stream, event.End, time.Time) {}
+func (c *batchCounter) Open(*event.Stream)                        {}
+func (c *batchCounter) Consume(*event.Batch)                      { c.batches++ }
+func (c *batchCounter) Close(*event.Stream, event.End, time.Time) {}

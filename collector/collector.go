@@ -1,9 +1,12 @@
-// Package collector turns the bytes of an agent's stream into batches of events and hands them to a sink, whatever the bytes are.
+// Package collector reads agents' streams, decodes their frames into batches of events and passes these
+// to an event.Sink. Observe reads one connection; Follow reads a stream over many connections. Input may
+// be any bytes.
 package collector
 
 import (
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -13,17 +16,19 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Settings bound what one stream may cost; all must be positive.
+// Settings limit the cost of one stream. The limits must be positive; the functions may be nil.
 type Settings struct {
-	Frame     int // bytes of one frame
-	JSONDepth int
-	Proof     proof.Limits
+	MaxFrame     int // bytes of one frame
+	MaxJSONDepth int
+	Proof        proof.Limits
 
-	// Foreign is told of a stream of another dialect than that which its source, or its path, says; nil where nobody asks.
-	Foreign func(s *event.Stream, found string)
+	// OnForeign is called when a stream turns out to have the dialect found instead of that of its source
+	// or path.
+	OnForeign func(s *event.Stream, found string)
 
-	// Unrecognized is called at the end of a stream that no dialect recognized, on a path that need not be an agent's. It may be nil.
-	Unrecognized func(s *event.Stream)
+	// OnUnrecognized is called at the end of a stream that no dialect recognized, if its input has
+	// RequireSure set.
+	OnUnrecognized func(s *event.Stream)
 
 	// Panics records the panics of dialects. Nil recovers them without a record.
 	Panics *recovery.Recorder
@@ -36,39 +41,50 @@ type Collector struct {
 	sink     event.Sink
 }
 
-// New reads streams in any of the dialects, which are asked in their order.
+// New returns a Collector that tries the dialects in their order.
 func New(dialects []dialect.Dialect, settings Settings, sink event.Sink) *Collector {
 	return &Collector{dialects: dialects, settings: settings, sink: sink}
 }
 
-// Input is a stream's bytes and, where it is live, the time at which those last read were received.
+// Input holds the bytes of a stream and how to read them.
 type Input struct {
 	io.Reader
-	Arrival   func() time.Time // of no use where the source has no clock
-	End       func() event.End // asked at the end of the bytes; nil means that they came to their own end
-	Sure      bool             // the stream need not be an agent's: until a dialect is Sure, each frame is unrecognised at once, and none is held
-	Comments  bool             // comments are told of, as sse.ErrComment
-	Suggested bool             // only a path says whose stream it is: what surely is another dialect's is that dialect's
-	Consumed  *int64           // set by Observe to the bytes of the frames that the sink has consumed; may be nil
 
-	// Known says of a frame that it was read before, on an earlier connection of the same stream; nil where none can have been.
-	Known func(sse.Frame) bool
+	ReceivedAt func() time.Time // when the last bytes were read; zero if the source has no clock
+	End        func() event.End // called at the end of the bytes; nil means EndOfStream
+
+	// RequireSure is for a stream that may not be an agent's. Until a dialect answers Sure, each frame
+	// is returned at once as unrecognized.
+	RequireSure bool
+
+	ReportComments  bool   // return sse.ErrComment for comments
+	DialectFromPath bool   // the named dialect is only a guess from the path: switch if a frame certainly belongs to another
+	ConsumedBytes   *int64 // Observe stores here how many bytes of frames the sink has consumed; may be nil
+
+	// BeforeGrow is called before a large frame takes more memory, with the new size of the buffer in
+	// bytes. The stream is not read while it blocks. It may be nil.
+	BeforeGrow func(size int)
+
+	// SeenBefore reports whether a frame was already read on an earlier connection of the stream. Such
+	// frames are skipped. It may be nil.
+	SeenBefore func(sse.Frame) bool
 }
 
-// Position is where a stream was interrupted.
+// Position says where a stream was interrupted.
 type Position struct {
 	LastEventID string
-	Retry       time.Duration // that the stream asked for, where Asked
-	Asked       bool
-	Frames      int // that the connection brought
+	Retry       time.Duration // the reconnection time that the stream asked for; valid only if HasRetry
+	HasRetry    bool
+	Frames      int // number of frames on the connection
 }
 
-// Follow reads a stream over many connections as one, from Sink.Open to Sink.Close. It asks connect for the first and after each
-// interruption; the error of connect ends the stream, and is returned unless it is io.EOF. The names are as for Decode.
+// Follow reads a stream over many connections as one, from Sink.Open to Sink.Close. It calls connect for
+// the first connection and after each interruption. An error of connect ends the stream; Follow returns
+// it unless it is io.EOF. The names are those of Decode.
 func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(Position) (Input, error), names ...string) error {
-	d := c.Decode(s, Input{Reader: eof{}, Arrival: now}, names...)
+	d := c.Decode(s, Input{Reader: strings.NewReader(""), ReceivedAt: now}, names...)
 	c.sink.Open(s)
-	end := event.EndUnobserved // unless we get to the end
+	end := event.EndUnobserved // if a panic ends the loop
 	defer func() { c.sink.Close(s, end, now()) }()
 	var at Position
 	for {
@@ -81,76 +97,73 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 			end = event.EndShutdown
 			return err
 		}
-		in.End = func() event.End { return event.EndShutdown } // a frame that is cut will come again
+		in.End = func() event.End { return event.EndShutdown } // a cut frame is not an error: the agent sends it again
 		d.resume(in)
 		at = Position{}
 		for b, err := d.Next(); err == nil; b, err = d.Next() {
 			at.Frames++
 			c.consume(b)
+			d.ReleaseLarge()
 		}
 		at.LastEventID = d.reader.LastEventID()
-		at.Retry, at.Asked = d.reader.Retry()
+		at.Retry, at.HasRetry = d.reader.Retry()
 	}
 }
 
-// consume hands a batch to the sink, with what its answers say about themselves. That is read here and not with the rest of a frame,
-// because it can take long for long texts, and a filtered relay decodes frames on their way to the client.
+// consume annotates a batch and passes it to the sink. Decode does not annotate, because that can take
+// long for a long text and a filtered relay decodes frames on their way to the client.
 func (c *Collector) consume(b *event.Batch) {
 	c.annotate(b)
 	c.sink.Consume(b)
 }
 
-// annotate adds nothing after a panic.
+// annotate adds the confidences and sources that the batch's answers state, or nothing after a panic.
 func (c *Collector) annotate(b *event.Batch) {
 	n := len(b.Events)
 	defer c.settings.Panics.Recover(recovery.Decoder, func() { b.Events = b.Events[:n] })
 	proof.Annotate(b, c.settings.Proof)
 }
 
-// eof is the bytes before the first connection.
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
-
-// Observe reads a stream to its end, from Sink.Open to Sink.Close. A stream that need not be an agent's is opened when a dialect is sure
-// of it; without that the sink never learns of it. The error is the reader's own, if it is not io.EOF.
-// The names are as for Decode.
+// Observe reads a stream to its end, from Sink.Open to Sink.Close. If the input has RequireSure set, the
+// stream is opened when a dialect is sure of it, and not at all otherwise. The error is that of the
+// input's reader, unless it is io.EOF. The names are those of Decode.
 func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
-	if in.Arrival == nil {
-		in.Arrival = func() time.Time { return time.Time{} }
+	if in.ReceivedAt == nil {
+		in.ReceivedAt = func() time.Time { return time.Time{} }
 	}
 	d := c.Decode(s, in, names...)
-	end := event.EndUnobserved // unless we get to the end
-	opened, foreign := false, false
+	end := event.EndUnobserved // if a panic ends the loop
+	opened, unrecognized := false, false
 	open := func() {
 		if !opened {
-			opened, foreign = true, false
+			opened, unrecognized = true, false
 			c.sink.Open(s)
 		}
 	}
-	if !in.Sure {
+	if !in.RequireSure {
 		open()
 	}
 	defer func() {
-		if foreign && c.settings.Unrecognized != nil {
-			c.settings.Unrecognized(s)
+		if unrecognized && c.settings.OnUnrecognized != nil {
+			c.settings.OnUnrecognized(s)
 		}
 		if opened {
-			c.sink.Close(s, end, in.Arrival())
+			c.sink.Close(s, end, in.ReceivedAt())
 		}
 	}()
 	for {
 		b, err := d.Next()
 		if err == nil {
-			if in.Sure && d.decoder == nil {
-				foreign = true
+			if in.RequireSure && d.decoder == nil {
+				unrecognized = true
 			} else {
 				open()
 				c.consume(b)
 			}
-			if in.Consumed != nil {
-				*in.Consumed = d.Offset()
+			if in.ConsumedBytes != nil {
+				*in.ConsumedBytes = d.Offset()
 			}
+			d.ReleaseLarge()
 			continue
 		}
 		end = d.end

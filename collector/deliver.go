@@ -7,49 +7,52 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// spare holds batches for reuse.
-var spare = sync.Pool{New: func() any { return new(event.Batch) }}
+// batchPool holds batches for reuse.
+var batchPool = sync.Pool{New: func() any { return new(event.Batch) }}
 
-// maxSpare is the size up to which a batch is kept for reuse. All of it counts against the queue in which the batch waits next.
-const maxSpare = 16 << 10
+// maxPooledBatch bounds the size of a batch that is reused. All of it counts against the next queue that
+// the batch waits in.
+const maxPooledBatch = 16 << 10
 
-// recycle keeps a batch to which nothing refers any more for reuse, unless it is large.
+// recycle returns a batch to the pool unless it is large. Nothing may refer to the batch any more.
 func recycle(b *event.Batch) {
-	if b.Cost() <= maxSpare {
+	if b.MemorySize() <= maxPooledBatch {
 		b.Reset()
-		spare.Put(b)
+		batchPool.Put(b)
 	}
 }
 
-// Detach returns the last batch and gives it up: it stays valid while the stream goes on. Call it at most once for each batch.
-func (d *Decoding) Detach() *event.Batch {
-	b := d.at
-	d.at = nil
+// Detach returns the last batch, which then stays valid while the stream continues. Call it at most once
+// for each batch.
+func (d *StreamDecoder) Detach() *event.Batch {
+	b := d.last
+	d.last = nil
 	return b
 }
 
-// release recycles the last batch, unless it was detached.
-func (d *Decoding) release() {
-	if d.at != nil {
-		recycle(d.at)
-		d.at = nil
+// recycleLast recycles the last batch, unless it was detached.
+func (d *StreamDecoder) recycleLast() {
+	if d.last != nil {
+		recycle(d.last)
+		d.last = nil
 	}
 }
 
-// Deliver hands the batches of a stream that is decoded elsewhere to the sink, from Sink.Open to Sink.Close. next returns the next
-// detached batch, which is reused after the sink has consumed it, or nil at the end. Then end returns how and when the stream ended.
+// Deliver passes the batches of a stream that is decoded elsewhere to the sink, from Sink.Open to
+// Sink.Close. next returns the next detached batch, which Deliver recycles after the sink has consumed
+// it, or nil at the end. end then returns why and when the stream ended.
 func (c *Collector) Deliver(s *event.Stream, next func() *event.Batch, end func() (event.End, time.Time)) {
 	c.sink.Open(s)
-	how, at := event.EndUnobserved, s.Opened // unless we get to the end
-	defer func() { c.sink.Close(s, how, at) }()
+	reason, at := event.EndUnobserved, s.OpenedAt // if a panic ends the loop
+	defer func() { c.sink.Close(s, reason, at) }()
 	for b := next(); b != nil; b = next() {
 		at = b.Received
 		if s.Dialect != b.Dialect {
-			s.Dialect = b.Dialect // once: other streams of the same run may read it from then on
+			s.Dialect = b.Dialect // set it only once: other streams of the run may read it from then on
 		}
-		b.Stream = s // the decoding side has a stream of its own, which goes on meanwhile
+		b.Stream = s // the decoder has its own copy, which may change meanwhile
 		c.consume(b)
 		recycle(b)
 	}
-	how, at = end()
+	reason, at = end()
 }

@@ -34,7 +34,8 @@ func captures(t testing.TB, d dialect.Dialect) map[string][]byte {
 	return all
 }
 
-// FuzzObserve reads arbitrary bytes, in any dialect, in reads of any size.
+// FuzzObserve observes arbitrary bytes in any dialect, whole or byte by byte, and checks the calls to the
+// sink.
 func FuzzObserve(f *testing.F) {
 	for i, d := range collector.Dialects() {
 		for _, content := range captures(f, d) {
@@ -52,34 +53,34 @@ func FuzzObserve(f *testing.F) {
 		if bytewise {
 			reader = iotest.OneByteReader(reader)
 		}
-		w := &witness{t: t}
-		s := &event.Stream{Answer: bytewise}
+		w := &checkingSink{t: t}
+		s := &event.Stream{SingleRun: bytewise}
 		if err := collector.New(collector.Dialects(), limits, w).Observe(s, collector.Input{Reader: reader}, names...); err != nil {
 			t.Fatal(err)
 		}
-		// A frame has a line of data and a blank one; half of one may follow.
-		if most := len(content)/len("data\n\n") + 1; w.opens != 1 || w.closes != 1 || w.batches > most {
-			t.Fatalf("%d opens, %d closes, %d batches of %d bytes", w.opens, w.closes, w.batches, len(content))
+		// A frame has at least a data line and a blank line. One incomplete frame may follow.
+		if limit := len(content)/len("data\n\n") + 1; w.opens != 1 || w.closes != 1 || w.batches > limit {
+			t.Fatalf("the sink gets %d opens, %d closes and %d batches, want 1, 1 and at most %d", w.opens, w.closes, w.batches, limit)
 		}
 	})
 }
 
-// witness is a sink that judges what it is told.
-type witness struct {
+// checkingSink is a sink that checks its calls and batches.
+type checkingSink struct {
 	t                      *testing.T
 	opens, closes, batches int
 }
 
-func (w *witness) Open(*event.Stream) { w.opens++ }
+func (w *checkingSink) Open(*event.Stream) { w.opens++ }
 
-func (w *witness) Consume(b *event.Batch) {
+func (w *checkingSink) Consume(b *event.Batch) {
 	w.batches++
 	if w.opens != 1 || w.closes != 0 {
-		w.t.Fatal("a batch outside Open and Close")
+		w.t.Fatal("the sink gets a batch before Open or after Close")
 	}
 	if err := dialecttest.Verify(b); err != nil || b.Rejected == event.ReasonPanic {
-		w.t.Fatalf("%q: %s %v", b.Frame.Data, b.Rejected, err)
+		w.t.Fatalf("the frame %q is rejected as %q; Verify() = %v", b.Frame.Data, b.Rejected, err)
 	}
 }
 
-func (w *witness) Close(*event.Stream, event.End, time.Time) { w.closes++ }
+func (w *checkingSink) Close(*event.Stream, event.End, time.Time) { w.closes++ }

@@ -11,45 +11,45 @@ import (
 	"strings"
 )
 
-// address is a host and a port in one spelling, so that two ways to write one place are equal.
+// address is a host and a port in canonical spelling, so that equal addresses compare equal.
 type address struct {
-	host string // "" for every address of the machine
+	host string // "" for all addresses of the machine
 	port uint16
 }
 
-// listener is the address that the value of a key takes.
+// listener is an address at which a key tells the program to listen.
 type listener struct {
 	key     string
 	address address
 }
 
-// overlaps says whether one machine can not listen on both: a wildcard takes the port of every address, and port 0
-// takes none.
+// overlaps reports whether a machine cannot listen on both addresses. A wildcard takes the port of every
+// address. Port 0 conflicts with nothing.
 func (a address) overlaps(b address) bool {
 	return a.port != 0 && a.port == b.port && (a.host == b.host || a.host == "" || b.host == "")
 }
 
-// answers says whether a call to the address, made on the same machine, arrives at a listener on a.
-func (a address) answers(call address) bool {
+// receives reports whether a call from the same machine arrives at a listener on a.
+func (a address) receives(call address) bool {
 	ip, err := netip.ParseAddr(call.host)
 	here := call.host == "" || err == nil && ip.IsLoopback()
 	return a.overlaps(call) && (a.host == call.host || here)
 }
 
-func (c *checker) listen(text, key string) address {
+func (c *checker) checkListen(text, key string) address {
 	const remedy = `give host:port, such as "127.0.0.1:8080", or ":8080" for every address`
 	if text == "" {
-		c.report.wrong(key, c.report.lack(key), remedy)
+		c.report.invalid(key, c.report.missingOrEmpty(key), remedy)
 		return address{}
 	}
 	listen, err := parseAddress(text)
 	if err != nil {
-		c.report.wrong(key, err.Error(), remedy)
+		c.report.invalid(key, err.Error(), remedy)
 		return address{}
 	}
 	for _, other := range c.listeners {
 		if listen.overlaps(other.address) {
-			c.report.wrong(key, fmt.Sprintf("%q is taken by %s", text, other.key), "give each source an address of its own")
+			c.report.invalid(key, fmt.Sprintf("%q is already used by %s", text, other.key), "give each source an address of its own")
 			break
 		}
 	}
@@ -63,43 +63,44 @@ type hop struct {
 	listen, upstream address
 }
 
-// loops reports proxies that send requests around in a circle.
-func (c *checker) loops(hops []hop) {
+// checkLoops reports proxies that forward requests in a loop.
+func (c *checker) checkLoops(hops []hop) {
 	for i, first := range hops {
 		at := first
 		for range hops {
-			next := slices.IndexFunc(hops, func(h hop) bool { return h.listen.answers(at.upstream) })
-			if next < i { // there is none, or the circle was reported at an earlier hop
+			next := slices.IndexFunc(hops, func(h hop) bool { return h.listen.receives(at.upstream) })
+			if next < i { // there is no loop, or it was reported at an earlier hop
 				break
 			}
 			if at = hops[next]; next == i {
-				c.report.wrong(first.key, "requests come back to this proxy", "give the URL of the agent behind it, not of a proxy before it")
+				c.report.invalid(first.key, "requests come back to this proxy", "give the URL of the agent behind it, not of a proxy before it")
 				break
 			}
 		}
 	}
 }
 
-// upstream checks an agent's URL; it is not ok where there is something to mend.
-func (c *checker) upstream(text, key string, listen address) (upstream address, ok bool) {
+// checkUpstream checks an agent's URL. ok is false if it reports a mistake.
+func (c *checker) checkUpstream(text, key string, listen address) (upstream address, ok bool) {
 	const remedy = `give the agent's URL, such as "http://127.0.0.1:8000"`
 	if text == "" {
-		c.report.wrong(key, c.report.lack(key), remedy)
+		c.report.invalid(key, c.report.missingOrEmpty(key), remedy)
 		return address{}, false
 	}
 	upstream, problem := parseUpstream(text)
 	switch {
 	case problem != "":
-		c.report.wrong(key, problem, remedy)
-	case listen.answers(upstream):
-		c.report.wrong(key, "the proxy itself listens there", "give the agent a port of its own, and its URL here")
+		c.report.invalid(key, problem, remedy)
+	case listen.receives(upstream):
+		c.report.invalid(key, "the proxy itself listens there", "give the agent a port of its own, and its URL here")
 	default:
 		return upstream, true
 	}
 	return address{}, false
 }
 
-// parseUpstream never quotes the text: what it refuses may hold a password.
+// parseUpstream returns the address of an agent's URL, or a problem. The problem never quotes the text,
+// which may contain a password.
 func parseUpstream(text string) (upstream address, problem string) {
 	u, err := url.Parse(text)
 	switch {

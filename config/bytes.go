@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bytes is a number of bytes, written as a whole number or with one of the units B, KiB, MiB and GiB.
+// Bytes is a number of bytes. Its text form is a whole number, or a number with the unit B, KiB, MiB or GiB.
 type Bytes int64
 
 const (
@@ -16,17 +16,18 @@ const (
 	gibibyte Bytes = 1 << 30
 )
 
-// From the largest, so that String finds the shortest exact form.
+// units lists the largest unit first, so that String finds the shortest exact form.
 var units = []struct {
 	name string
 	size Bytes
 }{{"GiB", gibibyte}, {"MiB", mebibyte}, {"KiB", kibibyte}, {"B", 1}}
 
-// maxBytesText keeps exact arithmetic cheap; no size below 2^63 needs more digits.
+// maxBytesText is the number of digits that ParseBytes accepts. It keeps exact arithmetic cheap; no size
+// below 2^63 needs more.
 const maxBytesText = 64
 
-// ParseBytes reads a size such as "8MiB", "1.5KiB" or "512". It refuses what is negative, too large for an int64, not
-// a whole number of bytes, or in a unit that String does not print.
+// ParseBytes parses a size such as "8MiB", "1.5KiB" or "512". It refuses sizes that are negative, too large
+// for an int64 or not a whole number of bytes, and units that String does not print.
 func ParseBytes(text string) (Bytes, error) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789."))
 	number, unit := text[:digits], strings.TrimLeft(text[digits:], " ")
@@ -60,7 +61,7 @@ func unitSize(name string) (Bytes, bool) {
 	return 1, name == ""
 }
 
-// String prints b exactly, in the largest unit that needs no fraction.
+// String returns the exact size in the largest unit that needs no fraction.
 func (b Bytes) String() string {
 	for _, unit := range units {
 		if b != 0 && b%unit.size == 0 {
@@ -70,7 +71,7 @@ func (b Bytes) String() string {
 	return "0B"
 }
 
-// MarshalText is String: a configuration that is printed reads back to the same number.
+// MarshalText returns String, so that a printed configuration parses to the same number.
 func (b Bytes) MarshalText() ([]byte, error) {
 	return []byte(b.String()), nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// TestParseBytes checks valid sizes and the errors of invalid ones.
 func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]Bytes{
 		"0": 0, "1": 1, "512": 512, "512B": 512, "64KiB": 64 << 10, "8MiB": 8 << 20, "8 MiB": 8 << 20, "1GiB": 1 << 30,
@@ -40,6 +41,7 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
+// TestBytesString checks that a size is printed with the largest unit that divides it.
 func TestBytesString(t *testing.T) {
 	for size, want := range map[Bytes]string{
 		0: "0B", 1: "1B", 1000: "1000B", 1024: "1KiB", 1025: "1025B", 8 << 20: "8MiB", 1 << 30: "1GiB", 1 << 40: "1024GiB",
@@ -51,6 +53,7 @@ func TestBytesString(t *testing.T) {
 	}
 }
 
+// FuzzParseBytes checks that a parsed size is not negative and parses back from its text.
 func FuzzParseBytes(f *testing.F) {
 	for _, text := range []string{"0", "8MiB", "1.5KiB", "-1", "1e9", "8MB", "9223372036854775807B", "."} {
 		f.Add(text)
@@ -61,10 +64,10 @@ func FuzzParseBytes(f *testing.F) {
 			return
 		}
 		if size < 0 {
-			t.Errorf("%q is negative: %d", text, int64(size))
+			t.Errorf("ParseBytes(%q) = %d, want no negative size", text, int64(size))
 		}
 		if again, err := ParseBytes(size.String()); err != nil || again != size {
-			t.Errorf("%q prints as %q, which is %d, %v", text, size, int64(again), err)
+			t.Errorf("%q is printed as %q, which parses to %d, %v", text, size, int64(again), err)
 		}
 	})
 }

@@ -2,10 +2,11 @@ package config
 
 import "strings"
 
-// maxWord is longer than any name that could be meant, and keeps the comparison cheap.
+// maxWord is the length of the longest word that is compared. It is longer than any name and keeps the
+// comparison cheap.
 const maxWord = 64
 
-// closest returns the one of words that a person who typed word most likely meant, or "".
+// closest returns the candidate most similar to word, or "" if none is similar.
 func closest(word string, words []string) string {
 	if len(word) > maxWord {
 		return ""
@@ -19,7 +20,8 @@ func closest(word string, words []string) string {
 	return best
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbour to make b of a.
+// distance returns the number of letters to insert, remove, replace or swap with a neighbor to turn a into b
+// (optimal string alignment).
 func distance(a, b string) int {
 	var before []int
 	last := make([]int, len(b)+1)

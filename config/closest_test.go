@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestClosest checks which misspelled words get a suggestion.
 func TestClosest(t *testing.T) {
 	words := []string{"name", "proxy", "dialect", "agents_as_tools"}
 	for word, want := range map[string]string{
@@ -17,6 +18,6 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	if got := closest("name", nil); got != "" {
-		t.Errorf("closest among none = %q", got)
+		t.Errorf("closest() without words = %q, want none", got)
 	}
 }

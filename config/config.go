@@ -1,5 +1,5 @@
-// Package config reads the user's configuration: strict YAML in, complete and checked settings out, or every mistake
-// of the file at once with its line, its key and its remedy.
+// Package config reads the user's configuration from strict YAML. It returns complete, validated settings,
+// or all mistakes of the file at once, each with its line, its key and what to do.
 package config
 
 import (
@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The values of Source.Dialect and Source.Relay that are always known.
+// Values of Source.Dialect that need not be in KnownNames, and values of Source.Relay.
 const (
 	DialectAuto   = "auto"
 	DialectCustom = "custom"
@@ -17,42 +17,42 @@ const (
 	RelayFiltered = "filtered"
 )
 
-// The values of Source.AgentCards.
+// Values of Source.AgentCards.
 const (
 	CardsRewritten = "rewritten"
 	CardsVerbatim  = "verbatim"
 )
 
-// The values of Source.Policy and Stream.Policy.
+// Values of Source.Policy and Stream.Policy.
 const (
 	PolicyClient = "client"
 	PolicyPublic = "public"
 )
 
-// The values of Traces.Content.
+// Values of Traces.Content.
 const (
 	ContentNone = "none"
 	ContentAll  = "all"
 )
 
-// ProfileGenAI is the value of Traces.Profile: the names of the OpenTelemetry GenAI conventions.
+// ProfileGenAI is the only value of Traces.Profile: attribute names of the OpenTelemetry GenAI conventions.
 const ProfileGenAI = "gen_ai"
 
-// The values of Authentication.Anonymous.
+// Values of Authentication.Anonymous.
 const (
 	AnonymousLoopback = "loopback"
 	AnonymousAnywhere = "anywhere"
 )
 
-// The values of Stream.Store.
+// Values of Stream.Store.
 const (
 	StoreMemory    = "memory"
 	StoreJetStream = "jetstream"
 )
 
-// Config is everything that a user can configure; example.yml shows each field with its default and its bounds.
+// Config is the whole configuration. example.yml documents each field with its default and its limits.
 type Config struct {
-	Sources []Source `yaml:"sources"` // at least one, unless others publish to the stream's store
+	Sources []Source `yaml:"sources"` // at least one, unless other processes publish to the stream's store
 	Runs    Runs     `yaml:"runs"`
 	Traces  Traces   `yaml:"traces"`
 	Metrics Metrics  `yaml:"metrics"`
@@ -61,16 +61,16 @@ type Config struct {
 	Web     Web      `yaml:"web"`
 }
 
-// Source is one place that agents' streams come from; exactly one kind of source is given in it.
+// Source is one place that agents' streams come from. Exactly one of Proxy and Tail is set.
 type Source struct {
 	Name          string   `yaml:"name"` // the metrics label `source`; unique, [a-zA-Z0-9_.-]{1,64}
 	Proxy         *Proxy   `yaml:"proxy,omitempty"`
 	Tail          *Tail    `yaml:"tail,omitempty"`
-	Dialect       string   `yaml:"dialect"`          // DialectAuto, DialectCustom, or one of Known.Dialects
-	Custom        *Custom  `yaml:"custom,omitempty"` // of DialectCustom
+	Dialect       string   `yaml:"dialect"`          // DialectAuto, DialectCustom, or one of KnownNames.Dialects
+	Custom        *Custom  `yaml:"custom,omitempty"` // required for DialectCustom, and only allowed there
 	Relay         string   `yaml:"relay"`            // RelayFiltered or RelayVerbatim
-	Policy        string   `yaml:"policy"`           // PolicyClient or PolicyPublic, of a filtered relay
-	Agent         string   `yaml:"agent"`            // the name of an agent that its stream does not name; "" for Name
+	Policy        string   `yaml:"policy"`           // PolicyClient or PolicyPublic; used if Relay is RelayFiltered
+	Agent         string   `yaml:"agent"`            // the agent's name if its stream does not give it; "" means Name
 	AgentCards    string   `yaml:"agent_cards"`      // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"`  // names of tools that are agents
 }
@@ -79,78 +79,78 @@ type Source struct {
 type Proxy struct {
 	Listen   string   `yaml:"listen"`          // host:port; an empty host is every address, port 0 any free port
 	Upstream string   `yaml:"upstream"`        // an http or https URL: host, and optionally port and path
-	Paths    []string `yaml:"paths,omitempty"` // path.Match globs of the agent's streams; nil for the dialects' own
+	Paths    []string `yaml:"paths,omitempty"` // path.Match globs of the run paths; nil for those of the dialects
 
-	// PublicPaths are path.Match globs of paths whose answers are let out as they are by PolicyPublic, which lets out only event
-	// streams of runs elsewhere.
+	// PublicPaths are path.Match globs of paths whose answers pass unchanged under PolicyPublic. On other
+	// paths, only event streams of runs pass.
 	PublicPaths []string `yaml:"public_paths,omitempty"`
 }
 
-// Tail reads the stream of an agent that takes a second subscriber.
+// Tail reads the stream of an agent as a second subscriber.
 type Tail struct {
-	URL         string            `yaml:"url"`               // an http or https URL, in which TailSession may stand
-	Headers     map[string]Header `yaml:"headers,omitempty"` // of the request, by name
-	MaxSessions int               `yaml:"max_sessions"`      // streams open at once, where the URL has TailSession
-	IdleTimeout time.Duration     `yaml:"idle_timeout"`      // of a session's stream, without a frame or a request that names the session
+	URL         string            `yaml:"url"`               // an http or https URL, which may contain TailSession
+	Headers     map[string]Header `yaml:"headers,omitempty"` // request headers by name
+	MaxSessions int               `yaml:"max_sessions"`      // streams open at once if the URL contains TailSession
+	IdleTimeout time.Duration     `yaml:"idle_timeout"`      // after which a session's stream is closed if no frame and no request for the session comes
 }
 
-// TailSession stands in Tail.URL for each session that a proxied request names.
+// TailSession is the placeholder in Tail.URL for each session that a proxied request names.
 const TailSession = "{session}"
 
-// Header is the value of a header, or the file that holds it; exactly one of the two is given.
+// Header is the value of a header, or the file that contains it. Exactly one of the two is set.
 type Header struct {
 	Value string `yaml:"value,omitempty"`
 	File  string `yaml:"file,omitempty"`
 }
 
-// Runs bounds what is remembered of runs.
+// Runs limits the runs that are kept in memory.
 type Runs struct {
-	IdleTimeout   time.Duration `yaml:"idle_timeout"`   // without a frame
-	MaxOpen       int           `yaml:"max_open"`       // runs
-	MaxOperations int           `yaml:"max_operations"` // open operations a run
-	MaxEnded      int           `yaml:"max_ended"`      // ended runs kept for the landing page
-	MaxEndedSize  Bytes         `yaml:"max_ended_size"` // of all of them
+	IdleTimeout   time.Duration `yaml:"idle_timeout"`   // after which a run without a frame ends
+	MaxOpen       int           `yaml:"max_open"`       // runs open at once
+	MaxOperations int           `yaml:"max_operations"` // operations open at once in a run
+	MaxEnded      int           `yaml:"max_ended"`      // ended runs kept for the pages and the API
+	MaxEndedSize  Bytes         `yaml:"max_ended_size"` // approximate size of all ended runs
 }
 
-// Traces says what spans hold; how they are delivered is in the environment, OTEL_*.
+// Traces configures the content of spans. Sampling and export are configured by the environment (OTEL_*).
 type Traces struct {
 	Content        string `yaml:"content"`          // ContentNone or ContentAll
-	MaxContent     Bytes  `yaml:"max_content"`      // of one operation
-	MaxContentHeld Bytes  `yaml:"max_content_held"` // of all open operations
-	Profile        string `yaml:"profile"`          // ProfileGenAI
+	MaxContent     Bytes  `yaml:"max_content"`      // for one operation
+	MaxContentHeld Bytes  `yaml:"max_content_held"` // for all open operations together
+	Profile        string `yaml:"profile"`          // names of attributes: ProfileGenAI
 }
 
-// Metrics bounds the number of time series.
+// Metrics limits the number of time series.
 type Metrics struct {
-	MaxLabelValues int `yaml:"max_label_values"` // values a label
-	MaxLabelSets   int `yaml:"max_label_sets"`   // label sets a metric
+	MaxLabelValues int `yaml:"max_label_values"` // values of one label
+	MaxLabelSets   int `yaml:"max_label_sets"`   // label sets of one metric
 }
 
-// Limits bounds what is read from the wire and what may wait to be worked on.
+// Limits limits the size of frames, requests and queues.
 type Limits struct {
 	Frame          Bytes `yaml:"frame"`           // one SSE frame
-	JSONDepth      int   `yaml:"json_depth"`      // levels
-	RequestBody    Bytes `yaml:"request_body"`    // read of a request for its ids
-	ConfidenceText Bytes `yaml:"confidence_text"` // scanned of a text for confidence
-	ObserveQueue   Bytes `yaml:"observe_queue"`   // of one stream, waiting to be observed
+	JSONDepth      int   `yaml:"json_depth"`      // levels of JSON in a frame
+	RequestBody    Bytes `yaml:"request_body"`    // bytes of a request body that are read for its ids
+	ConfidenceText Bytes `yaml:"confidence_text"` // bytes of a text that are searched for confidence
+	ObserveQueue   Bytes `yaml:"observe_queue"`   // bytes of one stream waiting to be observed
 	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
-	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, where OTEL_BSP_MAX_QUEUE_SIZE says nothing
-	SpanQueueSize  Bytes `yaml:"span_queue_size"` // of these spans
-	Memory         Bytes `yaml:"memory"`          // of all queues and buffers together; 0 for a share of the process's memory limit
+	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, unless OTEL_BSP_MAX_QUEUE_SIZE is set
+	SpanQueueSize  Bytes `yaml:"span_queue_size"` // their approximate size
+	Memory         Bytes `yaml:"memory"`          // all queues and buffers together; 0 for a share of the process's memory limit
 }
 
-// Stream is the external stream: what of all sources may be read by whom.
+// Stream configures the external stream: who may read it, and which events of all sources it contains.
 type Stream struct {
 	Listen          string         `yaml:"listen"`           // host:port; "" for no external stream
 	WebConfigFile   string         `yaml:"web_config_file"`  // of the Prometheus exporter toolkit, for TLS; "" for none
 	Policy          string         `yaml:"policy"`           // PolicyPublic or PolicyClient
-	Kinds           Kinds          `yaml:"kinds"`            // of facts
-	Authors         []string       `yaml:"authors"`          // whose text may leave; empty for everybody's
+	Kinds           Kinds          `yaml:"kinds"`            // which kinds of events pass
+	Authors         []string       `yaml:"authors"`          // agents whose text may pass; empty for all
 	Thoughts        string         `yaml:"thoughts"`         // one of Verbosities
-	ConfidenceFloor float64        `yaml:"confidence_floor"` // 0..1, of thoughts
-	StateKeys       []string       `yaml:"state_keys"`       // that may leave
+	ConfidenceFloor float64        `yaml:"confidence_floor"` // 0..1; thoughts with less confidence are withheld
+	StateKeys       []string       `yaml:"state_keys"`       // keys of session state that may pass
 	Authentication  Authentication `yaml:"authentication"`
-	AllowedOrigins  []string       `yaml:"allowed_origins"` // of pages whose scripts may read
+	AllowedOrigins  []string       `yaml:"allowed_origins"` // origins of web pages whose scripts may read
 	Replay          Replay         `yaml:"replay"`
 	Store           string         `yaml:"store"` // StoreMemory or StoreJetStream
 	JetStream       JetStream      `yaml:"jetstream"`
@@ -159,68 +159,69 @@ type Stream struct {
 	MaxTickets      int            `yaml:"max_tickets"`
 	WriteTimeout    time.Duration  `yaml:"write_timeout"`
 	Heartbeat       time.Duration  `yaml:"heartbeat"`
-	MaxLife         time.Duration  `yaml:"max_life"` // of one connection
+	MaxLife         time.Duration  `yaml:"max_life"`    // of one subscriber's connection
+	DrainDelay      time.Duration  `yaml:"drain_delay"` // of a gateway that stops
 }
 
-// Web is what the pages of the admin server show besides runs; where it listens is a flag.
+// Web configures the pages of the admin server. Its address is a flag.
 type Web struct {
-	TraceURL string `yaml:"trace_url"` // of a trace in its backend, with TraceID in it; "" for no link
+	TraceURL string `yaml:"trace_url"` // of a trace in its backend, containing TraceID; "" for no link
 }
 
-// TraceID stands in Web.TraceURL for the id of a trace, in hexadecimal.
+// TraceID is the placeholder in Web.TraceURL for the id of a trace, in hexadecimal.
 const TraceID = "{trace_id}"
 
-// Verbosities are the values of Stream.Thoughts, from nothing to everything.
+// Verbosities returns the values of Stream.Thoughts, from nothing to everything.
 func Verbosities() []string { return []string{"none", "brief", "normal", "detailed"} }
 
-// Kinds narrow the external stream by the kinds of facts, Known.Kinds.
+// Kinds filters the external stream by the kinds of events in KnownNames.Kinds.
 type Kinds struct {
-	In  []string `yaml:"in"` // empty for all
+	In  []string `yaml:"in"` // only these pass; empty for all
 	Out []string `yaml:"out"`
 }
 
-// Authentication is who may read the external stream.
+// Authentication configures who may read the external stream.
 type Authentication struct {
 	BearerTokensFile   string `yaml:"bearer_tokens_file"`
 	ClientCertificates bool   `yaml:"client_certificates"` // verified as the web configuration file says
 	Anonymous          string `yaml:"anonymous"`           // AnonymousLoopback or AnonymousAnywhere
 }
 
-// Replay bounds what subscribers who come back can catch up on.
+// Replay limits the replay buffer, from which subscribers that reconnect resume.
 type Replay struct {
 	Frames int           `yaml:"frames"`
 	Bytes  Bytes         `yaml:"bytes"`
 	Age    time.Duration `yaml:"age"`
 }
 
-// JetStream is the store of the stream in NATS.
+// JetStream configures the store of the stream in NATS.
 type JetStream struct {
 	URLs            []string      `yaml:"urls"`
 	CredentialsFile string        `yaml:"credentials_file"`
 	NKeyFile        string        `yaml:"nkey_file"`
 	TLS             ClientTLS     `yaml:"tls"`
-	Stream          string        `yaml:"stream"`       // its name in NATS
-	Manage          bool          `yaml:"manage"`       // it is made, and its limits are kept at those below
+	Stream          string        `yaml:"stream"`       // the name in NATS
+	Manage          bool          `yaml:"manage"`       // create the stream and keep its limits at those below
 	Replicas        int           `yaml:"replicas"`     // in NATS
 	MaxAge          time.Duration `yaml:"max_age"`      // of a message
-	MaxBytes        Bytes         `yaml:"max_bytes"`    // of all
+	MaxBytes        Bytes         `yaml:"max_bytes"`    // of all messages
 	MaxMessages     int           `yaml:"max_messages"` // of one source and session
-	MaxMessage      Bytes         `yaml:"max_message"`  // of one, its headers included
-	Duplicates      time.Duration `yaml:"duplicates"`   // how long NATS knows what it has been sent
-	Queue           Bytes         `yaml:"queue"`        // that wait to be published
-	MaxFeeds        int           `yaml:"max_feeds"`    // that bring sessions to their readers at once
-	FeedBytes       Bytes         `yaml:"feed_bytes"`   // held of one
-	AllFeeds        Bytes         `yaml:"all_feeds"`    // held of all together
+	MaxMessage      Bytes         `yaml:"max_message"`  // of one message with its headers
+	Duplicates      time.Duration `yaml:"duplicates"`   // the time window in which NATS detects duplicates
+	Queue           Bytes         `yaml:"queue"`        // frames waiting to be published
+	MaxFeeds        int           `yaml:"max_feeds"`    // open consumers, one for each session that is read
+	FeedBytes       Bytes         `yaml:"feed_bytes"`   // buffered for one feed
+	AllFeeds        Bytes         `yaml:"all_feeds"`    // buffered for all feeds together
 }
 
-// ClientTLS is how a client and its server know each other.
+// ClientTLS configures how a client verifies its server and authenticates itself.
 type ClientTLS struct {
 	CAFile   string `yaml:"ca_file"`
 	CertFile string `yaml:"cert_file"`
 	KeyFile  string `yaml:"key_file"`
 }
 
-// Default returns every default. It is not valid as it stands: it has no source, since none can be guessed.
+// Default returns a configuration with all defaults. It is not valid, because it has no source.
 func Default() Config {
 	return Config{
 		Sources: []Source{},
@@ -259,6 +260,7 @@ func Default() Config {
 			WriteTimeout:   5 * time.Second,
 			Heartbeat:      15 * time.Second,
 			MaxLife:        time.Hour,
+			DrainDelay:     5 * time.Second,
 		},
 	}
 }
@@ -269,7 +271,7 @@ func defaultSource() Source {
 
 func defaultTail() Tail { return Tail{MaxSessions: 100, IdleTimeout: 10 * time.Minute} }
 
-// String prints a valid configuration as YAML that loads back to the same value.
+// String returns a valid configuration as YAML that parses to the same value.
 func (c Config) String() string {
 	var text strings.Builder
 	encoder := yaml.NewEncoder(&text)

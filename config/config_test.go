@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var known = Known{Dialects: []string{"adk", "looopy"}, Kinds: []string{"text", "thought", "tool_started"},
+var known = KnownNames{Dialects: []string{"adk", "looopy"}, Kinds: []string{"text", "thought", "tool_started"},
 	Paths: []string{"type", "run", "session", "agent", "time"},
 	Meanings: []Meaning{
-		{Name: "run_started"}, {Name: "answer", Needs: []string{"text"}}, {Name: "tool_ended", Needs: []string{"name|call"}, Takes: []string{"result", "status"}},
+		{Name: "run_started"}, {Name: "answer", Required: []string{"text"}}, {Name: "tool_ended", Required: []string{"name|call"}, Optional: []string{"result", "status"}},
 	}}
 
 func mustLoad(t *testing.T, file string) Config {
@@ -28,7 +28,7 @@ func mustLoad(t *testing.T, file string) Config {
 	return config
 }
 
-// agent is a valid configuration with one source; change may make it another.
+// agent returns a valid configuration with one source after an optional change.
 func agent(change func(*Config)) Config {
 	config := Default()
 	source := defaultSource()
@@ -41,6 +41,7 @@ func agent(change func(*Config)) Config {
 	return config
 }
 
+// TestLoadGood checks a file that sets every kind of key.
 func TestLoadGood(t *testing.T) {
 	want := Config{
 		Sources: []Source{
@@ -89,41 +90,44 @@ func TestLoadGood(t *testing.T) {
 				Duplicates: 5 * time.Minute, Queue: 6 * mebibyte, MaxFeeds: 7, FeedBytes: 8 * mebibyte, AllFeeds: 9 * mebibyte,
 			},
 			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
-			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second,
+			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second, DrainDelay: 10 * time.Second,
 		},
 		Web: Web{TraceURL: "https://jaeger.example.org/trace/{trace_id}"},
 	}
 	if diff := cmp.Diff(want, mustLoad(t, "testdata/good.yml")); diff != "" {
-		t.Errorf("good.yml (-want +got):\n%s", diff)
+		t.Errorf("good.yml differs (-want +got):\n%s", diff)
 	}
 }
 
-// TestLoadGateway loads a configuration without a source, whose stream others publish.
+// TestLoadGateway checks the configuration of a gateway, which has no source.
 func TestLoadGateway(t *testing.T) {
 	want := Default()
 	want.Stream.Store, want.Stream.JetStream.URLs = StoreJetStream, []string{"nats://nats:4222"}
 	if diff := cmp.Diff(want, mustLoad(t, "testdata/gateway.yml")); diff != "" {
-		t.Errorf("gateway.yml (-want +got):\n%s", diff)
+		t.Errorf("gateway.yml differs (-want +got):\n%s", diff)
 	}
 }
 
+// TestLoadMinimalIsDefault checks that omitted keys have their defaults.
 func TestLoadMinimalIsDefault(t *testing.T) {
 	if diff := cmp.Diff(agent(nil), mustLoad(t, "testdata/minimal.yml")); diff != "" {
-		t.Errorf("minimal.yml (-want +got):\n%s", diff)
+		t.Errorf("minimal.yml differs (-want +got):\n%s", diff)
 	}
 }
 
-func TestParseTakesOtherLineEndsAndByteOrderMark(t *testing.T) {
+// TestParseWindowsText checks a text with CRLF line ends and a byte order mark.
+func TestParseWindowsText(t *testing.T) {
 	text := "\ufeffsources:\r\n  - name: agent\r\n    proxy: {listen: \":8080\", upstream: \"http://127.0.0.1:8000\"}\r\n"
 	config, err := Parse("windows.yml", []byte(text), known)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(agent(nil), config); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("the configuration differs (-want +got):\n%s", diff)
 	}
 }
 
+// TestExampleIsDefault checks that example.yml has the defaults.
 func TestExampleIsDefault(t *testing.T) {
 	want := agent(func(c *Config) {
 		c.Sources[0].Name = "fire-briefing"
@@ -145,11 +149,12 @@ func TestExampleIsDefault(t *testing.T) {
 		c.Sources = append(c.Sources, support, helpdesk)
 	})
 	if diff := cmp.Diff(want, mustLoad(t, "example.yml")); diff != "" {
-		t.Errorf("example.yml (-want +got):\n%s", diff)
+		t.Errorf("example.yml differs (-want +got):\n%s", diff)
 	}
 }
 
-func TestExampleHasEveryFieldWithAComment(t *testing.T) {
+// TestExampleIsComplete checks that example.yml has each key with a comment.
+func TestExampleIsComplete(t *testing.T) {
 	comments := exampleComments(t)
 	for _, key := range fieldKeys(reflect.TypeFor[Config](), "") {
 		comment, ok := comments[key]
@@ -160,9 +165,9 @@ func TestExampleHasEveryFieldWithAComment(t *testing.T) {
 			comment, ok = comments[strings.Replace(key, "[0]", "[2]", 1)]
 		}
 		if !ok {
-			t.Errorf("%s is missing", key)
+			t.Errorf("example.yml does not have the key %s", key)
 		} else if comment == "" {
-			t.Errorf("%s has no comment on its line", key)
+			t.Errorf("example.yml has no comment on the line of %s", key)
 		}
 	}
 }
@@ -198,7 +203,7 @@ func exampleComments(t *testing.T) map[string]string {
 	return comments
 }
 
-// fieldKeys lists the keys of a struct and of all structs in it, with [0] for the one item of a list of structs.
+// fieldKeys returns the keys of a struct and of all structs in it, with [0] for the item of a list of structs.
 func fieldKeys(settings reflect.Type, key string) (keys []string) {
 	for field := range settings.Fields() {
 		name, _ := yamlName(field)
@@ -217,6 +222,7 @@ func fieldKeys(settings reflect.Type, key string) (keys []string) {
 	return keys
 }
 
+// TestBounds checks the smallest and largest value of each bounded key, and that example.yml states them.
 func TestBounds(t *testing.T) {
 	comments := exampleComments(t)
 	for _, bound := range []struct{ key, low, high, below, above string }{
@@ -248,6 +254,7 @@ func TestBounds(t *testing.T) {
 		{"stream.write_timeout", "10ms", "5m", "9ms", "5m1s"},
 		{"stream.heartbeat", "100ms", "10m", "99ms", "10m1s"},
 		{"stream.max_life", "1s", "168h", "999ms", "168h0m1s"},
+		{"stream.drain_delay", "0s", "10m", "-1s", "10m0s1ms"},
 	} {
 		parse := func(value string) error {
 			text, at, indent := agent(nil).String(), 0, "\n"
@@ -261,20 +268,21 @@ func TestBounds(t *testing.T) {
 		}
 		for _, value := range []string{bound.low, bound.high} {
 			if err := parse(value); err != nil {
-				t.Errorf("%s: %s is refused: %v", bound.key, value, err)
+				t.Errorf("%s: the value %s gives the error %v, want none", bound.key, value, err)
 			}
 		}
 		for _, value := range []string{bound.below, bound.above} {
 			if err := parse(value); err == nil || !strings.Contains(err.Error(), bound.key+": ") {
-				t.Errorf("%s: %s gives the error %v", bound.key, value, err)
+				t.Errorf("%s: the value %s gives the error %v, want one for the key", bound.key, value, err)
 			}
 		}
-		if says := bound.low + " to " + bound.high; !strings.HasSuffix(comments[bound.key], "; "+says) {
-			t.Errorf("example.yml does not say of %s that it is from %s", bound.key, says)
+		if want := bound.low + " to " + bound.high; !strings.HasSuffix(comments[bound.key], "; "+want) {
+			t.Errorf("example.yml does not state the bounds %q of %s", want, bound.key)
 		}
 	}
 }
 
+// TestStringLoadsBack checks that a printed configuration loads as the same one.
 func TestStringLoadsBack(t *testing.T) {
 	odd := agent(func(c *Config) {
 		c.Sources[0].Name = "007"
@@ -301,9 +309,9 @@ func checkLoadsBack(t *testing.T, config Config) {
 	text := config.String()
 	again, err := Parse("printed.yml", []byte(text), known)
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
+		t.Fatalf("Parse() = %v for\n%s", err, text)
 	}
 	if diff := cmp.Diff(config, again); diff != "" {
-		t.Errorf("(-printed +loaded):\n%s\n%s", diff, text)
+		t.Errorf("the loaded configuration differs (-printed +loaded):\n%s\n%s", diff, text)
 	}
 }

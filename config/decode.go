@@ -13,25 +13,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder fills settings from YAML nodes. The YAML package's own decoding follows aliases, converts types silently and
-// names neither key nor remedy.
+// decoder fills settings from YAML nodes. The YAML package's own decoder follows aliases, converts types
+// silently, and reports neither key nor remedy.
 type decoder struct{ report *report }
 
-// form is what a kind of value looks like.
-type form struct{ noun, remedy string }
+// valueKind describes a kind of value for error messages.
+type valueKind struct{ noun, remedy string }
 
 var (
-	aText     = form{"text", "put it in quotes"}
-	aNumber   = form{"a whole number", "write it in decimal digits, without quotes"}
-	aFraction = form{"a number", "write it as 0.5, without quotes"}
-	aSwitch   = form{"true or false", "write one of the two, without quotes"}
-	aDuration = form{"a duration such as 30m", "write numbers with the units ms, s, m and h"}
-	aSize     = form{"a size such as 8MiB", "write a number with the unit B, KiB, MiB or GiB"}
-	aList     = form{"a list", "write [first, second], or one \"- item\" a line"}
-	aMap      = form{"a map", "write its keys indented below, or {key: value}"}
+	aText     = valueKind{"text", "put it in quotes"}
+	aNumber   = valueKind{"a whole number", "write it in decimal digits, without quotes"}
+	aFraction = valueKind{"a number", "write it as 0.5, without quotes"}
+	aSwitch   = valueKind{"true or false", "write one of the two, without quotes"}
+	aDuration = valueKind{"a duration such as 30m", "write numbers with the units ms, s, m and h"}
+	aSize     = valueKind{"a size such as 8MiB", "write a number with the unit B, KiB, MiB or GiB"}
+	aList     = valueKind{"a list", "write [first, second], or one \"- item\" a line"}
+	aMap      = valueKind{"a map", "write its keys indented below, or {key: value}"}
 )
 
-// value reads node into the settable value; what cannot be read is reported and left as it was.
+// value decodes node into the settable value. If it cannot, it reports a mistake and leaves the value
+// unchanged.
 func (d decoder) value(node *yaml.Node, key string, into reflect.Value) {
 	if problem, remedy := unsupported(node); problem != "" {
 		d.report.unreadable(key, problem, remedy)
@@ -119,7 +120,7 @@ func (d decoder) fields(node *yaml.Node, key string, into reflect.Value) {
 	}
 }
 
-// entries reads a map whose keys are the user's own.
+// entries decodes a map with arbitrary keys.
 func (d decoder) entries(node *yaml.Node, key string, into reflect.Value) {
 	if node.Kind != yaml.MappingNode {
 		d.mismatch(node, key, aMap)
@@ -155,7 +156,8 @@ func unusableKey(name *yaml.Node, given map[string]int) (problem, remedy string)
 	return "", ""
 }
 
-// unknown reports a key that is no field's. The field that it was meant to be is then not missed as well.
+// unknown reports a key that no field has. It also marks the field that was probably meant, so that it is
+// not reported as missing.
 func (d decoder) unknown(key, name string, settings reflect.Type, given map[string]bool) {
 	var names, absent []string
 	for field := range settings.Fields() {
@@ -174,7 +176,7 @@ func (d decoder) unknown(key, name string, settings reflect.Type, given map[stri
 }
 
 func scalar[T any](
-	d decoder, node *yaml.Node, key string, into *T, expected form, parse func(string) (T, error), tags ...string,
+	d decoder, node *yaml.Node, key string, into *T, expected valueKind, parse func(string) (T, error), tags ...string,
 ) {
 	if node.Kind != yaml.ScalarNode || !slices.Contains(tags, node.Tag) {
 		d.mismatch(node, key, expected)
@@ -188,7 +190,7 @@ func scalar[T any](
 	*into = value
 }
 
-func (d decoder) mismatch(node *yaml.Node, key string, expected form) {
+func (d decoder) mismatch(node *yaml.Node, key string, expected valueKind) {
 	remedy := expected.remedy
 	switch {
 	case isNull(node):
@@ -199,7 +201,7 @@ func (d decoder) mismatch(node *yaml.Node, key string, expected form) {
 	d.report.unreadable(key, fmt.Sprintf("expected %s, found %s", expected.noun, describe(node)), remedy)
 }
 
-// parseNumber refuses 010, 0x10, 1_000 and +1, which readers of YAML disagree on.
+// parseNumber refuses 010, 0x10, 1_000 and +1, which YAML parsers interpret differently.
 func parseNumber(text string) (int, error) {
 	number, err := strconv.Atoi(text)
 	switch {
@@ -211,7 +213,7 @@ func parseNumber(text string) (int, error) {
 	return number, nil
 }
 
-// parseFraction refuses .inf, .nan and what readers of YAML disagree on.
+// parseFraction refuses .inf, .nan and forms that YAML parsers interpret differently.
 func parseFraction(text string) (float64, error) {
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.Trim(text, "0123456789.") != "" {
@@ -220,7 +222,7 @@ func parseFraction(text string) (float64, error) {
 	return number, nil
 }
 
-// parseSwitch refuses yes, on and True, which readers of YAML disagree on.
+// parseSwitch refuses yes, on and True, which YAML parsers interpret differently.
 func parseSwitch(text string) (bool, error) {
 	if text != "true" && text != "false" {
 		return false, fmt.Errorf("%.60q is not true or false", text)
@@ -291,7 +293,7 @@ func fieldNamed(settings reflect.Value, name string) (value reflect.Value, omiss
 	return reflect.Value{}, false, false
 }
 
-// yamlName is the field's key, and whether null is the same as leaving it out.
+// yamlName returns the key of a field, and reports whether null is the same as leaving the key out.
 func yamlName(field reflect.StructField) (name string, omissible bool) {
 	name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 	return name, options == "omitempty"

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document finds the root of the one YAML document in data.
+// document returns the root node of the only YAML document in data.
 func document(data []byte) (*yaml.Node, *Error) {
 	if failure := checkText(data); failure != nil {
 		return nil, failure
@@ -25,12 +25,12 @@ func document(data []byte) (*yaml.Node, *Error) {
 		return nil, &Error{Line: 1, Problem: "the file is empty", Remedy: "give at least one source"}
 	}
 	if len(documents) > 1 {
-		return nil, &Error{Line: documents[1].Line, Problem: "a second document begins here", Remedy: "keep one document in the file"}
+		return nil, &Error{Line: documents[1].Line, Problem: "a second document starts here", Remedy: "keep one document in the file"}
 	}
 	return documents[0].Content[0], nil
 }
 
-// checkText refuses what the YAML parser would refuse without a line, or would take for UTF-16.
+// checkText refuses text that the YAML parser would refuse without a line number or would take for UTF-16.
 func checkText(data []byte) *Error {
 	line := 1
 	for i := 0; i < len(data); {
@@ -41,14 +41,15 @@ func checkText(data []byte) *Error {
 		case r == '\n':
 			line++
 		case unicode.IsControl(r) && r != '\t' && r != '\r':
-			return &Error{Line: line, Problem: fmt.Sprintf("the control character %U stands here", r), Remedy: "remove it"}
+			return &Error{Line: line, Problem: fmt.Sprintf("the line contains the control character %U", r), Remedy: "remove it"}
 		}
 		i += size
 	}
 	return nil
 }
 
-// parseYAML reads up to two documents, and counts the lines that the parser took before it ended or gave up.
+// parseYAML parses up to two documents. It also returns the number of lines that the parser has read when it
+// ended or failed.
 func parseYAML(data []byte) (documents []*yaml.Node, taken int, err error) {
 	text := &lineReader{rest: data}
 	decoder := yaml.NewDecoder(text)
@@ -66,12 +67,12 @@ func parseYAML(data []byte) (documents []*yaml.Node, taken int, err error) {
 	return documents, text.taken, nil
 }
 
-// maxReparsed bounds, in bytes, how much of a broken file is parsed again to find the line.
+// maxReparsed is the number of bytes of a broken file that are parsed again to find the line of the error.
 const maxReparsed = 16 << 20
 
-// syntaxError finds the line itself: the parser's own is that of an enclosing block, off by one, or missing. The lines
-// it took come close, but it looks ahead over comments; without its last lines the text still fails in the same way as
-// long as the mistake is in it.
+// syntaxError returns the error with its line. The line that the parser reports is often that of an enclosing
+// block, off by one, or missing. The number of lines read is close, but the parser reads ahead over comments.
+// Therefore syntaxError removes lines from the end as long as the rest fails with the same error.
 func syntaxError(data []byte, taken int, err error) *Error {
 	problem := withoutLine(err)
 	lines := bytes.SplitAfter(data, []byte("\n"))
@@ -94,7 +95,7 @@ func syntaxError(data []byte, taken int, err error) *Error {
 	return &Error{Line: line, Problem: "this is not YAML: " + problem, Remedy: remedy}
 }
 
-// withoutLine is what the parser says after "yaml: " and, mostly, "line 3: ".
+// withoutLine returns the parser's message without "yaml: " and a line number such as "line 3: ".
 func withoutLine(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, found := strings.CutPrefix(text, "line "); found {
@@ -103,7 +104,7 @@ func withoutLine(err error) string {
 	return text
 }
 
-// lineReader hands out one line a call, so that what was taken tells how far the parser came.
+// lineReader returns one line for each Read, so that taken tells how far the parser has read.
 type lineReader struct {
 	rest  []byte
 	taken int

@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+// FuzzParse checks that a configuration that loads is valid and loads back from its text, and that each error
+// has all parts.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.yml")
 	if err != nil || len(files) == 0 {
@@ -23,7 +25,7 @@ func FuzzParse(f *testing.F) {
 		config, err := Parse("fuzz.yml", data, known)
 		if err == nil {
 			if err := config.Validate(known); err != nil {
-				t.Errorf("loads, but is not valid: %v", err)
+				t.Errorf("Validate() = %v for a configuration that loads", err)
 			}
 			checkLoadsBack(t, config)
 			return
@@ -45,19 +47,19 @@ func checkMistake(t *testing.T, err error, data []byte) {
 	t.Helper()
 	mistake, ok := err.(*Error)
 	if !ok {
-		t.Fatalf("%T is not *Error: %v", err, err)
+		t.Fatalf("the error %v is a %T, want an *Error", err, err)
 	}
 	if mistake.File != "fuzz.yml" || mistake.Problem == "" || mistake.Remedy == "" {
-		t.Errorf("a part is missing: %#v", mistake)
+		t.Errorf("a part of the error is missing: %#v", mistake)
 	}
 	lines := 1
-	for _, lineBreak := range []string{"\n", "\r", "\u2028", "\u2029"} { // those of YAML
+	for _, lineBreak := range []string{"\n", "\r", "\u2028", "\u2029"} { // the line breaks of YAML
 		lines += strings.Count(string(data), lineBreak)
 	}
-	if tail := strings.Contains(mistake.Problem, "mistakes more"); mistake.Line > lines || mistake.Line < 1 && !tail {
-		t.Errorf("line %d of %d: %v", mistake.Line, lines, mistake)
+	if tail := strings.Contains(mistake.Problem, "more mistakes"); mistake.Line > lines || mistake.Line < 1 && !tail {
+		t.Errorf("the error %v has the line %d of %d", mistake, mistake.Line, lines)
 	}
 	if text := mistake.Error(); strings.ContainsAny(text, "\n\r") {
-		t.Errorf("more than one line: %q", text)
+		t.Errorf("the error has more than one line: %q", text)
 	}
 }

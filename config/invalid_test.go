@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each mistake is a file testdata/invalid-<name>.yml, and the lines of its error without the file's name.
+// invalid maps the name of each file testdata/invalid-<name>.yml to the lines of its error without the file's name.
 var invalid = map[string][]string{
 	"agent-control": {`6: sources[0].agents_as_tools[0]: "a\nb" is not the name of a tool; give 1 to 256 bytes of printable text`},
 	"agent-empty":   {`6: sources[0].agents_as_tools[0]: "" is not the name of a tool; give 1 to 256 bytes of printable text`},
-	"agent-twice":   {`6: sources[0].agents_as_tools[2]: "a" stands here twice; remove one of the two`},
+	"agent-twice":   {`6: sources[0].agents_as_tools[2]: "a" is listed twice; remove one of the two`},
 	"alias-unknown": {`6: aliases are not supported; write the value out, or put it in quotes`},
 	"alias": {
 		`1: runs.max_open: anchors are not supported; remove &n`,
@@ -20,7 +20,7 @@ var invalid = map[string][]string{
 	},
 	"anchor":            {`6: runs: anchors are not supported; remove &r`},
 	"boolean-for-text":  {`6: sources[0].agents_as_tools[0]: expected text, found true; put it in quotes`},
-	"control-character": {`2: the control character U+0007 stands here; remove it`},
+	"control-character": {`2: the line contains the control character U+0007; remove it`},
 	"custom": {
 		`2: sources[0].custom: missing; say with paths and frames what the agent's frames mean`,
 		`12: sources[1].custom: it is for the dialect custom only; write dialect: custom, or leave it out`,
@@ -50,7 +50,7 @@ var invalid = map[string][]string{
 	"empty":          {`1: the file is empty; give at least one source`},
 	"indentation":    {`6: this is not YAML: did not find expected key; check indentation, quotes and brackets here and just above`},
 	"jetstream-credentials": {
-		`6: stream.jetstream.nkey_file: there is a credentials_file too; give one of the two`,
+		`6: stream.jetstream.nkey_file: credentials_file is set too; give one of the two`,
 		`6: stream.jetstream.tls.cert_file: a certificate and its key belong together; give cert_file and key_file, or neither`,
 	},
 	"jetstream-limits": {
@@ -59,7 +59,7 @@ var invalid = map[string][]string{
 		`6: stream.jetstream.duplicates: 2h0m0s is out of bounds; give a value from 10s to 1h0m0s`,
 		`6: stream.jetstream.feed_bytes: 512KiB is out of bounds; give a value from 1MiB to 64GiB`,
 	},
-	"jetstream-no-urls": {`6: stream.jetstream.urls: there is none; give the servers' addresses, such as ["nats://nats:4222"]`},
+	"jetstream-no-urls": {`6: stream.jetstream.urls: the list is empty; give the servers' addresses, such as ["nats://nats:4222"]`},
 	"jetstream-store":   {`6: stream.store: "nats" is not a value of this key; use one of memory, jetstream`},
 	"jetstream-url": {
 		`6: stream.jetstream.urls[0]: this is not a nats, tls, ws or wss URL; give a server's address, such as "nats://nats:4222"`,
@@ -75,9 +75,9 @@ var invalid = map[string][]string{
 	"listen-number":           {`4: sources[0].proxy.listen: expected text, found the number 8080; put it in quotes`},
 	"listen-port-name":        {`4: sources[0].proxy.listen: ":http" has no port from 0 to 65535; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
 	"listen-port":             {`4: sources[0].proxy.listen: ":65536" has no port from 0 to 65535; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
-	"listen-shared-localhost": {`8: sources[1].proxy.listen: "localhost:8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
-	"listen-shared-wildcard":  {`8: sources[1].proxy.listen: "0.0.0.0:8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
-	"listen-shared":           {`8: sources[1].proxy.listen: ":8080" is taken by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-shared-localhost": {`8: sources[1].proxy.listen: "localhost:8080" is already used by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-shared-wildcard":  {`8: sources[1].proxy.listen: "0.0.0.0:8080" is already used by sources[0].proxy.listen; give each source an address of its own`},
+	"listen-shared":           {`8: sources[1].proxy.listen: ":8080" is already used by sources[0].proxy.listen; give each source an address of its own`},
 	"listen-url":              {`4: sources[0].proxy.listen: "http://127.0.0.1:8080" is not host:port; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`},
 	"many": {
 		`2: runs.idle_timeout: expected a duration such as 30m, found a list; write numbers with the units ms, s, m and h`,
@@ -100,7 +100,7 @@ var invalid = map[string][]string{
 	"name-long":           {`2: sources[0].name: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
 	"name-missing":        {`2: sources[0].name: missing; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
 	"name-space":          {`2: sources[0].name: "fire briefing" is not a name; use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`},
-	"name-twice":          {`6: sources[1].name: "agent" is the name of sources[0] already; give each source a name of its own`},
+	"name-twice":          {`6: sources[1].name: "agent" is already the name of sources[0]; give each source a name of its own`},
 	"negative": {
 		`6: runs.idle_timeout: -1s is out of bounds; give a value from 1ms to 168h0m0s`,
 		`6: runs.max_open: -1 is out of bounds; give a value from 1 to 1000000`,
@@ -120,7 +120,7 @@ var invalid = map[string][]string{
 	"number-range":        {`6: runs.max_open: "9999999999999999999" is out of range; write it in decimal digits, without quotes`},
 	"number-overflow":     {`6: runs.max_open: expected a whole number, found the number 99999999999999999999; write it in decimal digits, without quotes`},
 	"path-control":        {`6: sources[0].proxy.paths[0]: "/a\nb" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`},
-	"path-double-star":    {`6: sources[0].proxy.paths[0]: "/**/run" has **, which matches no more than *; write one * for each part of the path`},
+	"path-double-star":    {`6: sources[0].proxy.paths[0]: "/**/run" contains **, which matches no more than *; write one * for each part of the path`},
 	"path-glob":           {`6: sources[0].proxy.paths[0]: "/[a" is not a glob; use *, ? and [a-z]; put \ before one that stands for itself`},
 	"path-relative":       {`6: sources[0].proxy.paths[1]: "run_sse" does not begin with /; give the whole path, such as /run_sse`},
 	"paths-empty":         {`6: sources[0].proxy.paths: the list is empty; give a path, or leave the key out for those of the dialects`},
@@ -150,7 +150,7 @@ var invalid = map[string][]string{
 		`6: stream.authors[0]: "" is not the name of an agent; give 1 to 256 bytes of printable text`,
 	},
 	"stream-certificates": {
-		`6: stream.authentication.client_certificates: there is no TLS that could ask for certificates; name a web_config_file with tls_server_config`,
+		`6: stream.authentication.client_certificates: client certificates need TLS; name a web_config_file with tls_server_config`,
 	},
 	"stream-floor-text": {
 		`6: stream.confidence_floor: expected a number, found text; write it as 0.5, without quotes`,
@@ -163,16 +163,16 @@ var invalid = map[string][]string{
 		`6: stream.kinds.out[0]: "secrets" is not a value of this key; use one of text, thought, tool_started`,
 	},
 	"stream-listen-shared": {
-		`6: stream.listen: "127.0.0.1:8080" is taken by sources[0].proxy.listen; give each source an address of its own`,
+		`6: stream.listen: "127.0.0.1:8080" is already used by sources[0].proxy.listen; give each source an address of its own`,
 	},
 	"stream-listen": {
 		`6: stream.listen: "127.0.0.1" is not host:port; give host:port, such as "127.0.0.1:8080", or ":8080" for every address`,
 	},
 	"stream-open-host": {
-		`6: stream.listen: "example.org:9443" can be reached from elsewhere, and nobody is asked who they are; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets every stranger read`,
+		`6: stream.listen: "example.org:9443" can be reached from other machines without authentication; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets anyone read`,
 	},
 	"stream-open": {
-		`6: stream.listen: ":9443" can be reached from elsewhere, and nobody is asked who they are; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets every stranger read`,
+		`6: stream.listen: ":9443" can be reached from other machines without authentication; give authentication.bearer_tokens_file, or listen on 127.0.0.1; authentication.anonymous: anywhere lets anyone read`,
 	},
 	"stream-origin": {
 		`6: stream.allowed_origins[0]: "*" is not an origin; give scheme and host in lower case, and the port if there is one, such as "https://app.example.org"; * is not supported`,
@@ -220,7 +220,7 @@ var invalid = map[string][]string{
 		`8: limits.span_queue_size: 5GiB is out of bounds; give a value from 1KiB to 4GiB`,
 		`8: limits.memory: 1025GiB is out of bounds; give a value from 0B to 1024GiB`,
 	},
-	"two-documents":       {`2: a second document begins here; keep one document in the file`},
+	"two-documents":       {`2: a second document starts here; keep one document in the file`},
 	"unclosed-last-quote": {`6: this is not YAML: found unexpected end of stream; check indentation, quotes and brackets here and just above`},
 	"unclosed-list":       {`6: this is not YAML: did not find expected ',' or ']'; check indentation, quotes and brackets here and just above`},
 	"unclosed-quote":      {`5: this is not YAML: did not find expected key; check indentation, quotes and brackets here and just above`},
@@ -231,7 +231,7 @@ var invalid = map[string][]string{
 	"unknown-key-close":  {`5: sources[0].proxy.upstrem: unknown key; did you mean "upstream"?`},
 	"unknown-key-dotted": {`6: "runs.max_open": unknown key; the keys here are sources, runs, traces, metrics, limits, stream, web`},
 	"unknown-key":        {`6: tracing: unknown key; the keys here are sources, runs, traces, metrics, limits, stream, web`},
-	"tail-and-proxy":     {`4: sources[0].tail: there is a proxy too; give a source one of the two, and the other to a source of its own`},
+	"tail-and-proxy":     {`4: sources[0].tail: the source has a proxy too; give a source one of the two, and the other to a source of its own`},
 	"tail-bounds": {
 		`3: sources[0].tail.url: missing; give the URL of the agent's stream, such as "http://127.0.0.1:3000/events/{session}"`,
 		`3: sources[0].tail.max_sessions: 0 is out of bounds; give a value from 1 to 100000`,
@@ -240,9 +240,9 @@ var invalid = map[string][]string{
 	"tail-headers": {
 		`6: sources[0].tail.headers."Bad Name": this is not the name of a header; use letters, digits and -`,
 		`7: sources[0].tail.headers.Last-Event-ID: delegraph sends this header itself; remove it`,
-		`8: sources[0].tail.headers.X-Both: there is not exactly one of value and file; give {file: …} for a secret, else {value: …}`,
-		`9: sources[0].tail.headers.X-Line: the value holds a control character; give one line of text`,
-		`10: sources[0].tail.headers.X-None: there is not exactly one of value and file; give {file: …} for a secret, else {value: …}`,
+		`8: sources[0].tail.headers.X-Both: exactly one of value and file is required; give {file: …} for a secret, else {value: …}`,
+		`9: sources[0].tail.headers.X-Line: the value contains a control character; give one line of text`,
+		`10: sources[0].tail.headers.X-None: exactly one of value and file is required; give {file: …} for a secret, else {value: …}`,
 		`11: sources[0].tail.headers.X-Text: expected a map, found text; write its keys indented below, or {key: value}`,
 		`12: sources[0].tail.headers.X-Text: duplicate key, first given on line 11; keep one of the two`,
 	},
@@ -250,7 +250,7 @@ var invalid = map[string][]string{
 		`3: sources[0].tail.url: this is not an http or https URL; give the URL of the agent's stream, such as "http://127.0.0.1:3000/events/{session}"`,
 		`5: sources[1].tail.url: the URL has user info; put it in headers.Authorization.file`,
 		`7: sources[2].tail.url: the URL has a fragment; give the URL of the agent's stream, such as "http://127.0.0.1:3000/events/{session}"`,
-		`9: sources[3].tail.url: {session} stands in the host; put it into the path or the query`,
+		`9: sources[3].tail.url: {session} is in the host; put it into the path or the query`,
 	},
 	"unknown-source-kind": {
 		`2: sources[0].proxy: missing; give a proxy with listen and upstream, or a tail with url`,
@@ -273,9 +273,9 @@ var invalid = map[string][]string{
 		`6: traces.profile: "genai" is not a value of this key; did you mean "gen_ai"?`,
 	},
 	"web-trace-scheme": {`6: web.trace_url: this is not an http or https URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
-	"web-trace-user":   {`6: web.trace_url: the URL has user info, which everybody would see who opens a page; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
-	"web-trace-id":     {`6: web.trace_url: {trace_id} does not stand in the URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
-	"web-trace-host":   {`6: web.trace_url: {trace_id} stands in the host; put it into the path, the query or the fragment`},
+	"web-trace-user":   {`6: web.trace_url: the URL has user info, which everyone who opens a page would see; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-id":     {`6: web.trace_url: {trace_id} is missing from the URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
+	"web-trace-host":   {`6: web.trace_url: {trace_id} is in the host; put it into the path, the query or the fragment`},
 	"web-trace-space":  {`6: web.trace_url: this is not an http or https URL; give the URL of a trace with {trace_id} in it, such as "http://localhost:16686/trace/{trace_id}"`},
 	"web-trace-long":   {`6: web.trace_url: the URL has 4123 bytes; give at most 4096`},
 	"zero": {
@@ -296,6 +296,7 @@ var invalid = map[string][]string{
 	},
 }
 
+// TestLoadInvalid checks the error of each invalid file.
 func TestLoadInvalid(t *testing.T) {
 	t.Chdir("testdata")
 	for name, lines := range invalid {
@@ -303,19 +304,20 @@ func TestLoadInvalid(t *testing.T) {
 			file := "invalid-" + name + ".yml"
 			config, err := Load(file, known)
 			if err == nil {
-				t.Fatalf("loads as\n%s", config)
+				t.Fatalf("the file loads as\n%s", config)
 			}
 			want := file + ":" + strings.Join(lines, "\n"+file+":")
 			if diff := cmp.Diff(want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
+				t.Errorf("the error differs (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(Config{}, config); diff != "" {
-				t.Errorf("something was loaded beside the error:\n%s", diff)
+				t.Errorf("Load returns a configuration with the error:\n%s", diff)
 			}
 		})
 	}
 }
 
+// TestEveryInvalidFileIsTested checks that there is a case for each invalid file.
 func TestEveryInvalidFileIsTested(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {
@@ -324,7 +326,7 @@ func TestEveryInvalidFileIsTested(t *testing.T) {
 	for _, entry := range entries {
 		name, isInvalid := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".yml"), "invalid-")
 		if _, tested := invalid[name]; isInvalid && !tested {
-			t.Errorf("no error is expected of %s", entry.Name())
+			t.Errorf("there is no case for %s", entry.Name())
 		}
 	}
 }

@@ -8,18 +8,19 @@ import (
 	"reflect"
 )
 
-// Known is what the rest of the program knows and a configuration may name.
-type Known struct {
+// KnownNames lists names that a configuration may use and that other packages define.
+type KnownNames struct {
 	Dialects []string // without DialectAuto and DialectCustom, which are always known
-	Kinds    []string // of facts
-	Paths    []string // that every frame of a Custom may have
+	Kinds    []string // kinds of events
+	Paths    []string // names of paths that every frame of a Custom may have
 	Meanings []Meaning
 }
 
 const maxFile = 1 << 20
 
-// Load reads and checks a file of at most 1 MiB. The error joins one *Error for each mistake, in the order of lines.
-func Load(file string, known Known) (Config, error) {
+// Load reads and validates a file of at most 1 MiB. The error joins one *Error for each mistake, in the order
+// of lines.
+func Load(file string, known KnownNames) (Config, error) {
 	data, err := Read(file)
 	if err != nil {
 		return Config{}, err
@@ -27,7 +28,7 @@ func Load(file string, known Known) (Config, error) {
 	return Parse(file, data, known)
 }
 
-// Read reads a file of at most 1 MiB, for Parse. The error is an *Error.
+// Read returns the content of a file of at most 1 MiB, for Parse. The error is an *Error.
 func Read(file string) ([]byte, error) {
 	data, failure := readFile(file)
 	if failure != nil {
@@ -36,8 +37,8 @@ func Read(file string) ([]byte, error) {
 	return data, nil
 }
 
-// Parse is Load for text that is already there; name stands for the file in errors.
-func Parse(name string, data []byte, known Known) (Config, error) {
+// Parse validates the content of a file. name is the file's name in errors, which are like those of Load.
+func Parse(name string, data []byte, known KnownNames) (Config, error) {
 	root, failure := document(data)
 	if failure != nil {
 		failure.File = name
@@ -80,7 +81,7 @@ func fileError(name string, err error) *Error {
 		const remedy = "make it readable for the user that runs this"
 		return &Error{File: name, Problem: "permission to read the file is denied", Remedy: remedy}
 	}
-	if cause := errors.Unwrap(err); cause != nil { // *fs.PathError, whose text names the file once more
+	if cause := errors.Unwrap(err); cause != nil { // *fs.PathError, whose text repeats the file's name
 		err = cause
 	}
 	return &Error{File: name, Problem: "the file cannot be read: " + err.Error(), Remedy: "name a readable file"}

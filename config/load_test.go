@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestLoadFileErrors checks the errors of files that cannot be read.
 func TestLoadFileErrors(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(folder, "large.yml")
@@ -28,36 +29,38 @@ func TestLoadFileErrors(t *testing.T) {
 	} {
 		_, err := Load(file, known)
 		if err == nil || err.Error() != file+": "+want {
-			t.Errorf("Load(%q): %v; want %s", file, err, want)
+			t.Errorf("Load(%q) = %v, want %s", file, err, want)
 		}
 	}
 }
 
-// The user who runs the tests may be allowed to read everything, so no real file is refused here.
+// TestPermissionDenied checks the error of a file without permission. There is no such file for root.
 func TestPermissionDenied(t *testing.T) {
 	err := fileError("a.yml", &fs.PathError{Op: "open", Path: "a.yml", Err: syscall.EACCES})
 	want := "a.yml: permission to read the file is denied; make it readable for the user that runs this"
 	if err.Error() != want {
-		t.Errorf("%q; want %q", err, want)
+		t.Errorf("the error is %q, want %q", err, want)
 	}
 }
 
-func TestErrorHasEveryPart(t *testing.T) {
+// TestErrorParts checks each part of an error.
+func TestErrorParts(t *testing.T) {
 	text := agent(nil).String() + "metric: {}\n"
 	_, err := Parse("delegraph.yml", []byte(strings.Replace(text, "metrics:", "limit:", 1)), known)
 	var mistake *Error
 	if !errors.As(err, &mistake) {
-		t.Fatalf("%v holds no *Error", err)
+		t.Fatalf("the error is %v, want an *Error", err)
 	}
 	want := &Error{
 		File: "delegraph.yml", Line: 23, Key: "limit", Problem: "unknown key",
 		Remedy: "the keys here are sources, runs, traces, metrics, limits, stream, web",
 	}
 	if diff := cmp.Diff(want, mistake); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("the error differs (-want +got):\n%s", diff)
 	}
 }
 
+// TestTooManyMistakes checks that the number of reported mistakes is limited.
 func TestTooManyMistakes(t *testing.T) {
 	text := agent(nil).String()
 	for i := range maxMistakes + 3 {
@@ -66,9 +69,9 @@ func TestTooManyMistakes(t *testing.T) {
 	_, err := Parse("many.yml", []byte(text), known)
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != maxMistakes+1 {
-		t.Errorf("%d lines; want %d", len(lines), maxMistakes+1)
+		t.Errorf("the error has %d lines, want %d", len(lines), maxMistakes+1)
 	}
-	if last, want := lines[len(lines)-1], "many.yml: there are 3 mistakes more; correct these first"; last != want {
-		t.Errorf("last line %q; want %q", last, want)
+	if last, want := lines[len(lines)-1], "many.yml: there are 3 more mistakes; correct these first"; last != want {
+		t.Errorf("the last line is %q, want %q", last, want)
 	}
 }

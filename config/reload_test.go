@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// takenOver are the keys that a reload takes over; all others are refused. A key that is new must be put on one side.
-var takenOver = []string{
+// reloadKeys lists the keys that a reload applies, and restartKeys those that need a restart. A new key must be added to one of them.
+var reloadKeys = []string{
 	"sources", "runs.idle_timeout", "runs.max_operations", "traces.content", "traces.max_content", "traces.max_content_held",
 	"traces.profile", "stream.policy", "stream.kinds.in", "stream.kinds.out", "stream.authors", "stream.thoughts",
 	"stream.confidence_floor", "stream.state_keys",
 }
 
-var refused = []string{
+var restartKeys = []string{
 	"runs.max_open", "runs.max_ended", "runs.max_ended_size", "metrics.max_label_values", "metrics.max_label_sets",
 	"limits.frame", "limits.json_depth", "limits.request_body", "limits.confidence_text", "limits.observe_queue", "limits.log_queue", "limits.span_queue", "limits.span_queue_size", "limits.memory",
 	"stream.listen", "stream.web_config_file", "stream.authentication.bearer_tokens_file", "stream.authentication.client_certificates",
@@ -30,12 +30,12 @@ var refused = []string{
 	"stream.jetstream.max_bytes", "stream.jetstream.max_messages", "stream.jetstream.max_message",
 	"stream.jetstream.duplicates", "stream.jetstream.queue", "stream.jetstream.max_feeds", "stream.jetstream.feed_bytes",
 	"stream.jetstream.all_feeds",
-	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life",
+	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life", "stream.drain_delay",
 	"web.trace_url",
 }
 
-// TestNeedRestart changes each key of a configuration by itself, and then all of them.
-func TestNeedRestart(t *testing.T) {
+// TestRestartKeys checks each changed key of a configuration on its own, then all of them.
+func TestRestartKeys(t *testing.T) {
 	var seen []string
 	var all Config
 	each(reflect.ValueOf(&all).Elem(), "", func(key string, _ reflect.Value) {
@@ -47,25 +47,25 @@ func TestNeedRestart(t *testing.T) {
 			}
 		})
 		var want []string
-		if slices.Contains(refused, key) {
+		if slices.Contains(restartKeys, key) {
 			want = []string{key}
 		}
-		if diff := cmp.Diff(want, NeedRestart(running, wanted)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", key, diff)
+		if diff := cmp.Diff(want, RestartKeys(running, wanted)); diff != "" {
+			t.Errorf("RestartKeys() differs after a change of %s (-want +got):\n%s", key, diff)
 		}
 	})
 	slices.Sort(seen)
-	both := slices.Sorted(slices.Values(slices.Concat(takenOver, refused)))
+	both := slices.Sorted(slices.Values(slices.Concat(reloadKeys, restartKeys)))
 	if diff := cmp.Diff(both, seen); diff != "" {
-		t.Errorf("each key is taken over or refused (-decided +there are):\n%s", diff)
+		t.Errorf("reloadKeys and restartKeys differ from the existing keys (-listed +existing):\n%s", diff)
 	}
-	if got := NeedRestart(agent(nil), Config{}); len(got) < 20 || got[0] != "runs.max_open" {
-		t.Errorf("of all keys, %v", got)
+	if got := RestartKeys(agent(nil), Config{}); len(got) < 20 || got[0] != "runs.max_open" {
+		t.Errorf("RestartKeys() = %v for an empty configuration", got)
 	}
 }
 
-// TestExampleSaysRestart holds the marks of example.yml against the keys.
-func TestExampleSaysRestart(t *testing.T) {
+// TestExampleMarksRestart checks that example.yml marks exactly the keys that need a restart.
+func TestExampleMarksRestart(t *testing.T) {
 	text, err := os.ReadFile("example.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -86,12 +86,12 @@ func TestExampleSaysRestart(t *testing.T) {
 		}
 	}
 	walk(document.Content[0], "")
-	if diff := cmp.Diff(refused, marked); diff != "" {
-		t.Errorf("marked in example.yml (-refused +marked):\n%s", diff)
+	if diff := cmp.Diff(restartKeys, marked); diff != "" {
+		t.Errorf("the keys marked in example.yml differ (-restart +marked):\n%s", diff)
 	}
 }
 
-// each visits the keys below which there is no section.
+// each visits the keys that are not sections.
 func each(v reflect.Value, key string, visit func(string, reflect.Value)) {
 	if v.Kind() != reflect.Struct {
 		visit(key, v)
@@ -103,6 +103,7 @@ func each(v reflect.Value, key string, visit func(string, reflect.Value)) {
 	}
 }
 
+// alter changes a value.
 func alter(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {
@@ -117,11 +118,12 @@ func alter(t *testing.T, v reflect.Value) {
 	case reflect.Slice:
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	default:
-		t.Fatalf("no idea how to alter a %s", v.Kind())
+		t.Fatalf("alter does not support a %s", v.Kind())
 	}
 }
 
-func TestSameListen(t *testing.T) {
+// TestSameListenAddress checks which addresses conflict.
+func TestSameListenAddress(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
@@ -136,8 +138,8 @@ func TestSameListen(t *testing.T) {
 		{"127.0.0.1:0", "127.0.0.1:0", false},
 		{"nonsense", "nonsense", false},
 	} {
-		if SameListen(c.a, c.b) != c.want || SameListen(c.b, c.a) != c.want {
-			t.Errorf("%s and %s are not %v", c.a, c.b, c.want)
+		if SameListenAddress(c.a, c.b) != c.want || SameListenAddress(c.b, c.a) != c.want {
+			t.Errorf("SameListenAddress(%s, %s) = %t, want %t", c.a, c.b, !c.want, c.want)
 		}
 	}
 }

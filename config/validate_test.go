@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a file cannot show, or only a very long one; all else is in the files testdata/invalid-*.yml.
+// TestValidate checks mistakes that are impractical in a file. The others are in testdata/invalid-*.yml.
 func TestValidate(t *testing.T) {
 	proxy := func(change func(*Proxy)) Config {
 		return agent(func(c *Config) { change(c.Sources[0].Proxy) })
@@ -81,13 +81,14 @@ func TestValidate(t *testing.T) {
 				got = err.Error()
 			}
 			if got != test.want {
-				t.Errorf("error\n%s\nwant\n%s", got, test.want)
+				t.Errorf("Validate() =\n%s\nwant\n%s", got, test.want)
 			}
 		})
 	}
 }
 
-func TestListenersThatMayStandTogether(t *testing.T) {
+// TestListenersWithoutConflict checks addresses on which two sources may listen.
+func TestListenersWithoutConflict(t *testing.T) {
 	for _, listen := range [][]string{
 		{":8080", ":8081"},
 		{"127.0.0.1:8080", "127.0.0.2:8080"},
@@ -106,17 +107,18 @@ func TestListenersThatMayStandTogether(t *testing.T) {
 			}
 		})
 		if err := config.Validate(known); err != nil {
-			t.Errorf("%q: %v", listen, err)
+			t.Errorf("Validate() = %v for the listeners %q, want no error", err, listen)
 		}
 	}
 }
 
+// TestUpstreams checks which upstreams are valid and are not the proxy itself.
 func TestUpstreams(t *testing.T) {
 	for _, test := range []struct {
 		listen, upstream string
 		valid            bool
 	}{
-		{":8080", "http://agent:8080", true}, // another machine's port of the same number
+		{":8080", "http://agent:8080", true}, // the same port number on another machine
 		{":8080", "https://[2001:db8::1]:8080/base", true},
 		{":8080", "HTTP://Agent.Example.org", true},
 		{"127.0.0.1:8080", "http://127.0.0.2:8080", true},
@@ -138,19 +140,20 @@ func TestUpstreams(t *testing.T) {
 	} {
 		config := agent(func(c *Config) { *c.Sources[0].Proxy = Proxy{Listen: test.listen, Upstream: test.upstream} })
 		if err := config.Validate(known); (err == nil) != test.valid {
-			t.Errorf("listen %q, upstream %q: %v", test.listen, test.upstream, err)
+			t.Errorf("Validate() = %v for the listener %q and the upstream %q", err, test.listen, test.upstream)
 		}
 	}
 }
 
-func TestRefusedUpstreamIsNotPrinted(t *testing.T) {
+// TestInvalidUpstreamIsNotPrinted checks that an error does not contain the credentials of a URL.
+func TestInvalidUpstreamIsNotPrinted(t *testing.T) {
 	for _, upstream := range []string{
 		"http://reader:secret@agent", "http://reader:secret@agent:x", "reader:secret@agent",
 		"ftp://reader:secret@agent", "http://reader:secret@:1#a",
 	} {
 		err := agent(func(c *Config) { c.Sources[0].Proxy.Upstream = upstream }).Validate(known)
 		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", upstream, err)
+			t.Errorf("Validate() = %v for the upstream %q, want an error without it", err, upstream)
 		}
 	}
 }

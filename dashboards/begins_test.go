@@ -16,17 +16,17 @@ import (
 	"github.com/delegraph/delegraph/exporter/spans"
 )
 
-// fromWire are labels whose values only agents know, so that no series can begin before them.
+// fromWire lists the labels whose values come from agents, so that no series can exist before them.
 var fromWire = []string{"agent", "tool", "from_agent", "to_agent"}
 
 var (
-	// ratio divides by series, not by a number.
+	// ratio matches a division by series, not by a number.
 	ratio = regexp.MustCompile(`/\s+[^\s\d]`)
-	// newborn adds what a series began with, which no rate and no increase has.
+	// newborn matches the term that adds the first value of new series, which rates and increases miss.
 	newborn = regexp.MustCompile(`(\w+)(?:\{[^}]*\})? unless \w+(?:\{[^}]*\})? offset `)
 )
 
-// needed returns the counters that an expression needs to begin at zero: it takes their rate and does not add what they began with.
+// needed returns the counters that must start at zero for an expression: it takes their rate without adding their first value.
 func needed(expr string) (found []string) {
 	var added []string
 	for _, m := range newborn.FindAllStringSubmatch(expr, -1) {
@@ -48,7 +48,7 @@ func begin(t *testing.T) (begun, all map[string]bool) {
 	m := metrics.New(reg, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000})
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
 	m.Store(m.Stream())
-	m.Reserve("s", []string{"adk"}, nil)
+	m.InitSource("s", []string{"adk"}, nil)
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +68,9 @@ func begin(t *testing.T) (begun, all map[string]bool) {
 	return begun, all
 }
 
-// TestBegin holds which counters begin at zero: those whose rate an alert, a recording rule or a panel's ratio takes, and no others.
-// The rate of a series that begins at one never sees the first. Counters without labels always begin at zero, histograms never do.
+// TestBegin checks that exactly those counters start at zero of which an alert, a recording rule or
+// a ratio in a panel takes the rate. A rate misses the first increase of other counters. Counters
+// without labels always start at zero, histograms never do.
 func TestBegin(t *testing.T) {
 	wanted := map[string]bool{}
 	for _, r := range rules(t) {
@@ -78,7 +79,7 @@ func TestBegin(t *testing.T) {
 		}
 	}
 	for _, d := range boards(t) {
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			for _, target := range p.Targets {
 				if ratio.MatchString(target.Expr) {
 					for _, name := range needed(target.Expr) {
@@ -98,18 +99,18 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestBars has every bar of a counter that does not begin at zero show what it began with: what happens once would be in none.
+// TestBars checks that bars of a counter that does not start at zero include its first value.
 func TestBars(t *testing.T) {
 	begun, all := begin(t)
 	for _, d := range boards(t) {
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			if p.FieldConfig == nil || p.FieldConfig.Defaults.Custom["drawStyle"] != "bars" || p.FieldConfig.Defaults.Unit != "short" {
 				continue
 			}
 			for _, target := range p.Targets {
 				for _, name := range needed(target.Expr) {
 					if all[name] && !begun[name] {
-						t.Errorf("%s: the first of %s is in no bar", p.Title, name)
+						t.Errorf("%s: the bars lack the first value of %s", p.Title, name)
 					}
 				}
 			}
@@ -117,7 +118,7 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestNeeded shows what an expression is found to need.
+// TestNeeded checks which counters an expression needs to start at zero.
 func TestNeeded(t *testing.T) {
 	for expr, want := range map[string][]string{
 		`sum(rate(a_total{x="1"}[5m])) / sum(increase(b_total[5m]))`:                                                         {"a_total", "b_total"},

@@ -19,14 +19,14 @@ var (
 	inItalics    = regexp.MustCompile(`(?:^|[^*\w])\*([A-Z][^*\n]+)\*(?:[^*\w]|$)`)
 )
 
-// TestDocs holds the metrics, dashboards and panels that runbooks and guides send people to against those that exist. Titles stand
-// in italics there.
+// TestDocs checks that the metrics, dashboards and panels that the runbooks and guides name exist.
+// Titles are in italics there.
 func TestDocs(t *testing.T) {
 	known := existing(t)
 	var titles []string
 	for _, d := range boards(t) {
 		titles = append(titles, d.Title)
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			titles = append(titles, p.Title)
 		}
 	}
@@ -50,7 +50,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// guides are the pages that lead from nothing to pictures and alerts, and from an alert to its cause.
+// guides returns the pages about dashboards and alerts.
 func guides(t *testing.T) map[string]string {
 	t.Helper()
 	pages, err := filepath.Glob("../docs/runbooks/*.md")
@@ -70,7 +70,7 @@ func guides(t *testing.T) map[string]string {
 
 var keyInText = regexp.MustCompile("`((?:runs|traces|metrics|limits|stream|web|proxy|tail)(?:\\.[a-z_]+)+)(?:: [^`]+)?`")
 
-// TestDocsConfiguration holds the keys that runbooks have people change against those that there are.
+// TestDocsConfiguration checks that the configuration keys that the runbooks name exist.
 func TestDocsConfiguration(t *testing.T) {
 	content, err := os.ReadFile("../config/example.yml")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestDocsConfiguration(t *testing.T) {
 	}
 }
 
-// note collects the keys of a configuration with those above them; what stands in a list is as if it stood alone.
+// note collects the keys of a configuration with their paths. The members of a list have the path of the list.
 func note(known map[string]bool, above string, value any) {
 	switch value := value.(type) {
 	case []any:
@@ -112,7 +112,7 @@ func note(known map[string]bool, above string, value any) {
 	}
 }
 
-// TestRunbookReasons has a runbook that tells causes apart name each reason that its metric knows.
+// TestRunbookReasons checks that a runbook explains each reason of its metric.
 func TestRunbookReasons(t *testing.T) {
 	content, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
@@ -128,7 +128,7 @@ func TestRunbookReasons(t *testing.T) {
 		}
 		for _, reason := range strings.Split(string(row[1]), ", ") {
 			if !strings.Contains(pages["../docs/runbooks/"+page+".md"], reason) {
-				t.Errorf("the runbook %s does not say what %s is", page, reason)
+				t.Errorf("the runbook %s does not explain %s", page, reason)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestRunbookReasons(t *testing.T) {
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestDocsPrometheus has promtool read the configuration that a beginner copies, beside a checkout.
+// TestDocsPrometheus checks the example configuration with promtool.
 func TestDocsPrometheus(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
 	rules, err := filepath.Abs("rules")
@@ -160,7 +160,7 @@ func TestDocsPrometheus(t *testing.T) {
 	t.Error("prometheus.md has no configuration of Prometheus")
 }
 
-// collector is a configuration of an OpenTelemetry Collector, as far as its parts refer to each other.
+// collector is the configuration of an OpenTelemetry Collector, with the parts that refer to each other.
 type collector struct {
 	Receivers, Processors, Exporters, Connectors map[string]any
 	Service                                      struct {
@@ -168,8 +168,8 @@ type collector struct {
 	}
 }
 
-// unconnected are the parts that no pipeline has, and those that one has and nobody defines. A connector leads out of one pipeline
-// and into another.
+// unconnected returns the parts that no pipeline uses, and those that a pipeline uses but that are not defined. A connector ends
+// one pipeline and starts another.
 func (c collector) unconnected() (found []string) {
 	sources, sinks, steps := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, p := range c.Service.Pipelines {
@@ -206,7 +206,7 @@ func keys(all ...map[string]any) map[string]bool {
 	return set
 }
 
-// TestDocsCollectors holds the collectors' configurations together: each part is where it is to be, and data flows through it.
+// TestDocsCollectors checks that the parts of the example collector configurations are connected.
 func TestDocsCollectors(t *testing.T) {
 	found := 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(guides(t)["../docs/how-to/tail-sampling.md"], -1) {
@@ -223,7 +223,7 @@ func TestDocsCollectors(t *testing.T) {
 		}
 		c.Receivers["another"] = nil
 		if problems := c.unconnected(); len(problems) != 1 {
-			t.Errorf("what nobody uses is not found: %q", problems)
+			t.Errorf("unused parts are not found: %q", problems)
 		}
 	}
 	if found != 2 {

@@ -1,6 +1,7 @@
 package dashboards_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
 
-// boards reads the dashboards by the names of their files.
+// boards returns the dashboards by file name.
 func boards(t *testing.T) map[string]grafana.Dashboard {
 	t.Helper()
 	found, err := filepath.Glob("*.json")
@@ -32,27 +33,58 @@ func boards(t *testing.T) map[string]grafana.Dashboard {
 	return all
 }
 
-// exempt are the rules that a dashboard need not keep, with the reason.
+// exempt lists rules that a dashboard need not follow, with the reason.
 var exempt = map[string]map[string]string{
 	"delegraph-agents": {"instance": "agents are looked at over all of their instances, which come and go with pods"},
 }
 
-// units are those of Grafana that ours use.
+// units lists Grafana's units that our dashboards use.
 var units = []string{"short", "none", "percentunit", "s", "bytes", "Bps", "cps", "cpm", "bool_yes_no"}
 
-// lint holds a dashboard against the rules of Grafana's dashboard-linter, under their names, and against some of our own.
+// lint checks a dashboard against the rules of Grafana's dashboard-linter, by their names, and against some rules of our own.
 func lint(d grafana.Dashboard) (found []string) {
 	report := func(rule, format string, args ...any) { found = append(found, rule+": "+fmt.Sprintf(format, args...)) }
 	if d.Editable {
 		report("uneditable-dashboard", "what somebody changes in place is lost at the next upgrade")
 	}
 	lintVariables(d, report)
-	ids, taken := map[int]bool{}, map[[2]int]string{}
-	for _, p := range d.Panels {
+	lintRows(d, report)
+	if !slices.ContainsFunc(d.Annotations.List, func(a grafana.Annotation) bool {
+		return a.Enable && a.Datasource.UID == "${datasource}" && strings.HasPrefix(a.Expr, `ALERTS{`) && strings.Contains(a.Expr, `source=~"$source|"`)
+	}) {
+		report("annotations-alerts", "no alerts are marked")
+	}
+	ids := map[int]bool{}
+	for _, p := range d.AllPanels() {
 		if ids[p.ID] {
 			report("panel-id", "%d is of two panels", p.ID)
 		}
 		ids[p.ID] = true
+		if p.Type != "row" {
+			lintPanel(d, p, report)
+		}
+	}
+	return slices.Compact(found)
+}
+
+// lintRows checks that only the first row is open, and that no panels overlap.
+func lintRows(d grafana.Dashboard, report reporter) {
+	lintPlaces(d.Panels, report)
+	for i, p := range d.Panels {
+		if p.Type != "row" {
+			continue
+		}
+		if p.Collapsed == nil || p.Panels == nil || *p.Collapsed != (i > 0) || len(*p.Panels) > 0 != (i > 0) {
+			report("row-collapsed", "%s is open and not the first row, or the reverse", p.Title)
+			continue
+		}
+		lintPlaces(*p.Panels, report)
+	}
+}
+
+func lintPlaces(panels []grafana.Panel, report reporter) {
+	taken := map[[2]int]string{}
+	for _, p := range panels {
 		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
 				if other := taken[[2]int{x, y}]; other != "" || x >= 24 {
@@ -61,11 +93,7 @@ func lint(d grafana.Dashboard) (found []string) {
 				taken[[2]int{x, y}] = p.Title
 			}
 		}
-		if p.Type != "row" {
-			lintPanel(d, p, report)
-		}
 	}
-	return slices.Compact(found)
 }
 
 type reporter func(rule, format string, args ...any)
@@ -76,6 +104,12 @@ func lintVariables(d grafana.Dashboard, report reporter) {
 		named = append(named, v.Name)
 		if v.Type == "datasource" {
 			datasources = append(datasources, v.Name+" "+v.Label+" "+v.Query)
+			continue
+		}
+		if v.Type == "textbox" {
+			if v.Current == nil || v.Current.Value != v.Query || v.Query == "" {
+				report("template-textbox", "%s has no value at first", v.Name)
+			}
 			continue
 		}
 		if v.Refresh != 2 {
@@ -119,6 +153,22 @@ func lintPanel(d grafana.Dashboard, p grafana.Panel, report reporter) {
 	if len(p.Targets) == 0 {
 		report("panel-no-targets", "%s asks nothing", p.Title)
 	}
+	if p.FieldConfig.Defaults.NoValue == "" {
+		report("panel-no-value", "%s does not say why it is empty", p.Title)
+	}
+	if p.Type == "table" {
+		options, _ := p.Options.(map[string]any)
+		if sorted, _ := json.Marshal(options["sortBy"]); string(sorted) != `[{"desc":true,"displayName":"Failed"}]` {
+			report("table-sorted", "%s is sorted by %s, not by what failed", p.Title, sorted)
+		}
+	}
+	if p.Type == "nodeGraph" {
+		options, _ := p.Options.(map[string]any)
+		if !strings.HasPrefix(p.Targets[0].Expr, "topk(50, ") || p.GridPos.W < 24 || options["layoutAlgorithm"] != "force" {
+			report("graph-readable", "%s is too small, or has too many edges or an unsuitable layout", p.Title)
+		}
+	}
+	lintLinks(p, report)
 	if p.FieldConfig.Defaults.Custom["drawStyle"] == "bars" && p.Interval != "1m" {
 		report("panel-interval", "%s has bars of %q", p.Title, p.Interval)
 	}
@@ -130,7 +180,37 @@ func lintPanel(d grafana.Dashboard, p grafana.Panel, report reporter) {
 	}
 }
 
-// begun is what series began with, in front of their increase over the period or of their rate.
+// lintLinks checks the links to Delegraph's page: panels of runs and of single sources have one, with the labels of their series.
+func lintLinks(p grafana.Panel, report reporter) {
+	ofRuns := false
+	labels := map[string]bool{}
+	for _, target := range p.Targets {
+		for _, s := range namesIn(target.Expr).selectors {
+			ofRuns = ofRuns || strings.HasPrefix(s.metric, "delegraph_run_duration") || strings.HasPrefix(s.metric, "delegraph_runs_ended")
+		}
+		for _, m := range inLegend.FindAllStringSubmatch(target.LegendFormat, -1) {
+			labels[m[1]] = true
+		}
+	}
+	if !ofRuns && !labels["source"] {
+		return
+	}
+	if len(p.FieldConfig.Defaults.Links) != 1 || !strings.HasPrefix(p.FieldConfig.Defaults.Links[0].URL, "${delegraph:raw}/") {
+		report("panel-links", "%s does not link to the runs", p.Title)
+		return
+	}
+	for _, label := range []string{"source", "agent", "status"} {
+		filter := label + "=${__field.labels." + label + ":percentencode}"
+		if labels[label] != strings.Contains(p.FieldConfig.Defaults.Links[0].URL, filter) {
+			report("panel-links", "%s links to %s", p.Title, p.FieldConfig.Defaults.Links[0].URL)
+		}
+	}
+	if strings.HasPrefix(p.Title, "Duration of") && !p.Targets[0].Exemplar {
+		report("panel-links", "%s does not link to traces", p.Title)
+	}
+}
+
+// begun matches the term that adds the first value of new series to an increase over the period or to a rate.
 var begun = regexp.MustCompile(`\w+\{[^}]*\} unless \w+\{[^}]*\} offset (?:\$__range or (increase)|\$__interval or (rate))\(`)
 
 func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, report reporter) {
@@ -144,7 +224,7 @@ func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, rep
 			report("target-counter-agg", "%s looks at the counter %s as it stands", p.Title, s.metric)
 		}
 		window := map[string]string{"rate": "$__rate_interval", "increase": "$__range"}[s.function]
-		if p.Type == "heatmap" { // of which nobody adds anything up
+		if p.Type == "heatmap" { // which nobody sums
 			window = "$__rate_interval"
 		}
 		if counts && s.window != window {
@@ -180,13 +260,13 @@ func TestLint(t *testing.T) {
 			t.Errorf("%s: %s", name, problem)
 		}
 		if uids[d.UID] || d.UID == "" {
-			t.Errorf("%s: the uid %q is not its own", name, d.UID)
+			t.Errorf("%s: the uid %q is used by another dashboard", name, d.UID)
 		}
 		uids[d.UID] = true
 	}
 }
 
-// TestLintReports breaks each rule.
+// TestLintReports breaks each rule and checks that lint reports it.
 func TestLintReports(t *testing.T) {
 	for rule, breaks := range map[string]func(*grafana.Dashboard){
 		"uneditable-dashboard":           func(d *grafana.Dashboard) { d.Editable = true },
@@ -211,6 +291,13 @@ func TestLintReports(t *testing.T) {
 		"target-job":                     asks(`sum(a{namespace="", instance=""})`),
 		"target-instance":                asks(`sum(a{namespace="", job=""})`),
 		"target-legend":                  func(d *grafana.Dashboard) { d.Panels[1].Targets[0].LegendFormat = "{{a}}" },
+		"template-textbox":               func(d *grafana.Dashboard) { d.Templating.List[len(d.Templating.List)-1].Current = nil },
+		"annotations-alerts":             func(d *grafana.Dashboard) { d.Annotations.List[0].Enable = false },
+		"row-collapsed":                  func(d *grafana.Dashboard) { *secondRow(d).Collapsed = false },
+		"panel-no-value":                 func(d *grafana.Dashboard) { d.Panels[1].FieldConfig.Defaults.NoValue = "" },
+		"panel-links":                    func(d *grafana.Dashboard) { (*secondRow(d).Panels)[0].FieldConfig.Defaults.Links = nil },
+		"table-sorted":                   func(d *grafana.Dashboard) { d.Panels[1].Type = "table" },
+		"graph-readable":                 func(d *grafana.Dashboard) { d.Panels[1].Type = "nodeGraph" },
 		"target-range":                   func(d *grafana.Dashboard) { d.Panels[1].Targets[0].Range = true },
 	} {
 		d := boards(t)["delegraph.json"]
@@ -222,11 +309,15 @@ func TestLintReports(t *testing.T) {
 	}
 }
 
-// bars is a panel of a dashboard that has bars.
+// secondRow returns the first row that is collapsed.
+func secondRow(d *grafana.Dashboard) *grafana.Panel {
+	return &d.Panels[1+slices.IndexFunc(d.Panels[1:], func(p grafana.Panel) bool { return p.Type == "row" })]
+}
+
+// bars returns a panel with bars, of the second row.
 func bars(d *grafana.Dashboard) *grafana.Panel {
-	return &d.Panels[slices.IndexFunc(d.Panels, func(p grafana.Panel) bool {
-		return p.FieldConfig != nil && p.FieldConfig.Defaults.Custom["drawStyle"] == "bars"
-	})]
+	panels := *secondRow(d).Panels
+	return &panels[slices.IndexFunc(panels, func(p grafana.Panel) bool { return p.FieldConfig.Defaults.Custom["drawStyle"] == "bars" })]
 }
 
 func asks(expr string) func(*grafana.Dashboard) {

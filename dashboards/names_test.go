@@ -17,13 +17,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/metrics"
 )
 
-// ofTargets are the labels that the scraping gives every series: Prometheus two of them, Kubernetes' own configuration the third.
+// ofTargets lists the labels that scraping adds to every series: two by Prometheus, the third by the usual configuration for
+// Kubernetes.
 var ofTargets = []string{"job", "instance", "namespace"}
 
-// existing are the names of the series that a scrape of Delegraph brings, each with its labels, and those that the rules record.
+// existing returns the labels of all series by name: those that a scrape of Delegraph returns and those that the rules record.
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
-	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus has of itself
+	all := register{"up": nil, "ALERTS": {"alertname", "alertstate", "severity"}} // which Prometheus makes itself
 	metrics.New(all, metrics.Settings{Names: conventions.Latest(), MaxLabelValues: 1, MaxLabelSets: 1})
 	m := metrics.New(all, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 1, MaxLabelSets: 1})
 	m.ObserveSpans(nil, []string{"a reason"})
@@ -46,7 +47,7 @@ func existing(t *testing.T) map[string][]string {
 	return all
 }
 
-// register notes what registers: the names of series, and their labels.
+// register collects the names and labels of the series that are registered.
 type register map[string][]string
 
 func (r register) MustRegister(cs ...prometheus.Collector) {
@@ -75,7 +76,7 @@ func (r register) Register(c prometheus.Collector) error {
 
 func (register) Unregister(prometheus.Collector) bool { return false }
 
-// What a description says of itself: its fields are not exported.
+// These parse the text of a description, whose fields are not exported.
 var (
 	inDescription = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", help: .*, constLabels: \{(.*)\}, variableLabels: \{(.*)\}`)
 	constantValue = regexp.MustCompile(`="[^"]*"`)
@@ -87,7 +88,7 @@ func before(text, mark string) string {
 	return text
 }
 
-// rule is one of the rules file.
+// rule is a rule of the rules file.
 type rule struct {
 	Alert, Record, Expr, For string
 	Labels, Annotations      map[string]string
@@ -114,7 +115,7 @@ func rules(t *testing.T) (all []rule) {
 	return all
 }
 
-// unknown are the metrics and labels of an expression that nobody has.
+// unknown returns the metrics and labels of an expression that do not exist.
 func unknown(expr string, known map[string][]string) (found []string) {
 	n := namesIn(expr)
 	labels := slices.Concat(ofTargets, n.made)
@@ -138,11 +139,11 @@ func unknown(expr string, known map[string][]string) (found []string) {
 	return found
 }
 
-// valuesOf has the metric of a variable's query, its matchers and the label. A histogram's name stands in a pattern, since its
-// series have one of two names.
+// valuesOf matches the query of a variable: the metric, its matchers and the label. The name of a histogram is in a pattern
+// because its series have one of two names.
 var valuesOf = regexp.MustCompile(`^label_values\((?:\{__name__=~")?(\w+)(?:\(_count\)\?",)?\{?([^}]*)\}?, (\w+)\)$`)
 
-// TestNames holds everything that a dashboard or a rule refers to against what Delegraph has.
+// TestNames checks that the metrics and labels in dashboards and rules exist.
 func TestNames(t *testing.T) {
 	known := existing(t)
 	for name, d := range boards(t) {
@@ -155,7 +156,7 @@ func TestNames(t *testing.T) {
 				t.Errorf("%s: the variable %s: %s does not exist", name, v.Name, u)
 			}
 		}
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			for _, target := range p.Targets {
 				for _, u := range unknown(target.Expr, known) {
 					t.Errorf("%s: %s: %s does not exist", name, p.Title, u)
@@ -170,7 +171,34 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestUnknown shows that what does not exist is found, wherever it stands.
+// TestSourceFilter checks that the variable source selects in every query whose metric has that label.
+func TestSourceFilter(t *testing.T) {
+	known := existing(t)
+	for name, d := range boards(t) {
+		for _, p := range d.AllPanels() {
+			for _, target := range p.Targets {
+				for _, metric := range unfiltered(target.Expr, known) {
+					t.Errorf("%s: %s: %s is of every source", name, p.Title, metric)
+				}
+			}
+		}
+	}
+	if found := unfiltered(`a{job="x"} / b + c{source=~"$source"}`, map[string][]string{"a": {"source"}, "b": nil, "c": {"source"}}); !slices.Equal(found, []string{"a"}) {
+		t.Errorf("without a filter are %q", found)
+	}
+}
+
+// unfiltered returns the metrics with the label source that an expression does not filter by it.
+func unfiltered(expr string, known map[string][]string) (found []string) {
+	for _, s := range namesIn(expr).selectors {
+		if slices.Contains(known[s.metric], "source") && !slices.Contains(s.labels, "source") {
+			found = append(found, s.metric)
+		}
+	}
+	return found
+}
+
+// TestUnknown checks that unknown metrics and labels are found.
 func TestUnknown(t *testing.T) {
 	known := map[string][]string{"a": {"x"}, "b_total": {"y"}}
 	for expr, want := range map[string][]string{
@@ -187,7 +215,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// unshown are the metrics of which there is no panel and no alert, with the reason.
+// unshown lists the metrics that no panel and no rule uses, with the reason.
 var unshown = map[string]string{
 	"delegraph_config_last_reload_success_timestamp_seconds": "when it was is asked once it has failed, which a panel shows",
 
@@ -199,7 +227,7 @@ var unshown = map[string]string{
 	"gen_ai_client_inference_operation_output_tokens":             "how the tokens that a panel shows are distributed",
 }
 
-// TestEveryMetricIsShown has all that Delegraph counts looked at by somebody.
+// TestEveryMetricIsShown checks that each metric is in a panel or a rule.
 func TestEveryMetricIsShown(t *testing.T) {
 	asked := map[string]bool{}
 	note := func(expr string) {
@@ -208,7 +236,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 		}
 	}
 	for _, d := range boards(t) {
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			for _, target := range p.Targets {
 				note(target.Expr)
 			}
@@ -222,7 +250,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 		ours := strings.HasPrefix(name, "delegraph_") || strings.HasPrefix(name, "gen_ai_")
 		of := parts.ReplaceAllString(name, "")
 		if _, ok := known[of]; ok && of != name {
-			continue // it is the histogram that has to be shown
+			continue // the histogram itself must be shown
 		}
 		if ours && asked[name] == (unshown[name] != "") {
 			t.Errorf("%s: shown %v, to be left out because %q", name, asked[name], unshown[name])

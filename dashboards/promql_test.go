@@ -11,23 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// names are what an expression refers to.
+// names holds the names in an expression.
 type names struct {
 	selectors []selector
 	groupings []string // labels in by (…) and on (…)
-	made      []string // labels that the expression makes by itself
+	made      []string // labels that the expression creates
 }
 
-// selector is a metric with what is said of it.
+// selector is a metric with its matchers.
 type selector struct {
 	metric   string
-	function string   // that it is the argument of, or ""
+	function string   // whose argument it is, or ""
 	window   string   // of a range
-	labels   []string // that are matched
+	labels   []string // labels in the matchers
 }
 
-// namesIn reads an expression by its words. A parser of the language would bring in all of Prometheus; promtool, where there is
-// one, says whether it is an expression at all.
+// namesIn finds the names in an expression by its tokens. A parser of PromQL would need all of Prometheus as a dependency.
+// promtool checks that it is an expression at all.
 func namesIn(expr string) names {
 	r := &reader{calls: []call{{}}}
 	r.Init(strings.NewReader(expr))
@@ -44,8 +44,8 @@ func namesIn(expr string) names {
 type reader struct {
 	scanner.Scanner
 	found  names
-	calls  []call // that are open; the first is none
-	called string // the function whose parenthesis comes next
+	calls  []call // open calls; the first is a sentinel
+	called string // the function before the next parenthesis
 }
 
 type call struct {
@@ -93,7 +93,7 @@ func (r *reader) selector(metric, function string) selector {
 	return s
 }
 
-// until collects the words up to a bracket.
+// until collects the names up to a bracket.
 func (r *reader) until(end rune) (words []string) {
 	for token := r.Scan(); token != end && token != scanner.EOF; token = r.Scan() {
 		if token == scanner.Ident {
@@ -103,7 +103,7 @@ func (r *reader) until(end rune) (words []string) {
 	return words
 }
 
-// TestNamesIn shows that the words are read rightly.
+// TestNamesIn checks the names found in expressions.
 func TestNamesIn(t *testing.T) {
 	for expr, want := range map[string]names{
 		`up == 0`: {selectors: []selector{{metric: "up"}}},

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestPromtool has promtool judge the rules and run their tests.
+// TestPromtool checks the rules with promtool and runs their tests.
 func TestPromtool(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
 	if said, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "--lint=all", "--lint-fatal", "rules/delegraph.yml").CombinedOutput(); err != nil {
@@ -29,10 +29,11 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// least is what an alert needs at least in its window, so that little traffic is no reason for it.
+// least matches the minimum count of an alert, which keeps it from firing at low traffic.
 var least = regexp.MustCompile(`(?m)^ +and .*>= \d+$`)
 
-// TestQuietNight takes the least numbers away: in the test of low traffic everything fires that had one.
+// TestQuietNight removes the minimum counts from the alerts and checks that all of these then fire
+// at low traffic.
 func TestQuietNight(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
 	content, err := os.ReadFile("rules/delegraph.yml")
@@ -51,7 +52,7 @@ func TestQuietNight(t *testing.T) {
 	}
 	said, err := exec.CommandContext(t.Context(), promtool, "test", "rules", test).CombinedOutput()
 	if err == nil {
-		t.Error("nothing fires")
+		t.Error("no alert fires")
 	}
 	guarded := 0
 	for _, r := range rules(t) {
@@ -67,12 +68,12 @@ func TestQuietNight(t *testing.T) {
 			t.Errorf("%s %s does not fire: %s", r.Alert, r.Labels["long"], said)
 		}
 	}
-	if guarded < 9 {
-		t.Errorf("only %d alerts have a least number", guarded)
+	if guarded < 15 {
+		t.Errorf("only %d alerts have a minimum count", guarded)
 	}
 }
 
-// TestPanelsAreExpressions has promtool read every query of the dashboards, as a rule.
+// TestPanelsAreExpressions checks every query of the dashboards with promtool.
 func TestPanelsAreExpressions(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
 	windows := strings.NewReplacer("$__rate_interval", "5m", "$__interval_ms", "60000", "$__interval", "1m", "$__range", "3h")
@@ -94,7 +95,7 @@ func TestPanelsAreExpressions(t *testing.T) {
 	}
 	var records []record
 	for _, d := range boards(t) {
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			for _, target := range p.Targets {
 				records = append(records, record{fmt.Sprintf("panel:%d", len(records)), windows.Replace(target.Expr)})
 			}
@@ -104,11 +105,11 @@ func TestPanelsAreExpressions(t *testing.T) {
 		t.Errorf("%d queries: %v: %s", len(records), err, said)
 	}
 	if _, err := check([]record{{"broken", "sum(rate(a))"}}); err == nil {
-		t.Error("promtool takes what is no expression")
+		t.Error("promtool accepts an invalid expression")
 	}
 }
 
-// TestAlerts holds every alert against what a person needs who is woken by it, and against its test.
+// TestAlerts checks each alert's labels, annotations, runbook and test.
 func TestAlerts(t *testing.T) {
 	const pages = "https://github.com/delegraph/delegraph/blob/main/docs/runbooks/"
 	var alerts []string
@@ -126,8 +127,9 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 		if r.For == "" || r.Annotations["runbook_url"] != pages+r.Alert+".md" {
-			t.Errorf("%s holds for %q and leads to %s", r.Alert, r.For, r.Annotations["runbook_url"])
+			t.Errorf("%s has the duration %q and the runbook %s", r.Alert, r.For, r.Annotations["runbook_url"])
 		}
+		checkDashboard(t, r)
 		page, err := os.ReadFile("../docs/runbooks/" + r.Alert + ".md")
 		if err != nil {
 			t.Error(err)
@@ -144,7 +146,7 @@ func TestAlerts(t *testing.T) {
 	}
 	for _, alert := range alerts {
 		if fires, silent := tested(t, alert); fires == 0 || silent == 0 {
-			t.Errorf("%s: its test has %d moments at which it fires, and %d at which nothing else does or it is silent", alert, fires, silent)
+			t.Errorf("%s: its test expects it %d times, and checks all alerts %d times; want both", alert, fires, silent)
 		}
 	}
 	orphans, err := filepath.Glob("../docs/runbooks/*.md")
@@ -153,7 +155,39 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// tested counts the moments of an alert's own test at which it fires, and those at which all that fires is told.
+var (
+	dashboardURL = regexp.MustCompile(`^/d/([\w-]+)(?:\?(.+))?$`)
+	urlVariable  = regexp.MustCompile(`^var-(\w+)=\{\{ \$labels\.(\w+) \| urlquery \}\}$`)
+)
+
+// checkDashboard checks that an alert's dashboard exists and has the variables that the link sets.
+func checkDashboard(t *testing.T, r rule) {
+	t.Helper()
+	link := dashboardURL.FindStringSubmatch(r.Annotations["dashboard_url"])
+	if link == nil {
+		t.Errorf("%s has the dashboard %q", r.Alert, r.Annotations["dashboard_url"])
+		return
+	}
+	var variables []string
+	for _, d := range boards(t) {
+		if d.UID == link[1] {
+			for _, v := range d.Templating.List {
+				variables = append(variables, v.Name)
+			}
+		}
+	}
+	if len(variables) == 0 {
+		t.Errorf("%s: there is no dashboard %s", r.Alert, link[1])
+	}
+	for part := range strings.SplitSeq(link[2], "&") {
+		m := urlVariable.FindStringSubmatch(part)
+		if part != "" && (m == nil || m[1] != m[2] || !slices.Contains(variables, m[1])) {
+			t.Errorf("%s: the dashboard %s has no variable for %q", r.Alert, link[1], part)
+		}
+	}
+}
+
+// tested counts the times at which an alert's own test expects it, and those at which the test checks all firing alerts.
 func tested(t *testing.T, alert string) (fires, all int) {
 	t.Helper()
 	content, err := os.ReadFile("rules/tests/" + alert + ".yml")
@@ -195,7 +229,7 @@ func testFiles(t *testing.T) []string {
 		t.Fatalf("no tests of the rules: %v", err)
 	}
 	for _, file := range files {
-		// The test cache sees what we read, and not what promtool does.
+		// The test cache notices only files that the test itself reads, not those that promtool reads.
 		if _, err := os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +237,7 @@ func testFiles(t *testing.T) []string {
 	return files
 }
 
-// component is the path of a binary that .ci/install/<installer> brings.
+// component returns the path of a binary that .ci/install/<installer> installs.
 func component(t *testing.T, installer, name string) string {
 	t.Helper()
 	if found, err := exec.LookPath(name); err == nil {
@@ -217,7 +251,7 @@ func component(t *testing.T, installer, name string) string {
 	return binary
 }
 
-// installed is the folder of an installer.
+// installed returns the folder of an installer.
 func installed(t *testing.T, installer string) string {
 	t.Helper()
 	if folder := os.Getenv("DELEGRAPH_" + strings.ToUpper(installer)); folder != "" {

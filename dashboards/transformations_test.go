@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
 
-// What Grafana's Prometheus makes of an answer that is asked for as a table: the time, a field for each label, and the value.
+// These model what Grafana's Prometheus data source makes of a table query: the time, a field for each label, and the value.
 type (
 	frame struct {
 		RefID  string  `json:"refId"`
@@ -31,15 +31,14 @@ func column(name, kind string, values ...any) field {
 	return field{Name: name, Type: kind, Config: map[string]any{}, Values: values}
 }
 
-// shown is a field of what a panel gets.
-type shown struct {
-	Name   string // by which the panel knows it
-	Shown  string // over a column
+// shownField is a field that a panel gets.
+type shownField struct {
+	Name   string // the name that the panel uses
+	Shown  string // the header of its column
 	Values []any
 }
 
-// TestTransformations has Grafana's own code do with answers what the panels ask it to: the node graph gets the fields that it looks
-// for, under these very names, and the table a row for each of an agent's tools.
+// TestTransformations runs the panels' transformations with Grafana's own code.
 func TestTransformations(t *testing.T) {
 	edges := []frame{{RefID: "A", Fields: []field{
 		column("Time", "time", 1, 1), column("id", "string", "a → b", "b → c"), column("source", "string", "a", "b"),
@@ -53,19 +52,19 @@ func TestTransformations(t *testing.T) {
 	for _, test := range []struct {
 		panel  string
 		frames []frame
-		want   []shown
+		want   []shownField
 	}{
-		{"Who delegates to whom", edges, []shown{
+		{"Who delegates to whom", edges, []shownField{
 			{"id", "id", []any{"a → b", "b → c"}}, {"source", "source", []any{"a", "b"}}, {"target", "target", []any{"b", "c"}},
 			{"mainstat", "mainstat", []any{3.0, 1.0}},
 		}},
-		{"Tools of the period", tools, []shown{
+		{"Tools by agent", tools, []shownField{
 			{"agent", "Agent", []any{"x", "y"}}, {"tool", "Tool", []any{"search", "search"}},
 			{"Value #A", "Calls", []any{4.0, 2.0}}, {"Value #B", "Failed", []any{0.5, nil}}, {"Value #C", "Duration, p95", []any{nil, 1.25}},
 		}},
 	} {
-		got := transformed(t, panelOf(t, test.panel), test.frames)
-		if diff := cmp.Diff([][]shown{test.want}, got); diff != "" {
+		got := transform(t, panelOf(t, test.panel), test.frames)
+		if diff := cmp.Diff([][]shownField{test.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.panel, diff)
 		}
 	}
@@ -74,7 +73,7 @@ func TestTransformations(t *testing.T) {
 func panelOf(t *testing.T, title string) grafana.Panel {
 	t.Helper()
 	for _, d := range boards(t) {
-		for _, p := range d.Panels {
+		for _, p := range d.AllPanels() {
 			if p.Title == title {
 				return p
 			}
@@ -84,8 +83,8 @@ func panelOf(t *testing.T, title string) grafana.Panel {
 	return grafana.Panel{}
 }
 
-// transformed is what Grafana makes of the frames: fields of one frame or several.
-func transformed(t *testing.T, p grafana.Panel, frames []frame) (out [][]shown) {
+// transform returns the frames after Grafana's transformations.
+func transform(t *testing.T, p grafana.Panel, frames []frame) (out [][]shownField) {
 	t.Helper()
 	packages := npm(t, "@grafana/data")
 	script, err := os.ReadFile("testdata/schema/transform.cjs")
@@ -111,7 +110,7 @@ func transformed(t *testing.T, p grafana.Panel, frames []frame) (out [][]shown) 
 	if err != nil {
 		t.Fatalf("%v: %s", err, complaints.String())
 	}
-	var all [][][]shown
+	var all [][][]shownField
 	if err := json.Unmarshal(said, &all); err != nil || len(all) != 1 {
 		t.Fatalf("%v: %s", err, said)
 	}

@@ -23,20 +23,20 @@ type (
 	}
 )
 
-// TestValues has promtool work out panels of which a wrong number would look as good as the right one.
+// TestValues checks, with promtool, the values of panels whose errors would be hard to notice.
 func TestValues(t *testing.T) {
 	promtool := component(t, "prometheus", "promtool")
-	errors, frames, objective := 24.0, 2640.0, 0.001 // not constants, whose arithmetic is exact
+	errors, frames, objective := 24.0, 2640.0, 0.001 // variables, because arithmetic of constants would be exact
 	for _, test := range []struct {
 		name, panel      string
-		around           [2]string // the panel's query
+		around           [2]string // wraps the panel's query
 		interval, moment string
 		input            []series
 		want             []value
 	}{
 		{
-			// As many as there were, and not the mean of none and one in ten.
-			"a source of yesterday has a day's part in the budget", "Error budget left, 30 days", [2]string{}, "1h", "239h",
+			// The real total, not the mean of 0 and 10 %.
+			"a source that is one day old counts for one day", "Error budget left, 30 days", [2]string{}, "1h", "239h",
 			[]series{
 				{`namespace_job_source:delegraph_frames:rate5m{source="old"}`, "10x239"}, {`namespace_job_source:delegraph_parse_errors:rate5m{source="old"}`, "0x239"},
 				{`namespace_job_source:delegraph_frames:rate5m{source="new"}`, "_x216 10x23"}, {`namespace_job_source:delegraph_parse_errors:rate5m{source="new"}`, "_x216 1x23"},
@@ -57,12 +57,12 @@ func TestValues(t *testing.T) {
 			[]value{{`{status="failed"}`, 120}},
 		},
 		{
-			"a bar shows what happened once", "Sessions no longer listened to", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			"a bar shows what happened once", "Sessions evicted", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
 			[]series{{`delegraph_source_sessions_evicted_total{job="d", instance="i", source="s"}`, "_x180 1x60"}},
 			[]value{{`{source="s"}`, 1}},
 		},
 		{
-			"tokens by either table of names are added up", "Tokens a minute", [2]string{}, "15s", "60m",
+			"tokens by either table of names are added up", "Tokens per minute", [2]string{}, "15s", "60m",
 			[]series{
 				{`gen_ai_client_token_usage_sum{job="d", instance="released", source="s", gen_ai_token_type="input"}`, "0+15x240"},
 				{`gen_ai_client_token_usage_sum{job="d", instance="released", source="s", gen_ai_token_type="output"}`, "0+30x240"},
@@ -70,6 +70,20 @@ func TestValues(t *testing.T) {
 				{`gen_ai_client_inference_usage_output_tokens_total{job="d", instance="latest", source="s"}`, "0+15x240"},
 			},
 			[]value{{`{gen_ai_token_type="input"}`, 240}, {`{gen_ai_token_type="output"}`, 180}},
+		},
+		{
+			"the time of a token is that of all responses", "Time per output token", [2]string{}, "15s", "60m",
+			[]series{
+				{`gen_ai_client_operation_duration_seconds_sum{job="d", source="s", gen_ai_response_model="m"}`, "0+3x240"},
+				{`gen_ai_client_token_usage_sum{job="d", source="s", gen_ai_response_model="m", gen_ai_token_type="input"}`, "0+1000x240"},
+				{`gen_ai_client_token_usage_sum{job="d", source="s", gen_ai_response_model="m", gen_ai_token_type="output"}`, "0+60x240"},
+			},
+			[]value{{`{gen_ai_response_model="m"}`, 0.05}},
+		},
+		{
+			"errors are counted by their code", "Errors of tools", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			[]series{{`gen_ai_execute_tool_duration_seconds_count{job="d", source="s", gen_ai_agent_name="a", error_type="TIMEOUT"}`, "0+1x240"}},
+			[]value{{`{error_type="TIMEOUT"}`, 120}},
 		},
 		{
 			"responses by either table of names are added up", "Responses failed", [2]string{}, "15s", "60m",

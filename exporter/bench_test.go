@@ -21,7 +21,7 @@ import (
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// turn is one turn of a model: ten deltas, the call that they led to, and its response.
+// turn returns the frames of one model turn: ten deltas, a tool call, and its response.
 func turn(call string) (frames [][]event.Event) {
 	usage := event.Usage{Input: event.Count{N: 100, Known: true}, Output: event.Count{N: 10, Known: true}}
 	frames = append(frames, []event.Event{{Kind: event.KindModelStarted, Model: "model"}, {Kind: event.KindText}})
@@ -41,12 +41,12 @@ const (
 	turnFrames = deltas + 2
 )
 
-// batchOf is one frame of a turn.
+// batchOf returns one frame of a turn.
 func batchOf(s *event.Stream, index int, events []event.Event) *event.Batch {
 	return &event.Batch{Stream: s, Received: at, Run: "e-1", Agent: "agent", Partial: index < deltas, Events: events}
 }
 
-// take has a tracker consume turns, each with a call id of its own as long as the ADK's.
+// take feeds turns to a tracker. Each has its own call id, as long as ADK's.
 func take(t *tracker.Tracker, s *event.Stream, turns int, n *int) {
 	for range turns {
 		*n++
@@ -56,31 +56,31 @@ func take(t *tracker.Tracker, s *event.Stream, turns int, n *int) {
 	}
 }
 
-func live(session string) *event.Stream {
+func liveStream(session string) *event.Stream {
 	return &event.Stream{
-		Source: "source", Dialect: "adk", Live: true, Answer: true, Opened: at, Nonce: session,
-		Identity: event.Identity{App: "app", Session: session},
-		Parent:   event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: true},
+		Source: "source", Dialect: "adk", Live: true, SingleRun: true, OpenedAt: at, Nonce: session,
+		Identity:   event.Identity{App: "app", Session: session},
+		ParentSpan: event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: true},
 	}
 }
 
-// forgetful is a tracker whose operations nobody looks at.
-func forgetful() *tracker.Tracker { return tracker.New(bounds(), newMetrics()) }
+// newTracker returns a tracker without observers.
+func newTracker() *tracker.Tracker { return tracker.New(bounds(), newMetrics()) }
 
 func bounds() tracker.Settings {
-	return tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1_000, Idle: time.Hour}
+	return tracker.Settings{MaxOpenRuns: 10_000, MaxOperations: 10_000, MaxFacts: 1_000, IdleTimeout: time.Hour}
 }
 
 func newMetrics() *metrics.Metrics {
 	return metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1_000})
 }
 
-// BenchmarkTracker gives the cost of a frame's facts in a run of any length.
+// BenchmarkTracker measures a frame in runs of different lengths.
 func BenchmarkTracker(b *testing.B) {
 	frames := turn("call")
 	for name, of := range map[string][]int{"delta": {1}, "call and response": {10, 11}} {
 		b.Run(name, func(b *testing.B) {
-			t, s := forgetful(), live("")
+			t, s := newTracker(), liveStream("")
 			t.Open(s)
 			var batches []*event.Batch
 			for _, index := range of {
@@ -96,15 +96,15 @@ func BenchmarkTracker(b *testing.B) {
 	}
 }
 
-// BenchmarkLongRun gives the cost of 1,000 frames at the end of a run, through that of as many in a run that has just begun.
-// The run grows by 1,000 frames an operation: -benchtime 10000x ends at ten million.
+// BenchmarkLongRun compares 1,000 frames at the end of a long run with 1,000 frames of a new run. The run grows by 1,000 frames
+// an iteration: -benchtime 10000x ends at ten million.
 func BenchmarkLongRun(b *testing.B) {
 	const turns = 1000 / turnFrames
 	n := 0
-	t, long := forgetful(), live("long")
+	t, long := newTracker(), liveStream("long")
 	t.Open(long)
 	rounds := alternate(b, func() {
-		short := live("short")
+		short := liveStream("short")
 		t.Open(short)
 		take(t, short, turns, &n)
 		t.Close(short, event.EndOfStream, at)
@@ -112,16 +112,16 @@ func BenchmarkLongRun(b *testing.B) {
 	b.ReportMetric(median(rounds[len(rounds)-(len(rounds)+9)/10:]), "x/short")
 }
 
-// BenchmarkOpenRuns gives the cost of frames that go to the open runs in turn, through that of as many to a single one.
+// BenchmarkOpenRuns compares frames that alternate between open runs with as many frames of a single run.
 func BenchmarkOpenRuns(b *testing.B) {
 	for _, open := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(open), func(b *testing.B) {
 			delta := turn("")[1]
 			fill := func(runs int) func() {
-				t := forgetful()
+				t := newTracker()
 				var batches []*event.Batch
 				for i := range runs {
-					s := live(fmt.Sprint(i))
+					s := liveStream(fmt.Sprint(i))
 					t.Open(s)
 					batches = append(batches, batchOf(s, 1, delta))
 				}
@@ -136,15 +136,15 @@ func BenchmarkOpenRuns(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenRunMemory gives what an open run with ten responses and ten calls keeps.
+// BenchmarkOpenRunMemory measures the memory of an open run with ten responses and ten calls.
 func BenchmarkOpenRunMemory(b *testing.B) {
 	const runs = 500
 	var bytes []float64
 	for b.Loop() {
 		before := heap()
-		t, n := forgetful(), 0
+		t, n := newTracker(), 0
 		for i := range runs {
-			s := live(fmt.Sprint(i))
+			s := liveStream(fmt.Sprint(i))
 			t.Open(s)
 			take(t, s, 10, &n)
 		}
@@ -162,10 +162,10 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkMetrics gives the cost of a frame, and of an operation that ended in a sampled run.
+// BenchmarkMetrics measures a frame, and an operation that ended in a sampled run.
 func BenchmarkMetrics(b *testing.B) {
 	m := newMetrics()
-	batch := batchOf(live(""), 1, turn("")[1])
+	batch := batchOf(liveStream(""), 1, turn("")[1])
 	batch.Time = at.Add(-time.Millisecond)
 	b.Run("delta", func(b *testing.B) {
 		b.ReportAllocs()
@@ -176,21 +176,21 @@ func BenchmarkMetrics(b *testing.B) {
 	eachEnded(b, m)
 }
 
-// BenchmarkSpans gives the cost of the span of an operation, delivered to nobody.
+// BenchmarkSpans measures the span of an operation, without an exporter.
 func BenchmarkSpans(b *testing.B) {
-	eachEnded(b, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty()), conventions.Released(), ""))
+	eachEnded(b, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), discardProcessor{}, resource.Empty()), conventions.Released(), ""))
 }
 
-// nowhere is where a span goes that was made for its cost.
-type nowhere struct{ sdktrace.SpanProcessor }
+// discardProcessor is a span processor that discards spans.
+type discardProcessor struct{ sdktrace.SpanProcessor }
 
-func (nowhere) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-func (nowhere) OnEnd(sdktrace.ReadOnlySpan)                     {}
+func (discardProcessor) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (discardProcessor) OnEnd(sdktrace.ReadOnlySpan)                     {}
 
-// eachEnded tells an observer of operations as the tracker makes them.
+// eachEnded measures an observer with one operation of each kind, made by a tracker.
 func eachEnded(b *testing.B, o tracker.Observer) {
 	k := &keeper{operations: map[tracker.OperationKind]*tracker.Operation{}}
-	t, s := tracker.New(bounds(), newMetrics(), k), live("session")
+	t, s := tracker.New(bounds(), newMetrics(), k), liveStream("session")
 	t.Open(s)
 	take(t, s, 1, new(int))
 	t.Close(s, event.EndOfStream, at)
@@ -217,7 +217,7 @@ func (k *keeper) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 }
 func (k *keeper) RunEnded(*tracker.Run) {}
 
-// alternate runs both in turns, so that whatever else the machine does falls on both, and returns the ratios of each turn.
+// alternate runs both in turns, so that other load on the machine affects both, and returns the ratio of each turn.
 func alternate(b *testing.B, plain, ours func()) (ratios []float64) {
 	timed := func(do func()) float64 {
 		begin := time.Now()

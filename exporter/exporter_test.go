@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ledger notes when runs end, and how.
+// ledger records when and how runs end.
 type ledger struct {
 	begun time.Time
 
@@ -51,20 +51,20 @@ func (l *ledger) since(t *testing.T, want ...string) {
 	l.lines = nil
 }
 
-// answerTo is the answer to a request that is forwarded now.
+// answerTo returns the stream that answers a request forwarded now.
 func answerTo(session string) *event.Stream {
-	return &event.Stream{Source: "source", Live: true, Answer: true, Opened: time.Now(), Identity: event.Identity{Session: session}}
+	return &event.Stream{Source: "source", Live: true, SingleRun: true, OpenedAt: time.Now(), Identity: event.Identity{Session: session}}
 }
 
 func settings(idle time.Duration) tracker.Settings {
-	return tracker.Settings{MaxOpen: 10, MaxOperations: 10, MaxFacts: 10, Idle: idle}
+	return tracker.Settings{MaxOpenRuns: 10, MaxOperations: 10, MaxFacts: 10, IdleTimeout: idle}
 }
 
 func testMetrics(reg prometheus.Registerer) *metrics.Metrics {
 	return metrics.New(reg, metrics.Settings{Names: conventions.Released(), MaxLabelValues: 10, MaxLabelSets: 10})
 }
 
-// TestConfigure holds for runs that are open.
+// TestConfigure checks that new settings apply to open runs.
 func TestConfigure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{begun: time.Now()}
@@ -79,7 +79,7 @@ func TestConfigure(t *testing.T) {
 	})
 }
 
-// TestRun ends each run when it was silent for the idle time, and what is open when it is told to stop.
+// TestRun checks that each run ends after the idle time, and open runs at a stop.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestRunRests for a second at least, however close together runs fall due.
+// TestRunRests checks that Run sleeps at least a second between two checks, however close together runs fall due.
 func TestRunRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -140,12 +140,12 @@ func TestRunRests(t *testing.T) {
 		cancel()
 		running.Wait()
 		if asked > 10 {
-			t.Errorf("the time was asked %d times", asked)
+			t.Errorf("the clock was read %d times", asked)
 		}
 	})
 }
 
-// sum adds up the series of a counter that have a label of a value, or all.
+// sum adds up the series of a counter that have a label of this value, or all of them.
 func sum(t *testing.T, reg prometheus.Gatherer, name, value string) (n float64) {
 	t.Helper()
 	families, err := reg.Gather()
@@ -165,7 +165,7 @@ func sum(t *testing.T, reg prometheus.Gatherer, name, value string) (n float64) 
 	return n
 }
 
-// TestConsume counts a frame in the metrics and follows its run, and the run's end reaches the metrics too.
+// TestConsume checks that a frame is counted and followed, and that the end of its run is counted too.
 func TestConsume(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	recent := recent.New(1, 1<<20)

@@ -15,7 +15,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/metrics"
 )
 
-// TestRunWithoutAnOutcome ends a run on a tail a second after it was over, however long the exporter meant to sleep.
+// TestRunWithoutAnOutcome checks that a run on a tail ends one second after its stated end, even if the exporter was about to
+// sleep longer.
 func TestRunWithoutAnOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{begun: time.Now()}
@@ -25,7 +26,7 @@ func TestRunWithoutAnOutcome(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { e.Run(ctx, time.Now) })
 		synctest.Wait()
-		stream := &event.Stream{Source: "tail", Live: true, Opened: time.Now(), Identity: event.Identity{Session: "s"}}
+		stream := &event.Stream{Source: "tail", Live: true, OpenedAt: time.Now(), Identity: event.Identity{Session: "s"}}
 		e.Open(stream)
 		b := &event.Batch{Stream: stream, Received: time.Now(), Run: "r"}
 		b.Add(event.KindFinal)

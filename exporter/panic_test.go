@@ -22,7 +22,7 @@ import (
 
 const quoted = "c4n4ry"
 
-// faults are where the exporter is to panic.
+// faults names the places where the exporter panics.
 type faults struct {
 	started, ended, closed, sample, publish, kind bool
 }
@@ -37,7 +37,7 @@ func (f faults) RunStarted(*tracker.Run)                         { f.boom(f.star
 func (f faults) OperationEnded(*tracker.Run, *tracker.Operation) { f.boom(f.ended) }
 func (f faults) RunEnded(*tracker.Run)                           { f.boom(f.closed) }
 
-// TestPanics has each part panic in turn. The others get what they would get without it, and so does a stream that follows.
+// TestPanics checks that if one part panics, the other parts and later streams are not affected.
 func TestPanics(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults
@@ -61,7 +61,7 @@ func TestPanics(t *testing.T) {
 				s.Sample = func(*tracker.Run) bool { c.boom(c.sample); return true }
 				published := 0
 				publisher := stream.NewPublisher(filter.Settings{Policy: event.PolicyClient}, func(replay.Entry) { published++; c.boom(c.publish) }, func(filter.Reason) {})
-				e := exporter.New(testMetrics(prometheus.NewRegistry()), s, publisher, exporter.Guard(s.Panics, recovery.Spans, c.faults), l)
+				e := exporter.New(testMetrics(prometheus.NewRegistry()), s, []exporter.Sink{{Component: recovery.Stream, Sink: publisher}}, exporter.RecoverPanics(s.Panics, recovery.Spans, c.faults), l)
 				for range 2 {
 					a := answerTo("s")
 					e.Open(a)
@@ -77,7 +77,7 @@ func TestPanics(t *testing.T) {
 				if len(counted) == 0 || counted[0] != c.want || published != 8 && !c.publish {
 					t.Errorf("panics %v, %d published", counted, published)
 				}
-				if lines := strings.Count(log.String(), "a fault of Delegraph"); lines != 1 || !strings.Contains(log.String(), c.place) || strings.Contains(log.String(), quoted) {
+				if lines := strings.Count(log.String(), "recovered from an internal error"); lines != 1 || !strings.Contains(log.String(), c.place) || strings.Contains(log.String(), quoted) {
 					t.Errorf("%d lines: %s", lines, &log)
 				}
 				if got := strings.Join(l.lines, "\n"); c.ends != "" && strings.Count(got, c.ends) != 2 {
@@ -90,7 +90,7 @@ func TestPanics(t *testing.T) {
 
 var table = event.Table{Types: map[string]event.Type{"x": {Client: true}}}
 
-// batch is a frame with one fact.
+// batch returns a frame with one event.
 func batch(s *event.Stream, kind event.Kind) *event.Batch {
 	b := &event.Batch{}
 	b.Begin(s, sse.Frame{Data: []byte("{}")}, time.Now())

@@ -16,7 +16,7 @@ import (
 
 const request = `{"appName":"app","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"x"}]}}`
 
-// agent sends one frame again and again: as often as it is asked to at once, or at each turn of a talk.
+// agent is a server that repeats one frame: a number of times at once, or once for each request of a talk.
 type agent struct {
 	frame []byte
 
@@ -24,7 +24,7 @@ type agent struct {
 	turns []chan struct{}
 }
 
-// newAgent sends a delta that a real server sent.
+// newAgent returns an agent whose frame is a delta recorded from a real server.
 func newAgent(root string) (*agent, error) {
 	content, err := os.ReadFile(filepath.Join(root, "collector/dialect/adk/adkserver/testdata/captures/python/slow.stream.sse"))
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *agent) dismiss() {
 	a.turns = nil
 }
 
-// talk is a stream whose frames are asked for one by one.
+// talk is a stream whose frames are requested one by one.
 type talk struct {
 	turn chan<- struct{}
 	body io.ReadCloser
@@ -94,7 +94,7 @@ func ask(client *http.Client, address, query string) (*http.Response, error) {
 	return resp, err
 }
 
-// converse begins talks through an address.
+// converse opens talks through an address.
 func (a *agent) converse(client *http.Client, address string, streams int) (talks []*talk, err error) {
 	for range streams {
 		n, turn := a.invite()
@@ -107,7 +107,7 @@ func (a *agent) converse(client *http.Client, address string, streams int) (talk
 	return talks, nil
 }
 
-// exchange makes trips on each stream, and returns how many nanoseconds each took, sorted.
+// exchange makes round trips on each stream. It returns their durations in nanoseconds, sorted.
 func exchange(talks []*talk, trips int) (samples, error) {
 	took := make(samples, trips*len(talks))
 	failed := make(chan error, len(talks))
@@ -135,7 +135,7 @@ func exchange(talks []*talk, trips int) (samples, error) {
 	}
 }
 
-// flood has the agent send all these frames over this many streams, as fast as they are read.
+// flood makes the agent send a number of frames over a number of streams, as fast as they are read.
 func (a *agent) flood(client *http.Client, address string, frames, streams int) error {
 	want := int64(frames / streams * len(a.frame))
 	failed := make(chan error, streams)

@@ -55,7 +55,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestMarkers holds the document to having a place for every part.
+// TestMarkers checks that the document has markers for every part.
 func TestMarkers(t *testing.T) {
 	content, err := os.ReadFile("../../docs/design/performance.md")
 	if err != nil {
@@ -79,7 +79,7 @@ func TestPartOf(t *testing.T) {
 		"collecting garbage": {"runtime.scanobject", "runtime.gcAssistAlloc", "runtime.mallocgc", product + "exporter/tracker.(*Tracker).Consume"},
 		between:              {product + "collector.(*Collector).Observe"},
 		elsewhere:            {"runtime.findRunnable"},
-		"":                   {product + "collector/sse.(*Reader).Next", product + "cmd/delegraph.workload.validate.func1"},
+		"":                   {product + "collector/sse.(*Reader).Next", product + "test/e2e/cost_test.workload.validate.func1"},
 	} {
 		var sample profile.Sample
 		for _, name := range stack {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// build makes the binary as a release does.
+// build builds the binary like a release.
 func (b *bench) build() error {
 	build := exec.CommandContext(b.context, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.binary, "./cmd/delegraph")
 	build.Dir, build.Stderr = b.root, os.Stderr
@@ -17,7 +17,7 @@ func (b *bench) build() error {
 	return build.Run()
 }
 
-// benchmarks runs the repository's own, and returns what they report by "name unit", the name without "Benchmark" and the
+// benchmarks runs benchmarks of the repository. It returns their results by "name unit"; the name has no "Benchmark" and no
 // number of cores.
 func (b *bench) benchmarks(pkg, pattern, benchtime string, count int, more ...string) (map[string]samples, error) {
 	if b.quick {
@@ -37,7 +37,7 @@ func (b *bench) benchmarks(pkg, pattern, benchtime string, count int, more ...st
 	return parse(out.String()), nil
 }
 
-// parse reads lines such as "BenchmarkName/part-2  100  12.5 ns/op  3 unit".
+// parse parses lines such as "BenchmarkName/part-2  100  12.5 ns/op  3 unit".
 func parse(out string) map[string]samples {
 	all := map[string]samples{}
 	for line := range strings.Lines(out) {
@@ -64,14 +64,14 @@ func parse(out string) map[string]samples {
 var loads = []string{"mix", "deltas", "adk-go", "adk-js", "adk-python"}
 
 func (b *bench) pipeline() (string, error) {
-	found, err := b.benchmarks("./cmd/delegraph", "PipelineRatio", "0.5s", 5)
+	found, err := b.benchmarks("./test/e2e/cost", "PipelineRatio", "0.5s", 5)
 	if err != nil {
 		return "", err
 	}
 	var t table
 	t.row("up to", "mix", "deltas alone", "Go", "JavaScript", "Python")
 	for _, part := range []struct{ name, title string }{
-		{"decode", "decode"}, {"filter", "+ filter"}, {"metrics", "+ runs and metrics"}, {"spans", "+ spans, delivered to nobody"},
+		{"decode", "decode"}, {"filter", "+ filter"}, {"metrics", "+ runs and metrics"}, {"spans", "+ spans, not exported"},
 	} {
 		row := []any{part.title}
 		for _, load := range loads {
@@ -83,7 +83,7 @@ func (b *bench) pipeline() (string, error) {
 	return t.String(), nil
 }
 
-// proxyInProcess is in one process with agent and client.
+// proxyInProcess measures the proxy in one process with agent and client.
 func (b *bench) proxyInProcess() (string, error) {
 	found, err := b.benchmarks("./collector/source", "Proxy.*/.*/ratio", "1s", 5)
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *bench) proxyInProcess() (string, error) {
 	return t.String(), nil
 }
 
-// fanOut is against what nothing on sockets can be without.
+// fanOut compares the fan-out with the minimum that any server on sockets needs.
 func (b *bench) fanOut() (string, error) {
 	count := 3
 	found, err := b.benchmarks("./exporter/stream", "FanOut", "2x", count)

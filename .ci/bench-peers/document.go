@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// replace puts a text between the two markers of a section.
+// replace replaces the text between the two markers of a section.
 func replace(path, name, text string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -16,12 +16,12 @@ func replace(path, name, text string) error {
 	before, rest, found := strings.Cut(string(content), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return fmt.Errorf("%s: there is no %q with an %q behind it", path, strings.TrimSpace(begin), strings.TrimSpace(end))
+		return fmt.Errorf("%s: there is no %q followed by %q", path, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }
 
-// table is rows of cells, the first of which is the head.
+// table is a list of rows of cells. The first row is the header.
 type table [][]string
 
 func (t *table) row(cells ...any) {

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// publisher is a server in a process of its own with its subscribers in another.
+// publisher is a server in one process and its subscribers in another.
 type publisher struct {
 	name        string
 	process     *process
 	subscribers *process
-	idle        float64 // bytes of the server's memory for each subscriber that waits
+	idle        float64 // bytes of the server's memory for each idle subscriber
 	publish     func(frames int, last bool) error
 	failed      error
 }
 
-// engines start a publisher, and say where its subscribers go.
+// engines maps a name to the function that starts the publisher and returns the address of its subscribers.
 var engines = []struct {
 	name  string
 	start func(b *bench) (p *publisher, address, path string, err error)
@@ -47,7 +47,7 @@ func (b *bench) engine(role, path string) (*publisher, string, string, error) {
 	return &publisher{process: p, publish: publish}, address, path, err
 }
 
-// nchan is published to over HTTP, a request a frame.
+// nchan starts nginx with nchan, to which each frame is published in an HTTP request.
 func (b *bench) nchan() (*publisher, string, string, error) {
 	module, err := nchanModule()
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *bench) nchan() (*publisher, string, string, error) {
 	return &publisher{process: p, publish: publish}, address, "/events", nil
 }
 
-// audience starts an engine with so many subscribers, at another path than its own if there is one.
+// audience starts an engine with a number of subscribers, at the given path if there is one.
 func (b *bench) audience(engine, subscribers int, path string) (*publisher, error) {
 	p, address, own, err := engines[engine].start(b)
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *bench) audience(engine, subscribers int, path string) (*publisher, erro
 	return p, nil
 }
 
-// memory is what the server has, without garbage if it has any.
+// memory returns the memory of the server, after a garbage collection if it has one.
 func (p *publisher) memory() (float64, error) {
 	if p.name != "nchan" {
 		if err := p.process.tell("free"); err != nil {
@@ -133,10 +133,10 @@ func (p *publisher) memory() (float64, error) {
 func (p *publisher) expect(word string) error {
 	line, err := p.subscribers.line()
 	if err == nil && line != word {
-		err = fmt.Errorf("the subscribers say %q", line)
+		err = fmt.Errorf("unexpected output of the subscribers: %q", line)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: not all subscribers are there any more: %w", p.name, err)
+		return fmt.Errorf("%s: some subscribers have disconnected: %w", p.name, err)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (p *publisher) stop() {
 	p.process.stop()
 }
 
-// deliver gives CPU seconds of the server until all subscribers have got so many frames, one every so often.
+// deliver publishes frames at an interval, and returns the CPU seconds of the server until all subscribers have them.
 func (p *publisher) deliver(frames int, every time.Duration) (float64, error) {
 	before := processorTime(p.process.pid)
 	if every == 0 {
@@ -170,7 +170,7 @@ func (p *publisher) deliver(frames int, every time.Duration) (float64, error) {
 	return (processorTime(p.process.pid) - before).Seconds(), err
 }
 
-// crowd is a way of publishing to so many.
+// crowd is a number of subscribers and a way of publishing to them.
 type crowd struct {
 	title       string
 	subscribers int
@@ -187,13 +187,13 @@ func flatOut(subscribers int) crowd {
 	}}
 }
 
-// Each frame of the slower pace finds its subscribers waiting, so that every server makes a write for each.
+// At the slower rate, all subscribers wait for each frame, so that every server makes a write for each of them.
 var (
 	everyMillisecond = crowd{"1000, a frame every ms", 1000, time.Millisecond, func(bool) int { return 200 }}
 	every20          = crowd{"1000, a frame every 20 ms", 1000, 20 * time.Millisecond, func(bool) int { return 40 }}
 )
 
-// fanOutPeers compares what a server delivers for each second of its CPU time.
+// fanOutPeers compares the deliveries of the servers per second of CPU time.
 func (b *bench) fanOutPeers() (string, error) {
 	crowds := []crowd{flatOut(100), flatOut(1000), flatOut(5000), everyMillisecond, every20}
 	var t table
@@ -228,7 +228,8 @@ func kilobytes(bytes float64) string {
 	return figure(bytes / 1000)
 }
 
-// serveAll gives deliveries for each second of CPU time by engine, in turns, and notes what a subscriber of the largest crowd takes.
+// serveAll returns the deliveries per second of CPU time by engine, measured alternately, and records the memory of a
+// subscriber in the largest crowd.
 func (b *bench) serveAll(c crowd, idle map[string]float64) map[string]samples {
 	rounds := 5
 	if b.quick {

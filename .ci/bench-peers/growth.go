@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// growth says what an event, a delivery and a run cost where there are more of them.
+// growth measures how the costs of an event, a delivery and a run grow with their number.
 func (b *bench) growth() (string, error) {
 	text, err := b.longRuns()
 	if err != nil {
@@ -20,18 +20,18 @@ func (b *bench) growth() (string, error) {
 	return text, b.memory()
 }
 
-// memory is for the table of targets.
+// memory measures the memory figures of the table of targets.
 func (b *bench) memory() error {
 	found, err := b.benchmarks("./exporter", "OpenRunMemory", "0.5s", 5)
 	if err != nil {
 		return err
 	}
 	b.found["run"] = found["OpenRunMemory B/run"].times(1e-3)
-	if found, err = b.benchmarks("./cmd/delegraph", "Names", "250000x", 1); err != nil {
+	if found, err = b.benchmarks("./test/e2e/cost", "Names", "250000x", 1); err != nil {
 		return err
 	}
 	b.found["names"] = found["Names MiB"]
-	if found, err = b.benchmarks("./cmd/delegraph", "Pipeline$/^(mix|deltas)$", "0.2s", 5); err != nil {
+	if found, err = b.benchmarks("./test/e2e/cost", "Pipeline$/^(mix|deltas)$", "0.2s", 5); err != nil {
 		return err
 	}
 	b.found["allocations"] = found["Pipeline/deltas allocs/event"]
@@ -39,7 +39,7 @@ func (b *bench) memory() error {
 	return nil
 }
 
-// longRuns has a run grow by 1,000 events a turn.
+// longRuns measures a run that grows by 1,000 events in each turn.
 func (b *bench) longRuns() (string, error) {
 	head, row := []any{"events of the run"}, []any{"1,000 events, through a run of as many"}
 	for _, turns := range []int{10, 100, 1000, 10_000} {
@@ -53,7 +53,7 @@ func (b *bench) longRuns() (string, error) {
 			count = 1 // there are hundreds of rounds in one
 		}
 		benchtime := fmt.Sprint(turns, "x")
-		found, err := b.benchmarks("./cmd/delegraph", "^BenchmarkLongStream$", benchtime, count)
+		found, err := b.benchmarks("./test/e2e/cost", "^BenchmarkLongStream$", benchtime, count)
 		if err != nil {
 			return "", err
 		}
@@ -67,7 +67,7 @@ func (b *bench) longRuns() (string, error) {
 }
 
 func (b *bench) openRuns() (string, error) {
-	found, err := b.benchmarks("./cmd/delegraph", "^BenchmarkBesideOpenRuns$", "0.7s", 5)
+	found, err := b.benchmarks("./test/e2e/cost", "^BenchmarkBesideOpenRuns$", "0.7s", 5)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (b *bench) openRuns() (string, error) {
 
 var counts = []int{1, 10, 100, 1000, 5000}
 
-// crowds says what a delivery takes where there are more subscribers.
+// crowds measures the cost of a delivery with more subscribers.
 func (b *bench) crowds() string {
 	cost := b.perFrame("", func(p *publisher, n int) (float64, error) {
 		total, frames := 0.0, min(1000, 200_000/n)
@@ -108,10 +108,10 @@ func (b *bench) crowds() string {
 	return t.String()
 }
 
-// idle says what publishing takes where there are more subscribers who wait for something else.
+// idle measures the cost of publishing with more subscribers that wait for something else.
 func (b *bench) idle() string {
 	cost := b.perFrame("/events/other", func(p *publisher, _ int) (float64, error) {
-		const frames = 200_000 // so that collections of the garbage, which look at every subscriber, are in each round
+		const frames = 200_000 // enough for garbage collections, which scan every subscriber, in each round
 		before := processorTime(p.process.pid)
 		if err := p.publish(frames, false); err != nil {
 			return 0, err
@@ -130,7 +130,7 @@ func (b *bench) idle() string {
 	return t.String()
 }
 
-// perFrame measures audiences of all sizes in turns.
+// perFrame measures audiences of all sizes alternately.
 func (b *bench) perFrame(path string, measure func(p *publisher, n int) (float64, error)) map[int]samples {
 	rounds := 7
 	if b.quick {

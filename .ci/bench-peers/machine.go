@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine says on what all of it was measured.
+// machine describes the machine on which everything was measured.
 func (b *bench) machine() (string, error) {
 	var t table
 	t.row("measured on", "")
@@ -53,7 +53,7 @@ func system() string {
 	return unix.ByteSliceToString(name.Sysname[:]) + " " + unix.ByteSliceToString(name.Release[:])
 }
 
-// loadAverage is how many processes wanted a core, of late.
+// loadAverage returns the load average of the machine.
 func loadAverage() string {
 	content, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

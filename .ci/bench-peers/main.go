@@ -1,4 +1,5 @@
-// Command bench-peers measures Delegraph beside its peers, in turns on one machine, and writes what it found into the tables of a document.
+// Command bench-peers compares Delegraph with similar programs, alternately on one machine, and writes the results into the
+// tables of a document.
 package main
 
 import (
@@ -20,7 +21,7 @@ type section struct {
 	measure func(*bench) (string, error)
 }
 
-// sections are in the order of measuring. What a later one needs of an earlier one is in bench.found.
+// sections lists the sections in the order in which they are measured. bench.found holds results that later ones need.
 var sections = []section{
 	{"machine", (*bench).machine},
 	{"pipeline", (*bench).pipeline},
@@ -40,7 +41,7 @@ type bench struct {
 	root    string // of the repository
 	scratch string // a folder that is removed at the end
 	binary  string // of delegraph
-	quick   bool   // too few rounds for a figure
+	quick   bool   // a trial with too few rounds for valid results
 	long    bool
 	found   map[string]samples
 }
@@ -63,7 +64,7 @@ func exit(err error) {
 func run() error {
 	document := flag.String("doc", "docs/design/performance.md", "the document to write into")
 	only := flag.String("only", "", "measure only the parts whose name this regular expression matches; the table of targets needs all of them")
-	quick := flag.Bool("quick", false, "measure each figure hardly more than once, to see whether everything works")
+	quick := flag.Bool("quick", false, "measure with too few rounds for valid results, to see whether everything works")
 	long := flag.Bool("long", false, "let a run grow to ten million events, which takes minutes")
 	flag.Parse()
 	wanted, err := regexp.Compile(*only)
@@ -102,7 +103,7 @@ func run() error {
 			text = fmt.Sprintf("Not measured: %s.\n", firstLine(err))
 		}
 		if s.name != "machine" && s.name != "targets" {
-			text += fmt.Sprintf("\nMeasured at %s; load average %s before, %s after.\n", begun.UTC().Format("2006-01-02 15:04 UTC"), load, loadAverage())
+			text += fmt.Sprintf("\n%s, load average %s to %s.\n", begun.UTC().Format("2006-01-02 15:04 UTC"), load, loadAverage())
 		}
 		if err := replace(*document, s.name, text); err != nil {
 			return err
@@ -117,7 +118,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// repository is the folder above the working directory that the product's module is in.
+// repository returns the parent of the working directory that contains the main module.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// nginxAround is a configuration that writes nowhere but into its folder, for one worker.
+// nginxAround is a configuration for one worker that writes only into its own folder.
 const nginxAround = `%[1]s
 user %[2]s;
 worker_processes 1;
@@ -69,7 +69,7 @@ const nginxNchan = `nchan_shared_memory_size 256m;
 		}
 	}`
 
-// nginx runs for so many connections, with this before everything else and inside its http block.
+// nginx starts nginx for a number of connections, with configuration to insert at the beginning and into the http block.
 func (b *bench) nginx(connections int, before, inside string) (*process, error) {
 	program, err := installed("nginx")
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *bench) nginx(connections int, before, inside string) (*process, error) 
 	return b.begin(nil, program, "-p", folder, "-e", filepath.Join(folder, "error.log"), "-c", path)
 }
 
-// worker has the process measured that does the work.
+// worker makes the measurement use the worker process, which does the work.
 func (p *process) worker() error {
 	return until(func() error {
 		workers := children(p.Process.Pid)
@@ -102,7 +102,7 @@ func (p *process) worker() error {
 	})
 }
 
-// nchanModule is the line that loads it.
+// nchanModule returns the configuration line that loads nchan.
 func nchanModule() (string, error) {
 	var candidates []string
 	if dir, err := peersFolder(); err == nil {
@@ -114,10 +114,10 @@ func nchanModule() (string, error) {
 			return "load_module " + path + ";", nil
 		}
 	}
-	return "", fmt.Errorf("there is no nchan: .ci/install/peers gets it")
+	return "", fmt.Errorf("nchan is not installed: run .ci/install/peers")
 }
 
-// caddy forwards the frames of a stream at once, as it is.
+// caddy starts Caddy, which forwards the frames of a stream at once and unchanged.
 func (b *bench) caddy(address, upstream string) (*process, error) {
 	program, err := installed("caddy")
 	if err != nil {

@@ -19,18 +19,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long anything that is waited for may take.
+// patience is the timeout of all waiting.
 const patience = 60 * time.Second
 
-// process is one that runs beside this one.
+// process is a child process.
 type process struct {
 	*exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
-	pid int // whose processor time is measured
+	pid int // the process whose processor time is measured
 }
 
-// begin starts a process that stop ends.
+// begin starts a process. Call stop to end it.
 func (b *bench) begin(env []string, program string, arguments ...string) (*process, error) {
 	p := &process{Cmd: exec.CommandContext(b.context, program, arguments...)}
 	p.Env = append(os.Environ(), env...)
@@ -72,7 +72,7 @@ func (p *process) stop() {
 	_ = p.Wait()
 }
 
-// line is the next that the process writes.
+// line returns the next line that the process writes.
 func (p *process) line() (string, error) {
 	late := time.AfterFunc(patience, func() { _ = p.Process.Kill() })
 	defer late.Stop()
@@ -80,7 +80,7 @@ func (p *process) line() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// tell writes a line, and waits for the answer.
+// tell writes a line to the process and waits for its answer.
 func (p *process) tell(command string) error {
 	if _, err := io.WriteString(p.in, command+"\n"); err != nil {
 		return err
@@ -89,18 +89,18 @@ func (p *process) tell(command string) error {
 	return err
 }
 
-var errNotLinux = errors.New("only Linux says what another process takes")
+var errNotLinux = errors.New("the processor time of other processes is available only on Linux")
 
-// processorTime is what all threads of a process took so far.
+// processorTime returns the processor time that all threads of a process have used so far.
 func processorTime(pid int) time.Duration {
 	var t unix.Timespec
-	if runtime.GOOS != "linux" || unix.ClockGettime(int32(^pid<<3|2), &t) != nil { // as clock_getcpuclockid has it
+	if runtime.GOOS != "linux" || unix.ClockGettime(int32(^pid<<3|2), &t) != nil { // the clock id of clock_getcpuclockid(3)
 		return 0
 	}
 	return time.Duration(t.Nano())
 }
 
-// resident is how many bytes of memory a process and its children have.
+// resident returns the resident memory of a process and its children in bytes.
 func resident(pid int) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -132,7 +132,7 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// settle waits until a process has nothing to do.
+// settle waits until a process is idle.
 func settle(pid int) {
 	const still = 10 * time.Millisecond
 	for begin, last := time.Now(), processorTime(pid); time.Since(begin) < patience; {
@@ -145,7 +145,7 @@ func settle(pid int) {
 	}
 }
 
-// freeAddress is one that nobody listens at now.
+// freeAddress returns an address that is free now.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -155,7 +155,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// listens waits until somebody does.
+// listens waits until an address accepts connections.
 func listens(address string) error {
 	return until(func() error {
 		conn, err := net.Dial("tcp4", address)
@@ -166,7 +166,7 @@ func listens(address string) error {
 	})
 }
 
-// answers waits until a URL does so with 200.
+// answers waits until a URL answers with status 200.
 func answers(url string) error {
 	return until(func() error {
 		resp, err := http.Get(url)
@@ -190,7 +190,7 @@ func until(try func() error) error {
 	}
 }
 
-// installed is a program that .ci/install/peers unpacked, or that the machine has.
+// installed returns the path of a program from .ci/install/peers or from the machine.
 func installed(program string) (string, error) {
 	if dir, err := peersFolder(); err == nil {
 		for _, folder := range []string{"usr/sbin", "usr/bin"} {

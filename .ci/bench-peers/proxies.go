@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// proxy is one in front of the agent, in a process of its own; "direct" is none.
+// proxy is a proxy in front of the agent, in a process of its own. The proxy "direct" is none.
 type proxy struct {
 	name, address string
 	process       *process
@@ -19,12 +19,12 @@ type proxy struct {
 	failed        bool
 }
 
-// stage is an agent with every proxy there is in front of it.
+// stage is an agent with all available proxies in front of it.
 type stage struct {
 	agent   *agent
 	servers []*http.Server
 	proxies []*proxy
-	missing []string // what could not be started, and why
+	missing []string // proxies that could not be started, with the reason
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	aloneName    = "filtered, no external stream"
 )
 
-// starters start a proxy in front of an upstream, at an address.
+// starters maps a name to the function that starts the proxy in front of an upstream, at an address.
 var starters = []struct {
 	name  string
 	start func(b *bench, address, upstream, collector string) (*process, error)
@@ -64,8 +64,8 @@ const sidecarConfig = `sources:
 stream: {listen: %q}
 `
 
-// sidecar is delegraph with its defaults. Its spans are delivered to a collector, if there is one, and its admin server is at an
-// address of its own, which ready is told.
+// sidecar starts delegraph with its defaults. It exports spans to a collector if there is one. ready gets the address of its
+// admin server.
 func (b *bench) sidecar(address, upstream, collector, relay string, external bool, ready func(admin string)) (*process, error) {
 	admin, err := freeAddress()
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *bench) sidecar(address, upstream, collector, relay string, external boo
 	return b.begin(env, b.binary, "--config.file", config, "--web.listen-address", admin)
 }
 
-// newStage starts them all.
+// newStage starts the agent and all proxies.
 func (b *bench) newStage() (*stage, error) {
 	a, err := newAgent(b.root)
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *proxy) hangUp() {
 	p.talks = nil
 }
 
-// used is what a proxy's process took for some work, until it has done what is left of it.
+// used returns the processor time of a proxy's process for some work, including work that it finishes later.
 func (p *proxy) used(work func() error) (took, cpu time.Duration, err error) {
 	before := time.Duration(0)
 	if p.process != nil {
@@ -183,7 +183,7 @@ func (p *proxy) used(work func() error) (took, cpu time.Duration, err error) {
 	return took, cpu, err
 }
 
-// proxyPeers measures round trips and floods through each, in turns.
+// proxyPeers measures round trips and floods through all proxies alternately.
 func (b *bench) proxyPeers() (string, error) {
 	s, err := b.newStage()
 	if err != nil {
@@ -201,7 +201,7 @@ func (b *bench) proxyPeers() (string, error) {
 	return text, nil
 }
 
-// visit gives figures by proxy and by their name. A proxy that fails is left out from then on.
+// visit returns figures by proxy and name. A proxy that fails is left out from then on.
 func (b *bench) visit(s *stage, streams, trips int) map[string]map[string]samples {
 	rounds := 11
 	if b.quick {
@@ -233,7 +233,7 @@ func (b *bench) visit(s *stage, streams, trips int) map[string]map[string]sample
 	return found
 }
 
-// measure makes trips and a flood through one proxy.
+// measure measures round trips and a flood through one proxy.
 func (s *stage) measure(p *proxy, streams, trips int) (map[string]float64, error) {
 	const frames = 10_000
 	if len(p.talks) != streams {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// idler is a program that is started and does nothing.
+// idler is a program that is measured while it is idle.
 type idler struct {
 	name   string
-	binary string // whose size is told; "" for none
+	binary string // whose size is reported; "" for none
 	start  func() (*process, func() error, error)
 }
 
-// atRest measures start-up through that of the machine's own true, what an idle process holds, and binaries.
+// atRest measures the start-up time relative to that of the program true, the memory of idle processes, and the size of
+// binaries.
 func (b *bench) atRest() (string, error) {
 	rounds := 15
 	if b.quick {

@@ -22,7 +22,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// actAs is what a process does that was started by process.as.
+// actAs runs the role of a process that process.as has started.
 func actAs(role string, arguments []string) error {
 	switch role {
 	case "subscribers":
@@ -56,7 +56,7 @@ func actAs(role string, arguments []string) error {
 	return obey(publish)
 }
 
-// obey publishes as many frames as each line says, the last of them marked where "last" follows.
+// obey publishes the number of frames that each input line gives. If "last" follows, the last frame is marked.
 func obey(publish func(int, []byte) error) error {
 	data, n := corpus(), 0
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
@@ -85,7 +85,7 @@ func obey(publish func(int, []byte) error) error {
 	return nil
 }
 
-// plainProxy is what anybody writes in Go, with full duplex, without which it breaks streams now and then.
+// plainProxy is the obvious reverse proxy in Go, with full duplex, without which it sometimes breaks streams.
 func plainProxy(address, upstream string) error {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy, transport.DisableCompression, transport.MaxIdleConnsPerHost = nil, true, 100
@@ -97,14 +97,14 @@ func plainProxy(address, upstream string) error {
 	}))
 }
 
-// ours is the external stream as the sidecar serves it.
+// ours serves the external stream as the sidecar does.
 func ours(l net.Listener) (func(int, []byte) error, error) {
 	hub, err := stream.New(stream.Settings{
-		Replay:      replay.Settings{Frames: 10_000, Bytes: 64 << 20, Age: 5 * time.Minute},
-		Observer:    quiet{},
-		Subscribers: 10_000, SubscribersPerToken: 10,
-		Heartbeat:     time.Hour, // else it would count as publishing
-		WriteDeadline: 5 * time.Second, Life: time.Hour, Recheck: time.Minute,
+		Replay:         replay.Settings{Frames: 10_000, Bytes: 64 << 20, Age: 5 * time.Minute},
+		Observer:       quiet{},
+		MaxSubscribers: 10_000, MaxSubscribersPerToken: 10,
+		Heartbeat:     time.Hour, // heartbeats would count as publishing
+		WriteDeadline: 5 * time.Second, MaxLifetime: time.Hour, RecheckInterval: time.Minute,
 	})
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func ours(l net.Listener) (func(int, []byte) error, error) {
 		_ = access.Serve(context.Background(), l, hub.Handler(), "", access.Shutdown{}, slog.New(slog.DiscardHandler))
 	}()
 	return func(_ int, data []byte) error {
-		hub.Publish(replay.Entry{Source: "s", Run: "r", Session: "c", Data: data})
+		hub.Store().Publish(replay.Entry{Source: "s", Run: "r", Session: "c", Data: data})
 		return nil
 	}, nil
 }
@@ -121,12 +121,12 @@ func ours(l net.Listener) (func(int, []byte) error, error) {
 // quiet counts nothing.
 type quiet struct{}
 
-func (quiet) Subscribers(int)                       {}
-func (quiet) Sent(int)                              {}
-func (quiet) Dropped(replay.Drop)                   {}
-func (quiet) Disconnected(stream.Disconnect)        {}
-func (quiet) Refused(stream.Refusal, stream.Answer) {}
-func (quiet) Resumed(stream.Outcome)                {}
+func (quiet) SetSubscribers(int)                                  {}
+func (quiet) CountSent(int)                                       {}
+func (quiet) CountDropped(replay.Drop)                            {}
+func (quiet) CountDisconnect(stream.Disconnect)                   {}
+func (quiet) CountRefusal(stream.Refusal, stream.RefusalResponse) {}
+func (quiet) CountResume(stream.ResumeOutcome)                    {}
 
 const idPrefix = "0123456789abcdef-" // ids as long as ours
 
@@ -134,7 +134,7 @@ func goSSE(l net.Listener) (func(int, []byte) error, error) {
 	provider := &gosse.Joe{}
 	server := &gosse.Server{Provider: provider, OnSession: func(w http.ResponseWriter, _ *http.Request) ([]string, bool) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write([]byte(":\n\n")) // it has begun
+		_, _ = w.Write([]byte(":\n\n")) // the client waits for the first bytes
 		_ = http.NewResponseController(w).Flush()
 		return []string{gosse.DefaultTopic}, true
 	}}
@@ -148,7 +148,7 @@ func goSSE(l net.Listener) (func(int, []byte) error, error) {
 
 func r3labsSSE(l net.Listener) (func(int, []byte) error, error) {
 	server := r3labs.New()
-	server.AutoReplay = false // it would keep every frame for ever
+	server.AutoReplay = false // it would keep every frame forever
 	server.CreateStream("all")
 	go func() { _ = http.Serve(l, server) }()
 	return func(id int, data []byte) error {

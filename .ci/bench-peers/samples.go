@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// samples are what the rounds of one figure gave.
+// samples holds the results of the rounds of one figure.
 type samples []float64
 
 func (s samples) sorted() samples { return slices.Sorted(slices.Values(s)) }
 
-// median is NaN where nothing was measured.
+// median returns NaN if there are no samples.
 func (s samples) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -19,7 +19,7 @@ func (s samples) median() float64 {
 	return s.sorted()[len(s)/2]
 }
 
-// through divides by those of the same rounds.
+// through divides each sample by the other's sample of the same round.
 func (s samples) through(other samples) (ratios samples) {
 	for i := range min(len(s), len(other)) {
 		ratios = append(ratios, s[i]/other[i])
@@ -27,7 +27,7 @@ func (s samples) through(other samples) (ratios samples) {
 	return ratios
 }
 
-// times is each multiplied.
+// times multiplies each sample.
 func (s samples) times(factor float64) samples {
 	scaled := slices.Clone(s)
 	for i := range scaled {
@@ -38,7 +38,7 @@ func (s samples) times(factor float64) samples {
 
 const notMeasured = "not measured"
 
-// String is the median, with the least and the greatest of more than one.
+// String returns the median, with minimum and maximum if there is more than one sample.
 func (s samples) String() string {
 	if len(s) == 0 {
 		return notMeasured
@@ -50,7 +50,7 @@ func (s samples) String() string {
 	return fmt.Sprintf("%s (%s–%s)", figure(s.median()), figure(all[0]), figure(all[len(all)-1]))
 }
 
-// figure has as many digits as a reader can use.
+// figure formats a number with a sensible number of digits.
 func figure(f float64) string {
 	switch size := math.Abs(f); {
 	case math.IsNaN(f) || math.IsInf(f, 0):

@@ -9,9 +9,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// parts are where time goes. The innermost function of a stack that is of one decides, so that what a part has others do for
-// it, such as looking something up in what was parsed, counts as its own. The garbage collector comes first: it works on behalf
-// of all.
+// parts lists the parts of the pipeline. A sample belongs to the part of the innermost function on its stack that is of any
+// part, so that work in shared packages counts for the part that calls them. The garbage collector comes first, because it
+// works for all parts.
 var parts = []struct {
 	title    string
 	prefixes []string
@@ -32,10 +32,10 @@ const (
 	floor   = "workload.validate" // the plain side of the benchmark
 )
 
-// shares says where the time of the whole pipeline goes, in floors.
+// shares returns the table of the time that each part of the pipeline takes, in multiples of the floor.
 func (b *bench) shares() (string, error) {
 	path := filepath.Join(b.scratch, "pipeline.pprof")
-	found, err := b.benchmarks("./cmd/delegraph", "PipelineRatio/^mix$/^spans$", "15s", 1, "-cpuprofile", path, "-o", filepath.Join(b.scratch, "pipeline.test"))
+	found, err := b.benchmarks("./test/e2e/cost", "PipelineRatio/^mix$/^spans$", "15s", 1, "-cpuprofile", path, "-o", filepath.Join(b.scratch, "pipeline.test"))
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func titles() (all []string) {
 	return all
 }
 
-// partOf is where a sample belongs, and whether it is of the pipeline at all.
+// partOf returns the part that a sample belongs to, and reports whether it is of the pipeline at all.
 func partOf(s *profile.Sample) (string, bool) {
 	inner := elsewhere
 	for _, location := range s.Location {
@@ -104,7 +104,7 @@ func partOf(s *profile.Sample) (string, bool) {
 	return inner, true
 }
 
-// named is the part that a function is of.
+// named returns the part that a function belongs to.
 func named(function string) string {
 	for _, part := range parts {
 		for _, prefix := range part.prefixes {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// mark stands in the last frame of a slice and nowhere else on the wire.
+// mark is in the last frame of a slice and nowhere else on the wire.
 const mark = '!'
 
 func marked(frame []byte) []byte {
@@ -20,7 +20,7 @@ func marked(frame []byte) []byte {
 	return frame
 }
 
-// corpus is data as agents send it: 70 % deltas of about 250 bytes on the wire, 20 % of 600 bytes, 10 % of 2 to 4 KB.
+// corpus returns data like that of agents: 70 % deltas of about 250 bytes on the wire, 20 % of 600 bytes, 10 % of 2 to 4 KB.
 func corpus() [][]byte {
 	var all [][]byte
 	for i := range 100 {
@@ -36,8 +36,8 @@ func corpus() [][]byte {
 	return all
 }
 
-// subscribers are a process of readers that throw away what they read. It says when all are connected, then whenever all have
-// met another mark, and ends with its input.
+// subscribers runs a process of readers that discard what they read. It reports when all are connected and whenever all
+// have read another mark. It ends with its input.
 func subscribers(address, path string, n int) error {
 	conns := make([]net.Conn, n)
 	for i := range conns {
@@ -50,7 +50,7 @@ func subscribers(address, path string, n int) error {
 		}
 		conns[i] = conn
 	}
-	for _, conn := range conns { // the first byte says that the stream has begun
+	for _, conn := range conns { // the stream has started when the first byte comes
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			return err
 		}
@@ -73,18 +73,18 @@ func subscribers(address, path string, n int) error {
 	}
 	_, err := io.Copy(io.Discard, os.Stdin)
 	for _, conn := range conns {
-		_ = conn.(*net.TCPConn).SetLinger(0) // no port is left waiting
+		_ = conn.(*net.TCPConn).SetLinger(0) // leave no port in TIME_WAIT
 		_ = conn.Close()
 	}
 	readers.Wait()
 	return err
 }
 
-// dial spreads clients over the loopback network: one address has ports for 28,000.
+// dial spreads clients over the loopback network, because one address has only 28,000 ports.
 func dial(address string, i int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%100))}}
 	conn, err := dialer.Dial("tcp4", address)
-	if err != nil { // only Linux has the whole network
+	if err != nil { // only on Linux is the whole network local
 		conn, err = net.Dial("tcp4", address)
 	}
 	return conn, err

@@ -2,15 +2,15 @@ package main
 
 import "fmt"
 
-// goal is a figure that is hoped for.
+// goal is a target value of a figure.
 type goal struct {
 	what, target string
 	reached      []result
 }
 
-// result is one figure, and whether a value of it is good.
+// result is one figure with its samples. good reports whether a value meets the goal.
 type result struct {
-	of    string // what it is of, where there are several
+	of    string // the subject, if the figure has several
 	found samples
 	unit  string
 	good  func(float64) bool
@@ -20,7 +20,7 @@ func atMost(limit float64) func(float64) bool  { return func(f float64) bool { r
 func atLeast(limit float64) func(float64) bool { return func(f float64) bool { return f >= limit } }
 func flat(f float64) bool                      { return f >= 0.9 && f <= 1.1 }
 
-// targets are judged by the medians of this run.
+// targets returns the table of goals, which are compared with the medians of this run.
 func (b *bench) targets() (string, error) {
 	one := func(key, unit string, good func(float64) bool) []result {
 		return []result{{"", b.found[key], unit, good}}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// checked is what the model said of a small stand, and what its processes then took.
+// checked compares the model's prediction for a small test bed with the measured use of its processes.
 type checked struct {
 	Load       string  `json:"load_averages"`
 	Seconds    float64 `json:"seconds"`
@@ -30,7 +31,7 @@ type checked struct {
 	} `json:"memory_before"`
 }
 
-// The stand: sessions that speak, each with one reader, and one with all others that says less.
+// The test bed: sessions at full rate with one reader each, and a slow one with all other readers.
 const (
 	talkers  = 40
 	crowd    = 2000 - talkers + 1
@@ -38,7 +39,8 @@ const (
 	watching = 15 * time.Second
 )
 
-// check runs an agent, a sidecar, one or three servers of NATS, a gateway and 2,000 readers, and takes the time of each.
+// check runs an agent, a sidecar, one or three NATS servers, a gateway and 2,000 readers, and measures the processor time
+// of each.
 func check(servers int) (*checked, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -67,7 +69,7 @@ func check(servers int) (*checked, error) {
 	return c, nil
 }
 
-// often is what work takes in cores that comes so often a second to a process, where the more it has to do the fewer wake it.
+// often returns the cores that work takes at a rate per second. The busier a process is, the less often it must be woken.
 func often(rate, idle, busy float64) float64 {
 	cores := rate * busy
 	for range 100 {
@@ -76,7 +78,7 @@ func often(rate, idle, busy float64) float64 {
 	return cores
 }
 
-// against is what a process took, and what the model says of it.
+// against is the measured use of a process and the model's prediction.
 type against struct {
 	what            string
 	model, measured float64
@@ -85,45 +87,62 @@ type against struct {
 
 func (c *checked) against(f *figures) []against {
 	cores := func(v float64) string { return fmt.Sprintf("%.3f", v) }
-	said, idle, busy := "NATS, one server, cores", f.seconds(singleIdle), f.seconds(singleBusy)
+	idle, busy := f.seconds(singleIdle), f.seconds(singleBusy)
 	more := c.Events * f.reading(c.Behind)
 	if c.Servers > 1 {
-		said, idle, busy = "NATS, three servers, cores", f.seconds(leaderIdle), f.seconds(leaderBusy)
+		idle, busy = f.seconds(leaderIdle), f.seconds(leaderBusy)
 		more += c.Events * (replicas - 1) * f.seconds(followerBusy)
 	}
 	return []against{
 		{"sidecar, cores", c.Events*f.seconds(observe) + often(c.Events, f.seconds(publish), f.seconds(publishBusy)), c.Sidecar, cores},
 		{"the same, if nothing wakes it", c.Events * (f.seconds(observe) + f.seconds(publishBusy)), c.Sidecar, cores},
-		{said, often(c.Events, idle, busy) + more, c.NATS, cores},
+		{"NATS, cores", often(c.Events, idle, busy) + more, c.NATS, cores},
 		{"the same, if nothing wakes it", c.Events*busy + more, c.NATS, cores},
 		{"gateway, cores", often(c.Events, f.seconds(feedIdle), f.seconds(feedBusy)) + c.Deliveries*f.seconds(deliveryMany), c.Gateway, cores},
 		{"memory of the gateway for its readers", float64(c.Readers)*f.of(subscriberSize) + talkers*f.of(feedSize), c.Memory, amount},
 	}
 }
 
-func checksTable(f *figures, checks []*checked) string {
-	titles, rows := []any{"what, by the model : measured"}, [][]any{}
-	for i, c := range checks {
-		titles = append(titles, fmt.Sprintf("run %d", i+1))
-		for k, a := range c.against(f) {
-			if i == 0 {
-				rows = append(rows, []any{a.what})
-			}
-			rows[k] = append(rows[k], fmt.Sprintf("%s : %s, %.2f×", a.show(a.model), a.show(a.measured), a.model/a.measured))
-		}
+// checksTable returns the lowest and highest of all runs, with one and with three servers.
+func checksTable(f *figures) string {
+	b := head("what", "one server", "three servers")
+	one, three := extremes(f, f.Checks), extremes(f, f.Cluster)
+	for i := range one {
+		b += row(one[i].what, one[i].text, three[i].text)
 	}
-	b, last := head(titles...), checks[len(checks)-1]
-	for _, cells := range rows {
-		b += row(cells...)
+	idle := func(checks []*checked) string {
+		last := checks[len(checks)-1].Idle
+		return fmt.Sprintf("%s, %s, %s", amount(last.Sidecar), amount(last.NATS), amount(last.Gateway))
 	}
-	for i, c := range checks {
-		b += fmt.Sprintf("\nRun %d: %.0f events and %.0f deliveries a second to %d readers, %.0f s, load averages %s.", i+1, c.Events, c.Deliveries, c.Readers, c.Seconds,
-			strings.Join(strings.Fields(c.Load)[:3], ", "))
-	}
-	return b + fmt.Sprintf("\n\nWith nothing to do, the sidecar has %s resident, a server of NATS %s, the gateway %s.\n", amount(last.Idle.Sidecar), amount(last.Idle.NATS), amount(last.Idle.Gateway))
+	return b + row("resident at rest: sidecar, a NATS server, gateway", idle(f.Checks), idle(f.Cluster)) +
+		row("events/s, deliveries/s", rates(f.Checks), rates(f.Cluster))
 }
 
-// resident is the memory of a process.
+// compared is a row of the check: the measured use, and the model's prediction divided by it.
+type compared struct{ what, text string }
+
+func extremes(f *figures, checks []*checked) []compared {
+	rows := make([]compared, len(checks[0].against(f)))
+	for k, first := range checks[0].against(f) {
+		var measured, ratios []float64
+		for _, c := range checks {
+			a := c.against(f)[k]
+			measured, ratios = append(measured, a.measured), append(ratios, a.model/a.measured)
+		}
+		rows[k] = compared{first.what, fmt.Sprintf("%s–%s: %.2f–%.2f×", first.show(slices.Min(measured)), first.show(slices.Max(measured)), slices.Min(ratios), slices.Max(ratios))}
+	}
+	return rows
+}
+
+func rates(checks []*checked) string {
+	var events, deliveries []float64
+	for _, c := range checks {
+		events, deliveries = append(events, c.Events), append(deliveries, c.Deliveries)
+	}
+	return fmt.Sprintf("%.0f–%.0f, %.0f–%.0f", slices.Min(events), slices.Max(events), slices.Min(deliveries), slices.Max(deliveries))
+}
+
+// resident returns the resident memory of a process.
 func resident(p *exec.Cmd) float64 {
 	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	_, rest, _ := strings.Cut(string(content), "VmRSS:")
@@ -132,7 +151,7 @@ func resident(p *exec.Cmd) float64 {
 	return kib * 1024
 }
 
-// onProcessors is for how many seconds a process has been on processors.
+// onProcessors returns the processor time of a process.
 func onProcessors(p *exec.Cmd) (seconds float64) {
 	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
 	_, rest, _ := strings.Cut(string(content), ") ")

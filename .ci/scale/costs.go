@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// figures are what was measured, once and on one machine; the tables are made of nothing else than them and the assumptions.
+// figures are the measured costs, from one machine. The tables are computed from them and the assumptions only.
 type figures struct {
 	Machine machine    `json:"machine"`
 	Costs   []cost     `json:"costs"`
@@ -15,7 +15,7 @@ type figures struct {
 	Cluster []*checked `json:"cluster_checks"`
 }
 
-// machine is where the figures come from.
+// machine describes the machine on which the costs were measured.
 type machine struct {
 	Processor  string `json:"processor"`
 	Processors int    `json:"processors"`
@@ -43,7 +43,7 @@ func (c cost) median() float64 {
 	return sorted[len(sorted)/2]
 }
 
-// The names of costs. Those of time are in nanoseconds on a processor, those of memory in bytes.
+// Names of costs. Times are processor time in nanoseconds, memory is in bytes.
 const (
 	observe        = "event observed and filtered in a sidecar"
 	publish        = "event published by a sidecar, which it wakes"
@@ -71,9 +71,9 @@ const (
 	messageSize    = "event as a server stores it"
 )
 
-// wanted are the costs that the model is made of.
+// wanted lists the costs that the model needs.
 var wanted = []cost{
-	{Name: observe, Package: "./cmd/delegraph", Benchmark: "Cost/mix", Metric: "cpu-ns/event"},
+	{Name: observe, Package: "./test/e2e/cost", Benchmark: "Cost/mix", Metric: "cpu-ns/event"},
 	{Name: publish, Package: jetstream, Benchmark: "Publish/paced/3_servers", Metric: "cpu-ns/event"},
 	{Name: publishBusy, Package: jetstream, Benchmark: "Publish/busy/3_servers", Metric: "cpu-ns/event"},
 	{Name: leaderIdle, Package: jetstream, Benchmark: "Publish/paced/3_servers", Metric: "leader-cpu-ns/event"},
@@ -129,7 +129,7 @@ func (f *figures) store(path string) error {
 	return os.WriteFile(path, append(content, '\n'), 0o644)
 }
 
-// of is the cost of that name.
+// of returns the median cost of the given name.
 func (f *figures) of(name string) float64 {
 	for _, c := range f.Costs {
 		if c.Name == name {
@@ -139,12 +139,13 @@ func (f *figures) of(name string) float64 {
 	return 0
 }
 
-// seconds is a cost of time.
+// seconds returns the median of a time cost in seconds.
 func (f *figures) seconds(name string) float64 { return f.of(name) / 1e9 }
 
-// reading is the time on processors that NATS takes to find a feed's next message, so many others behind the one before it, all of
-// which it looks at. Two measured points give the line: BenchmarkFeeds has on average twice as many messages between two of a session
-// as it has sessions, since those that nobody reads come in turns with the others.
+// reading returns the processor seconds that NATS takes to find a feed's next message, which comes after the given number of messages of
+// other sessions: NATS looks at each of them. The cost is a line through two measured points. In BenchmarkFeeds, two messages of a
+// session are on average separated by twice as many messages as there are sessions, because every other message is of a session without
+// readers.
 func (f *figures) reading(behind float64) float64 {
 	few, many := f.seconds(readingFew), f.seconds(readingMany)
 	return max(few/10, few+max(0, many-few)/1800*(behind-200))

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// moved are the readers of a session that leave a gateway and come back at another one.
+// moved is a group of readers of a session that leave a gateway and reconnect to another one.
 type moved struct {
 	left, back  float64
 	to, readers int
 }
 
-// moves are those of the gateway that goes, by session. The others have none.
+// moves holds the readers that leave the gateway that stops, by session.
 type moves struct {
 	from     int
 	sessions map[int][]moved
 }
 
-// parts is into how many the readers of one session are dealt that come back at different times.
+// parts is the number of groups of a session's readers that reconnect at different times.
 const parts = 8
 
-// moves draws who leaves when, and comes back where. A gateway that is killed says nothing: its readers wait as long as their
-// programs like, which is taken for what a gateway would have said.
+// moves draws when readers leave and where they reconnect. A gateway that is killed sends no retry time; its readers are
+// assumed to wait as long as a gateway would have told them.
 func (c *cell) moves(random *rand.Rand, what scenario) moves {
 	m := moves{from: -1, sessions: map[int][]moved{}}
 	if what != crash && what != rolling || c.gateways < 2 {
@@ -49,8 +49,8 @@ func (c *cell) moves(random *rand.Rand, what scenario) moves {
 	return m
 }
 
-// divert returns a gateway's own jobs, and gives the others what they do for those who came from it: take their connections, open
-// their feeds, and send what they missed and what comes.
+// divert returns the jobs that gateway g keeps. If g stops, divert gives the other gateways the jobs for the readers that
+// leave it: accept their connections, open their feeds, and send the frames that they missed and the following ones.
 func (m moves) divert(c *cell, g int, jobs [][]job, f *figures) []job {
 	if g != m.from {
 		return jobs[g]
@@ -63,7 +63,7 @@ func (m moves) divert(c *cell, g int, jobs [][]job, f *figures) []job {
 				continue
 			}
 			j.readers -= who.readers
-			own := 0.0 // the feed is there for others, or was opened below
+			own := 0.0 // the feed is open for other readers, or was opened below
 			jobs[who.to] = append(jobs[who.to], job{at: max(j.at, who.back), said: j.said, own: own, readers: who.readers, session: j.session})
 		}
 		if j.readers > 0 {
@@ -78,7 +78,8 @@ func (m moves) divert(c *cell, g int, jobs [][]job, f *figures) []job {
 	return stay
 }
 
-// reopened are the times at which NATS makes a consumer again: of a gateway that went, or of a server, which had one in three.
+// reopened returns the times at which NATS recreates consumers: those of a gateway that stopped, or of a server, which had
+// one third.
 func (c *cell) reopened(random *rand.Rand, what scenario) (times []float64) {
 	for _, s := range c.sessions {
 		for _, at := range s.at {

@@ -1,4 +1,5 @@
-// Command scale says what many agents, events and readers need, by a model of what was measured on one machine.
+// Command scale computes the resources that many agents, events and readers need, with a model based on measurements on one
+// machine.
 package main
 
 import (
@@ -7,7 +8,7 @@ import (
 	"os"
 )
 
-// root is the root of the main module, from the folder of this one, in which the program runs.
+// root is the root of the main module, relative to the folder of this one, where the program runs.
 const root = "../.."
 
 func main() {
@@ -18,10 +19,10 @@ func main() {
 }
 
 func run() error {
-	path := flag.String("figures", root+"/docs/design/scale.json", "the file of what was measured")
-	again := flag.Int("measure", 0, "measure the costs again, so many times, and write the file")
-	real := flag.Int("check", 0, "hold the model against real processes on this machine, so many times, and write the results into the file")
-	cluster := flag.Int("cluster", 0, "the same with three servers of NATS")
+	path := flag.String("figures", root+"/docs/design/scale.json", "the file of the measured figures")
+	again := flag.Int("measure", 0, "measure the costs again, this many times, and write the file")
+	real := flag.Int("check", 0, "compare the model with real processes on this machine, this many times, and write the results into the file")
+	cluster := flag.Int("cluster", 0, "like -check, with three NATS servers")
 	flag.Parse()
 	if *again > 0 {
 		f, err := measure(*again)

@@ -13,9 +13,12 @@ import (
 	"time"
 )
 
-// runs says which benchmarks give the costs, and for how long.
-var runs = []struct{ pkg, bench, time string }{
-	{"./cmd/delegraph", "Cost/mix", "0.3s"},
+// benchmark is a benchmark, its package and how long it runs.
+type benchmark struct{ pkg, bench, time string }
+
+// runs lists the benchmarks that give the costs.
+var runs = []benchmark{
+	{"./test/e2e/cost", "Cost/mix", "0.3s"},
 	{streams, "Paced", "200x"},
 	{streams, "Idle", "1x"},
 	{jetstream, "Publish", "3000x"},
@@ -23,17 +26,7 @@ var runs = []struct{ pkg, bench, time string }{
 	{jetstream, "Connections", "500x"},
 }
 
-// command is what gives a cost again.
-func (c cost) command() string {
-	for _, r := range runs {
-		if first, _, _ := strings.Cut(r.bench, "/"); r.pkg == c.Package && strings.HasPrefix(c.Benchmark, first) {
-			return fmt.Sprintf("go test %s -run '^$' -bench '^Benchmark%s' -benchtime %s", r.pkg, c.Benchmark, r.time)
-		}
-	}
-	return ""
-}
-
-// measure runs all benchmarks in turns, so that whatever else the machine does falls on all.
+// measure runs all benchmarks alternately, so that other load on the machine affects all of them.
 func measure(turns int) (*figures, error) {
 	f := &figures{Machine: here(), Costs: append([]cost(nil), wanted...)}
 	for turn := range turns {
@@ -60,13 +53,13 @@ func measure(turns int) (*figures, error) {
 			return nil, fmt.Errorf("no benchmark gave %q (%s of %s): does it skip? run .ci/install/nats", c.Name, c.Metric, c.Benchmark)
 		}
 		if c.median() <= 0 {
-			return nil, fmt.Errorf("%q is %v: the machine is too busy to tell", c.Name, c.Runs)
+			return nil, fmt.Errorf("%q is %v: the machine is too busy for a valid result", c.Name, c.Runs)
 		}
 	}
 	return f, nil
 }
 
-// parse reads what `go test -bench` prints: metrics by benchmark, without the number of processors.
+// parse parses the output of `go test -bench` and returns metrics by benchmark, whose name has no processor count.
 func parse(out []byte) map[string]map[string]float64 {
 	found := map[string]map[string]float64{}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
@@ -111,7 +104,7 @@ func here() machine {
 	}
 }
 
-// natsServer is the program, on the PATH or where .ci/install/nats brings it.
+// natsServer returns the path of nats-server, from PATH or from the folder of .ci/install/nats.
 func natsServer() (string, error) {
 	if path, err := exec.LookPath("nats-server"); err == nil {
 		return path, nil

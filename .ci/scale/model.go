@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What is assumed, and was not measured. The tables name them.
+// Assumptions, which were not measured. The tables list them.
 const (
 	speaking     = 25.0  // events a second of a session while it has a run
 	runTime      = 20.0  // seconds of a run, on average, log-normal
@@ -18,11 +18,11 @@ const (
 	gatewayCores = 4.0
 	serverCores  = 8.0 // of a NATS server
 	hop          = 0.0005
-	target       = 0.6 // the utilisation that nothing may be above
+	target       = 0.6 // the highest utilization that is planned for
 	agentsRate   = speaking * runTime / (runTime + thinkTime)
 )
 
-// What the product and others say of themselves.
+// Values from the configuration, the documentation or the source of Delegraph and NATS.
 const (
 	heartbeat  = 15.0 // seconds: stream.heartbeat
 	grace      = 10.0 // seconds in which readers leave a gateway that stops
@@ -31,18 +31,18 @@ const (
 	electLeast = 4.0 // seconds after which a server that hears no leader stands for election: nats-server, raft.go
 	electMost  = 9.0
 	replicas   = 3.0
-	chunk      = 500       // readers of a session at one gateway, before the next one gets some, where the way goes by session
+	chunk      = 500       // readers of a session at one gateway before the next gateway gets some, if readers are assigned by session
 	sidecarRAM = 128 << 20 // requested by the chart
-	overhead   = 1.1       // of a network's protocols: bytes on the wire, by bytes of messages
-	frameSize  = 650       // of an event on its way to a reader, with id and line ends: those of the benchmarks have 612 bytes of data
+	overhead   = 1.1       // of network protocols: bytes on the wire per byte of a message
+	frameSize  = 650       // bytes of an event sent to a reader, with id and line ends; the benchmarks' events have 612 bytes of data
 )
 
-// size is what there is to be served.
+// size is the load of an installation.
 type size struct {
 	agents, events, readers float64
 }
 
-// way says how a reader comes to a gateway.
+// way is how readers are assigned to gateways.
 type way string
 
 const (
@@ -50,7 +50,7 @@ const (
 	bySession way = "by session"
 )
 
-// session is one of a cell's, with its readers at each gateway that has some.
+// session is a session of a cell, with its readers at each gateway.
 type session struct {
 	readers int
 	at      []share
@@ -58,7 +58,7 @@ type session struct {
 
 type share struct{ gateway, readers int }
 
-// cell is one stream in NATS, in an account of its own: the sidecars that write it and the gateways that read it.
+// cell is one stream in NATS, in an account of its own, with the sidecars that write it and the gateways that read it.
 type cell struct {
 	f        *figures
 	sessions []session
@@ -68,7 +68,7 @@ type cell struct {
 	cores    float64 // of the servers, for this stream
 }
 
-// sessions draws the readers of each session: few have most.
+// sessions draws the number of readers of each session. A few sessions have most of the readers.
 func sessions(s size, seed uint64) []int {
 	random := rand.New(rand.NewPCG(seed, 1))
 	weights := make([]float64, int(s.events/agentsRate))
@@ -84,7 +84,7 @@ func sessions(s size, seed uint64) []int {
 		return sum
 	}
 	least, most := 0.0, mostReaders
-	for range 60 { // what the largest may not have, others do
+	for range 60 { // redistribute the readers beyond mostReaders to other sessions
 		if middle := (least + most) / 2; deal(middle) < s.readers {
 			least = middle
 		} else {
@@ -95,7 +95,7 @@ func sessions(s size, seed uint64) []int {
 	return readers
 }
 
-// cells deals the sessions to so many cells.
+// cells distributes the sessions over n cells.
 func cells(f *figures, s size, n int, how way, seed uint64) []*cell {
 	all := make([]*cell, n)
 	for i := range all {
@@ -107,7 +107,7 @@ func cells(f *figures, s size, n int, how way, seed uint64) []*cell {
 	return all
 }
 
-// place deals the readers to so many gateways.
+// place distributes the readers over the given number of gateways.
 func (c *cell) place(gateways int, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	c.gateways = gateways
@@ -136,10 +136,11 @@ func (c *cell) place(gateways int, seed uint64) {
 	}
 }
 
-// effective is the cost of work that sometimes wakes who does it: at a utilisation of 60 %, two times in five.
+// effective returns the average cost of work that sometimes has to wake its worker: at a utilization of 60 %, two times in
+// five.
 func effective(idle, busy float64) float64 { return busy + (1-target)*max(0, idle-busy) }
 
-// busiest is the greatest utilisation of a gateway, with the session of most readers always speaking.
+// busiest returns the highest utilization of any gateway while the session with the most readers has a run.
 func (c *cell) busiest() float64 {
 	f, duty := c.f, runTime/(runTime+thinkTime)
 	feed, delivery := effective(f.seconds(feedIdle), f.seconds(feedBusy)), f.seconds(deliveryMany)
@@ -170,7 +171,8 @@ func (c *cell) largest() (most int) {
 	return most
 }
 
-// provide finds the least number of gateways that keeps the busiest below the target; false says that there is none.
+// provide places the readers on the smallest number of gateways that keeps the busiest below the target. It returns false
+// if there is none.
 func (c *cell) provide(seed uint64) bool {
 	duty, work, most := runTime/(runTime+thinkTime), 0.0, c.largest()
 	for i, s := range c.sessions {
@@ -188,7 +190,7 @@ func (c *cell) provide(seed uint64) bool {
 	return false
 }
 
-// feeds is how many there are, and through how many an event goes on average.
+// feeds returns the number of feeds, and the average number of feeds that an event passes.
 func (c *cell) feeds() (all int, each float64) {
 	for _, s := range c.sessions {
 		all += len(s.at)
@@ -203,21 +205,21 @@ func (c *cell) readers() (n int) {
 	return n
 }
 
-// behind is how many messages of others stand between two of a session that speaks.
+// behind returns the number of other messages between two messages of a session that has a run.
 func (c *cell) behind() float64 { return c.events / speaking }
 
-// leader is the utilisation of the one core that takes a stream's messages.
+// leader returns the utilization of the one core that accepts a stream's messages.
 func (c *cell) leader() float64 {
 	return c.events * effective(c.f.seconds(leaderIdle), c.f.seconds(leaderBusy))
 }
 
-// work is what a stream takes of the processors of all servers.
+// work returns the cores that a stream uses on all servers together.
 func (c *cell) work() float64 {
 	_, each := c.feeds()
 	return c.events * (effective(c.f.seconds(leaderIdle), c.f.seconds(leaderBusy)) + (replicas-1)*c.f.seconds(followerBusy) + each*c.f.reading(c.behind()))
 }
 
-// plan is the least that keeps everything below the target.
+// plan is the smallest installation that keeps everything below the target utilization.
 type plan struct {
 	size
 	way     way
@@ -232,7 +234,7 @@ func (p *plan) gateways() (n int) {
 	return n
 }
 
-// share finds the fewest servers that carry all streams, and gives each stream its part of them.
+// share computes the smallest number of servers that carry all streams, and gives each stream its share of them.
 func (p *plan) share() {
 	p.servers = int(max(replicas, math.Ceil(p.work()/serverCores/target)))
 	for _, c := range p.cells {
@@ -247,14 +249,14 @@ func (p *plan) work() (sum float64) {
 	return sum
 }
 
-// middling is the cell that as many have more gateways than as have fewer.
+// middling returns the cell with the median number of gateways.
 func (p *plan) middling() *cell {
 	sorted := slices.Clone(p.cells)
 	slices.SortStableFunc(sorted, func(a, b *cell) int { return a.gateways - b.gateways })
 	return sorted[len(sorted)/2]
 }
 
-// largest is the cell with most gateways.
+// largest returns the cell with the most gateways.
 func (p *plan) largest() *cell {
 	most := p.cells[0]
 	for _, c := range p.cells {
@@ -265,7 +267,7 @@ func (p *plan) largest() *cell {
 	return most
 }
 
-// least searches for the fewest cells, and for each cell for the fewest gateways.
+// least returns the plan with the fewest cells and, for each cell, the fewest gateways.
 func least(f *figures, s size, how way, seed uint64) *plan {
 	for n := max(1, int(s.events*effective(f.seconds(leaderIdle), f.seconds(leaderBusy))/target)); ; n++ {
 		p, fits := &plan{size: s, way: how, cells: cells(f, s, n, how, seed)}, true

@@ -2,8 +2,10 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,7 +17,7 @@ const (
 	measured = root + "/docs/design/scale.json"
 )
 
-// TestDocument has the tables of the document say what the program says of the stored figures.
+// TestDocument checks that the tables of the document are those that the program computes from the stored figures.
 func TestDocument(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors multiply and add in one step, which rounds otherwise, and the simulation is of many steps")
@@ -49,7 +51,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// given are figures of a machine that is easily reckoned with: 100 µs for all of time, 1 kB for all of memory.
+// given are round figures: each time is 100 µs, each memory size 1 kB.
 func given() *figures {
 	f := &figures{}
 	for _, c := range wanted {
@@ -102,9 +104,9 @@ func TestLeast(t *testing.T) {
 func TestQueue(t *testing.T) {
 	q := newQueue(2, 1)
 	for i, step := range []struct{ at, work, width, begins, ends float64 }{
-		{10, 3, 1, 10, 14}, // it is woken, and one core can do it
+		{10, 3, 1, 10, 14}, // the worker is woken, and one core is enough
 		{11, 2, 9, 12, 13}, // two cores
-		{12, 4, 2, 13, 15}, // behind the one before
+		{12, 4, 2, 13, 15}, // waits for the job before
 		{30, 1, 2, 30, 31}, // woken again
 		{30.5, 2, 2, 31, 32},
 	} {
@@ -114,7 +116,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestScenarios has incidents be felt, and by nobody who is not in them.
+// TestScenarios checks that incidents delay the readers that they affect, and no others.
 func TestScenarios(t *testing.T) {
 	c := least(given(), size{100, 500, 20_000}, atRandom, seed).largest()
 	if c.gateways < 3 {
@@ -144,10 +146,19 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCommands has each cost name a command.
+// TestCommands checks that each cost has a benchmark that runs, by a command that the document shows.
 func TestCommands(t *testing.T) {
+	content, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if command := fmt.Sprintf("go test %s -run '^$' -bench %s -benchtime %s", r.pkg, r.bench, r.time); !strings.Contains(string(content), command) {
+			t.Errorf("%s has no %q", document, command)
+		}
+	}
 	for _, c := range wanted {
-		if c.command() == "" {
+		if !slices.ContainsFunc(runs, func(r benchmark) bool { return r.pkg == c.Package && strings.HasPrefix(c.Benchmark, r.bench) }) {
 			t.Errorf("nothing measures %q", c.Name)
 		}
 	}

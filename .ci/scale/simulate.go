@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// scenario is what happens in a simulated minute, at its twentieth second.
+// scenario is an incident in the simulated time.
 type scenario string
 
 const (
@@ -21,19 +21,19 @@ const (
 func scenarios() []scenario { return []scenario{steady, surge, crash, rolling, noNode} }
 
 const (
-	lasting  = 40.0 // seconds that are simulated
+	lasting  = 40.0 // simulated seconds
 	incident = 15.0
-	warm     = 5.0 // before nothing counts
+	warm     = 5.0 // seconds before measuring starts
 )
 
-// outcome is what a scenario did to readers and machines.
+// outcome is the effect of a scenario on readers and machines.
 type outcome struct {
 	p50, p99, worst  float64 // seconds from the agent to the reader
-	gateway, servers float64 // the greatest utilisation of a second
+	gateway, servers float64 // the highest utilization in any second
 	above            float64 // share of deliveries that took more than a second
 }
 
-// job is work of a server's or a gateway's: what it does itself, and then for each of so many readers.
+// job is work of a server or a gateway: a fixed part, and a part for each reader.
 type job struct {
 	at, said float64 // when it can begin, and when the agent said it
 	own      float64
@@ -41,13 +41,13 @@ type job struct {
 	session  int
 }
 
-// queue does one job after the other with all of its cores. Who finds it idle wakes it, which costs more.
+// queue processes one job after the other with all of its cores. A job that finds it idle costs more, for the wake-up.
 type queue struct {
 	cores, wake, until float64
 	busy               []float64 // by second
 }
 
-// do returns when the job begins and when all is done, where no more than so many cores can work at it.
+// do returns when a job begins and ends. At most width cores can work on it.
 func (q *queue) do(at, work, width float64) (begins, ends float64) {
 	if at >= q.until {
 		work += q.wake
@@ -65,17 +65,17 @@ func newQueue(cores, wake float64) *queue {
 }
 
 func (q *queue) peak() float64 {
-	return min(1, slices.Max(q.busy[int(warm):int(lasting)])) // work is counted where it begins
+	return min(1, slices.Max(q.busy[int(warm):int(lasting)])) // work is counted in the second in which it begins
 }
 
-// event is one that an agent says.
+// event is an event that an agent sends.
 type event struct {
 	at      float64
 	session int
 }
 
-// said draws what all sessions of a cell say: runs, pauses between them, and packets within. The one of most readers always speaks.
-// What is said twice in a surge is drawn apart, so that all else is the same.
+// said draws the events of all sessions of a cell: runs, pauses between them, and packets within runs. The session with the
+// most readers always has a run. The additional events of a surge are drawn separately, so that all others stay the same.
 func (c *cell) said(what scenario, seed uint64) (all []event) {
 	random, again := rand.New(rand.NewPCG(seed, 4)), rand.New(rand.NewPCG(seed, 5))
 	normal := func(mean float64) float64 { return mean * math.Exp(random.NormFloat64()-0.5) }
@@ -91,7 +91,7 @@ func (c *cell) said(what scenario, seed uint64) (all []event) {
 			if ends = at + normal(thinkTime); speaks {
 				ends = at + normal(runTime)
 			}
-			if at == 0 { // it is somewhere within
+			if at == 0 { // the first run has begun before
 				ends *= random.Float64()
 			}
 			for (speaks || i == most) && at < min(ends, lasting) {
@@ -108,7 +108,7 @@ func (c *cell) said(what scenario, seed uint64) (all []event) {
 	return all
 }
 
-// simulate sends what is said through the leader, the server that reads for each feed, and the gateway, to its readers.
+// simulate sends the events through the leader, the servers that read for the feeds, and the gateways to the readers.
 func (c *cell) simulate(what scenario, seed uint64) outcome {
 	f, random := c.f, rand.New(rand.NewPCG(seed, 3))
 	own := f.seconds(observe) + f.seconds(publish) // the sidecar's processor has nothing else to do
@@ -155,7 +155,7 @@ func (c *cell) simulate(what scenario, seed uint64) outcome {
 	return result
 }
 
-// delays are counted in buckets that are each 2 % wider than the one before.
+// delays is a histogram of delays with buckets that are each 2 % wider than the previous one.
 type delays struct {
 	counts [1200]float64
 	sum    float64

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// stand is an agent, a sidecar that listens to it, NATS, a gateway, and readers.
+// stand is a test bed: an agent, a sidecar that reads it, NATS, a gateway, and readers.
 type stand struct {
 	folder           string
 	agent            *agent
@@ -71,7 +71,7 @@ func newStand(ctx context.Context, servers int) (s *stand, err error) {
 	gateway := write("gateway.yml", fmt.Sprintf("stream: {listen: %q, %s}\n", s.stream, store))
 	for i, address := range clients {
 		name := fmt.Sprint("nats", i)
-		// Told no limit, the server takes three quarters of what is free on the disk, which can be less than the stream wants.
+		// Without a limit the server uses three quarters of the free disk space, which can be less than the stream needs.
 		text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream: {store_dir: %q, max_file: 10GB}\n", name, address, filepath.Join(s.folder, name))
 		if servers > 1 {
 			text += fmt.Sprintf("cluster: {name: c, listen: %q, routes: [\"nats://%s\"]}\n", routes[i], strings.Join(routes, `", "nats://`))
@@ -101,7 +101,7 @@ func newStand(ctx context.Context, servers int) (s *stand, err error) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return nil, errors.New("the stand is not ready in 30 s")
+	return nil, errors.New("the test bed was not ready within 30 s")
 }
 
 func (s *stand) start(ctx context.Context, program string, args ...string) (*exec.Cmd, error) {
@@ -126,7 +126,7 @@ func (s *stand) stop() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// free finds addresses that nobody listens on.
+// free returns n free loopback addresses.
 func free(n int) (addresses []string, err error) {
 	for range n {
 		l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -139,7 +139,7 @@ func free(n int) (addresses []string, err error) {
 	return addresses, nil
 }
 
-// connect brings the readers, who read and throw away.
+// connect connects the readers, which discard what they read.
 func (s *stand) connect(ctx context.Context) error {
 	for i := range crowd + talkers - 1 {
 		session := max(0, i-crowd+1) // session 0 has the crowd
@@ -160,7 +160,7 @@ func (s *stand) connect(ctx context.Context) error {
 	return nil
 }
 
-// moment is what was done until then: seconds on processors, events and deliveries.
+// moment holds the totals at one time: processor seconds, events and deliveries.
 type moment struct{ sidecar, nats, gateway, said, sent float64 }
 
 func (s *stand) now() moment {
@@ -171,7 +171,7 @@ func (s *stand) now() moment {
 	return m
 }
 
-// sent is how many frames the gateway says that it has sent.
+// sent returns the gateway's counter of sent frames.
 func (s *stand) sent() (n float64) {
 	answer, err := http.Get("http://" + s.admin + "/metrics")
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *stand) sent() (n float64) {
 	return n
 }
 
-// agent says as much in each of its sessions as the model has it, and less in the first.
+// agent sends the model's rate of events in each session, and fewer in the first.
 type agent struct {
 	server    *http.Server
 	address   string

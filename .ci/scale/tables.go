@@ -3,15 +3,16 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
-// table is one of docs/design/scale.md, between two comments with its name.
+// table is a table of docs/design/scale.md, between two comments with its name.
 type table struct{ name, text string }
 
 const seed = 1
 
-// sizes are where the model is asked. The last is what it is for.
+// sizes returns the loads that the tables show. The last one is the target of the design.
 func sizes() []size {
 	return []size{{100, 1e3, 1e4}, {1e3, 1e4, 1e5}, {1e4, 1e5, 1e6}}
 }
@@ -24,11 +25,8 @@ func tables(f *figures) []table {
 	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
 	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
 	all = append(all, table{"scenarios", scenariosTable(plans[len(plans)-2:])})
-	if len(f.Checks) > 0 {
-		all = append(all, table{"check", checksTable(f, f.Checks)})
-	}
-	if len(f.Cluster) > 0 {
-		all = append(all, table{"cluster", checksTable(f, f.Cluster)})
+	if len(f.Checks) > 0 && len(f.Cluster) > 0 {
+		all = append(all, table{"check", checksTable(f)})
 	}
 	return all
 }
@@ -46,47 +44,43 @@ func head(titles ...any) string {
 }
 
 func costsTable(f *figures) string {
-	b := head("what", "median", "runs", "of")
+	b := head("what", "median", "lowest, highest", "benchmark")
 	for _, c := range f.Costs {
 		show := func(v float64) string { return number(v/1e3) + " µs" }
 		if !strings.Contains(c.Metric, "ns/") {
 			show = func(v float64) string { return amount(v) }
 		}
-		var runs []string
-		for _, v := range c.Runs {
-			runs = append(runs, show(v))
-		}
-		b += row(c.Name, show(c.median()), strings.Join(runs, ", "), "`"+c.Metric+"` of `"+c.command()+"`")
+		b += row(c.Name, show(c.median()), show(slices.Min(c.Runs))+", "+show(slices.Max(c.Runs)), "`"+c.Benchmark+"`, `"+c.Metric+"`")
 	}
 	m := f.Machine
-	return b + fmt.Sprintf("\nMedians of what %d × %s did (Linux %s, %s, %s), on %s, with load averages of %s, as the measuring began.\n",
-		m.Processors, m.Processor, m.Kernel, m.Go, m.NATS, m.Date, strings.Join(strings.Fields(m.Load)[:3], ", "))
+	return b + fmt.Sprintf("\n%d × %s, Linux %s, %s, nats-server %s, %s, load averages %s.\n",
+		m.Processors, m.Processor, m.Kernel, m.Go, strings.TrimPrefix(m.NATS, "nats-server: "), m.Date, strings.Join(strings.Fields(m.Load)[:3], ", "))
 }
 
 func assumptionsTable() string {
 	b := head("name", "value", "why")
 	for _, a := range [][3]any{
 		{"`speaking`", fmt.Sprintf("%g events/s", speaking), "a model's deltas; assumed"},
-		{"`runTime`, `thinkTime`", fmt.Sprintf("%g s, %g s, log-normal", runTime, thinkTime), fmt.Sprintf("assumed; so a session says %g events a second on average", agentsRate)},
+		{"`runTime`, `thinkTime`", fmt.Sprintf("%g s, %g s, log-normal", runTime, thinkTime), fmt.Sprintf("assumed; a session averages %g events/s", agentsRate)},
 		{"`packet`", fmt.Sprintf("%g events, geometric", packet), "agents flush several at once; assumed"},
 		{"`tail`, `mostReaders`", fmt.Sprintf("Pareto, α = %g, at most %s", tail, number(mostReaders)), "few sessions have most readers; assumed"},
 		{"`visit`", fmt.Sprintf("%g s", visit), "how long a reader stays; assumed"},
 		{"`gatewayCores`, `serverCores`", fmt.Sprintf("%g, %g", gatewayCores, serverCores), "chosen"},
-		{"`hop`", fmt.Sprintf("%g ms", hop*1e3), "one way in a data centre; assumed"},
-		{"one core takes a stream", "1", "the messages of one stream are put in order by one server, under one lock; that all of its work falls on one core is the worst case, and assumed"},
+		{"`hop`", fmt.Sprintf("%g ms", hop*1e3), "one way in a data center; assumed"},
+		{"one core takes a stream", "1", "one server orders the messages of a stream, under one lock; that all of this is one core is assumed, as the worst case"},
 		{"`electLeast`, `electMost`", fmt.Sprintf("%g s, %g s", electLeast, electMost), "`minElectionTimeoutDefault`, `maxElectionTimeoutDefault` of nats-server v2.15.2, server/raft.go"},
-		{"`retryLeast`, `retryMost`", fmt.Sprintf("%g s, %g s", retryLeast, retryMost), "what a gateway that stops tells its readers; of one that is killed, assumed"},
+		{"`retryLeast`, `retryMost`", fmt.Sprintf("%g s, %g s", retryLeast, retryMost), "what a stopping gateway tells its readers; assumed for one that is killed"},
 		{"`grace`, `heartbeat`", fmt.Sprintf("%g s, %g s", grace, heartbeat), "the product's"},
-		{"`chunk`", fmt.Sprint(chunk), "readers of one session at one gateway, where the balancer hashes sessions; chosen"},
+		{"`chunk`", fmt.Sprint(chunk), "readers of a session at one gateway, by session; chosen"},
 		{"`sidecarRAM`", amount(sidecarRAM), "`resources.requests.memory` of the chart"},
-		{"`overhead`, `frameSize`", fmt.Sprintf("%g, %d bytes", overhead, frameSize), "bytes on the wire by those of messages, assumed; 612 bytes of data as in the benchmarks, and what is around them"},
+		{"`overhead`, `frameSize`", fmt.Sprintf("%g, %d bytes", overhead, frameSize), "bytes on the wire per byte of message, assumed; 612 bytes of data as in the benchmarks, and framing"},
 	} {
 		b += row(a[:]...)
 	}
 	return b
 }
 
-// amount is bytes in decimal units.
+// amount returns a number of bytes in decimal units.
 func amount(n float64) string {
 	for _, unit := range []string{"B", "kB", "MB", "GB"} {
 		if n < 1000 {
@@ -97,7 +91,7 @@ func amount(n float64) string {
 	return fmt.Sprintf("%.3g TB", n)
 }
 
-// number has three digits that count.
+// number returns a number with three significant digits.
 func number(v float64) string {
 	if v < 1000 {
 		return fmt.Sprintf("%.3g", v)
@@ -110,7 +104,7 @@ func number(v float64) string {
 	return text
 }
 
-// power is a power of ten.
+// power returns a number as a power of ten.
 func power(v float64) string {
 	return "10" + string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[int(math.Round(math.Log10(v)))])
 }
@@ -203,7 +197,7 @@ func processesTable(f *figures, plans []*plan) string {
 	return b
 }
 
-// breaksTable says at how much each part is at its end, with nothing else in the way.
+// breaksTable returns the table of the load at which each part alone reaches its limit.
 func breaksTable(f *figures) string {
 	leader := effective(f.seconds(leaderIdle), f.seconds(leaderBusy))
 	single := effective(f.seconds(singleIdle), f.seconds(singleBusy))

@@ -1,4 +1,5 @@
-// Package budget bounds the memory of all queues and buffers of a process together, and counts what it refuses.
+// Package budget bounds the memory of all queues and buffers of a process together and counts what it
+// refuses.
 package budget
 
 import (
@@ -6,42 +7,44 @@ import (
 	"sync/atomic"
 )
 
-// Budget is a number of bytes that accounts share. Near its end each account stops at a limit of its own, so that what matters
-// least is refused first.
+// Budget is a number of bytes that accounts share. Each account may use the budget up to a limit of
+// its own, so that the least important data is refused first.
 type Budget struct {
 	limit    int64
 	used     atomic.Int64
 	accounts []*Account
 }
 
-// New returns a Budget of limit bytes. Its accounts must be opened before it is used concurrently.
+// New returns a Budget of limit bytes. Open its accounts before it is used concurrently.
 func New(limit int64) *Budget { return &Budget{limit: limit} }
 
-// Account is one user of a Budget. Its methods may be called concurrently. A nil Account refuses nothing and counts nothing.
+// Account is one user of a Budget. Its methods may be called concurrently. A nil Account refuses
+// nothing and counts nothing.
 type Account struct {
-	name   string
-	budget *Budget
-	own    int64 // bytes that it may use
-	all    int64 // bytes that all accounts may use when it reserves some
-	used   atomic.Int64
-	shed   atomic.Uint64
+	name       string
+	budget     *Budget
+	ownLimit   int64 // maximum bytes of this account
+	totalLimit int64 // maximum bytes of all accounts together for this one to reserve more
+	used       atomic.Int64
+	shed       atomic.Uint64
 }
 
-// Account opens an account. It may use a part of the budget, as long as all accounts together use no more than the share.
-func (b *Budget) Account(name string, part, share float64) *Account {
-	a := &Account{name: name, budget: b, own: int64(part * float64(b.limit)), all: int64(share * float64(b.limit))}
+// Account opens an account. It may use the fraction own of the budget, as long as all accounts
+// together use no more than the fraction total.
+func (b *Budget) Account(name string, own, total float64) *Account {
+	a := &Account{name: name, budget: b, ownLimit: int64(own * float64(b.limit)), totalLimit: int64(total * float64(b.limit))}
 	b.accounts = append(b.accounts, a)
 	return a
 }
 
-// Reserve takes n bytes, or reports false and counts a refusal where there is no room for them.
+// Reserve takes n bytes. If there is no room for them, it counts a refusal and returns false.
 func (a *Account) Reserve(n int) bool {
 	if a == nil {
 		return true
 	}
-	own, all := a.used.Add(int64(n)), a.budget.used.Add(int64(n))
-	if own > a.own || all > a.all {
-		a.Hold(-n)
+	own, total := a.used.Add(int64(n)), a.budget.used.Add(int64(n))
+	if own > a.ownLimit || total > a.totalLimit {
+		a.Charge(-n)
 		a.shed.Add(1)
 		return false
 	}
@@ -49,47 +52,48 @@ func (a *Account) Reserve(n int) bool {
 }
 
 // Release gives n bytes back.
-func (a *Account) Release(n int) { a.Hold(-n) }
+func (a *Account) Release(n int) { a.Charge(-n) }
 
-// Hold takes n bytes, or gives them back where n is negative. It never refuses: it is for what must be held, and for what is made
-// smaller afterwards, as Left says.
-func (a *Account) Hold(n int) {
+// Charge takes n bytes, or returns them if n is negative. It never refuses: use it for memory that is
+// needed in any case, and for memory that the caller reduces later if Remaining is negative.
+func (a *Account) Charge(n int) {
 	if a != nil {
 		a.used.Add(int64(n))
 		a.budget.used.Add(int64(n))
 	}
 }
 
-// Left returns how many bytes the account may still take, less than 0 where it must give some back.
-func (a *Account) Left() int {
+// Remaining returns how many bytes the account may still take. If the result is negative, the account
+// should release that many bytes.
+func (a *Account) Remaining() int {
 	if a == nil {
 		return math.MaxInt
 	}
-	return int(min(a.own-a.used.Load(), a.all-a.budget.used.Load()))
+	return int(min(a.ownLimit-a.used.Load(), a.totalLimit-a.budget.used.Load()))
 }
 
-// Shed counts something that was dropped to make room.
-func (a *Account) Shed() {
+// CountShed counts an item that was dropped to make room.
+func (a *Account) CountShed() {
 	if a != nil {
 		a.shed.Add(1)
 	}
 }
 
-// Use is what an account has taken.
-type Use struct {
+// Usage is what an account uses.
+type Usage struct {
 	Name  string
 	Bytes int64
-	Shed  uint64 // refusals, and what was dropped for room
+	Shed  uint64 // refusals, and items dropped to make room
 }
 
-// Limit returns the bytes of the budget.
+// Limit returns the size of the budget in bytes.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Uses returns the use of each account, in the order of their opening.
-func (b *Budget) Uses() []Use {
-	uses := make([]Use, len(b.accounts))
+// Usage returns the usage of each account, in the order in which they were opened.
+func (b *Budget) Usage() []Usage {
+	all := make([]Usage, len(b.accounts))
 	for i, a := range b.accounts {
-		uses[i] = Use{a.name, a.used.Load(), a.shed.Load()}
+		all[i] = Usage{a.name, a.used.Load(), a.shed.Load()}
 	}
-	return uses
+	return all
 }

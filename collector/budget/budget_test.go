@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 )
 
+// TestReserve checks that an account reserves bytes up to its own limit and that of the total.
 func TestReserve(t *testing.T) {
 	b := New(1000)
 	first, second, last := b.Account("first", 0.25, 0.75), b.Account("second", 0.75, 0.75), b.Account("last", 1, 1)
@@ -15,58 +16,60 @@ func TestReserve(t *testing.T) {
 		n       int
 		ok      bool
 	}{
-		{first, 250, true}, {first, 1, false}, // its part
-		{second, 500, true}, {second, 1, false}, // the share of all
+		{first, 250, true}, {first, 1, false}, // its own limit
+		{second, 500, true}, {second, 1, false}, // the limit of the total
 		{last, 250, true}, {last, 1, false},
 	} {
 		if ok := step.account.Reserve(step.n); ok != step.ok {
-			t.Errorf("step %d: %v", i, ok)
+			t.Errorf("step %d: Reserve(%d) = %v, want %v", i, step.n, ok, step.ok)
 		}
 	}
 	second.Release(500)
 	if !second.Reserve(250) || second.Reserve(1) {
-		t.Error("what was released cannot be reserved again up to the share")
+		t.Error("after a release, Reserve must succeed up to the limit of the total and no further")
 	}
-	second.Hold(1000) // which is never refused
-	for _, use := range b.Uses() {
-		want := map[string]Use{"first": {"first", 250, 1}, "second": {"second", 1250, 2}, "last": {"last", 250, 1}}[use.Name]
+	second.Charge(1000) // never refused
+	for _, use := range b.Usage() {
+		want := map[string]Usage{"first": {"first", 250, 1}, "second": {"second", 1250, 2}, "last": {"last", 250, 1}}[use.Name]
 		if use != want {
-			t.Errorf("%+v; want %+v", use, want)
+			t.Errorf("Usage() has %+v, want %+v", use, want)
 		}
 	}
 }
 
-func TestLeft(t *testing.T) {
+// TestRemaining checks that Remaining respects the limits of the account and of the total.
+func TestRemaining(t *testing.T) {
 	b := New(1000)
 	ring, other := b.Account("ring", 0.5, 0.9), b.Account("other", 1, 1)
-	for _, step := range []struct{ ring, other, left int }{
-		{0, 0, 500}, // its part
+	for _, step := range []struct{ ring, other, want int }{
+		{0, 0, 500}, // its own limit
 		{400, 300, 100},
-		{400, 450, 50}, // the share of all
+		{400, 450, 50}, // the limit of the total
 		{400, 600, -100},
 		{600, 0, -100},
 	} {
-		ring.Hold(step.ring)
-		other.Hold(step.other)
-		if left := ring.Left(); left != step.left {
-			t.Errorf("%+v: %d are left", step, left)
+		ring.Charge(step.ring)
+		other.Charge(step.other)
+		if got := ring.Remaining(); got != step.want {
+			t.Errorf("with %d and %d bytes in use, Remaining() = %d, want %d", step.ring, step.other, got, step.want)
 		}
 		ring.Release(step.ring)
 		other.Release(step.other)
 	}
 }
 
-func TestNoAccount(t *testing.T) {
+// TestNilAccount checks that a nil account refuses nothing.
+func TestNilAccount(t *testing.T) {
 	var none *Account
-	none.Hold(1)
+	none.Charge(1)
 	none.Release(1)
-	none.Shed()
-	if !none.Reserve(math.MaxInt) || none.Left() != math.MaxInt {
-		t.Error("no account refuses something")
+	none.CountShed()
+	if !none.Reserve(math.MaxInt) || none.Remaining() != math.MaxInt {
+		t.Error("a nil account refuses something")
 	}
 }
 
-// TestConcurrent has many reserve and release: the limit is never passed, and in the end nothing is used.
+// TestConcurrent checks that nothing is in use after concurrent reservations and releases.
 func TestConcurrent(t *testing.T) {
 	b := New(100)
 	a := b.Account("a", 1, 1)
@@ -81,17 +84,18 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if use := b.Uses()[0]; use.Bytes != 0 || b.used.Load() != 0 {
-		t.Errorf("%+v, %d in all", use, b.used.Load())
+	if use := b.Usage()[0]; use.Bytes != 0 || b.used.Load() != 0 {
+		t.Errorf("after all releases: account %+v, total %d; want no bytes in use", use, b.used.Load())
 	}
 }
 
+// TestContainerLimit checks both versions of the control group interface.
 func TestContainerLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  int64
 	}{
-		"nothing":           {nil, math.MaxInt64},
+		"no files":          {nil, math.MaxInt64},
 		"version 2":         {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "536870912\n"}, 512 << 20},
 		"version 2, nested": {map[string]string{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1024\n", "sys/fs/cgroup/a/b/memory.max": "2048\n"}, 1024},
 		"version 2, max":    {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, math.MaxInt64},
@@ -108,17 +112,18 @@ func TestContainerLimit(t *testing.T) {
 				root[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			if got := containerLimit(root); got != c.want {
-				t.Errorf("%d, want %d", got, c.want)
+				t.Errorf("containerLimit() = %d, want %d", got, c.want)
 			}
 		})
 	}
 }
 
+// TestShare checks the budget with and without a memory limit.
 func TestShare(t *testing.T) {
-	if got := of(461 << 20); got != 386714828 {
-		t.Errorf("of 461MiB: %d", got)
+	if got := shareOf(461 << 20); got != 386714828 {
+		t.Errorf("shareOf(461 MiB) = %d, want 386714828", got)
 	}
-	if got := of(math.MaxInt64); got != fallback {
-		t.Errorf("without a limit: %d", got)
+	if got := shareOf(math.MaxInt64); got != defaultBudget {
+		t.Errorf("shareOf(no limit) = %d, want %d", got, defaultBudget)
 	}
 }

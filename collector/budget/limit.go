@@ -11,33 +11,34 @@ import (
 )
 
 const (
-	share      = 0.8       // of the process's memory limit that the budget is
-	fallback   = 400 << 20 // bytes where the process has no limit
-	leftToGo   = 0.9       // of the container's limit that Go's runtime keeps to; the rest is for what it does not manage
-	noLimitSet = math.MaxInt64
+	budgetShare   = 0.8       // of the process's memory limit
+	defaultBudget = 400 << 20 // bytes if the process has no limit
+	runtimeShare  = 0.9       // of the container's limit for the Go runtime; the rest is memory that it does not manage
+	noLimit       = math.MaxInt64
 )
 
-// Default returns the bytes of a process's budget: a share of GOMEMLIMIT or of the container's limit, whichever is less. Where only the
-// container has a limit, the Go runtime is told to keep to it, since it would not know of it.
+// Default returns the bytes of a process's budget: a share of GOMEMLIMIT or of the container's limit,
+// whichever is less. If only the container has a limit, Default sets the memory limit of the Go
+// runtime, which does not know the container's.
 func Default() int64 {
 	soft, hard := debug.SetMemoryLimit(-1), containerLimit(os.DirFS("/"))
-	if soft == noLimitSet && hard < noLimitSet {
-		debug.SetMemoryLimit(int64(leftToGo * float64(hard)))
+	if soft == noLimit && hard < noLimit {
+		debug.SetMemoryLimit(int64(runtimeShare * float64(hard)))
 	}
-	return of(min(soft, hard))
+	return shareOf(min(soft, hard))
 }
 
-func of(limit int64) int64 {
-	if limit == noLimitSet {
-		return fallback
+func shareOf(limit int64) int64 {
+	if limit == noLimit {
+		return defaultBudget
 	}
-	return int64(share * float64(limit))
+	return int64(budgetShare * float64(limit))
 }
 
-// containerLimit returns the least memory limit of the process's control group and of those above it, by either version of the
-// interface; math.MaxInt64 if there is none, or nobody says.
+// containerLimit returns the lowest memory limit of the process's control group and its ancestors,
+// in version 1 or 2 of the interface, or noLimit.
 func containerLimit(root fs.FS) int64 {
-	least := int64(noLimitSet)
+	least := int64(noLimit)
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return least
@@ -64,17 +65,18 @@ func containerLimit(root fs.FS) int64 {
 	return least
 }
 
-// unlimited is what version 1 says at least where there is no limit: the largest number of whole pages.
+// unlimited is the lowest value that version 1 reports without a limit: the largest number of whole
+// pages, with pages of 64 KiB.
 const unlimited = math.MaxInt64 &^ (1<<16 - 1)
 
 func readLimit(root fs.FS, file string) int64 {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {
-		return noLimitSet // in a container its own group is often mounted as the root
+		return noLimit // in a container, its own group is often mounted as the root
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil || n <= 0 || n >= unlimited { // "max"
-		return noLimitSet
+		return noLimit
 	}
 	return n
 }

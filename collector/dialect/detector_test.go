@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// letter is a dialect that looks for its letter in a frame's text. It answers Maybe to a lower-case letter, Yes to an upper-case one,
-// and Sure to an upper-case one before "!".
+// letter is a dialect that recognizes its letter in a frame's text. It answers Maybe for the lower-case
+// letter, Yes for the upper-case one, and Sure for the upper-case one before "!".
 type letter byte
 
 func (l letter) Name() string                  { return string(rune(l)) }
@@ -33,21 +33,22 @@ func (l letter) Detect(f Frame) Match {
 	return best
 }
 
+// TestDetector checks the first sure and the most likely dialect of several frames.
 func TestDetector(t *testing.T) {
 	for _, c := range []struct {
 		frames []string
-		found  string // by the last frame, "" for nobody
+		found  string // the result for the last frame, or ""
 		likely string
 	}{
 		{nil, "", ""},
 		{[]string{""}, "", ""},
 		{[]string{"A"}, "a", ""},
-		{[]string{"BA"}, "a", ""}, // the first of the list, not of the frame
-		{[]string{"aB"}, "b", ""}, // a Yes overrules a Maybe of the same frame
+		{[]string{"BA"}, "a", ""}, // the order of the list counts, not that of the frame
+		{[]string{"aB"}, "b", ""}, // a Yes overrides a Maybe of the same frame
 		{[]string{"a", "B"}, "b", "a"},
 		{[]string{"b"}, "", "b"},
 		{[]string{"ba"}, "", "a"},
-		{[]string{"x", "b", "a", "a"}, "", "b"}, // the first that anybody said it to
+		{[]string{"x", "b", "a", "a"}, "", "b"}, // the first frame with a Maybe
 		{[]string{"c", "x"}, "", "c"},
 		{[]string{"A!"}, "a", ""},
 	} {
@@ -55,27 +56,28 @@ func TestDetector(t *testing.T) {
 		found := ""
 		for _, data := range c.frames {
 			found = ""
-			if asked := d.Ask(Frame{Frame: sse.Frame{Data: []byte(data)}}); asked != nil {
-				found = asked.Name()
+			if dialect := d.Detect(Frame{Frame: sse.Frame{Data: []byte(data)}}); dialect != nil {
+				found = dialect.Name()
 			}
 		}
 		likely := ""
-		if d.Likely() != nil {
-			likely = d.Likely().Name()
+		if d.MostLikely() != nil {
+			likely = d.MostLikely().Name()
 		}
 		if found != c.found || likely != c.likely {
-			t.Errorf("%q: found %q and likely %q, want %q and %q", c.frames, found, likely, c.found, c.likely)
+			t.Errorf("%q: Detect() = %q and MostLikely() = %q, want %q and %q", c.frames, found, likely, c.found, c.likely)
 		}
 	}
 }
 
-func TestDetectorOnAnyPath(t *testing.T) {
+// TestDetectorThreshold checks a detector that accepts nothing below Sure.
+func TestDetectorThreshold(t *testing.T) {
 	d := NewDetector([]Dialect{letter('a'), letter('b')}, Sure)
-	ask := func(data string) Dialect { return d.Ask(Frame{Frame: sse.Frame{Data: []byte(data)}}) }
-	if found := ask("A"); found != nil {
-		t.Errorf("a Yes alone decides for %s", found.Name())
+	detect := func(data string) Dialect { return d.Detect(Frame{Frame: sse.Frame{Data: []byte(data)}}) }
+	if found := detect("A"); found != nil {
+		t.Errorf("Detect() = %s after a Yes, want no decision", found.Name())
 	}
-	if found := ask("AB!"); found != letter('b') {
-		t.Errorf("found %v, want b, which is Sure", found)
+	if found := detect("AB!"); found != letter('b') {
+		t.Errorf("Detect() = %v, want b, which is Sure", found)
 	}
 }

@@ -1,7 +1,9 @@
-// Package dialect is the contract between the pipeline and the agent protocols that it understands.
+// Package dialect defines the interface that each supported agent protocol implements, and the Detector
+// that finds a stream's dialect.
 package dialect
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 
@@ -10,11 +12,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Match is a dialect's answer to "is this frame yours?".
+// Match is a dialect's answer to the question whether a frame is one of its own.
 type Match uint8
 
-// The answers. Yes is final for a stream on an agent's path; on any other path only Sure is: the frame has members that streams of
-// other programs do not have by chance. Maybe waits for a better frame.
+// The answers. Yes decides on an agent's path. On any other path only Sure decides: the frame has
+// members that streams of other programs do not have by chance. Maybe leaves the decision to later
+// frames.
 const (
 	No Match = iota
 	Maybe
@@ -22,99 +25,119 @@ const (
 	Sure
 )
 
-// Frame is one SSE frame whose data was read strictly, once for all who look at it.
+// Frame is one SSE frame whose data has been parsed once for all readers.
 type Frame struct {
 	sse.Frame
-	JSON      strictjson.Value // does not exist where the data is not strict JSON
-	Malformed event.Reason     // then why not
+	JSON      strictjson.Value // does not exist if the data is not strict JSON
+	Malformed event.Reason     // why the data is not strict JSON, or ""
 }
 
-// Dialect is one agent protocol's way of using SSE. A dialect is a value without state; Name is also its folder.
+// MayContainObject reports whether a reader may find a JSON object in the data of a frame that is not
+// one: behind characters that it skips, or encoded in a string. The data of a frame over the size limit
+// is unknown.
+func (f Frame) MayContainObject() bool {
+	return f.Malformed == event.ReasonTooLarge || bytes.IndexByte(f.Data, '{') >= 0 || bytes.Contains(bytes.ToLower(f.Data), []byte(`\u007b`))
+}
+
+// Dialect is one agent protocol's way of using SSE. It has no state.
 type Dialect interface {
+	// Name returns the dialect's name, which is also that of its folder.
 	Name() string
 
-	// Paths are the request paths whose answers are this dialect's streams.
+	// Paths returns the request paths whose responses are streams of this dialect.
 	Paths() []Path
 
-	// Identify reads what a request says of the run; absent fields stay empty. It keeps nothing of the request.
+	// Identify returns what a request says about its run. It keeps no reference to the request.
 	Identify(Request) event.Identity
 
-	// Detect judges a frame by itself; it keeps nothing of it.
+	// Detect judges a frame on its own. It keeps no reference to the frame.
 	Detect(Frame) Match
 
-	// Table says what of the dialect's streams may leave, as data that nobody changes.
+	// Table says which data of the dialect's streams may leave. The caller must not change it.
 	Table() *event.Table
 
-	// New starts the decoding of one stream.
+	// New returns a decoder for one stream.
 	New(*event.Stream) Decoder
 }
 
-// Carder is a Dialect whose agents tell clients their URLs in a document, the agent card.
-type Carder interface {
-	// IsCard reports whether the answer to a request may be such a document.
+// CardRewriter is a Dialect whose agents tell clients their URLs in a document, the agent card.
+type CardRewriter interface {
+	// IsCard reports whether the response to a request may be an agent card.
 	IsCard(Request) bool
 
-	// ReplaceURLs returns the document with the URLs replaced at which the agent is reached, or nil if none is. Signed says that some
-	// would be, and that the document may not be changed.
+	// ReplaceURLs returns the card with the agent's own URLs replaced, or nil if it contains none.
+	// signed says that the card contains such URLs but is signed, so that it must not be changed.
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 
-// Decoder turns the frames of one stream, in order, into events. It is used by one goroutine.
+// Namesake is a Dialect whose name users also give to another one.
+type Namesake interface {
+	// OtherName returns the name of the dialect whose streams are decoded as what they are where this one
+	// is configured.
+	OtherName() string
+}
+
+// Decoder decodes the frames of one stream, in order. It is for one goroutine at a time.
 type Decoder interface {
-	// Decode adds the frame's facts and its type to the batch, or says in Batch.Rejected why it cannot. It keeps nothing of the frame
-	// and of the batch: both are used again, though perhaps not before many more frames are decoded.
+	// Decode adds the frame's facts and its type to the batch, or sets Batch.Rejected to the reason
+	// why it cannot. It keeps no reference to the frame or the batch, because both are reused.
 	Decode(Frame, *event.Batch)
 }
 
-// Path is where a dialect's streams are served.
+// Path is a request path at which a dialect's streams are served.
 type Path struct {
-	Method    string // the only one by which streams are asked for there, "" for any
-	Glob      string // path.Match
-	Shared    bool   // others serve their streams there too: one that is no dialect's passes
-	Continues bool   // the stream goes on from run to run; else it answers one run request, and its end is the run's end
+	Method       string // of the requests; "" for any
+	Glob         string // as for path.Match
+	AllowOthers  bool   // other programs serve streams there too: pass on a stream that no dialect recognizes
+	MultipleRuns bool   // a stream contains run after run; otherwise it answers one run request and ends with its run
 }
 
-// Request asks an agent for a stream. Its URL and its headers may hold secrets: nothing of them is kept but ids.
+// Request is a request to an agent. Its URL and headers may contain secrets: only ids are kept of them.
 type Request struct {
 	Method string
 	Path   string
 	Query  url.Values
 	Header http.Header
-	Body   strictjson.Value // does not exist where the body is not strict JSON
+	Body   strictjson.Value // does not exist if the body is not strict JSON
+
+	Unambiguous bool // no other dialect may answer the request
 }
 
-// Detector finds out, frame by frame, whose stream it is.
+// Detector determines the dialect of a stream from its frames.
 type Detector struct {
-	dialects []Dialect
-	enough   Match // the answer that decides
-	maybe    Dialect
-	unsure   []Dialect // that may have sent the last frame
+	dialects   []Dialect
+	threshold  Match // the lowest answer that decides
+	likely     Dialect
+	candidates []Dialect // for the last frame
 }
 
-// NewDetector asks the dialects in their order. Enough is the answer that decides: Yes on an agent's path, Sure on any other.
-func NewDetector(dialects []Dialect, enough Match) *Detector {
-	return &Detector{dialects: dialects, enough: enough}
+// NewDetector returns a Detector that tries the dialects in their order. threshold is the lowest answer
+// that decides: Yes on an agent's path, Sure on any other.
+func NewDetector(dialects []Dialect, threshold Match) *Detector {
+	return &Detector{dialects: dialects, threshold: threshold}
 }
 
-// Ask returns the first dialect whose answer to the frame decides, or nil.
-func (d *Detector) Ask(f Frame) Dialect {
-	d.unsure = d.unsure[:0]
+// Detect returns the first dialect whose answer to the frame decides, or nil.
+func (d *Detector) Detect(f Frame) Dialect {
+	d.candidates = d.candidates[:0]
 	for _, candidate := range d.dialects {
 		switch answer := candidate.Detect(f); {
-		case answer >= d.enough:
+		case answer >= d.threshold:
 			return candidate
 		case answer >= Maybe:
-			d.unsure = append(d.unsure, candidate)
+			d.candidates = append(d.candidates, candidate)
 		}
 	}
-	if d.maybe == nil && len(d.unsure) > 0 {
-		d.maybe = d.unsure[0]
+	if d.likely == nil && len(d.candidates) > 0 {
+		d.likely = d.candidates[0]
 	}
 	return nil
 }
 
-// Unsure returns the dialects that may have sent the last frame, though their answer did not decide. It is valid until the next Ask.
-func (d *Detector) Unsure() []Dialect { return d.unsure }
+// Candidates returns the dialects that may have sent the last frame although their answers did not
+// decide. The result is valid until the next call of Detect.
+func (d *Detector) Candidates() []Dialect { return d.candidates }
 
-// Likely returns the first dialect that said Maybe to the first frame that any said it to, or nil: the answer when no frame decided.
-func (d *Detector) Likely() Dialect { return d.maybe }
+// MostLikely returns the dialect to assume if no frame decides, or nil: the first that answered Maybe,
+// to the earliest frame with such an answer.
+func (d *Detector) MostLikely() Dialect { return d.likely }

@@ -1,13 +1,14 @@
 package dialect
 
-// OtherKind stands for a kind whose name is no identifier, and might be anything.
+// OtherKind stands for a kind whose name is not an identifier and so may be content.
 const OtherKind = "_other"
 
-// maxKind bounds the name of a kind that a dialect does not know, in bytes.
+// maxKind is the maximum length of an unknown kind's name, in bytes.
 const maxKind = 64
 
-// UnknownKind returns the name of a kind that a dialect does not know, for Batch.Unknown. Logs and labels show it, so a text that is no
-// identifier of at most 64 letters, digits and . _ : - is OtherKind: it might be content.
+// UnknownKind returns the name of a kind that a dialect does not know, for Batch.UnknownKind. Logs and
+// labels show it. It returns OtherKind for a name that is not an identifier of at most 64 letters,
+// digits, '.', '_', ':' and '-'.
 func UnknownKind(name []byte) string {
 	if len(name) == 0 || len(name) > maxKind {
 		return OtherKind

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestUnknownKind checks that only short names without special characters are kept.
 func TestUnknownKind(t *testing.T) {
 	for name, want := range map[string]string{
 		"task-paused": "task-paused", "internal:llm-call": "internal:llm-call", "TOOL_CALL_V2": "TOOL_CALL_V2", "trace.debug2": "trace.debug2",
@@ -19,7 +20,7 @@ func TestUnknownKind(t *testing.T) {
 		`kind"`:                 OtherKind,
 	} {
 		if got := UnknownKind([]byte(name)); got != want {
-			t.Errorf("%q is named %q, want %q", name, got, want)
+			t.Errorf("UnknownKind(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

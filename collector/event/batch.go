@@ -8,51 +8,77 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Batch is one frame with its events and the time at which it was received. It owns all bytes and values that it holds: they stay as
-// they are until Begin or Reset, whatever later frames bring. The zero value is ready to use. A copy of a Batch shares its memory.
+// Batch holds one frame, its events and the time at which it was received. It owns all bytes and
+// values that it holds: they stay valid until Begin or Reset. The zero value is ready to use. A copy
+// of a Batch shares its memory.
 type Batch struct {
 	Stream   *Stream
-	Dialect  string // the stream's as known when the frame was decoded, or ""
+	Dialect  string // of the stream when the frame was decoded; "" if it was not known yet
 	Frame    sse.Frame
-	Received time.Time // zero where the source has no clock of its own (a file)
+	Received time.Time // zero if the source has no clock of its own (a file)
 
-	Run      string    // the run's id on the wire, or ""
-	Orphan   bool      // the run may turn out to be an agent of another (KindAdopted)
-	Session  string    // the conversation as the wire names it, or ""
-	Agent    string    // who speaks, or ""; never the user
-	Branch   string    // the agent's place in a workflow, or which of the agents of that name it is; or ""
-	Step     string    // the part of the agent's work that Branch is of, where that is no agent itself; or ""
-	Place    *Place    // of the speaker in the run\'s tree; nil where the protocol has no such thing
-	Within   string    // the id of the tool call in which the agent works, or ""
-	Parent   string    // the branch of the agent for which it works, where that is not the run itself, or ""
-	Time     time.Time // as reported on the wire, UTC; zero where it is not
-	Partial  bool      // its text stands whole in another frame
-	Output   bool      // the frame is the speaker\'s output, for what runs it
-	Events   []Event
-	Said     uint64 // what the frame says, as a hash that is the same on every stream of its run; 0 where no other stream brings the run
-	Recap    bool   // it says how the run stands, to a stream that has heard nothing of it
-	Refusal  bool   // it is an error, perhaps of its stream alone
-	Rejected Reason // why the frame was not decoded; "" where it was
-	Internal bool   // the protocol calls the frame internal
-	Withheld []int  // the messages of its list, by place and in order, that stay in for what earlier frames say
-	Unknown  string // the name of its kind, or of the first kind in it, that the dialect does not know, by dialect.UnknownKind; "" where it knows all
+	Run           string    // the run's id on the wire, or ""
+	Orphan        bool      // the run may turn out to be an agent of another run (KindChildRun)
+	Session       string    // the conversation's id on the wire, or ""
+	Agent         string    // the speaker, or ""; never the user
+	Branch        string    // the agent's position in a workflow, or a value that distinguishes agents with the same name; or ""
+	Step          string    // the step of the agent that works in Branch, if it is not the agent itself; or ""
+	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
+	EnclosingCall string    // the id of the tool call in which the agent works, or ""
+	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
+	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
+	Time          time.Time // as reported on the wire, in UTC, or zero
+	Partial       bool      // another frame repeats the text of this one in full
+	Output        bool      // the frame is the speaker's output to its caller
+	Events        []Event
 
-	Type  string           // what the protocol calls the frame, as its Table has it; "" where it is not known
-	Table *Table           // the dialect's; nil while the dialect is not known
-	JSON  strictjson.Value // the frame's data; does not exist where that is not strict JSON
+	// ContentHash is a hash of the frame's content that is equal on every stream of the run. It is 0
+	// if the run has only one stream.
+	ContentHash uint64
 
-	Statements Statements   // what the frame itself states of its answer, beside its events
+	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
+	StreamError bool   // the frame is an error that may concern only its stream
+	Rejected    Reason // why the frame was not decoded; "" if it was
+	Internal    bool   // the protocol calls the frame internal
+
+	// WithheldMessages are the indexes, in order, of the messages in the frame's list that
+	// must be withheld because of earlier frames.
+	WithheldMessages []int
+
+	// WithheldMembers are the names of members of the frame that must be withheld. Of the filter's
+	// policies only PolicyClient needs them: for the public, a table lists the members that may leave.
+	WithheldMembers []string
+
+	// HasThoughts says that the frame contains a model's thought, even if no event reports it.
+	HasThoughts bool
+
+	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
+	// dialect.UnknownKind, or is "".
+	UnknownKind string
+
+	Type  string           // the protocol's name for the frame, a key of Table.Types; "" if unknown
+	Table *Table           // of the dialect; nil if the dialect is not known
+	JSON  strictjson.Value // the frame's data; does not exist if the data is not strict JSON
+
+	Statements Statements   // what the frame states about its answer, in addition to its events
 	Unreadable []Unreadable // members of proof layers that could not be read
 
-	beyond *Event // takes those that are too many; nil while none is
-	memory memory
+	overflow *Event // receives the events beyond MaxEvents; nil if there are none
+	memory   memory
 }
 
-// Begin discards what b holds and starts the batch of a frame, of which it keeps a copy.
+// Begin discards what b holds and starts the batch of a frame. It copies the frame.
 func (b *Batch) Begin(s *Stream, f sse.Frame, received time.Time) {
 	b.empty()
 	b.Stream, b.Dialect, b.Received = s, s.Dialect, received
 	b.Frame = b.memory.copyFrame(f)
+}
+
+// BeginOwned is Begin for a frame whose data is not copied: the batch keeps it, and nothing may change it.
+func (b *Batch) BeginOwned(s *Stream, f sse.Frame, received time.Time) {
+	b.empty()
+	b.Stream, b.Dialect, b.Received = s, s.Dialect, received
+	b.Frame = b.memory.takeFrame(f)
 }
 
 // Reset discards what b holds. It keeps some memory for the next frame.
@@ -63,50 +89,54 @@ func (b *Batch) Reset() {
 
 func (b *Batch) empty() {
 	b.memory.reset()
-	*b = Batch{Events: emptied(b.Events, keptEvents), memory: b.memory}
+	*b = Batch{Events: reuse(b.Events, maxReusedEvents), memory: b.memory}
 }
 
-// Parse reads the frame's data as JSON nested at most depth deep, and sets JSON. It returns the reason if it cannot, else "".
+// Parse reads the frame's data as JSON nested at most depth levels deep and sets JSON. It returns
+// the reason for a failure, or "".
 func (b *Batch) Parse(depth int) (refused Reason) {
 	b.JSON, refused = b.memory.parse(b.Frame.Data, depth)
 	return refused
 }
 
-// maxEmbedded is how deep JSON in a string may be nested.
-const maxEmbedded = 128
+// maxEmbeddedDepth bounds the nesting of JSON within a string.
+const maxEmbeddedDepth = 128
 
-// Embedded returns the value whose JSON is the text of v. It returns v itself if v is no string or its text is no strict JSON.
+// Embedded parses the text of v as JSON and returns its root. It returns v itself if v is not a
+// string or its text is not strict JSON.
 func (b *Batch) Embedded(v strictjson.Value) strictjson.Value {
 	if v.Kind() != strictjson.String {
 		return v
 	}
-	if inner, refused := b.memory.parse(b.memory.text(v), maxEmbedded); refused == "" {
+	if inner, refused := b.memory.parse(b.memory.text(v), maxEmbeddedDepth); refused == "" {
 		return inner
 	}
 	return v
 }
 
-// MaxEvents bounds what one frame can state: an event takes many times the bytes that state it.
+// MaxEvents bounds the events of one frame: an event takes much more memory than the bytes that
+// state it.
 const MaxEvents = 16 << 10
 
-// keptEvents is the number of events for which memory is kept from one frame to the next.
-const keptEvents = 64
+// maxReusedEvents is the maximum capacity of events that is reused for the next frame.
+const maxReusedEvents = 64
 
-// Overfull reports whether the frame states more than MaxEvents events.
-func (b *Batch) Overfull() bool { return b.beyond != nil }
+// TooManyEvents reports whether the frame states more than MaxEvents events.
+func (b *Batch) TooManyEvents() bool { return b.overflow != nil }
 
-// Add appends an event of kind k and returns it for its fields to be set. An event beyond MaxEvents is lost, which Overfull reports.
+// Add appends an event of kind k and returns it, so that the caller can set its fields. An event
+// beyond MaxEvents is lost; see TooManyEvents.
 func (b *Batch) Add(k Kind) *Event {
 	n := len(b.Events)
 	if n == MaxEvents {
-		if b.beyond == nil {
-			b.beyond = new(Event)
+		if b.overflow == nil {
+			b.overflow = new(Event)
 		}
-		*b.beyond = Event{Kind: k, memory: &b.memory}
-		return b.beyond
+		*b.overflow = Event{Kind: k, memory: &b.memory}
+		return b.overflow
 	}
 	if n < cap(b.Events) {
-		b.Events = b.Events[:n+1] // an event is large: it is cleared where it stands, and not copied there
+		b.Events = b.Events[:n+1] // an event is large: clear it in place instead of copying a zero value
 		b.Events[n] = Event{}
 	} else {
 		b.Events = append(b.Events, Event{})
@@ -116,7 +146,8 @@ func (b *Batch) Add(k Kind) *Event {
 	return e
 }
 
-// AddText appends an event of kind k whose text is that of v. If v is empty or no string, it appends nothing and returns nil.
+// AddText appends an event of kind k with the text of v. If v is empty or not a string, AddText
+// appends nothing and returns nil.
 func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 	text := b.memory.text(v)
 	if len(text) == 0 {
@@ -127,12 +158,16 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 	return e
 }
 
-// Cost returns the approximate size of the batch in memory, in bytes. An index and events can take many times what the frame does.
-func (b *Batch) Cost() int {
-	n := int(unsafe.Sizeof(*b)) + 8*cap(b.Withheld) + b.memory.cost() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.Within) + len(b.Parent) + len(b.Type) + len(b.Unknown)
+// MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
+// size of the frame.
+func (b *Batch) MemorySize() int {
+	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*cap(b.WithheldMembers) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
+	for _, name := range b.WithheldMembers {
+		n += len(name)
+	}
 	for i := range b.Events {
-		n += b.Events[i].cost()
+		n += b.Events[i].size()
 	}
 	return n
 }

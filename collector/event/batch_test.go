@@ -13,32 +13,32 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestBatchOwns puts everything into a batch that a decoder may use again for its next frame, and then does so.
-func TestBatchOwns(t *testing.T) {
+// TestBatchOwnsBytes checks that a batch does not change if the bytes that it was given are overwritten.
+func TestBatchOwnsBytes(t *testing.T) {
 	frame := sse.Frame{ID: []byte("7"), Event: []byte("say"), Data: []byte(`{"plain":"p","escaped":"\u0065","json":"{\"a\":1}","more":"[2]","cut":"{","n":3}`)}
-	foreign, said, keys := []byte(`{"b":["x"]}`), []byte("said"), []string{"key"}
-	var theirs strictjson.Doc
-	if err := theirs.Parse(foreign, 8); err != nil {
+	foreign, text, keys := []byte(`{"b":["x"]}`), []byte("said"), []string{"key"}
+	var otherDoc strictjson.Doc
+	if err := otherDoc.Parse(foreign, 8); err != nil {
 		t.Fatal(err)
 	}
 
 	var b Batch
 	b.Begin(&Stream{Dialect: "d"}, frame, time.Time{})
-	if refused := b.Parse(8); refused != "" {
-		t.Fatal(refused)
+	if rejected := b.Parse(8); rejected != "" {
+		t.Fatal(rejected)
 	}
 	b.AddText(KindText, b.JSON.Get("plain"))
 	b.AddText(KindText, b.JSON.Get("escaped"))
-	b.AddText(KindThought, theirs.Root().Get("b"))
-	for v := range theirs.Root().Get("b").Elements() {
+	b.AddText(KindThought, otherDoc.Root().Get("b"))
+	for v := range otherDoc.Root().Get("b").Elements() {
 		b.AddText(KindThought, v)
 	}
-	b.Add(KindText).SetText(said)
+	b.Add(KindText).SetText(text)
 	for _, name := range []string{"json", "more", "cut", "n", "none"} {
 		b.Add(KindToolStarted).SetPayload(b.Embedded(b.JSON.Get(name)))
 	}
-	b.Add(KindToolEnded).SetPayload(theirs.Root())
-	b.Add(KindArtifact).AddPiece(Piece{Kind: PieceRows, Value: theirs.Root().Get("b"), Schema: theirs.Root()})
+	b.Add(KindToolEnded).SetPayload(otherDoc.Root())
+	b.Add(KindArtifact).AddPiece(Piece{Kind: PieceRows, Value: otherDoc.Root().Get("b"), Schema: otherDoc.Root()})
 	b.Add(KindState).SetState(State{Keys: keys})
 
 	const want = `7 say {"plain":"p","escaped":"\u0065","json":"{\"a\":1}","more":"[2]","cut":"{","n":3}
@@ -55,23 +55,23 @@ tool_ended {"b":["x"]}
 artifact rows ["x"] {"b":["x"]}
 state [key]
 `
-	if got := told(&b); got != want {
-		t.Errorf("at first:\n%swant:\n%s", got, want)
+	if got := describe(&b); got != want {
+		t.Errorf("before overwriting, the batch is:\n%swant:\n%s", got, want)
 	}
-	for _, used := range [][]byte{frame.ID, frame.Event, frame.Data, foreign, said} {
+	for _, used := range [][]byte{frame.ID, frame.Event, frame.Data, foreign, text} {
 		copy(used, bytes.Repeat([]byte("#"), len(used)))
 	}
 	keys[0] = "#"
-	if err := theirs.Parse([]byte(`[[0],0]`), 8); err != nil {
+	if err := otherDoc.Parse([]byte(`[[0],0]`), 8); err != nil {
 		t.Fatal(err)
 	}
-	if got := told(&b); got != want {
-		t.Errorf("when all was used again:\n%swant:\n%s", got, want)
+	if got := describe(&b); got != want {
+		t.Errorf("after overwriting, the batch is:\n%swant:\n%s", got, want)
 	}
 }
 
-// told puts into words what a batch holds.
-func told(b *Batch) string {
+// describe returns the content of a batch as text.
+func describe(b *Batch) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "%s %s %s\n", b.Frame.ID, b.Frame.Event, b.Frame.Data)
 	for i := range b.Events {
@@ -94,7 +94,7 @@ func told(b *Batch) string {
 	return w.String()
 }
 
-// TestBegin has a batch forget the frame before.
+// TestBegin checks that Begin discards the previous frame.
 func TestBegin(t *testing.T) {
 	b := &Batch{}
 	s := &Stream{Dialect: "d"}
@@ -103,23 +103,23 @@ func TestBegin(t *testing.T) {
 	b.Run, b.Rejected, b.Internal = "r", ReasonShape, true
 	b.AddText(KindText, b.JSON.Get("text"))
 	b.Begin(s, sse.Frame{Data: []byte("x")}, time.Unix(2, 0))
-	if refused := b.Parse(8); refused != Reason(strictjson.Syntax) || b.JSON.Exists() {
-		t.Errorf("refused as %q, JSON %s", refused, b.JSON.Raw())
+	if rejected := b.Parse(8); rejected != Reason(strictjson.Syntax) || b.JSON.Exists() {
+		t.Errorf("Parse() = %q with the JSON %s, want a syntax error and no JSON", rejected, b.JSON.Raw())
 	}
-	if got := told(b); got != "  x\n" || b.Run != "" || b.Rejected != "" || b.Internal || b.Dialect != "d" || !b.Received.Equal(time.Unix(2, 0)) {
-		t.Errorf("%q, %+v", got, b)
+	if got := describe(b); got != "  x\n" || b.Run != "" || b.Rejected != "" || b.Internal || b.Dialect != "d" || !b.Received.Equal(time.Unix(2, 0)) {
+		t.Errorf("after Begin, the batch is %q, %+v; want only the new frame", got, b)
 	}
 	if b.AddText(KindText, strictjson.Value{}) != nil || len(b.Events) != 0 {
-		t.Error("an event without text was added")
+		t.Error("AddText() adds an event without text")
 	}
 	b.Reset()
-	if b.Stream != nil || len(b.Frame.Data) > 0 || b.Cost() > 8<<10 {
-		t.Errorf("%+v is left, %d bytes", b, b.Cost())
+	if b.Stream != nil || len(b.Frame.Data) > 0 || b.MemorySize() > 8<<10 {
+		t.Errorf("after Reset, the batch is %+v with %d bytes, want it empty", b, b.MemorySize())
 	}
 }
 
-// TestCost has every sort of thing that a batch holds count.
-func TestCost(t *testing.T) {
+// TestMemorySize checks that MemorySize counts everything in a batch.
+func TestMemorySize(t *testing.T) {
 	const n = 4 << 10
 	long := strings.Repeat("x", n)
 	cost := func(data string, put func(*Batch)) int {
@@ -127,13 +127,13 @@ func TestCost(t *testing.T) {
 		b.Begin(&Stream{}, sse.Frame{Data: []byte(data)}, time.Time{})
 		b.Parse(8)
 		put(&b)
-		return b.Cost()
+		return b.MemorySize()
 	}
 	list := "[" + strings.Repeat("1,", n) + "1]"
 	for name, c := range map[string]struct {
-		data  string
-		least int
-		put   func(*Batch)
+		data string
+		min  int // bytes
+		put  func(*Batch)
 	}{
 		"the frame": {long, n, func(*Batch) {}},
 		"its index": {list, 18 * n, func(*Batch) {}},
@@ -158,20 +158,20 @@ func TestCost(t *testing.T) {
 		"names of pieces": {`1`, n, func(b *Batch) {
 			b.Add(KindArtifact).AddPiece(Piece{Value: b.JSON, Name: long[:n/2], Media: long[:n/2]})
 		}},
-		"keys of state":  {"", n + 16*n, func(b *Batch) { b.Add(KindState).SetState(State{Keys: slices.Repeat([]string{"k"}, n)}) }},
-		"what is quoted": {"", n, func(b *Batch) { b.Add(KindCitation).Citation.Source = long }},
-		"names":          {"", n, func(b *Batch) { b.Add(KindText).Name = long }},
-		"who it is of":   {"", n, func(b *Batch) { b.Branch = long }},
+		"keys of state": {"", n + 16*n, func(b *Batch) { b.Add(KindState).SetState(State{Keys: slices.Repeat([]string{"k"}, n)}) }},
+		"citation":      {"", n, func(b *Batch) { b.Add(KindCitation).Citation.Source = long }},
+		"names":         {"", n, func(b *Batch) { b.Add(KindText).Name = long }},
+		"branch":        {"", n, func(b *Batch) { b.Branch = long }},
 	} {
 		empty := cost("", func(*Batch) {})
-		if more := cost(c.data, c.put) - empty; more < c.least {
-			t.Errorf("%s: %d bytes, want %d at least", name, more, c.least)
+		if more := cost(c.data, c.put) - empty; more < c.min {
+			t.Errorf("%s adds %d bytes, want at least %d", name, more, c.min)
 		}
 	}
 }
 
-// TestKeptMemory makes sure that what one huge frame needed is let go with the next.
-func TestKeptMemory(t *testing.T) {
+// TestLargeFrame checks that the next frame releases the memory of a very large one.
+func TestLargeFrame(t *testing.T) {
 	var b Batch
 	long := strings.Repeat("x", 1<<20)
 	b.Begin(&Stream{}, sse.Frame{Data: []byte(`["` + long + `",` + strings.Repeat(`"{}",`, 1000) + `"{}"]`)}, time.Time{})
@@ -180,9 +180,9 @@ func TestKeptMemory(t *testing.T) {
 		b.Add(KindToolStarted).SetPayload(b.Embedded(v))
 		b.Add(KindText).SetText(v.Text())
 	}
-	before := b.Cost()
+	before := b.MemorySize()
 	b.Begin(&Stream{}, sse.Frame{}, time.Time{})
-	if after := b.Cost(); before < 3<<20 || after > 512<<10 {
-		t.Errorf("%d bytes, then %d", before, after)
+	if after := b.MemorySize(); before < 3<<20 || after > 512<<10 {
+		t.Errorf("the batch takes %d bytes before the next frame and %d after it, want at least 3 MiB and at most 512 KiB", before, after)
 	}
 }

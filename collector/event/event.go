@@ -1,4 +1,5 @@
-// Package event is the vocabulary of Delegraph: what every dialect is decoded into and every exporter consumes.
+// Package event is the vocabulary of Delegraph: dialects decode frames into events, and exporters
+// consume them.
 package event
 
 import (
@@ -9,63 +10,63 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Kind says what fact an event states. Its names are values of the metric label `kind`.
+// Kind says what fact an event states. Its names are the values of the metric label `kind`.
 type Kind uint8
 
-// The closed set of kinds.
+// The closed set of kinds, each with the fields of Event that it uses.
 const (
-	KindOther          Kind = iota // something the dialect knows and no signal needs
+	KindOther          Kind = iota // a fact that the dialect knows but no signal uses
 	KindText                       // text of an answer
-	KindThought                    // a model's reasoning, never an answer: Thought, Verbosity
+	KindThought                    // a model's reasoning, never an answer: ThoughtType, Verbosity
 	KindModelStarted               // the first partial frame of a model's response
-	KindModelEnded                 // a model's whole response: Model, FinishReason, Usage, Error, Code
-	KindToolStarted                // a call of a tool: CallID, Name, LongRunning
-	KindToolPaused                 // a call waits for a human: CallID
-	KindToolEnded                  // the response to a call: CallID, Name, Error, Code, Payload
-	KindTransfer                   // control goes from the batch's agent to Name by call CallID; ID is the frame's own id
-	KindInputRequested             // the run asks for something: CallID, Input, Question
-	KindInputAnswered              // what was asked for has come: CallID
+	KindModelEnded                 // a model's complete response: Model, FinishReason, Usage, Error, Code
+	KindToolStarted                // a tool call: CallID, Name, LongRunning
+	KindToolPaused                 // a tool call waits for a human: CallID
+	KindToolEnded                  // the response to a tool call: CallID, Name, Error, Code, Payload
+	KindTransfer                   // the batch's agent hands control to Name by the call CallID; ID is the frame's id
+	KindInputRequested             // the run asks for input: CallID, Input, Question
+	KindInputAnswered              // requested input has arrived: CallID
 	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
 	KindFinal                      // the dialect's own mark of a final response
-	KindError                      // the run or the agent failed: Error, Code, FromCode; Name is that of an agent that there is not
-	KindConfidence                 // Confidence, said by Name
-	KindCitation                   // Citation, said by Name
-	KindReasoning                  // the length of a reasoning chain: Steps, said by Name
-	KindToolProgress               // a call goes on: CallID, Progress
-	KindAgentStarted               // the batch's agent begins, in its branch
-	KindAgentEnded                 // the batch's agent has ended: Error, Code, Took, Iterations
-	KindRunStarted                 // the run begins by the protocol's word
-	KindRunEnded                   // the run is over by the protocol's word: Error, Code, Took, Iterations
-	KindAdopted                    // the run ID turns out to be an agent of the batch's run: Name
-	KindUsage                      // Usage of the batch's agent's last response: Model
-	KindPlan                       // what the run means to do: Plan
-	KindOutcome                    // more about the end of the batch's agent or run, which has been stated: Took, Iterations
-	KindIteration                  // where the loop of the batch's agent stands: Loop, Model, AsksModel
-	kinds
+	KindError                      // the run or the agent failed: Error, Code, Inline; Name names an agent that does not exist, or is ""
+	KindConfidence                 // Confidence, stated by Name
+	KindCitation                   // Citation, stated by Name
+	KindReasoning                  // the length of a reasoning chain: Steps, stated by Name
+	KindToolProgress               // a tool call makes progress: CallID, Progress
+	KindAgentStarted               // the batch's agent starts, in its branch
+	KindAgentEnded                 // the batch's agent has ended: Error, Code, Duration, Iterations
+	KindRunStarted                 // the protocol says that the run starts
+	KindRunEnded                   // the protocol says that the run has ended: Error, Code, Duration, Iterations
+	KindChildRun                   // the run with this ID is an agent of the batch's run: Name
+	KindUsage                      // Usage of the last model response of the batch's agent: Model
+	KindPlan                       // the steps that the run plans: Plan
+	KindOutcome                    // details that follow the stated end of the batch's agent or run: Duration, Iterations
+	KindIteration                  // the state of the agent's loop: Loop, Model, CallsModel
+	numKinds
 )
 
-var kindNames = [kinds]string{
+var kindNames = [numKinds]string{
 	"other", "text", "thought", "model_started", "model_ended", "tool_started", "tool_paused", "tool_ended",
 	"transfer", "input_requested", "input_answered", "artifact", "state", "final", "error",
 	"confidence", "citation", "reasoning", "tool_progress",
 	"agent_started", "agent_ended", "run_started", "run_ended", "adopted", "usage", "plan", "outcome", "iteration",
 }
 
-// String is the kind's name in metrics and documents.
+// String returns the kind's name in metrics and documents.
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds lists every kind.
+// Kinds returns every kind.
 func Kinds() []Kind {
-	all := make([]Kind, kinds)
+	all := make([]Kind, numKinds)
 	for i := range all {
 		all[i] = Kind(i)
 	}
 	return all
 }
 
-// Failure classifies what went wrong; it never holds text from the wire. Its values are those of `delegraph.failure`, and of `error.type`
-// where the stream gives no code.
+// Failure classifies what went wrong. It never holds text from the wire. Its values are those of
+// `delegraph.failure`, and of `error.type` if the stream gives no code.
 type Failure string
 
 // The closed set of failures.
@@ -79,23 +80,23 @@ const (
 	OtherFailure    Failure = "_other"
 )
 
-// InputKind says what a run waits for.
+// InputKind says what kind of input a run waits for.
 type InputKind string
 
-// The closed set of inputs.
+// The closed set of input kinds.
 const (
 	InputConfirmation  InputKind = "confirmation"
 	InputClarification InputKind = "clarification"
 	InputSelection     InputKind = "selection"
 	InputData          InputKind = "data"
 	InputCredential    InputKind = "credential"
-	InputTool          InputKind = "tool" // a long-running tool whose answer comes from outside
+	InputTool          InputKind = "tool" // a long-running tool whose response comes from outside
 )
 
-// ArtifactKind says what sort of thing was written.
+// ArtifactKind says what kind of artifact was written.
 type ArtifactKind string
 
-// The closed set of artifacts.
+// The closed set of artifact kinds.
 const (
 	ArtifactFile    ArtifactKind = "file"
 	ArtifactData    ArtifactKind = "data"
@@ -103,24 +104,25 @@ const (
 	ArtifactOther   ArtifactKind = "other"
 )
 
-// Count is a number that the wire may leave out; an unknown count is never 0.
+// Count is a number that may be missing on the wire. An unknown count is not 0.
 type Count struct {
 	N     int64
 	Known bool
 }
 
-// Add is the sum of two counts: known as soon as one of them is.
+// Add returns the sum of two counts. It is known if either count is.
 func (c Count) Add(d Count) Count {
 	return Count{N: c.N + d.N, Known: c.Known || d.Known}
 }
 
-// Duration is a time span that the wire may leave out; it is never guessed from clocks.
+// Duration is a time span that may be missing on the wire. It is never derived from timestamps.
 type Duration struct {
 	D     time.Duration
 	Known bool
 }
 
-// Usage counts the tokens of model responses as the GenAI conventions do: Output includes Reasoning, Input includes CacheRead.
+// Usage counts the tokens of model responses as the GenAI conventions do: Output includes Reasoning,
+// and Input includes CacheRead.
 type Usage struct {
 	Input, Output, CacheRead, Reasoning Count
 }
@@ -135,82 +137,83 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Artifact is one write of an artifact: the whole of it, or a chunk.
+// Artifact describes one write of an artifact: all of it, or a chunk.
 type Artifact struct {
 	Kind     ArtifactKind
 	Bytes    Count // of this write
-	Index    Count // of the chunk, from 0; unknown where the write is the whole artifact, or chunks are not numbered
-	Append   bool  // the write goes on where the last one ended
-	Complete bool  // nothing more of it follows
+	Index    Count // of the chunk, from 0; unknown if the write is the whole artifact or chunks have no numbers
+	Append   bool  // the write continues the one before
+	Complete bool  // it is the last write
 }
 
-// Plan counts what a run means to do by how far it is.
+// Plan counts the planned steps of a run by their status.
 type Plan struct{ Pending, InProgress, Completed, Canceled int }
 
-// Loop is where the loop of an agent stands, which asks a model and calls tools in turns.
+// Loop is the state of an agent's loop of model and tool calls.
 type Loop struct {
 	Iteration Count // as the protocol numbers it
-	Messages  Count // that the model is given
-	Tools     Count // that the model is offered
+	Messages  Count // passed to the model
+	Tools     Count // offered to the model
 }
 
-// Progress is how far a tool says that it is, as on the wire.
+// Progress is the progress that a tool reports, as on the wire.
 type Progress struct {
 	Value float64
 	Known bool
 }
 
-// Routing says who is to answer a request for input.
+// Routing says whether the user or an agent should answer a request for input.
 type Routing string
 
-// The routings; "" where the wire does not say.
+// The routings; "" if the wire does not say.
 const (
 	RoutedToUser  Routing = "user"
-	RoutedToAgent Routing = "agent" // an agent further up may answer
+	RoutedToAgent Routing = "agent" // a calling agent may answer
 )
 
-// State is what a frame shows of shared state, without a value of it.
+// State describes shared state in a frame, without its values.
 type State struct {
 	Keys  []string // names of its top-level members, bounded by the decoder
-	Bytes Count    // of it as JSON
+	Bytes Count    // size as JSON
 }
 
-// Event is one normalised fact. Which fields are set depends on Kind. Texts and values belong to its batch.
+// Event is one normalized fact. Kind determines which fields are set. Texts and values belong to the
+// event's batch.
 type Event struct {
-	Kind          Kind
-	ID            string // the frame's own id, where a fact is named by it (KindTransfer), an artifact's, a thought's, an adopted run's
-	CallID        string // joins a call and its response; "" where the wire has none
-	Name          string // tool, target agent, artifact, or who said it
-	Model         string // as the stream names it, or ""
-	FinishReason  string // as on the wire, or ""
-	Input         InputKind
-	Error         Failure
-	Code          string // of the Error, as the stream gives it and wire.Code checks it; "" where it gives none
-	FromCode      bool   // KindError: an error code inside an ordinary frame, not an error frame
-	LongRunning   bool   // KindToolStarted: the answer comes from outside the run
-	Pending       bool   // KindToolEnded: the agent only acknowledges a long-running call, whose answer is still to come from outside
-	Settled       bool   // KindToolEnded: the agent's turn may end here, no model response is owed
-	NoAgent       bool   // KindToolEnded: there is no agent of the name that the call names
-	Resumes       bool   // KindRunStarted: it goes on with the last run of its session that was left waiting
-	Unmetered     bool   // KindModelEnded, KindUsage: a frame with more of the response's Usage may follow
-	AwaitsOutcome bool   // KindAgentEnded, KindRunEnded: frames that add to the outcome may follow
-	AsksModel     bool   // KindIteration: a model is asked now
-	Took          Duration
-	ToolCalls     Count     // KindRunEnded: how many there were, as the protocol counts them
-	Iterations    Count     // KindAgentEnded, KindRunEnded, KindOutcome: rounds of the agent's loop, as the protocol counts them
-	Expires       Duration  // KindInputRequested: how long an answer is waited for
-	Routing       Routing   // KindInputRequested
-	Verbosity     Verbosity // KindThought: how detailed it is; ThoughtsNone where it does not say
-	Thought       string    // KindThought: its type as on the wire ("planning"), or ""
-	Progress      Progress  // KindToolProgress
-	Loop          Loop      // KindIteration
-	Steps         int
-	More          int // KindConfidence, KindCitation: statements of the same text beyond the limit; at the last of them. KindArtifact: pieces
-	Usage         Usage
-	Plan          Plan
-	Artifact      Artifact
-	Confidence    Confidence
-	Citation      Citation
+	Kind            Kind
+	ID              string // of the frame (KindTransfer), the artifact, the thought or the child run
+	CallID          string // the same for a call and its response; "" if the wire has none
+	Name            string // of a tool, a target agent or an artifact, or the agent or tool that stated the fact
+	Model           string // as the stream names it, or ""
+	FinishReason    string // as on the wire, or ""
+	Input           InputKind
+	Error           Failure
+	Code            string // of the Error, as checked by wire.Code; "" if the stream gives none
+	Inline          bool   // KindError: the error code was in an ordinary frame, not in an error frame
+	LongRunning     bool   // KindToolStarted: the response comes from outside the run
+	Pending         bool   // KindToolEnded: the agent only acknowledges a long-running call; its response is still to come
+	TurnMayEnd      bool   // KindToolEnded: the agent's turn may end here, without another model response
+	AgentNotFound   bool   // KindToolEnded: the agent that the call names does not exist
+	Resumes         bool   // KindRunStarted: it resumes the session's last run that was left waiting
+	UsageIncomplete bool   // KindModelEnded, KindUsage: a later frame may add to the response's Usage
+	AwaitsOutcome   bool   // KindAgentEnded, KindRunEnded: later frames may add to the outcome
+	CallsModel      bool   // KindIteration: a model is being called
+	Duration        Duration
+	ToolCalls       Count     // KindRunEnded: as counted by the protocol
+	Iterations      Count     // KindAgentEnded, KindRunEnded, KindOutcome: rounds of the agent's loop, as counted by the protocol
+	ExpiresIn       Duration  // KindInputRequested: how long the run waits for an answer
+	Routing         Routing   // KindInputRequested
+	Verbosity       Verbosity // KindThought: how detailed it is; ThoughtsNone if it does not say
+	ThoughtType     string    // KindThought: as on the wire ("planning"), or ""
+	Progress        Progress  // KindToolProgress
+	Loop            Loop      // KindIteration
+	Steps           int       // KindReasoning
+	Omitted         int       // number of omitted pieces (KindArtifact), or of omitted statements (last KindConfidence or KindCitation of a text)
+	Usage           Usage
+	Plan            Plan
+	Artifact        Artifact
+	Confidence      Confidence
+	Citation        Citation
 
 	question *Question
 	state    State
@@ -220,41 +223,44 @@ type Event struct {
 	memory   *memory // the batch's; an event without a batch gets its own
 }
 
-// Text returns the text of a KindText or KindThought. Callers must not change it.
+// Text returns the text of a KindText or KindThought. The caller must not change it.
 func (e *Event) Text() []byte { return e.text }
 
 // SetText sets the text to a copy of text.
 func (e *Event) SetText(text []byte) { e.text = e.owner().copy(text) }
 
-// Payload returns the arguments of a KindToolStarted or the result of a KindToolEnded, which may not exist.
+// Payload returns the arguments of a KindToolStarted or the result of a KindToolEnded, if it exists.
 func (e *Event) Payload() strictjson.Value { return e.payload }
 
-// SetPayload sets the arguments or the result to v, or to a copy if v is not part of the event's batch.
+// SetPayload sets the arguments or the result to v. It copies v if v is not part of the event's batch.
 func (e *Event) SetPayload(v strictjson.Value) { e.payload = e.owner().value(v) }
 
-// Pieces returns what a KindArtifact writes, as far as the frame contains it. Callers must not change it.
+// Pieces returns the pieces of a KindArtifact that the frame contains. The caller must not change
+// them.
 func (e *Event) Pieces() []Piece { return e.pieces }
 
-// AddPiece adds a piece to a KindArtifact. Values that are not part of the event's batch are copied. A piece beyond MaxPieces is only
-// counted, in More.
+// AddPiece adds a piece to a KindArtifact. It copies values that are not part of the event's batch.
+// A piece beyond MaxPieces is only counted, in Omitted.
 func (e *Event) AddPiece(p Piece) {
 	if len(e.pieces) == MaxPieces {
-		e.More++
+		e.Omitted++
 		return
 	}
 	p.Value, p.Schema = e.owner().value(p.Value), e.owner().value(p.Schema)
 	e.pieces = append(e.pieces, p)
 }
 
-// State returns what a KindState shows. It stays valid after the batch is reset. Callers must not change it.
+// State returns the state of a KindState. It stays valid after the batch is reset. The caller must
+// not change it.
 func (e *Event) State() State { return e.state }
 
-// SetState sets what is shown of shared state to a copy of s.
+// SetState sets the state to a copy of s.
 func (e *Event) SetState(s State) {
 	s.Keys = slices.Clone(s.Keys)
 	e.state = s
 }
 
+// owner returns the memory that holds the event's values. It creates one for an event without a batch.
 func (e *Event) owner() *memory {
 	if e.memory == nil {
 		e.memory = new(memory)
@@ -262,9 +268,9 @@ func (e *Event) owner() *memory {
 	return e.memory
 }
 
-// cost returns the approximate size of what the event refers to, in bytes, without the memory of its batch.
-func (e *Event) cost() int {
-	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.Thought)
+// size returns the approximate size of what the event refers to, in bytes, without the batch's memory.
+func (e *Event) size() int {
+	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.ThoughtType)
 	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
 	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
 	if e.question != nil {
@@ -281,23 +287,24 @@ func (e *Event) cost() int {
 	return n
 }
 
-// Reason says why a frame could not be decoded; the values of the label `reason` of delegraph_parse_errors_total.
+// Reason says why a frame could not be decoded. Its values are those of the label `reason` of
+// delegraph_parse_errors_total.
 type Reason string
 
-// The reasons besides those of strictjson, which are used as they are.
+// The reasons in addition to those of strictjson.
 const (
-	ReasonTooLarge     Reason = "too_large"    // over the frame limit, skipped to its blank line
-	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends, or more than MaxEvents of it
-	ReasonUnrecognised Reason = "unrecognised" // no dialect knows the frame
-	ReasonForeign      Reason = "foreign"      // of a stream of another dialect than its source or path says
-	ReasonPanic        Reason = "panic"        // a decoder failed in a way that it must not
+	ReasonTooLarge     Reason = "too_large"    // over the frame limit; skipped to its blank line
+	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends, or more than MaxEvents events
+	ReasonUnrecognized Reason = "unrecognised" // no dialect recognizes the frame
+	ReasonForeign      Reason = "foreign"      // the stream's dialect differs from that of its source or path
+	ReasonPanic        Reason = "panic"        // the decoder panicked
 	ReasonTruncated    Reason = "truncated"    // the stream ended inside a frame
 )
 
-// Reasons lists every reason.
+// Reasons returns every reason.
 func Reasons() []Reason {
 	return []Reason{
-		ReasonTooLarge, ReasonShape, ReasonUnrecognised, ReasonForeign, ReasonPanic, ReasonTruncated,
+		ReasonTooLarge, ReasonShape, ReasonUnrecognized, ReasonForeign, ReasonPanic, ReasonTruncated,
 		Reason(strictjson.Syntax), Reason(strictjson.DuplicateName), Reason(strictjson.FoldedName),
 		Reason(strictjson.InvalidUTF8), Reason(strictjson.TrailingData), Reason(strictjson.Depth),
 	}

@@ -7,40 +7,42 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// memory holds the frame, the texts and the JSON documents of one batch. None of it is used again before reset.
+// memory holds the frame, the texts and the JSON documents of one batch. Nothing in it is reused
+// before reset.
 type memory struct {
-	frame   []byte
-	chunk   []byte // of texts; a full chunk is replaced and stays with its texts
-	earlier int    // bytes of the chunks before
-	docs    []*strictjson.Doc
-	parsed  int // number of docs in use
+	frame        []byte
+	data         []byte // the frame's data if it was not copied into frame
+	chunk        []byte // holds texts; when it is full, a new chunk replaces it, and its texts stay valid
+	replacedSize int    // capacity of the chunks that were replaced, in bytes
+	docs         []*strictjson.Doc
+	docsInUse    int
 }
 
 const (
-	keptBytes  = 64 << 10 // of each buffer, from one frame to the next
-	keptDocs   = 2        // likewise: few frames have JSON in more than one string
-	leastChunk = 512
-	anyDepth   = 10_000 // as deep as strictjson reads
+	maxReusedBytes = 64 << 10 // maximum capacity of each buffer that is reused for the next frame
+	maxReusedDocs  = 2        // documents that are reused; few frames have JSON in more than one string
+	minChunk       = 512
+	maxDepth       = 10_000 // the limit of strictjson
 )
 
-// emptied returns s without its elements, or nil if its capacity is over most.
-func emptied[E any](s []E, most int) []E {
-	if cap(s) > most {
+// reuse returns s without its elements, or nil if its capacity is over limit.
+func reuse[E any](s []E, limit int) []E {
+	if cap(s) > limit {
 		return nil
 	}
 	return s[:0]
 }
 
 func (m *memory) reset() {
-	m.frame, m.chunk = emptied(m.frame, keptBytes), emptied(m.chunk, keptBytes)
-	for _, doc := range m.docs[:m.parsed] {
+	m.frame, m.chunk = reuse(m.frame, maxReusedBytes), reuse(m.chunk, maxReusedBytes)
+	for _, doc := range m.docs[:m.docsInUse] {
 		doc.Reset()
 	}
-	if len(m.docs) > keptDocs {
-		clear(m.docs[keptDocs:])
-		m.docs = m.docs[:keptDocs]
+	if len(m.docs) > maxReusedDocs {
+		clear(m.docs[maxReusedDocs:])
+		m.docs = m.docs[:maxReusedDocs]
 	}
-	m.earlier, m.parsed = 0, 0
+	m.data, m.replacedSize, m.docsInUse = nil, 0, 0
 }
 
 func (m *memory) copyFrame(f sse.Frame) sse.Frame {
@@ -50,34 +52,45 @@ func (m *memory) copyFrame(f sse.Frame) sse.Frame {
 	return f
 }
 
-// room returns an empty slice with room for n bytes. What is appended to it must be passed to keep before room is called again.
-func (m *memory) room(n int) []byte {
+// takeFrame is copyFrame for a frame whose data the batch may keep.
+func (m *memory) takeFrame(f sse.Frame) sse.Frame {
+	data := f.Data
+	f.Data = nil
+	f = m.copyFrame(f)
+	m.data, f.Data = data, data[:len(data):len(data)]
+	return f
+}
+
+// reserve returns an empty slice with capacity for n bytes. The caller appends to it and passes the
+// result to commit before the next call of reserve.
+func (m *memory) reserve(n int) []byte {
 	if cap(m.chunk)-len(m.chunk) < n {
-		m.earlier += cap(m.chunk)
-		m.chunk = make([]byte, 0, max(n, leastChunk))
+		m.replacedSize += cap(m.chunk)
+		m.chunk = make([]byte, 0, max(n, minChunk))
 	}
 	end := len(m.chunk)
 	return m.chunk[end:end:cap(m.chunk)]
 }
 
-func (m *memory) keep(text []byte) []byte {
+// commit makes text, which was appended to the result of reserve, part of the batch.
+func (m *memory) commit(text []byte) []byte {
 	m.chunk = m.chunk[:len(m.chunk)+len(text)]
 	return text[:len(text):len(text)]
 }
 
-func (m *memory) copy(text []byte) []byte { return m.keep(append(m.room(len(text)), text...)) }
+func (m *memory) copy(text []byte) []byte { return m.commit(append(m.reserve(len(text)), text...)) }
 
 // owns reports whether v is part of the batch.
 func (m *memory) owns(v strictjson.Value) bool {
-	for _, doc := range m.docs[:m.parsed] {
-		if doc.Holds(v) {
+	for _, doc := range m.docs[:m.docsInUse] {
+		if doc.Contains(v) {
 			return true
 		}
 	}
 	return false
 }
 
-// text returns the text of v, or nil if v is no string.
+// text returns the text of v, or nil if v is not a string.
 func (m *memory) text(v strictjson.Value) []byte {
 	switch {
 	case v.Kind() != strictjson.String:
@@ -85,34 +98,34 @@ func (m *memory) text(v strictjson.Value) []byte {
 	case !v.Escaped() && m.owns(v):
 		return v.Text()
 	}
-	return m.keep(v.AppendText(m.room(len(v.Raw()))))
+	return m.commit(v.AppendText(m.reserve(len(v.Raw()))))
 }
 
-// value returns v, or a copy of it if it is not part of the batch.
+// value returns v, or a copy if v is not part of the batch.
 func (m *memory) value(v strictjson.Value) strictjson.Value {
 	if v.Exists() && !m.owns(v) {
-		v, _ = m.parse(m.copy(v.Raw()), anyDepth)
+		v, _ = m.parse(m.copy(v.Raw()), maxDepth)
 	}
 	return v
 }
 
-// parse reads data, which must be part of the batch, into a document that no other value uses.
+// parse reads data, which must be part of the batch, into an unused document.
 func (m *memory) parse(data []byte, depth int) (strictjson.Value, Reason) {
-	if m.parsed == len(m.docs) {
+	if m.docsInUse == len(m.docs) {
 		m.docs = append(m.docs, new(strictjson.Doc))
 	}
-	doc := m.docs[m.parsed]
+	doc := m.docs[m.docsInUse]
 	if err := doc.Parse(data, depth); err != nil {
-		return strictjson.Value{}, Reason(err.(*strictjson.Error).Reason) // as Parse promises
+		return strictjson.Value{}, Reason(err.(*strictjson.Error).Reason) //nolint:errorlint // Parse returns no other type
 	}
-	m.parsed++
+	m.docsInUse++
 	return doc.Root(), ""
 }
 
-func (m *memory) cost() int {
-	n := cap(m.frame) + cap(m.chunk) + m.earlier + len(m.docs)*int(unsafe.Sizeof(strictjson.Doc{}))
+func (m *memory) size() int {
+	n := cap(m.frame) + cap(m.data) + cap(m.chunk) + m.replacedSize + len(m.docs)*int(unsafe.Sizeof(strictjson.Doc{}))
 	for _, doc := range m.docs {
-		n += doc.Cost()
+		n += doc.MemorySize()
 	}
 	return n
 }

@@ -1,9 +1,10 @@
 package event
 
-// Place is where in a run's tree of agents a frame's speaker stands, as far as the protocol says. It is immutable: batches share it.
+// Place is a speaker's position in the run's tree of agents, as far as the protocol states it. It is
+// immutable, because batches share it.
 type Place struct {
 	Key   string // equal for equal places of one stream
-	Nodes []Node // from the outside in; the last is the speaker
+	Nodes []Node // from the outermost node to the speaker
 	Root  RootKind
 }
 
@@ -12,18 +13,18 @@ type RootKind uint8
 
 // The root kinds.
 const (
-	RootUnknown RootKind = iota // the first node stands somewhere below the root, or is the root
+	RootUnknown RootKind = iota // the first node is the root or a descendant of it
 	RootFirst                   // the first node is the root
-	RootSilent                  // the root is a container that never speaks; the first node stands below it
+	RootSilent                  // the root is a container that never speaks, and the first node is below it
 )
 
 // Node is one step on the way from the root of a run to a speaker.
 type Node struct {
 	Name string
-	Run  string // the protocol's number of the invocation; "" where it does not count them
+	Run  string // the protocol's number of the invocation; "" if it does not count them
 	Call string // the id of the tool call that invoked the node, or ""
-	Task bool   // the call is not answered by a tool: it is the invocation
-	Lane string // nodes that may run side by side have different lanes
+	Task bool   // the call is the invocation itself: its response ends the node
+	Lane string // nodes that may run in parallel have different lanes
 	Kind NodeKind
 }
 
@@ -32,19 +33,20 @@ type NodeKind uint8
 
 // The node kinds.
 const (
-	NodeSpeaker   NodeKind = iota // speaks, and the protocol says that it stands right below the node before it
-	NodeLoose                     // speaks, and stands somewhere below the node before it
-	NodeContainer                 // an agent that runs others; one that says so itself is a speaker too
-	NodeWorkflow                  // runs others; an agent only if it speaks
-	NodeFunction                  // code that is no agent
+	NodeSpeaker    NodeKind = iota // speaks; a child of the node before it
+	NodeDescendant                 // speaks; below the node before it, at an unknown depth
+	NodeContainer                  // an agent that runs others; one that says so itself speaks too
+	NodeWorkflow                   // runs other nodes; it is an agent only if it speaks
+	NodeFunction                   // code, not an agent
 )
 
-// IsFunction reports whether the speaker is code that is no agent.
+// IsFunction reports whether the speaker is code instead of an agent.
 func (p *Place) IsFunction() bool {
 	return p != nil && len(p.Nodes) > 0 && p.Nodes[len(p.Nodes)-1].Kind == NodeFunction
 }
 
-// IsStep reports whether the protocol counts the invocations of what runs the speaker, but names no place for the speaker itself.
+// IsStep reports whether the speaker has no place of its own: the protocol counts only the
+// invocations of the node that runs it.
 func (p *Place) IsStep() bool {
-	return p != nil && p.Root == RootFirst && len(p.Nodes) > 1 && p.Nodes[len(p.Nodes)-1].Kind == NodeLoose
+	return p != nil && p.Root == RootFirst && len(p.Nodes) > 1 && p.Nodes[len(p.Nodes)-1].Kind == NodeDescendant
 }

@@ -1,69 +1,89 @@
 package event
 
-// Policy is who the reader of a stream is.
+// Policy says for which kind of reader a stream is filtered.
 type Policy string
 
-// The two policies. Neither ever lets out what its protocol calls internal.
+// The two policies. Both withhold frames that the protocol marks as internal.
 const (
-	PolicyClient Policy = "client" // the protocol's own client: frames as they came, those of known types
-	PolicyPublic Policy = "public" // anybody else: frames encoded anew from what the dialect's table allows
+	PolicyClient Policy = "client" // the protocol's own client: frames of known types, unchanged
+	PolicyPublic Policy = "public" // any other reader: frames that are encoded again with only the data that the dialect's table allows
 )
 
-// Table says what may leave a stream of one dialect. It is data: one filter applies the tables of all dialects.
+// Table says which data of a dialect's streams may leave. One filter applies the tables of all
+// dialects.
 type Table struct {
-	// Discriminators are the members of a frame that say what it is, such as "kind". Names that fold to one of them count too.
-	// Where such a member stands, its value must be a string that is in Types.
+	// Discriminators are the members that hold the type of a frame, such as "kind". Their names are
+	// compared leniently. The value of such a member must be a string that is in Types.
 	Discriminators []string
 
-	// Labels are the members in which an agent names events of its own, such as "name". A frame with one that is internal stays in.
+	// TypePrefixes are beginnings of types whose rest an application chooses.
+	TypePrefixes []string
+
+	// Labels are the members that hold names chosen by the agent, such as "name". A frame with
+	// an internal label is withheld.
 	Labels []string
 
-	// Envelopes are the members in which a frame may stand within a frame, such as "result". In them, and at any depth where
-	// Deep is set, no discriminator may name something internal.
-	Envelopes []string
-	Deep      bool
+	// Envelopes are the members that may contain another frame, such as "result". A frame is withheld
+	// if a discriminator in them has an internal value. With DeepEnvelopes, discriminators are searched
+	// at any depth.
+	Envelopes     []string
+	DeepEnvelopes bool
 
-	// DeepIn are members of a frame within which that holds at any depth.
-	DeepIn []string
+	// DeepMembers are the members of a frame or an envelope in which discriminators are checked at any
+	// depth.
+	DeepMembers []string
 
-	// Events are the SSE event names under which the protocol sends frames, where it does not name them by their type. A frame
-	// under any other name stays in.
+	// Events are the allowed SSE event names of a protocol that does not put the frame's type there.
+	// A frame with any other event name is withheld.
 	Events []string
 
-	// Unnamed is set where the JSON alone says what a frame is. Then a frame leaves whatever its SSE event name, without that name.
-	Unnamed bool
+	// IgnoreEventName says that only the JSON determines the type of a frame. A frame then leaves without
+	// its SSE event name.
+	IgnoreEventName bool
 
-	// Kept are the SSE event names that the protocol's own clients act on. A relay keeps them.
-	Kept []string
+	// KeptEvents are the SSE event names that the protocol's own clients act on. A relay keeps them.
+	KeptEvents []string
 
-	// Named is set where the protocol names its frames in the SSE event field: then a frame leaves under the name of its type.
-	Named bool
+	// TypeIsEventName says that the protocol puts the frame's type into the SSE event field. A frame
+	// then leaves with its type as event name.
+	TypeIsEventName bool
 
-	// Types holds every type of frame that the protocol has for readers outside; Batch.Type is one of them or the frame stays in.
+	// Namespaces says that the SSE event name is one of Events, alone or followed by '|' and a path of
+	// names. A frame then leaves with its event name.
+	Namespaces bool
+
+	// PartDiscriminators are the members that hold the type of a part of a frame, for Rule.AllowedTypes,
+	// if they are not Discriminators.
+	PartDiscriminators []string
+
+	// Types holds every type of frame that the protocol has for external readers. A frame whose
+	// Batch.Type is not in it is withheld.
 	Types map[string]Type
 
-	// Inner are members of any frame that are for no reader outside: where they stand, in any spelling, the client gets the frame
-	// without them.
-	Inner []string
+	// InternalMembers are members of any frame that are not for external readers, compared leniently.
+	// The client gets a frame without them.
+	InternalMembers []string
 
-	// FailureType is the type of Failure, by whose name it leaves where Named is set.
+	// FailureType is the type of FailureData and OversizeData. It is their event name if
+	// TypeIsEventName or Namespaces is set.
 	FailureType string
 
-	// Failure takes the place of a frame that says in a form nobody can read that the run failed, so that a client learns of it.
-	Failure string
+	// FailureData replaces a frame that reports the run's failure but cannot be decoded, so that the
+	// client learns of the failure.
+	FailureData string
 
-	// Oversize takes the place of a frame over the limit of size for the protocol's own client, which would wait for it in vain. It
-	// is of the type FailureType, as Failure is.
-	Oversize string
+	// OversizeData replaces a frame over the size limit for the protocol's own client, which would
+	// otherwise wait for it.
+	OversizeData string
 }
 
-// Withheld is what Table.Oversize says.
-const Withheld = "an event over the size limit was withheld"
+// OversizeMessage is the message of Table.OversizeData.
+const OversizeMessage = "an event over the size limit was withheld"
 
-// Verbosity is how much of a model's thoughts may leave.
+// Verbosity is a level of detail of a model's thoughts: of one thought, or of those that may leave.
 type Verbosity uint8
 
-// The verbosities, from nothing to everything. A thought that does not say how detailed it is counts as detailed.
+// The levels, from nothing to everything. A thought that does not state its level counts as detailed.
 const (
 	ThoughtsNone Verbosity = iota
 	ThoughtsBrief
@@ -71,84 +91,104 @@ const (
 	ThoughtsDetailed
 )
 
-// Type is what may leave of one type of frame.
+// Type says which data of one type of frame may leave.
 type Type struct {
-	Client bool // the whole frame may leave to the protocol's own client
-	Public *Rule
+	Client bool  // the protocol's own client gets the whole frame, except for its internal members
+	Public *Rule // for the policy public; nil withholds the frame
 
-	// Inner are members that are for no reader outside: where they stand, in any spelling, the client gets the frame without them.
-	Inner []string
+	// InternalMembers are members that are not for external readers, in addition to those of the
+	// table.
+	InternalMembers []string
 
-	// Messages is set where the frame holds a list of messages: the client gets the frame without those that are for no reader outside.
+	// AnyJSON says that the frame's data may be any JSON value instead of an object.
+	AnyJSON bool
+
+	// AnyFact says that the frame may repeat facts of every kind in members that no rule describes. If a
+	// setting excludes anything, the client does not get the frame.
+	AnyFact bool
+
+	// Messages describes the frame's list of messages, if it has one. The client gets the frame
+	// without the internal messages.
 	Messages *Messages
 
-	// Words says where the frame shows what agents said, in addition to what its decoder states and Public finds.
+	// Words describes the members that repeat text of agents and that neither the decoder nor Public
+	// covers.
 	Words *Words
 
-	// Text is set where the frame's data is text and no JSON. Then of Public only Fact counts, and Instead, which is text too.
+	// Text says that the frame's data is plain text instead of JSON. Of Public, only Fact and
+	// Replacement apply, and Replacement is plain text too.
 	Text bool
+
+	// Answer says that the frame's text is always an answer's. The decoder may report none of it,
+	// because earlier frames contained it.
+	Answer bool
 }
 
-// Messages describes a list of messages in a frame. A message leaves only if its role can be read and is not an inner one, and nothing in
-// it calls it internal.
+// Messages describes a list of messages in a frame. A message leaves only if its role is readable and
+// not internal, and nothing in the message calls it internal.
 type Messages struct {
-	Member string   // the frame's member that is the list
-	Role   string   // the member of each message that says who speaks
-	Inner  []string // roles whose messages are for models only
-	Parts  []string // members of a message that are lists of its parts, in which nothing may call itself internal either
+	ListMember    string   // the member of the frame that holds the list
+	RoleMember    string   // the member of a message that holds its role
+	InternalRoles []string // roles of messages that are for models only
+	RoleOptional  bool     // a message without the member is not withheld for that; the decoder judges it
+	PartMembers   []string // members of a message that hold its parts, which are checked too
 }
 
-// Words describes members that repeat what agents said, or show it where the decoder states nothing: a conversation, a result,
-// metadata. A setting that excludes one of these facts, or its author, withholds the frame from the client. Names are compared
-// generously. For a type with Text set, all of the data is text and no member counts.
+// Words describes the members of a frame that contain text of agents and that the decoder does not
+// turn into events: a conversation, a result, metadata. If a setting excludes one of these facts or
+// its author, the client does not get the frame. Names are compared leniently. For a type
+// with Text set, all data is text and the members do not apply.
 type Words struct {
-	Members map[string]Kind // members that show a fact unless they are empty; KindText is text of whoever speaks
-	Within  []string        // members that lead to them, through lists too
-	Past    []string        // the same, for members that only the client gets
+	Members          map[string]Kind // members that state a fact of this kind if they are not empty; KindText is text of the speaker
+	Containers       []string        // members that contain Members, at any depth and through lists
+	ClientContainers []string        // the same, for members that only the client gets
 
-	Authors []string        // members that name the speaker
-	Role    string          // the member that says in which role somebody speaks
-	Users   []string        // roles of the user
-	User    bool            // the user speaks, whatever the role
-	Roles   map[string]Kind // what the text of other roles is; KindOther: nothing that a setting excludes
+	AuthorMembers []string        // members that name the speaker
+	RoleMember    string          // the member that holds the speaker's role
+	UserRoles     []string        // roles of the user
+	FromUser      bool            // the speaker is the user, whatever the role
+	RoleKinds     map[string]Kind // the kind of text of other roles; KindOther: no setting excludes it
 
-	Thought  []string // members that make the text beside them, or below, a thought; neither false nor null
-	Metadata []string // members that hold Authors and Thought as well
+	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
+	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers
 }
 
-// Form is which strings a rule lets out. Numbers, booleans and null are of every form.
+// Form says which strings a rule allows. Numbers, booleans and null are allowed in every form.
 type Form uint8
 
 // The forms.
 const (
-	FormName  Form = iota // a name or an id: at most 256 bytes, without control characters
-	FormText              // any string: text that is meant to leave
-	FormTime              // a date and time of RFC 3339
-	FormPlain             // none but those of Rule.Values
+	FormName Form = iota // a name or an id: at most MaxName bytes, without control characters
+	FormText             // any string: text that is meant for readers
+	FormTime             // a date and time of RFC 3339
+	FormEnum             // only Rule.AllowedValues
 )
 
-// MaxName is the size of the longest string of FormName, in bytes.
+// MaxName is the maximum length of a string of FormName, in bytes.
 const MaxName = 256
 
-// Rule says what of a JSON value may leave. The zero Rule lets a scalar out: a name, number, boolean or null.
+// Rule says which parts of a JSON value may leave. The zero Rule allows a scalar: a name, number,
+// boolean or null.
 type Rule struct {
-	Members map[string]*Rule // of an object, by exact name; nothing else of it leaves
-	Each    *Rule            // of every element of an array
-	Names   *Rule            // of every member of an object whose names are data; a scalar beside one leaves only as an integer
-	Form    Form             // which strings leave; of Names, of the names too
-	Instead string           // JSON that takes the value's place, whatever it is
-	Values  []string         // strings that leave as they are all the same, and then state no fact
-	Thought []string         // an object with one of these members, neither false nor null, is a model's thought
-	Signed  []string         // members of an object, objects themselves, in which one of Thought makes it a thought too
-	Only    []string         // an object with a discriminator that has another value than one of these, or null, stays in
-	Fact    Kind             // the fact that the value states, which settings may keep in; KindOther: none
-	State   bool             // an object of session state, of which only the configured keys leave
-	Patch   bool             // a JSON Patch (RFC 6902) of session state, of which only what changes the configured keys leaves
-	Whole   bool             // the value may leave whatever it is
+	Members          map[string]*Rule // of an object, by exact name; other members are dropped
+	Elements         *Rule            // for each element of an array
+	String           *Rule            // for a string, instead of the rest of the rule
+	ByType           map[string]*Rule // for an object whose member `type` has this value, instead of the rest of the rule
+	AnyMember        *Rule            // for each member of an object whose names are data and not in Members; of its scalars, only integers are allowed
+	Form             Form             // of strings, and of the names that AnyMember allows
+	Replacement      string           // JSON that always replaces the value, unless it is null
+	AllowedValues    []string         // strings that are allowed regardless of Form and Fact
+	ThoughtMarkers   []string         // an object with one of these members, neither false nor null, is a model's thought
+	ThoughtMarkersIn []string         // object members in which ThoughtMarkers mark the outer object too
+	AllowedTypes     []string         // an object is dropped if a discriminator in it is neither null nor one of these
+	Fact             Kind             // the fact that the value states; settings may exclude it. KindOther: none
+	State            bool             // an object of session state, of which only the configured keys are allowed
+	Patch            bool             // a JSON Patch (RFC 6902) of session state, with the same restriction
+	AllowAny         bool             // the value is allowed as it is
 
-	// What readers that hold frames to a schema want of what is left.
-	Given  bool   // null stays in: to a schema it is no way to leave out what may be left out
-	Needed bool   // where the value stays in, and is not null, so does the object that it is a member of
-	Else   string // JSON that takes the value's place where nothing of it may leave
-	As     string // the name under which a member leaves, unless the object has another of that name
+	// The rest keeps the output valid for readers that check a schema.
+	DropNull bool   // null is dropped, because the schema does not allow it
+	Required bool   // if the value is dropped and is not null, the object that contains it is dropped too
+	Fallback string // JSON that replaces a value of which nothing is allowed
+	RenameTo string // the name of the member in the output, unless the object has another member of that name
 }

@@ -2,17 +2,17 @@ package event
 
 import "github.com/delegraph/delegraph/collector/strictjson"
 
-// MaxPrompt bounds a prompt, in bytes.
+// MaxPrompt is the maximum length of a prompt, in bytes.
 const MaxPrompt = 16 << 10
 
-// Question is the question of a KindInputRequested, as far as its frame shows it.
+// Question is the question of a KindInputRequested, as far as its frame contains it.
 type Question struct {
-	Prompt  string           // "" where the frame has none
+	Prompt  string           // "" if the frame has none
 	Options strictjson.Value // the answers to choose from: an array
-	Schema  strictjson.Value // what an answer is to look like: an object
+	Schema  strictjson.Value // the JSON schema of an answer: an object
 }
 
-// Question returns what a KindInputRequested asks.
+// Question returns the question of a KindInputRequested.
 func (e *Event) Question() Question {
 	if e.question == nil {
 		return Question{}
@@ -20,11 +20,12 @@ func (e *Event) Question() Question {
 	return *e.question
 }
 
-// SetQuestion sets what a KindInputRequested asks, whose Input is set. A prompt is cut to MaxPrompt. Options that are no array and a
-// schema that is no object are left out; so is all but the prompt of a request for a credential, since secrets may stand there. Values
-// that are not part of the event's batch are copied.
+// SetQuestion sets the question of a KindInputRequested, after Input has been set. It cuts the prompt
+// to MaxPrompt bytes and drops options that are not an array and a schema that is not an object. A
+// request for a credential keeps only its prompt, because the rest may contain secrets. SetQuestion
+// copies values that are not part of the event's batch.
 func (e *Event) SetQuestion(q Question) {
-	q.Prompt = Bounded(q.Prompt, MaxPrompt)
+	q.Prompt = LimitText(q.Prompt, MaxPrompt)
 	if q.Options.Kind() != strictjson.Array || q.Options.Len() == 0 || e.Input == InputCredential {
 		q.Options = strictjson.Value{}
 	}

@@ -2,59 +2,67 @@ package event
 
 import "time"
 
-// SpanContext names a span of somebody's trace (W3C Trace Context); the zero value names none.
+// SpanContext identifies a span (W3C Trace Context). The zero value identifies none.
 type SpanContext struct {
 	Trace   [16]byte
 	Span    [8]byte
 	Sampled bool
 }
 
-// Valid says whether a span is named.
-func (c SpanContext) Valid() bool { return c.Trace != [16]byte{} && c.Span != [8]byte{} }
+// IsValid reports whether c identifies a span.
+func (c SpanContext) IsValid() bool { return c.Trace != [16]byte{} && c.Span != [8]byte{} }
 
-// MaxSession bounds a session's id, in bytes: a longer one is none. Who may read depends on it, and longer names are cut.
+// MaxSession is the maximum length of a session id, in bytes. A longer one is ignored instead of cut,
+// because access to a session depends on its exact id.
 const MaxSession = 250
 
-// Identity is what the request for a run says of it; streams seldom carry any of this.
+// Identity holds what a run request says about its run. Streams rarely contain this information.
 type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
-	Joins              string   // the id of a run that the request does not ask for, but listens to
-	Asks               string   // the dialect whose request it surely is, whatever its path, or ""
+	JoinedRun          string   // the id of an existing run that the request subscribes to, or ""
+	ReplayedRun        string   // JoinedRun again, if the stream may begin with frames from before it was opened and the run never begins again
+	JoinedSession      string   // the session whose runs the stream brings one after the other, or ""
+	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""
 }
 
-// Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is set before the first batch.
+// Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is
+// set before the first batch.
 type Stream struct {
-	Source  string // the configured name, or a file's base name
-	Dialect string // "" until it is known
-	Nonce   string // tells streams apart whose run ids are not unique: fresh for a connection, a hash of the content for a file
-	Live    bool   // frames have a time of receipt
-	Answer  bool   // the stream answers one run request: it holds one run, and its end is the run's end
-	Opened  time.Time
-	Agent   string // the configured name of an agent that the stream does not name, or ""
+	Source          string // the configured name, or a file's base name
+	Dialect         string // "" until it is known
+	Nonce           string // distinguishes streams with the same run ids: random for a connection, a content hash for a file
+	Live            bool   // frames have a time of receipt
+	SingleRun       bool   // the stream answers one run request: it contains one run, and both end together
+	OpenedAt        time.Time
+	ConfiguredAgent string // the configured name of an agent that the stream does not name, or ""
 	Identity
-	Parent SpanContext // the span under which the run happens
+	ParentSpan SpanContext            // the parent of the run's spans
+	RunFailed  func(errorType string) // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block
 }
 
-// End says how a stream ended.
+// End says why a stream ended.
 type End uint8
 
-// The ways a stream ends.
+// The reasons for the end of a stream.
 const (
 	EndOfStream   End = iota // the agent ended it
-	EndClientLeft            // the reader went away before the agent was done
-	EndShutdown              // we stop
-	EndUnobserved            // we fell behind and let go of it: its later frames were not seen
+	EndClientLeft            // the client disconnected before the agent was done
+	EndShutdown              // Delegraph is stopping
+	EndUnobserved            // Delegraph fell behind and dropped the later frames
 	EndBroken                // the connection to the agent broke
 )
 
-// Sink receives what sources observe. Calls for one stream come one after the other, calls for several streams at once. A stream that
-// joins a run, or answers one, is opened after everything that its source received before it, and before the close of a stream that ends
-// later. A close keeps its place among what a stream that joins a run receives, and the close of such a stream among everything.
+// Sink receives the batches of streams. Calls for one stream are sequential. Calls for different streams
+// may be concurrent. However, the following calls keep the order in which the source received the data:
+//   - Open of a stream that joins or answers a run, relative to all earlier calls and to the Close of
+//     streams that end later
+//   - Close of any stream, relative to Consume for streams that join a run
+//   - Close of a stream that joins a run, relative to all other calls
 //
-// A sink does not block on anything outside the process, and it keeps nothing of a batch.
+// A Sink must not wait for anything outside the process or keep a reference to a batch.
 type Sink interface {
 	Open(*Stream)
 	Consume(*Batch)
-	Close(*Stream, End, time.Time) // the time is that of receipt, zero where the source has no clock
+	Close(*Stream, End, time.Time) // the time of receipt, or zero if the source has no clock
 }

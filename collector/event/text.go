@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the most bytes that a text in a span has.
+// MaxText is the maximum length of a text in a span, in bytes.
 const MaxText = 1 << 10
 
-// Bounded returns s as valid UTF-8 of at most limit bytes. Every text that enters a span or a label passes it: a backend refuses
-// the whole batch for one text that is not UTF-8. Bytes that are not UTF-8 become U+FFFD. A text that is cut is copied, so that it
-// does not keep the rest in memory.
-func Bounded(s string, limit int) string {
-	// Replacing can make a text longer than it was.
+// LimitText returns s as valid UTF-8 of at most limit bytes; invalid bytes become U+FFFD. Every text
+// in a span or a label goes through it, because a backend rejects a batch that has one invalid text. A
+// text that is cut is copied, so that it does not keep s in memory.
+func LimitText(s string, limit int) string {
+	// Cut again: U+FFFD is longer than the bytes that it replaces.
 	return cut(strings.ToValidUTF8(cut(s, limit), "\uFFFD"), limit)
 }
 
-// cut returns at most limit bytes of s and leaves out a rune that does not fit.
+// cut returns at most limit bytes of s and does not split a rune.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-func TestBounded(t *testing.T) {
+// TestLimitText checks that a text is cut between runes and made valid UTF-8.
+func TestLimitText(t *testing.T) {
 	for _, c := range []struct {
 		s     string
 		limit int
@@ -28,16 +29,16 @@ func TestBounded(t *testing.T) {
 		{"\x80\x80\x80\x80\x80\x80", 4, "\uFFFD"},
 		{"text", 0, ""},
 	} {
-		if got := Bounded(c.s, c.limit); got != c.want {
-			t.Errorf("Bounded(%q, %d) is %q, not %q", c.s, c.limit, got, c.want)
+		if got := LimitText(c.s, c.limit); got != c.want {
+			t.Errorf("LimitText(%q, %d) = %q, want %q", c.s, c.limit, got, c.want)
 		}
 	}
 }
 
-// TestBoundedHoldsNoMore makes sure that what was cut does not stay in memory.
-func TestBoundedHoldsNoMore(t *testing.T) {
+// TestLimitTextCopies checks that a cut text does not keep the whole text in memory.
+func TestLimitTextCopies(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
-	if got := Bounded(long, MaxText); unsafe.StringData(got) == unsafe.StringData(long) {
-		t.Error("the cut text is a part of the long one")
+	if got := LimitText(long, MaxText); unsafe.StringData(got) == unsafe.StringData(long) {
+		t.Error("the cut text shares memory with the whole text")
 	}
 }

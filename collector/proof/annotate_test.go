@@ -8,39 +8,32 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestEscapedWords shows that a tool's response states what it states however its letters are sent.
+// TestEscapedWords checks that escapes in a tool's response do not change what is read.
 func TestEscapedWords(t *testing.T) {
 	for _, result := range []string{
 		`Confidence: 92%`, `CON\u0066IDENCE: 92%`, `\u0043onfidence: 92%`, `Plots seen.\n**Confidence:** 92%`, `Confidenc\u0065: 92%`,
 		`\u0043\u004f\u004e\u0046\u0049\u0044\u0045\u004e\u0043\u0045: 92%`,
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(`{"result":"`+result+`"}`), maxDepth); err != nil {
-			t.Fatal(err)
-		}
 		var b event.Batch
-		b.Add(event.KindToolEnded).SetPayload(doc.Root())
+		b.Add(event.KindToolEnded).SetPayload(parseJSON(t, `{"result":"`+result+`"}`))
 		Annotate(&b, roomy)
 		if len(b.Events) != 2 || b.Events[1].Kind != event.KindConfidence || b.Events[1].Confidence.Value != 0.92 {
-			t.Errorf("%s states %+v", result, b.Events[1:])
+			t.Errorf("%s adds %+v, want the confidence 0.92", result, b.Events[1:])
 		}
 	}
 }
 
-// frame is a batch of agent a with a tool's response, a text, and what the frame states beside them; each may be "".
-func frame(t *testing.T, response, text, layer, grounding, cited string) *event.Batch {
+// frame returns an annotated batch with a tool's response, a text and the frame's own statements. Each may
+// be "".
+func frame(t *testing.T, response, text, layer, grounding, citations string) *event.Batch {
 	t.Helper()
 	parse := func(s string) strictjson.Value {
 		if s == "" {
 			return strictjson.Value{}
 		}
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(s), maxDepth); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-		return doc.Root()
+		return parseJSON(t, s)
 	}
-	b := &event.Batch{Agent: "a", Statements: event.Statements{Layer: parse(layer), Grounding: parse(grounding), Citations: parse(cited)}}
+	b := &event.Batch{Agent: "a", Statements: event.Statements{Layer: parse(layer), Grounding: parse(grounding), Citations: parse(citations)}}
 	if response != "" {
 		b.Add(event.KindToolEnded).SetPayload(parse(response))
 	}
@@ -51,12 +44,12 @@ func frame(t *testing.T, response, text, layer, grounding, cited string) *event.
 	return b
 }
 
-// stated is what a batch states, a word for each fact.
-func stated(b *event.Batch) (all []string) {
+// statements describes the statements of a batch.
+func statements(b *event.Batch) (all []string) {
 	for i := range b.Events {
 		switch e := &b.Events[i]; e.Kind {
 		case event.KindConfidence:
-			all = append(all, written(e.Confidence)+" "+string(e.Confidence.Origin))
+			all = append(all, describe(e.Confidence)+" "+string(e.Confidence.Origin))
 		case event.KindCitation:
 			all = append(all, e.Citation.Source+" <"+e.Citation.URI+">")
 		case event.KindReasoning:
@@ -69,7 +62,7 @@ func stated(b *event.Batch) (all []string) {
 	return all
 }
 
-// TestLayerInResponses reads a proof layer wherever a tool's response holds it.
+// TestLayerInResponses checks each member of a tool's response that may contain a proof layer.
 func TestLayerInResponses(t *testing.T) {
 	const layer = `{"proof_layer": {"confidence": 0.92}}`
 	text := quote(t, layer)
@@ -78,22 +71,22 @@ func TestLayerInResponses(t *testing.T) {
 		`{"text": ` + text + `}`, `{"structuredContent": ` + layer + `, "content": []}`,
 		`{"content": [{"type": "text", "text": "x"}, {"type": "text", "text": ` + text + `}]}`,
 	} {
-		if got := stated(frame(t, response, "", "", "", "")); !slices.Equal(got, []string{"0.92 structured"}) {
-			t.Errorf("%s states %q", response, got)
+		if got := statements(frame(t, response, "", "", "", "")); !slices.Equal(got, []string{"0.92 structured"}) {
+			t.Errorf("%s gives the statements %q", response, got)
 		}
 	}
 	for _, response := range []string{
 		`{"output": "Confidence: 92%"}`, `{"text": "Confidence: 92%"}`, `{"content": [{"type": "text", "text": "Confidence: 92%"}]}`,
 		`{"result": "Confidence: 92%", "proof_layer": {}}`, `{"result": "Confidence: 92%", "proof_layer": {"confidence": null}}`,
 	} {
-		if got := stated(frame(t, response, "", "", "", "")); !slices.Equal(got, []string{"0.92 text"}) {
-			t.Errorf("%s states %q", response, got)
+		if got := statements(frame(t, response, "", "", "", "")); !slices.Equal(got, []string{"0.92 text"}) {
+			t.Errorf("%s gives the statements %q", response, got)
 		}
 	}
 }
 
-// TestLayerOfFrames reads a proof layer beside an agent's text, which an empty one does not hide.
-func TestLayerOfFrames(t *testing.T) {
+// TestFrameLayer checks a frame's own proof layer. An empty one does not hide the statements of the text.
+func TestFrameLayer(t *testing.T) {
 	const text = "Confidence: 80%\nSource: MTBS"
 	for layer, want := range map[string][]string{
 		"":                       {"0.8 text", "MTBS <>"},
@@ -106,18 +99,18 @@ func TestLayerOfFrames(t *testing.T) {
 		`"{\"confidence\": 92}"`: {"0.92 structured", "MTBS <>"},
 		`{"confidence": "high", "citations": [{"source": "FSM"}], "reasoning_chain": ["a"]}`: {"high structured", "FSM <>", "reasoning"},
 	} {
-		if got := stated(frame(t, "", text, layer, "", "")); !slices.Equal(got, want) {
-			t.Errorf("%s states %q, not %q", layer, got, want)
+		if got := statements(frame(t, "", text, layer, "", "")); !slices.Equal(got, want) {
+			t.Errorf("%s gives the statements %q, want %q", layer, got, want)
 		}
 	}
 }
 
-// TestGrounding reads the sources that Google's models give beside a text, each once.
+// TestGrounding checks that each source that Google's models state outside the text is read once.
 func TestGrounding(t *testing.T) {
-	got := stated(frame(t, "", "Closed.", "",
+	got := statements(frame(t, "", "Closed.", "",
 		`{"groundingChunks": [{"web": {"uri": "https://a.org/", "title": "A"}}, {"retrievedContext": {"uri": "gs://b", "title": "B"}}, {"web": {}}]}`,
 		`{"citations": [{"uri": "https://a.org/", "title": "A", "startIndex": 3}, {"uri": "https://c.org/"}]}`))
 	if want := []string{"A <https://a.org/>", "B <gs://b>", " <https://c.org/>"}; !slices.Equal(got, want) {
-		t.Errorf("%q, not %q", got, want)
+		t.Errorf("the sources are %q, want %q", got, want)
 	}
 }

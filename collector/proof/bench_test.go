@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// prose is 4 KiB of an answer in which nothing can be found.
+// prose is an answer of 4 KiB without findings.
 var prose = strings.Repeat("The fire burned 130,000 acres of Douglas-fir along the ridge above Waldo Lake: trails remain\n"+
 	"closed until crews have cleared them, and 42% of the culverts need work (see the **map**).\n\n", 23)[:4096]
 
-// BenchmarkText gives the cost of a whole answer of 4 KiB; its MB/s turned around are ns/KB.
+// BenchmarkText measures an answer of 4 KiB.
 func BenchmarkText(b *testing.B) {
 	for name, text := range map[string]string{
 		"prose":    prose,
@@ -28,7 +28,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile gives the cost of each byte of 64 KiB that are made to be slow, so that one that stands out can be seen.
+// BenchmarkHostile measures the cost per byte of texts of 64 KiB that are meant to be slow.
 func BenchmarkHostile(b *testing.B) {
 	for name, text := range hostile(64 << 10) {
 		b.Run(name, func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// hostile returns texts of about size bytes, most of them one line, that are made to cost time.
+// hostile returns texts of about size bytes, most of them one line, that are meant to be slow.
 func hostile(size int) map[string][]byte {
 	repeat := func(before, unit, after string) []byte {
 		return []byte(before + strings.Repeat(unit, (size-len(before)-len(after))/len(unit)) + after)
@@ -53,7 +53,7 @@ func hostile(size int) map[string][]byte {
 		"in brackets":    repeat("", "(90 % confidence) ", ""),
 		"bracket open":   repeat("", "confidence: 9% (a ", ""),
 		"sentences":      repeat("", "I am 90% confident that a is b. ", ""),
-		"all habits":     repeat("", "confidence: 90% **Confidence**: high [source: x] (90 % confidence) Sources: http://a.b/c ", ""),
+		"all shapes":     repeat("", "confidence: 90% **Confidence**: high [source: x] (90 % confidence) Sources: http://a.b/c ", ""),
 		"levels":         repeat("", "confidence level: 90% ", ""),
 		"near words":     repeat("", "sourc fidence ", "source"),
 		"anchors":        repeat("", "fug", "source"),

@@ -6,50 +6,51 @@ import (
 	"unicode"
 )
 
-// below is the state of the lines that follow a label on a line of its own.
-type below struct {
-	waits   bool // a value may follow
-	listed  bool // a value has been read from a list
+// bareLabel is the state of reading the lines that follow a label on a line of its own.
+type bareLabel struct {
+	open    bool // a value may follow
+	inList  bool // a value has been read from a list
 	measure measure
 }
 
 var (
-	// alone matches the rest of a label that has no value on its line, such as a heading.
-	alone   = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
-	element = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
+	// bareRest matches the rest of a label that has no value on its line, such as a heading.
+	bareRest = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
+	element  = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
 	// column matches the rest of a label that names a column or a row of confidences.
 	column = compile(`^⟨aspect⟩⟨scale⟩$`)
 )
 
-// opensBelow reports whether a line is a label without a value.
-func (r *reader) opensBelow(l *line) bool {
+// isBareLabel reports whether a line is a label without a value. If so, the lines below are read as its
+// value.
+func (r *reader) isBareLabel(l *line) bool {
 	h := r.hits[0]
 	rest := l.lower[h.at:]
 	if len(rest) > shapeWindow || strings.Contains(rest, ": ") {
 		return false
 	}
 	if h.at > 0 && l.lower[h.at-1] == '<' {
-		r.below = below{waits: element.MatchString(l.lower), measure: measure{of: 100}}
-		return r.below.waits
+		r.bareLabel = bareLabel{open: element.MatchString(l.lower), measure: measure{of: 100}}
+		return r.bareLabel.open
 	}
-	match := alone.FindStringSubmatchIndex(rest[h.noun:])
+	match := bareRest.FindStringSubmatchIndex(rest[h.noun:])
 	start, _, own := l.qualify(h.at)
 	if h.noun == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
 		return false
 	}
-	r.below = below{waits: true, measure: measureOf(alone, match)}
+	r.bareLabel = bareLabel{open: true, measure: measureOf(bareRest, match)}
 	return true
 }
 
-// readBelow reads a line below a label without a value, and reports whether it belongs to the label.
-func (r *reader) readBelow(raw []byte) bool {
+// readBelowLabel reads a line below a label without a value, and reports whether it belongs to the label.
+func (r *reader) readBelowLabel(raw []byte) bool {
 	text := strings.TrimSpace(readable(raw))
-	if strings.Trim(text, "-=") == "" && !r.below.listed { // blank, or the line below a heading
+	if strings.Trim(text, "-=") == "" && !r.bareLabel.inList { // blank, or the line below a heading
 		return true
 	}
 	item, isItem := listItem(text)
-	r.below.waits = isItem && !isQuote(raw)
-	if isQuote(raw) || r.below.listed && !isItem {
+	r.bareLabel.open = isItem && !isQuote(raw)
+	if isQuote(raw) || r.bareLabel.inList && !isItem {
 		return false
 	}
 	l := newLine(item)
@@ -59,12 +60,12 @@ func (r *reader) readBelow(raw []byte) bool {
 	}
 	from = len(l.lower) - len(strings.TrimLeft(l.lower[from:], " "))
 	s := strings.TrimRight(l.lower[from:valueEnd(l.lower, 0, from, min(len(l.lower), from+valueWindow))], " ")
-	all, _ := readStatements(nil, s, r.below.measure)
+	all, _ := readStatements(nil, s, r.bareLabel.measure)
 	if len(all) == 0 || isAsked(l.lower[from:]) {
-		r.below.waits = isItem && r.below.listed
+		r.bareLabel.open = isItem && r.bareLabel.inList
 		return false
 	}
-	r.below.listed = isItem
+	r.bareLabel.inList = isItem
 	for _, st := range all {
 		scope := l.text[from+st.scope[0] : from+st.scope[1]]
 		if !st.hasScope() {
@@ -97,7 +98,8 @@ func columnOf(cell string) (m measure, overall, ok bool) {
 	return measureOf(column, match), overall, true
 }
 
-// opensTable reports whether a line is the header of a table with a column of confidences.
+// opensTable reports whether a line is the header of a table with a column of confidences. If so, the
+// lines below are read as its rows.
 func (r *reader) opensTable(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isDelimiter(rest) {
 		return false
@@ -112,7 +114,8 @@ func (r *reader) opensTable(l *line, rest []byte) bool {
 	return false
 }
 
-// readRow reads a row that has a label in its first cell and values in the others, and reports whether it is one.
+// readRow reads a row with a label in its first cell and values in the others, and reports whether the
+// line is one.
 func (r *reader) readRow(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isRow([]byte(l.lower)) {
 		return false
@@ -149,7 +152,8 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// readCell reads the confidence in a row of a table, and reports whether the line is a row. The topic is the first other cell with letters.
+// readCell reads the confidence in a row of a table, and reports whether the line is a row. The topic
+// is the first other cell with letters.
 func (r *reader) readCell(raw []byte) bool {
 	l := newLine(readable(raw))
 	if strings.IndexByte(l.lower, '|') < 0 {
@@ -160,7 +164,7 @@ func (r *reader) readCell(raw []byte) bool {
 	if r.table.column >= len(cells) {
 		return true
 	}
-	if st, ok := readStatement(lowered(cells[r.table.column]), r.table.measure); ok {
+	if st, ok := readStatement(lowerCase(cells[r.table.column]), r.table.measure); ok {
 		topic := ""
 		for i, cell := range cells {
 			if i != r.table.column && topic == "" && strings.ContainsFunc(cell, unicode.IsLetter) {

@@ -9,7 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// region is a part of a raw line that may name a source: the rationale behind a confidence, or the text behind a source label.
+// region is a part of a raw line that may name a source: the rationale after a confidence, or the text
+// after a source label.
 type region struct {
 	start     int // of the statement or the label
 	from, end int // of the source; from is -1 if there is none
@@ -18,23 +19,24 @@ type region struct {
 
 var (
 	sourceWords = regexp.MustCompile(`^(?:source(?:\(s\)|s)?|references|regulatory basis)[ *_]*([:：|])[*_]*`)
-	// sourceHeading is a heading above a list of sources.
+	// sourceHeading matches a heading above a list of sources.
 	sourceHeading = regexp.MustCompile(`^[ >]*(#+ *|\*+|_+)?(?:[0-9]{1,2}[.)] *)?[*_]*(?:key |data |main |primary )?` +
 		`(?:sources?(?:\(s\))?(?: (?:(?:&|and) (?:references|citations)|cited|used|consulted))?|references(?: (?:&|and) (?:sources|links))?)` +
 		`[ *_]*([:：])?[ *_]*$`)
-	// footnote defines a footnote.
-	footnote = regexp.MustCompile(`^ {0,3}\[\^[^\]\s]{1,32}\]:[ ]*`)
-	link     = regexp.MustCompile(`^\[([^\[\]]{1,300})\]\((?:<)?([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*)>?(?: "[^"]*")?\)$`)
-	joints   = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
+	// footnote matches the definition of a footnote.
+	footnote       = regexp.MustCompile(`^ {0,3}\[\^[^\]\s]{1,32}\]:[ ]*`)
+	link           = regexp.MustCompile(`^\[([^\[\]]{1,300})\]\((?:<)?([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*)>?(?: "[^"]*")?\)$`)
+	linkSeparators = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
-// sources adds the sources of a line. Each region ends where the next one begins. In the header of a table, labels name columns.
+// sources adds the sources of a line. Each region ends where the next one begins. In the header of a
+// table, labels name columns.
 func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
 	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
-		lower := lowered(raw)
+		lower := lowerCase(raw)
 		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), shapeWindow))]); m != nil && len(lower) <= shapeWindow && m[1]+m[2] != "" {
-			r.listing = true
+			r.inSources = true
 			return
 		}
 		if mark := footnote.FindString(raw); mark != "" {
@@ -54,7 +56,7 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 		if at.labeled {
 			at.end = valueEnd(raw, at.start, at.from, at.end)
 		}
-		if value := clipped(raw, at.from, at.end); !at.labeled {
+		if value := trimValue(raw, at.from, at.end); !at.labeled {
 			r.readSource(value)
 		} else if !isDirection(value) {
 			for _, fragment := range fragments(value) {
@@ -64,20 +66,22 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 	}
 }
 
-// clipped returns raw[from:end] without the marks that lead to the next label.
-func clipped(raw string, from, end int) string {
+// trimValue returns raw[from:end] without the punctuation before the next label.
+func trimValue(raw string, from, end int) string {
 	if end < len(raw) {
 		return strings.TrimRight(raw[from:end], " ([-–—,;·•")
 	}
 	return raw[from:]
 }
 
-// isDirection reports whether a value names the two ends of a conversion, such as "English → German", instead of a source.
+// isDirection reports whether a value names the two ends of a conversion, such as "English → German",
+// instead of a source.
 func isDirection(value string) bool {
 	return containsAny(value, "→", "->", "=>") && !address.MatchString(value)
 }
 
-// sourceLabels returns the source labels of a line in order. A label is at the start of the line or bold, and not in code or in a URL.
+// sourceLabels returns the source labels of a line in order. A label is at the start of the line or
+// bold, and not in code or in a URL.
 func sourceLabels(raw, lower string, header bool) (all []region) {
 	const maxIndent = 128
 	lastTick, ticks, counted, behind := strings.LastIndexByte(raw, '`'), 0, 0, 0
@@ -112,14 +116,15 @@ func inURL(s string, at int) bool {
 	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "://")
 }
 
-// isPairRow reports whether the line is a row of two cells, and the first holds only the label at start. In a longer row, the label may
-// name a column or several values.
+// isPairRow reports whether the line is a row of two cells, and the first holds only the label at
+// start. In a longer row, the label may name a column or several values.
 func isPairRow(raw string, start int) bool {
 	row := strings.TrimRight(raw, " ")
 	return strings.Trim(raw[:start], " >*_") == "|" && strings.Count(strings.TrimSuffix(row, "|"), "|") == 2
 }
 
-// labelStart matches what may precede a label at the start of its line: marks of quotes, lists, headings and cells.
+// labelStart matches what may precede a label at the start of its line: marks of quotes, lists,
+// headings and cells.
 var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
 // readListed reads a line below "Sources:" and reports whether it belongs to the list there.
@@ -129,11 +134,11 @@ func (r *reader) readListed(raw []byte) bool {
 		return true
 	}
 	item, ok := listItem(text)
-	r.listing = ok && !ownLabel(item)
-	if r.listing {
+	r.inSources = ok && !hasOwnLabel(item)
+	if r.inSources {
 		r.readSources(item)
 	}
-	return r.listing
+	return r.inSources
 }
 
 // itemMark matches "- ", "1. ", "[1] " or "[^1]: " at the start of a list item.
@@ -145,8 +150,8 @@ func listItem(text string) (string, bool) {
 	return text[len(mark):], mark != ""
 }
 
-// ownLabel reports whether a list item has a label of its own, so that it is not a source.
-func ownLabel(item string) bool {
+// hasOwnLabel reports whether a list item has a label of its own, so that it is not a source.
+func hasOwnLabel(item string) bool {
 	l := newLine(item)
 	for _, h := range appendHits(nil, l.lower) {
 		for range l.candidates(h) {
@@ -175,7 +180,7 @@ func (r *reader) readSources(text string) {
 		return
 	}
 	for _, part := range parts {
-		r.readSource(part[len(joints.FindString(part)):])
+		r.readSource(part[len(linkSeparators.FindString(part)):])
 	}
 }
 
@@ -184,17 +189,19 @@ func (r *reader) readSource(text string) {
 	if !isNamed(text) {
 		return
 	}
-	c := event.Citation{Source: bounded(text), Reference: isoDate(text), Origin: r.origin}
+	c := event.Citation{Source: clean(text), Reference: isoDate(text), Origin: r.origin}
 	if from, end := addressIn(text); from >= 0 {
-		c.URI = whole(text[from:end])
+		c.URI = ifShort(text[from:end])
 	}
 	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
-		c.Source = bounded(m[1])
+		c.Source = clean(m[1])
 	}
 	r.addCitation(c)
 }
 
-// fragments splits "plot data, PNW models, Regional market analysis 2025", and leaves one source whole: a fragment that has a colon ("MTBS, Imagery date: 2022-09-15"), continues in lower case or has no letters ("USGS, 2022") belongs to what stands before it.
+// fragments splits a list such as "plot data, PNW models, Regional market analysis 2025" into sources.
+// It keeps the whole text as one source if a fragment has a colon ("MTBS, Imagery date: 2022-09-15"),
+// begins in lower case or has no letters ("USGS, 2022").
 func fragments(list string) []string {
 	var all []string
 	depth, from := 0, 0
@@ -218,17 +225,17 @@ func fragments(list string) []string {
 	return all
 }
 
-// continuation matches a fragment that belongs to the source before it.
+// continuation matches a fragment that continues the source before it.
 var continuation = regexp.MustCompile("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
 
 var nameless = setOf("nameless")
 
 // isNamed reports whether a text names a source.
 func isNamed(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !nameless[lowered(strings.Trim(text, " *_`().-"))]
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !nameless[lowerCase(strings.Trim(text, " *_`().-"))]
 }
 
-// date matches a date of ISO 8601. It does not check the length of the month.
+// date matches an ISO 8601 date. It does not check the length of the month.
 var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
 
 // isoDate returns a copy of the first date of the form 2022-09-15, or "".
@@ -246,17 +253,18 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 var address = regexp.MustCompile("(?i)https?://[^ <>\"`|\\\\^{}]*")
 
-// addressIn returns where the first web address begins and ends, -1 for none.
+// addressIn returns where the first web address begins and ends, or -1.
 func addressIn(text string) (from, end int) {
 	at := address.FindStringIndex(text)
 	if at == nil {
 		return -1, -1
 	}
-	return at[0], at[0] + len(balanced(text[at[0]:at[1]]))
+	return at[0], at[0] + len(trimAddress(text[at[0]:at[1]]))
 }
 
-// balanced cuts a URL before a bracket that closes more than the URL opens, and before the marks that end a sentence.
-func balanced(uri string) string {
+// trimAddress cuts a URL before an unmatched closing bracket and before punctuation that ends a
+// sentence.
+func trimAddress(uri string) string {
 	depth := 0
 cut:
 	for i := range len(uri) {

@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
+// TestCitation checks the citations in texts.
 func TestCitation(t *testing.T) {
 	for text, want := range map[string]citations{
 		"**Source:** MTBS":                                  {source("MTBS")},
@@ -44,14 +45,14 @@ func TestCitation(t *testing.T) {
 		"Source: A,B, ,C":                 {source("A,B, ,C")},
 		"Source: A, B: C, D":              {source("A, B: C, D")},
 		"Source: 林野庁, 気象庁":                {source("林野庁"), source("気象庁")},
-		// What a source holds.
+		// Dates and links in sources.
 		"Source: MTBS 2022-09-15T10:00:00Z, see 2021-01-01": {dated("MTBS 2022-09-15T10:00:00Z, see 2021-01-01", "2022-09-15")},
 		"Source: A 2022-09-15, B 2022-10-25":                {dated("A 2022-09-15", "2022-09-15"), dated("B 2022-10-25", "2022-10-25")},
 		"Source: no 2022-13-01, 2022-00-01, 2022-10-32, 2022-10-00, 2022/10-01, 2022-10/01, 12022-09-15, 2022-09-155": {source("no 2022-13-01, 2022-00-01, 2022-10-32, 2022-10-00, 2022/10-01, 2022-10/01, 12022-09-15, 2022-09-155")},
 		"Source: [MTBS](https://mtbs.gov/a_(b)?c=1), x.":                                                              {linked("[MTBS](https://mtbs.gov/a_(b)?c=1), x.", "https://mtbs.gov/a_(b)?c=1")},
 		"Source: <HTTP://mtbs.gov/>; https://x.org.":                                                                  {linked("<HTTP://mtbs.gov/>", "HTTP://mtbs.gov/"), linked("https://x.org", "https://x.org")},
 		"Source: https://mtbs.gov/data.":                                                                              {linked("https://mtbs.gov/data.", "https://mtbs.gov/data")},
-		// What a rating rests on.
+		// Sources after a rating.
 		"Confidence: High (90%) — 36 CFR 220.6":                             {source("36 CFR 220.6")},
 		"(Confidence: Moderate, 75% - plots (n=40) of 2022-10-25) and more": {dated("plots (n=40) of 2022-10-25", "2022-10-25")},
 		"Confidence: High (85-90%) - Direct CFR citations":                  {source("Direct CFR citations")},
@@ -60,7 +61,7 @@ func TestCitation(t *testing.T) {
 		"Confidence: High (90%) -a":                                         nil,
 		"Confidence: 90% - Direct CFR citations":                            nil,
 		"Confidence: High - Direct CFR citations":                           nil,
-		// A list below.
+		// Lists below a label.
 		"**Sources:**\n\n- MTBS, Imagery date: 2022-09-15\n* NIFC\n2. A, B\nend\n- not one": {
 			dated("MTBS, Imagery date: 2022-09-15", "2022-09-15"), source("NIFC"), source("A, B"),
 		},
@@ -89,6 +90,7 @@ func TestCitation(t *testing.T) {
 	}
 }
 
+// TestNoCitation checks texts that cite nothing.
 func TestNoCitation(t *testing.T) {
 	for _, text := range []string{
 		"Source: English → German", "**Source:** de -> en", "The references:\n- a", "See the references\n- a", "Source", "Source:", "**Source:** ...", "**Source:** N/A", "**Sources:** *None*", "Source: Unknown.", "Source: -", "Regulatory Basis: n/a",
@@ -97,57 +99,59 @@ func TestNoCitation(t *testing.T) {
 		"| Source | Date |\n|---|---|\n| MTBS | 2022-09-15 |", "| Source | Date | Note |\n| MTBS | 2022 | x |",
 	} {
 		if got := Text([]byte(text), roomy); got.Citations != nil {
-			t.Errorf("%q gave %+v", text, got.Citations)
+			t.Errorf("Text(%q) has the citations %+v, want none", text, got.Citations)
 		}
 	}
 }
 
+// TestSourceWithoutName checks that words like "none" are no source.
 func TestSourceWithoutName(t *testing.T) {
 	for words := range nameless {
 		expect(t, "**Source:** "+strings.ToUpper(words)+".", Findings{})
 	}
 }
 
-// TestValueIsBounded: a value that is cut ends with a whole rune.
+// TestValueIsBounded checks that a value is cut between runes.
 func TestValueIsBounded(t *testing.T) {
 	for spaces := range 4 {
 		text := "Confidence: 92%" + strings.Repeat(" ", valueWindow-20-spaces) + "for " + strings.Repeat("é", 99)
 		checkFindings(t, Text([]byte(text), roomy), roomy, event.OriginText)
 		if got := Text([]byte(text), roomy).Confidences[0].Scope; len(got) < 12 || len(got) > 16 {
-			t.Errorf("got scope %q", got)
+			t.Errorf("the scope is %q, want 12 to 16 bytes", got)
 		}
 	}
 }
 
+// TestStringsAreBounded checks that strings are cut at maxString and that longer URIs are omitted.
 func TestStringsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", maxString)
 	text := "**" + long + ":** x (Confidence: 92% for " + long[:600] + ")\n**Source:** " + long + "\nSource: https://x.org/" + long
 	found := Text([]byte(text), roomy)
 	want := strings.Repeat("é", maxString/2)
 	if c := found.Confidences[0]; c.Topic != want || c.Scope != want {
-		t.Errorf("got %d bytes of topic and %d of scope", len(c.Topic), len(c.Scope))
+		t.Errorf("the topic has %d bytes and the scope %d, want %d", len(c.Topic), len(c.Scope), len(want))
 	}
 	if found.Citations[0].Source != want {
-		t.Errorf("got %d bytes of source", len(found.Citations[0].Source))
+		t.Errorf("the source has %d bytes, want %d", len(found.Citations[0].Source), len(want))
 	}
 	if c := found.Citations[1]; len(c.Source) != maxString || c.URI != "" {
-		t.Errorf("a URI that is too long must be left out, got %+v", c)
+		t.Errorf("the citation with a long URI is %+v, want a cut source and no URI", c)
 	}
 }
 
-// TestFindingsHoldNoLine reads long lines that state little: what is kept of them is little.
-func TestFindingsHoldNoLine(t *testing.T) {
+// TestFindingsReleaseText checks that findings do not keep the long lines that they come from.
+func TestFindingsReleaseText(t *testing.T) {
 	const lines, length = 64, 60 << 10
 	text := []byte("Source: MTBS 2022-09-15 https://x.org/a, Confidence: 92% for fire. " + strings.Repeat("x ", length/2))
 	before := heap()
 	var kept [lines]Findings
 	for i := range kept {
 		if kept[i] = Text(text, roomy); len(kept[i].Citations) == 0 || len(kept[i].Confidences) == 0 {
-			t.Fatalf("found %+v", kept[i])
+			t.Fatalf("Text() = %+v, want citations and confidences", kept[i])
 		}
 	}
 	if grown := int64(heap()) - int64(before); grown > lines*length/4 {
-		t.Errorf("%d bytes are kept of %d lines of %d bytes", grown, lines, length)
+		t.Errorf("the findings of %d lines of %d bytes keep %d bytes", lines, length, grown)
 	}
 	runtime.KeepAlive(&kept)
 }

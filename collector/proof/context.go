@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	answers       = setOf("answers")
+	answerWords   = setOf("answers")
 	places        = setOf("places")
 	beginnings    = setOf("places", "times")
 	groupWords    = words("groups")
@@ -16,17 +16,18 @@ var (
 	illustrations = words("illustrations")
 	statistics    = words("statistics")
 
-	// conditional matches the text before a statement that is supposed, asked or reported.
+	// conditional matches the text before a statement that is hypothetical, asked or reported.
 	conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
-	// reported matches the text behind a statement that another person makes.
+	// reported matches the text after a statement that another person makes.
 	reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
 	// choices matches the rest of a list of levels to choose from.
 	choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 )
 
-// fits reports whether a statement is the answer's own. A word for safety is a label of figures only. A level of confidence is a term of
-// method in a text about samples. Examples, conditions, choices and code state nothing.
-func (r *reader) fits(f found, l *line, first statement, rest []byte) bool {
+// isOwn reports whether the answer makes a statement about itself. A word for safety is a label only for
+// numbers. In a text about samples, a confidence level is a statistical term. Examples, conditions,
+// choices and code state nothing.
+func (r *reader) isOwn(f shapeMatch, l *line, first statement, rest []byte) bool {
 	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
 	behind = behind[:runeStart(behind, min(len(behind), valueWindow))]
 	before := l.lower[runeStart(l.lower, max(0, f.start-shapeWindow)):f.start]
@@ -63,8 +64,9 @@ func isIllustrated(before string) bool {
 	return slices.ContainsFunc(illustrations, func(word string) bool { return strings.HasSuffix(before, word) })
 }
 
-// isAboutPlace reports whether a sentence begins with a place, a group, a time or an authority, as in "In the EU, confidence: 40%". It
-// looks at the text before the label; cut says that the line has more text before it.
+// isAboutPlace reports whether a sentence begins with a place, a group, a time or an authority, as in
+// "In the EU, confidence: 40%". It looks at the text before the label; cut says that the line has more
+// text before it.
 func isAboutPlace(before string, cut bool) bool {
 	sentence := strings.TrimRight(before, " ,;–—")
 	if end := strings.LastIndexAny(sentence, ",;:.!?"); end >= 0 {
@@ -76,21 +78,23 @@ func isAboutPlace(before string, cut bool) bool {
 	return !cut && beginsWithPlace(strings.TrimLeft(sentence, " -*•"), beginnings)
 }
 
-// beginsWithPlace reports whether a text begins with one of the prepositions, and the next two words do not refer to the answer.
+// beginsWithPlace reports whether a text begins with one of the prepositions, and the next two words
+// do not refer to the answer.
 func beginsWithPlace(text string, prepositions wordSet) bool {
 	word, rest := nextWord(text)
 	if !prepositions[word] {
 		return false
 	}
 	for range 2 {
-		if word, rest = nextWord(rest); answers[word] {
+		if word, rest = nextWord(rest); answerWords[word] {
 			return false
 		}
 	}
 	return true
 }
 
-// isAboutOthers reports whether the text behind a value names other people or a place: "in Germany", "among voters", "(German voters)".
+// isAboutOthers reports whether the text after a value names other people or a place: "in Germany",
+// "among voters", "(German voters)".
 func isAboutOthers(behind string) bool {
 	behind = strings.TrimLeft(behind, " ")
 	if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, "（") {
@@ -100,8 +104,9 @@ func isAboutOthers(behind string) bool {
 	return beginsWithPlace(behind, places)
 }
 
-// isCode reports whether a label with an equals sign is an assignment in a program: it is indented, or its value goes on.
-func isCode(l *line, f found, first statement) bool {
+// isCode reports whether a label with an equals sign is an assignment in a program: it is indented, or
+// more code follows the value.
+func isCode(l *line, f shapeMatch, first statement) bool {
 	if !strings.HasSuffix(strings.TrimRight(l.lower[f.start:f.from], " "), "=") {
 		return false
 	}

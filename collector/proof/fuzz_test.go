@@ -11,6 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// FuzzText checks that findings are within limits, and that the digits of each value are in the text.
 func FuzzText(f *testing.F) {
 	for _, test := range briefing {
 		f.Add([]byte(test.text), 64<<10, 32)
@@ -21,34 +22,34 @@ func FuzzText(f *testing.F) {
 		f.Add([]byte(s.text), 64<<10, 32)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size, findings int) {
-		lim := Limits{Text: size, Findings: findings}
+		lim := Limits{MaxText: size, MaxFindings: findings}
 		found := Text(text, lim)
-		layered := bytes.Contains(text, []byte(`roof`)) // JSON may hold a proof layer
-		if !layered {
+		mayHaveLayer := bytes.Contains(text, []byte(`roof`)) // in JSON
+		if !mayHaveLayer {
 			if found.Steps != 0 || found.HasSteps {
-				t.Error("text holds no reasoning chain")
+				t.Error("a text without a proof layer has a reasoning chain")
 			}
 			checkFindings(t, found, lim, event.OriginText)
 		}
-		figures := strings.Map(func(r rune) rune {
-			if r == '.' || r == ',' || invisible(r) { // what shows nothing parts no number for a reader
+		digits := strings.Map(func(r rune) rune {
+			if r == '.' || r == ',' || invisible(r) { // invisible characters do not split a number for a reader
 				return -1
 			}
 			return r
 		}, string(text))
 		for _, c := range found.Confidences {
-			if isShare := strings.ContainsAny(c.Label, "0123456789★⭐✭●"); isShare || bytes.ContainsAny(text, `\{&`) {
-				continue // "4 out of 5"; numbers of JSON have exponents, and characters may be escaped
+			if isScore := strings.ContainsAny(c.Label, "0123456789★⭐✭●"); isScore || bytes.ContainsAny(text, `\{&`) {
+				continue // "4 out of 5"; numbers in JSON may have exponents, and characters may be escaped
 			}
-			if c.Known && !strings.Contains(figures, significant(c.Value)) {
-				t.Errorf("%v does not stand in %q", c.Value, text)
+			if c.Known && !strings.Contains(digits, significantDigits(c.Value)) {
+				t.Errorf("the text %q does not contain the digits of %v", text, c.Value)
 			}
 		}
 	})
 }
 
-// significant returns the digits of a value that must stand in the text it comes from.
-func significant(value float64) string {
+// significantDigits returns the digits of a value that its text must contain.
+func significantDigits(value float64) string {
 	digits := strings.Trim(strings.Replace(strconv.FormatFloat(value, 'f', -1, 64), ".", "", 1), "0")
 	if digits == "" {
 		return "0"
@@ -56,6 +57,7 @@ func significant(value float64) string {
 	return digits
 }
 
+// FuzzStructured checks that the findings of any JSON are within limits.
 func FuzzStructured(f *testing.F) {
 	f.Add([]byte(`{"result": "ok", "proof_layer": `+layer+`}`), 64<<10, 32)
 	f.Add([]byte(`{"result": "{\"proofLayer\": {\"confidence\": 1e-3, \"reasoningChain\": []}}"}`), 100, 1)
@@ -64,10 +66,10 @@ func FuzzStructured(f *testing.F) {
 		if doc.Parse(text, maxDepth) != nil {
 			return
 		}
-		lim := Limits{Text: size, Findings: findings}
+		lim := Limits{MaxText: size, MaxFindings: findings}
 		found, ok := Structured(doc.Root(), lim)
 		if !ok && (found.HasSteps || found.Confidences != nil || found.Citations != nil) {
-			t.Errorf("no proof layer, but %+v", found)
+			t.Errorf("Structured() = %+v without a proof layer", found)
 		}
 		checkFindings(t, found, lim, event.OriginStructured)
 	})
@@ -75,19 +77,19 @@ func FuzzStructured(f *testing.F) {
 
 func checkFindings(t *testing.T, found Findings, lim Limits, origin event.Origin) {
 	t.Helper()
-	if n := len(found.Confidences) + len(found.Citations); n > max(0, lim.Findings) || found.Dropped < 0 || found.Dropped > 0 && n < lim.Findings {
-		t.Errorf("%d findings and %d dropped at a limit of %d", n, found.Dropped, lim.Findings)
+	if n := len(found.Confidences) + len(found.Citations); n > max(0, lim.MaxFindings) || found.Dropped < 0 || found.Dropped > 0 && n < lim.MaxFindings {
+		t.Errorf("%d findings and %d dropped, with a limit of %d", n, found.Dropped, lim.MaxFindings)
 	}
 	for _, c := range found.Confidences {
 		checkStrings(t, c.Scope, c.Label, c.Topic)
 		if c.Value < 0 || c.Value > 1 || !c.Known && (c.Value != 0 || c.Label == "") || c.Origin != origin {
-			t.Errorf("impossible: %+v", c)
+			t.Errorf("invalid finding: %+v", c)
 		}
 	}
 	for _, c := range found.Citations {
 		checkStrings(t, c.Source, c.Reference, c.URI)
 		if c.Source+c.Reference+c.URI == "" || c.Origin != origin {
-			t.Errorf("impossible: %+v", c)
+			t.Errorf("invalid finding: %+v", c)
 		}
 	}
 }
@@ -96,7 +98,7 @@ func checkStrings(t *testing.T, all ...string) {
 	t.Helper()
 	for _, s := range all {
 		if len(s) > maxString || !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\n\r\t\x1b\x7f\u0085\u202e") || strings.Trim(s, " ") != s {
-			t.Errorf("not bounded or not readable: %q", s)
+			t.Errorf("%q is too long or has characters that are not readable", s)
 		}
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Bounds of the JSON that is searched in an answer.
+// Limits of the search through an answer's JSON.
 const (
 	maxLevels   = 4
 	maxElements = 64
 )
 
-// document reads a text that is an object of JSON, and reports whether it is one.
+// document reads a text that is a JSON object, and reports whether it is one.
 func (r *reader) document(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' || !bytes.Contains(bytes.ToLower(text), []byte("confidence")) {
@@ -28,7 +28,8 @@ func (r *reader) document(text []byte) bool {
 	return true
 }
 
-// object reads the confidences of an object and of the objects in it. If it has a proof layer, nothing else in it is read.
+// object reads the confidences of an object and of the objects in it. If it has a proof layer, it
+// reads only that.
 func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	var inner strictjson.Doc
 	if layer := layerOf(v, &inner); layer.Exists() {
@@ -54,7 +55,8 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	}
 }
 
-// elements reads the objects of a list that name their subject. Others are detections, words or rows of data.
+// elements reads the objects of a list that name their subject. The others are detections, words or
+// rows of data.
 func (r *reader) elements(list strictjson.Value, levels int) {
 	n := 0
 	for element := range list.Elements() {
@@ -76,7 +78,7 @@ var (
 	samples           = words("samples")
 )
 
-// memberName returns a name in lower case, without signs.
+// memberName returns a name in lower case and without punctuation.
 func memberName(name strictjson.Value) string {
 	const longest = 24
 	if len(name.Text()) > longest {
@@ -85,12 +87,13 @@ func memberName(name strictjson.Value) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name.String()))
 }
 
-// readConfidence reads a number, a text, or an object of these by topic. It calls refuse with the reason for what it cannot read.
+// readConfidence reads a number, a text, or an object of these by topic. It calls refuse with the
+// reason for what it cannot read.
 func readConfidence(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	switch v.Kind() {
 	case strictjson.Number:
 		value, ok := v.Float()
-		if ok && value > smallest {
+		if ok && value > minPercentage {
 			value, ok = toRatio(string(v.Raw()), "%", measure{})
 		}
 		if !ok || value < 0 || value > 1 {
@@ -118,7 +121,7 @@ func ignore(event.Unreadable) {}
 
 // readText reads the whole of a string as one statement.
 func readText(s string) (event.Confidence, event.Unreadable) {
-	low := lowered(s)
+	low := lowerCase(s)
 	st, ok := readStatement(low, measure{})
 	if !ok || strings.TrimLeft(low[st.size:], closing+".") != "" {
 		if value, isNumber := parseNumber(low); isNumber && strings.Trim(low, "-+.,0123456789e") == "" {
@@ -132,12 +135,13 @@ func readText(s string) (event.Confidence, event.Unreadable) {
 	return st.confidence(""), ""
 }
 
-// readTopics reads an object: {"score": 0.9, "level": "high"} is one confidence, {"timber": 0.95, "trails": "90%"} one for each topic.
+// readTopics reads an object: {"score": 0.9, "level": "high"} is one confidence, {"timber": 0.95,
+// "trails": "90%"} one for each topic.
 func readTopics(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	if value := v.First("score", "value"); value.Exists() {
 		all = readConfidence(value, refuse)
 		if words := v.First("level", "label"); len(all) == 1 && words.Kind() == strictjson.String {
-			all[0].Label = bounded(lowered(readField(words)))
+			all[0].Label = clean(lowerCase(readField(words)))
 		}
 		return all
 	}

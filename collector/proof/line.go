@@ -9,24 +9,26 @@ import (
 	"unicode/utf8"
 )
 
-// line is one line of an answer as shapes see it: without emphasis, and without quoted words and inline code that have a keyword.
+// line is one line of an answer in the form that shapes match: without emphasis, and without quotations
+// and inline code that contain a keyword.
 type line struct {
-	raw   string // the result of readable
-	text  string
-	lower string  // text in lower case, byte for byte
-	moved []int32 // where each byte of text stands in raw; nil where they are equal
-	bold  []bold
+	raw        string // the result of readable
+	text       string
+	lower      string  // text in lower case, byte for byte
+	rawOffsets []int32 // offset in raw of each byte of text; nil if they are equal
+	bold       []bold
 
-	room    []byte
+	// Memory for text and rawOffsets, reused for the next line.
+	buffer  []byte
 	offsets []int32
 
-	searched, statistical bool // whether isStatistical has been asked, and its answer
+	statisticalKnown, statistical bool // whether isStatistical has searched the line, and its result
 }
 
 // isStatistical reports whether the line is about samples. It searches the line once.
 func (l *line) isStatistical() bool {
-	if !l.searched {
-		l.searched, l.statistical = true, isStatistical(l.lower)
+	if !l.statisticalKnown {
+		l.statisticalKnown, l.statistical = true, isStatistical(l.lower)
 	}
 	return l.statistical
 }
@@ -37,7 +39,7 @@ type bold struct {
 	topic string
 }
 
-// tags are the elements of HTML that only mark text.
+// tags are the HTML elements that only format text.
 var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
 
 // quotations are pairs of marks.
@@ -46,7 +48,7 @@ var quotations = [...]struct {
 	close string
 }{{'“', "”"}, {'„', "“"}, {'«', "»"}, {'「', "」"}, {'『', "』"}, {'"', `"`}, {'`', "`"}}
 
-// quotation returns which quotation a mark opens, -1 for none.
+// quotation returns the index of the quotation that a mark opens, or -1.
 func quotation(mark rune) int {
 	for i, q := range quotations {
 		if q.open == mark {
@@ -68,16 +70,16 @@ func (l *line) set(raw string) {
 	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
 		raw = tags.ReplaceAllString(raw, " ")
 	}
-	*l = line{raw: raw, text: raw, room: l.room[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
+	*l = line{raw: raw, text: raw, buffer: l.buffer[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
 	if strings.ContainsAny(raw, "*_`\"") || !isPlain(raw) {
 		l.removeMarkup()
 	}
-	l.lower = lowered(l.text)
+	l.lower = lowerCase(l.text)
 }
 
 // removeMarkup removes emphasis, and quotations that have a keyword, from the text.
 func (l *line) removeMarkup() {
-	raw, out, moved := l.raw, slices.Grow(l.room, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
+	raw, out, moved := l.raw, slices.Grow(l.buffer, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
 	var unclosed [len(quotations)]bool
 	closing := -1 // where the bold text that is open ends
 	keep := func(from, to int) {
@@ -120,10 +122,11 @@ func (l *line) removeMarkup() {
 		}
 		i += size
 	}
-	l.text, l.moved, l.room, l.offsets = string(out), moved, out, moved
+	l.text, l.rawOffsets, l.buffer, l.offsets = string(out), moved, out, moved
 }
 
-// isEmphasis reports whether a star or an underscore marks emphasis. Between spaces, in a list or within a name it does not.
+// isEmphasis reports whether a star or an underscore marks emphasis. Between spaces, in a list or
+// within a name it does not.
 func isEmphasis(raw string, i int) bool {
 	before, after := byte(' '), byte(' ')
 	if i > 0 {
@@ -138,8 +141,8 @@ func isEmphasis(raw string, i int) bool {
 	return before != ' ' || after != ' '
 }
 
-// addBold records bold text that begins at raw[from:], with its words if a colon follows. It returns where the text ends, -1 if it does
-// not.
+// addBold records bold text that begins at raw[from:], with its words if a colon follows. It returns
+// where the text ends, or -1.
 func (l *line) addBold(from, at int) int {
 	mark, rest := l.raw[from:from+2], l.raw[from+2:]
 	size := strings.Index(rest[:min(len(rest), 4*maxString)], mark)
@@ -159,13 +162,13 @@ func (l *line) addBold(from, at int) int {
 
 // isLabel reports whether bold text labels a confidence or a source, so that it is not a topic.
 func isLabel(bold string) bool {
-	bold = lowered(strings.Trim(bold, " *_"))
+	bold = lowerCase(strings.Trim(bold, " *_"))
 	switch bold {
 	case "source", "sources", "source(s)", "regulatory basis":
 		return true
 	}
 	_, k := nextKeyword(bold, 0, len(bold))
-	return k != nil && k.stem
+	return k != nil && k.isStem
 }
 
 // topic returns the last bold label before an offset of text.
@@ -187,19 +190,19 @@ func (l *line) opensBold(at int) bool {
 	return i < len(l.bold) && l.bold[i].at == at
 }
 
-// rawAt returns where a byte of text stands in raw.
+// rawAt returns the offset in raw of a byte of text.
 func (l *line) rawAt(at int) int {
-	if l.moved == nil {
+	if l.rawOffsets == nil {
 		return at
 	}
-	if at >= len(l.moved) {
+	if at >= len(l.rawOffsets) {
 		return len(l.raw)
 	}
-	return int(l.moved[at])
+	return int(l.rawOffsets[at])
 }
 
-// lowered returns s in lower case with all offsets as they are.
-func lowered(s string) string {
+// lowerCase returns s in lower case, with all offsets unchanged.
+func lowerCase(s string) string {
 	if isPlain(s) {
 		return strings.ToLower(s)
 	}
@@ -219,8 +222,9 @@ var (
 	overalls = setOf("overall")
 )
 
-// qualify reports whether a label is the answer's own, judged by the words before it since the last boundary. It returns where these words
-// begin, and whether they say that the confidence is that of the whole answer.
+// qualify examines the words before a label since the last boundary. It returns where these words
+// begin, whether they say that the confidence is that of the whole answer, and whether the label is
+// the answer's own.
 func (l *line) qualify(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
 	if inURL(l.lower, at) {
@@ -257,7 +261,8 @@ func (l *line) qualify(at int) (start int, overall, ok bool) {
 	return start, overall, true
 }
 
-// isEnclosed reports whether a bracket is open at the end of a text. Of a long text it looks at the end.
+// isEnclosed reports whether a bracket is open at the end of a text. It searches only the end of a
+// long text.
 func isEnclosed(before string) bool {
 	depth := 0
 	for i := max(0, len(before)-valueWindow); i < len(before); i++ {
@@ -271,7 +276,8 @@ func isEnclosed(before string) bool {
 	return depth > 0
 }
 
-// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets that enclose its label.
+// valueEnd returns where a value within from:end ends: with its cell, its element, or the brackets
+// that enclose its label.
 func valueEnd(text string, label, from, end int) int {
 	depth := 0
 	for i := from; i < end; i++ {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// tail returns the last limit bytes of a text, from the first complete line on: part of a line may say the opposite of the whole.
+// tail returns at most the last limit bytes of a text, from a complete line on: a part of a line may
+// say the opposite of the whole line.
 func tail(text []byte, limit int) (end []byte, cut bool) {
 	if len(text) <= limit {
 		return text, false
@@ -13,12 +14,12 @@ func tail(text []byte, limit int) (end []byte, cut bool) {
 	if limit <= 0 {
 		return nil, true
 	}
-	// Begins with the byte before the limit, so that a line that begins at the limit is whole.
+	// Start at the byte before, so that a line that begins exactly at the limit is complete.
 	_, end = cutLine(text[len(text)-limit-1:])
 	return end, true
 }
 
-// cutLine splits a text behind its first line, whatever ends it.
+// cutLine splits a text after its first line, with any kind of line end.
 func cutLine(text []byte) (line, rest []byte) {
 	for i, c := range text {
 		if c > '\r' && c != 0xE2 {
@@ -38,7 +39,7 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-// cutLF splits a text in which LF ends all lines.
+// cutLF splits a text in which all lines end in LF.
 func cutLF(text []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(text, []byte("\n"))
 	return line, rest
@@ -49,16 +50,16 @@ func breaksElsewhere(text []byte) bool {
 	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, '\v') >= 0 || bytes.IndexByte(text, '\f') >= 0 || bytes.IndexByte(text, 0xE2) >= 0
 }
 
-// fence follows the fenced code blocks of CommonMark 4.5 through the lines of a text.
+// fence tracks the fenced code blocks (CommonMark 4.5) in the lines of a text.
 type fence struct {
 	mark  byte // of the open block
 	size  int  // 0 outside code
-	data  bool // the info string of the open block is "json" or empty
+	json  bool // the info string of the open block is "json" or empty
 	prose bool // within ```markdown, which models put around a whole answer
 }
 
-// hides reports whether a line is code or a fence.
-func (f *fence) hides(line []byte) bool {
+// isCode reports whether a line is code or a fence.
+func (f *fence) isCode(line []byte) bool {
 	mark, size, info := fenceOf(line)
 	switch {
 	case f.size > 0:
@@ -73,12 +74,13 @@ func (f *fence) hides(line []byte) bool {
 		f.prose = true
 	default:
 		f.mark, f.size = mark, size
-		f.data = len(info) == 0 || bytes.EqualFold(info, []byte("json"))
+		f.json = len(info) == 0 || bytes.EqualFold(info, []byte("json"))
 	}
 	return true
 }
 
-// fenceOf returns size 0 for a line that is no fence. Any indent is one: in a list a fence stands deep.
+// fenceOf returns the parts of a fence, with size 0 for any other line. It ignores indentation, because a
+// fence in a list may be deeply indented.
 func fenceOf(line []byte) (mark byte, size int, info []byte) {
 	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t' || line[0] == '>') {
 		line = line[1:]
@@ -94,7 +96,9 @@ func fenceOf(line []byte) (mark byte, size int, info []byte) {
 	return line[0], size, bytes.TrimSpace(info)
 }
 
-// openAtStart guesses whether a text without its beginning begins within code: its first fence has no info string, as those that close, and if it opened a block, another would open within that or the block would not end.
+// openAtStart guesses whether a text without its beginning starts within code. It does if the first
+// fence has no info string, like a closing fence, and cannot be an opening one because then another
+// block would open within its block or its block would not end.
 func openAtStart(text []byte) fence {
 	var f, first fence
 	for len(text) > 0 {
@@ -110,7 +114,7 @@ func openAtStart(text []byte) fence {
 		case f.size > 0 && len(info) > 0:
 			return first
 		}
-		f.hides(line)
+		f.isCode(line)
 	}
 	if f.size > 0 {
 		return first

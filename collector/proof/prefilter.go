@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// keyword is a word that every statement of a confidence or a source has. To find one, a text is read as pairs of bytes at even offsets.
-// Any three bytes hold one of these pairs. The three bytes in brackets in tables/words.txt are rare in prose.
+// keyword is a word, one of which every statement of a confidence or a source contains. To find one, a
+// text is read as pairs of bytes at even offsets: any three bytes contain one of these pairs. The
+// three bytes in brackets in tables/words.txt are rare in prose.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
-	stem   bool // states a confidence, not a source
-	within bool // also found within a word
+	isStem bool // states a confidence, not a source
+	inWord bool // also found within a word
 }
 
 // keywords are in lower case. Words that begin with a Latin letter are found at the start of a word.
@@ -19,24 +20,25 @@ var keywords = func() (all []keyword) {
 	for _, list := range []string{"stems", "source words"} {
 		for _, marked := range words(list) {
 			before, rest, _ := strings.Cut(marked, "[")
-			all = append(all, keyword{word: before + strings.Replace(rest, "]", "", 1), window: len(before), stem: list == "stems"})
+			all = append(all, keyword{word: before + strings.Replace(rest, "]", "", 1), window: len(before), isStem: list == "stems"})
 		}
 	}
-	member := keyword{word: "onfid", window: 1, within: true} // "overallConfidence" in JSON
-	footnote := keyword{word: "[^", within: true}
+	member := keyword{word: "onfid", window: 1, inWord: true} // "overallConfidence" in JSON
+	footnote := keyword{word: "[^", inWord: true}
 	return append(all, member, footnote)
 }()
 
-// candidate is a keyword, and the place in it of a pair. Up to four of its bytes from there on tell most other words apart.
+// candidate is a keyword and the offset of a pair in it. Up to four of its bytes from there on rule
+// out most other words.
 type candidate struct {
 	*keyword
 	at         int
 	four, mask uint32
 }
 
-// candidateAt returns a keyword as a candidate at the pair in this place of it.
+// candidateAt returns a keyword as the candidate for the pair at this offset in it.
 func candidateAt(k *keyword, at int) candidate {
-	c := candidate{keyword: k, at: at, four: fourAt(k.word, at)}
+	c := candidate{keyword: k, at: at, four: lowerWordAt(k.word, at)}
 	for i := range min(4, len(k.word)-at) {
 		c.mask |= 0xFF << (8 * i)
 	}
@@ -44,8 +46,9 @@ func candidateAt(k *keyword, at int) candidate {
 	return c
 }
 
-// fourAt returns the four bytes at an offset with letters in lower case. Different signs may give the same bytes.
-func fourAt[T string | []byte](text T, at int) (four uint32) {
+// lowerWordAt returns the four bytes at an offset with letters in lower case. Different punctuation
+// may give the same bytes.
+func lowerWordAt[T string | []byte](text T, at int) (four uint32) {
 	const lowerCase = 0x20202020
 	if at+4 <= len(text) {
 		return (uint32(text[at]) | uint32(text[at+1])<<8 | uint32(text[at+2])<<16 | uint32(text[at+3])<<24) | lowerCase
@@ -56,7 +59,7 @@ func fourAt[T string | []byte](text T, at int) (four uint32) {
 	return four | lowerCase
 }
 
-// pairs maps two bytes to the index in candidates of the keywords that have them, 0 for none.
+// pairs maps two bytes to the index in candidates of the keywords that contain them, or 0.
 var (
 	pairs      [1 << 16]uint8
 	candidates = make([][]candidate, 1)
@@ -65,7 +68,7 @@ var (
 func init() {
 	for i := range keywords {
 		k := &keywords[i]
-		if len(k.word) == 2 { // has no window, so that its second byte stands beside any
+		if len(k.word) == 2 { // too short for a window: its second byte pairs with any other
 			addPair(k.word[0], k.word[1], candidateAt(k, 0))
 			for b := range 256 {
 				addPair(k.word[1], byte(b), candidateAt(k, 1))
@@ -78,7 +81,7 @@ func init() {
 	}
 }
 
-// addPair adds a candidate to those of two bytes, which are lower case, in either case.
+// addPair adds a candidate for two bytes, given in lower case, in every combination of cases.
 func addPair(first, second byte, c candidate) {
 	n := pairs[pairOf(first, second)]
 	if n == 0 {
@@ -98,7 +101,7 @@ func pairOf(first, second byte) uint16 { return uint16(first) | uint16(second)<<
 // mentions reports whether a text has a keyword. Nearly all texts have none.
 func mentions(text []byte) bool { return findKeyword(text, 0) < len(text) }
 
-// findKeyword returns where the first keyword from an offset on begins, len(text) if there is none.
+// findKeyword returns where the first keyword from an offset on begins, or len(text).
 func findKeyword(text []byte, from int) int {
 	i := from
 	for ; i+8 <= len(text); i += 8 {
@@ -114,7 +117,8 @@ func findKeyword(text []byte, from int) int {
 	return start
 }
 
-// nextKeyword returns the first keyword that has a pair between two offsets, nil and len(text) if there is none.
+// nextKeyword returns the first keyword that has a pair between two offsets, and where it begins, or
+// len(text) and nil.
 func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword) {
 	for i := from; i < to; i += 2 {
 		next := byte(' ')
@@ -125,13 +129,13 @@ func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword
 		if n == 0 {
 			continue
 		}
-		four := fourAt(text, i)
+		four := lowerWordAt(text, i)
 		for j := range candidates[n] {
 			c := &candidates[n][j]
 			if four&c.mask != c.four {
 				continue
 			}
-			if start := i - c.at; start >= 0 && holds(text[start:], c.word) && (c.within || beginsWord(text, start)) {
+			if start := i - c.at; start >= 0 && hasWordAt(text[start:], c.word) && (c.inWord || beginsWord(text, start)) {
 				return start, c.keyword
 			}
 		}
@@ -139,7 +143,8 @@ func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword
 	return len(text), nil
 }
 
-// beginsWord reports whether a word of Latin letters can begin at an offset: also behind an underscore, and behind "\n" in JSON.
+// beginsWord reports whether a word of Latin letters can begin at an offset: also after an underscore,
+// and after "\n" in JSON.
 func beginsWord[T string | []byte](text T, at int) bool {
 	if at == 0 || !inWord(text[at]) || !inWord(text[at-1]) || text[at-1] == '_' {
 		return true
@@ -147,8 +152,8 @@ func beginsWord[T string | []byte](text T, at int) bool {
 	return text[at-1] == 'n' && at > 1 && text[at-2] == '\\'
 }
 
-// holds reports whether text begins with a word, which is lower case, in whatever case.
-func holds[T string | []byte](text T, word string) bool {
+// hasWordAt reports whether text begins with a word, given in lower case, in any case.
+func hasWordAt[T string | []byte](text T, word string) bool {
 	if len(text) < len(word) {
 		return false
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPrefilter checks that the prefilter reports each keyword at every offset and in every case, and reports nothing else.
+// TestPrefilter checks that the prefilter reports each keyword at every offset and in every case, and
+// reports nothing else.
 func TestPrefilter(t *testing.T) {
 	var words []string
 	for _, k := range keywords {
@@ -13,24 +14,24 @@ func TestPrefilter(t *testing.T) {
 	}
 	for _, word := range words {
 		if strings.ContainsAny(word, "ÀÛ") {
-			continue // in capitals they are not looked for
+			continue // capitals of these letters are not keywords
 		}
 		for offset := range 17 {
 			before := strings.Repeat("-", offset)
 			for _, after := range []string{"", " and more"} {
 				text := before + word + after
 				if at := findKeyword([]byte(text), 0); at < offset-1 || at >= offset+len(word) {
-					t.Errorf("%q is found at %d", text, at)
+					t.Errorf("findKeyword(%q) = %d, want about %d", text, at, offset)
 				}
 			}
 		}
 		if text := "-- -" + word[:len(word)-1]; mentions([]byte(text)) {
-			t.Errorf("%q mentions something", text)
+			t.Errorf("mentions(%q) = true, want false", text)
 		}
 	}
 	for _, text := range []string{"resource", "ensure", "a^b", "a\\b", ""} {
 		if mentions([]byte(text)) {
-			t.Errorf("%q mentions something", text)
+			t.Errorf("mentions(%q) = true, want false", text)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package proof reads what an answer states of its own confidence and sources. It infers nothing.
+// Package proof reads the confidence and the sources that an answer states about itself. Annotate adds
+// them to a batch as events. Nothing is inferred.
 package proof
 
 import (
@@ -7,34 +8,35 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Findings is what one answer states, in order of appearance.
+// Findings are the statements of one answer, in order of appearance.
 type Findings struct {
 	Confidences []event.Confidence
 	Citations   []event.Citation
-	Steps       int                // length of a structured reasoning chain; meaningful only where HasSteps
-	HasSteps    bool               // an empty chain is a chain
-	Dropped     int                // confidences and citations beyond Limits.Findings
+	Steps       int                // length of a structured reasoning chain; valid only if HasSteps
+	HasSteps    bool               // the answer has a chain, which may be empty
+	Dropped     int                // confidences and citations beyond Limits.MaxFindings
 	Unreadable  []event.Unreadable // members of a proof layer that could not be read
 }
 
-// Limits bounds the work on one answer and its result. A limit of 0 lets nothing through.
+// Limits bounds the work on one answer and the number of findings. With a limit of 0, nothing is found.
 type Limits struct {
-	Text     int // bytes read: the end of a longer text, from its first whole line on
-	Findings int // confidences and citations together
+	MaxText     int // maximum bytes that are read; of a longer text, only the last complete lines are read
+	MaxFindings int // confidences and citations together
 }
 
-// maxString bounds each string of a finding, in bytes. Longer strings are cut at a rune. Longer URIs are left out, because a part of one
-// leads elsewhere.
+// maxString bounds each string of a finding, in bytes. Longer strings are cut between runes. Longer
+// URIs are dropped, because a cut one leads elsewhere.
 const maxString = 512
 
-// Text reads the confidences and sources in prose, lists, tables, elements and JSON. Code, quotations and questions state nothing.
+// Text reads the confidences and sources in prose, lists, tables, elements and JSON. Code, quotations
+// and questions state nothing.
 func Text(text []byte, lim Limits) Findings {
-	text, cut := tail(text, lim.Text)
+	text, cut := tail(text, lim.MaxText)
 	keyword := findKeyword(text, 0)
 	if keyword == len(text) {
 		return Findings{}
 	}
-	r := reader{room: lim.Findings, origin: event.OriginText}
+	r := reader{remaining: lim.MaxFindings, origin: event.OriginText}
 	if cut {
 		r.fence = openAtStart(text)
 	}
@@ -44,9 +46,10 @@ func Text(text []byte, lim Limits) Findings {
 	return r.Findings
 }
 
-// lines reads a text line by line, and a block of JSON at its beginning or end. keyword is the offset of the first keyword.
+// lines reads a text line by line, and a block of JSON at its beginning or end. keyword is the offset
+// of the first keyword.
 func (r *reader) lines(text []byte, keyword int) {
-	begun, block := false, -1 // whether a line has text; where the open block begins
+	begun, block := false, -1 // whether a line with text has been read; where the open block begins
 	var line []byte
 	cut := cutLine
 	if !breaksElsewhere(text) {
@@ -56,7 +59,7 @@ func (r *reader) lines(text []byte, keyword int) {
 		from := len(text) - len(rest)
 		line, rest = cut(rest)
 		inside := r.fence.size > 0
-		if !r.fence.hides(line) {
+		if !r.fence.isCode(line) {
 			if keyword < from {
 				keyword = findKeyword(text, from)
 			}
@@ -67,7 +70,7 @@ func (r *reader) lines(text []byte, keyword int) {
 			continue
 		}
 		switch outside := r.fence.size == 0; {
-		case !inside && !outside && r.fence.data:
+		case !inside && !outside && r.fence.json:
 			block = len(text) - len(rest)
 		case inside && outside && block >= 0:
 			if (!begun || len(bytes.TrimSpace(rest)) == 0) && !isIllustration(r.previous) {

@@ -9,28 +9,28 @@ import (
 // valueWindow bounds the bytes of a line that are read as the value of one label.
 const valueWindow = 1 << 10
 
-// reader collects findings within their limit.
+// reader collects findings up to a limit.
 type reader struct {
 	Findings
-	origin   event.Origin
-	room     int
-	fence    fence
-	listing  bool // in the list below "Sources:"
-	below    below
-	table    table
-	line     line
-	hits     []hit
-	all      []statement
-	previous []byte // the last line that was not blank
+	origin    event.Origin
+	remaining int // findings that may still be added
+	fence     fence
+	inSources bool // in the list below "Sources:"
+	bareLabel bareLabel
+	table     table
+	line      line
+	hits      []hit
+	parsed    []statement // by the last readShape; reused
+	previous  []byte      // the last line that was not blank
 }
 
-// reserve reports whether there is room for one more finding, and counts it if not.
+// reserve reports whether there is room for one more finding. If not, it counts the finding as dropped.
 func (r *reader) reserve() bool {
-	if r.room <= 0 {
+	if r.remaining <= 0 {
 		r.Dropped++
 		return false
 	}
-	r.room--
+	r.remaining--
 	return true
 }
 
@@ -55,19 +55,20 @@ func (r *reader) addCitation(c event.Citation) {
 // addStatement adds a statement and what it is about.
 func (r *reader) addStatement(st statement, scope, topic string, overall bool) {
 	c := st.confidence(r.origin)
-	c.Scope, c.Topic, c.Overall = bounded(scope), bounded(topic), overall
+	c.Scope, c.Topic, c.Overall = clean(scope), clean(topic), overall
 	r.addConfidence(c)
 }
 
 func (st *statement) confidence(origin event.Origin) event.Confidence {
 	return event.Confidence{
-		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: bounded(st.label), Origin: origin,
+		Value: st.value.Value, Known: st.value.Known, Low: st.low, High: st.high, Label: clean(st.label), Origin: origin,
 	}
 }
 
-// read reads a line; rest is the text below it. A line without a keyword can only belong to a line above.
+// read reads a line; rest is the text below it. mentions says that the line has a keyword. Without one,
+// it can only continue a label, a list or a table above it.
 func (r *reader) read(raw, rest []byte, mentions bool) {
-	if r.listing && r.readListed(raw) || r.table.open && r.readCell(raw) || r.below.waits && r.readBelow(raw) {
+	if r.inSources && r.readListed(raw) || r.table.open && r.readCell(raw) || r.bareLabel.open && r.readBelowLabel(raw) {
 		return
 	}
 	if !mentions {
@@ -79,7 +80,7 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	if isQuote(raw) {
 		r.hits = r.hits[:0]
 	}
-	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readRow(l, rest) || r.opensBelow(l)) {
+	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readRow(l, rest) || r.isBareLabel(l)) {
 		return
 	}
 	r.statements(l, raw, rest)
@@ -94,7 +95,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 		for f := range l.candidates(r.hits[i]) {
 			if at, ok := r.readShape(l, f, i, rest); ok {
 				regions = append(regions, at)
-				for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.all[0].size {
+				for i+1 < len(r.hits) && r.hits[i+1].at < f.from+r.parsed[0].size {
 					i++
 				}
 				break
@@ -104,15 +105,15 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 	r.sources(l, regions, headsTable(raw, rest))
 }
 
-// readShape reads the statements of one shape, and returns the region of the rationale behind them.
-func (r *reader) readShape(l *line, f found, hit int, rest []byte) (region, bool) {
+// readShape reads the statements of one shape, and returns the region of the rationale after them.
+func (r *reader) readShape(l *line, f shapeMatch, hit int, rest []byte) (region, bool) {
 	to := f.to
 	if to < 0 {
 		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+valueWindow))
 	}
-	all, rationale := readStatements(r.all[:0], l.lower[f.from:max(f.from, to)], f.measure)
-	r.all = all
-	if len(all) == 0 || isAsked(l.lower[f.from:]) || !r.fits(f, l, all[0], rest) {
+	all, rationale := readStatements(r.parsed[:0], l.lower[f.from:max(f.from, to)], f.measure)
+	r.parsed = all
+	if len(all) == 0 || isAsked(l.lower[f.from:]) || !r.isOwn(f, l, all[0], rest) {
 		return region{}, false
 	}
 	for _, st := range all {
@@ -125,7 +126,8 @@ func (r *reader) readShape(l *line, f found, hit int, rest []byte) (region, bool
 	return at, true
 }
 
-// limit returns where the next label behind a keyword begins, which is where its value ends at the latest.
+// limit returns where the next label after a keyword begins. The keyword's value ends there at the
+// latest.
 func (r *reader) limit(l *line, i int) int {
 	for _, h := range r.hits[i+1:] {
 		if h.at > r.hits[i].at+valueWindow {

@@ -9,19 +9,19 @@ import (
 
 // shape is one way to state a confidence, a row of tables/shapes.txt.
 type shape struct {
-	name, expression, reading, example, counter string
+	name, expression, reading, example, counterExample string
 
 	label         bool // begins with the keyword; qualify judges the words before it
-	noun          bool // the keyword begins a noun, and after matches the text behind the noun
+	noun          bool // the keyword begins a noun, and the expression after matches the text that follows the noun
 	sign          bool // a colon or an equals sign may follow the word of the keyword
 	before, after *regexp.Regexp
 }
 
-// shapes are tried in order at each keyword. The first that fits is taken.
+// shapes are tried in order at each keyword. The first that matches is used.
 var shapes = func() (all []*shape) {
 	for _, row := range rows("shapes") {
 		c := cells(row, 5)
-		s := &shape{name: c[0], expression: c[1], reading: c[2], example: c[3], counter: c[4]}
+		s := &shape{name: c[0], expression: c[1], reading: c[2], example: c[3], counterExample: c[4]}
 		before, after, _ := strings.Cut(s.expression, "‸")
 		after, s.noun = strings.CutPrefix(after, "⟨noun⟩")
 		s.label = before == ""
@@ -47,7 +47,7 @@ var shapesByStem = func() map[string][]*shape {
 
 var nouns = words("noun")
 
-// nounAt returns the length of the noun that s, in lower case, begins with, 0 for none.
+// nounAt returns the length of the noun that s, in lower case, begins with, or 0.
 func nounAt(s string) int {
 	for _, noun := range nouns {
 		if strings.HasPrefix(s, noun) {
@@ -57,9 +57,9 @@ func nounAt(s string) int {
 	return 0
 }
 
-// hit is where the stem of a statement of confidence begins.
+// hit is an occurrence of a stem, the keyword of a statement of confidence.
 type hit struct {
-	at, noun int // the noun's length, 0 if it is none
+	at, noun int // where the stem begins; the length of its noun, or 0
 	shapes   []*shape
 }
 
@@ -70,7 +70,7 @@ func appendHits(hits []hit, lower string) []hit {
 		if k == nil {
 			break
 		}
-		if k.stem {
+		if k.isStem {
 			hits = append(hits, hit{start, nounAt(lower[start:]), shapesByStem[k.word]})
 		}
 		from = start + len(k.word)
@@ -78,20 +78,21 @@ func appendHits(hits []hit, lower string) []hit {
 	return hits
 }
 
-// found is a shape in a line. The statement begins at start, and its value is between from and to. If to is -1, the value begins at from.
-type found struct {
+// shapeMatch is a shape that matches in a line. The statement begins at start, and its value is
+// between from and to. If to is -1, the value begins at from.
+type shapeMatch struct {
 	*shape
 	start, from, to int
 	overall         bool
 	measure         measure
 }
 
-// shapeWindow bounds the bytes before and behind a keyword in which a shape must lie.
+// shapeWindow bounds the bytes before and after a keyword that a shape may cover.
 const shapeWindow = 96
 
 // candidates yields the shapes at a keyword of the line, in order.
-func (l *line) candidates(h hit) iter.Seq[found] {
-	return func(yield func(found) bool) {
+func (l *line) candidates(h hit) iter.Seq[shapeMatch] {
+	return func(yield func(shapeMatch) bool) {
 		start, overall, own := l.qualify(h.at)
 		behind := strings.TrimLeft(l.lower[h.at:], "abcdefghijklmnopqrstuvwxyz")
 		sign := strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=")
@@ -114,7 +115,7 @@ func (l *line) candidates(h hit) iter.Seq[found] {
 }
 
 // match reports whether a shape matches at a keyword.
-func (l *line) match(s *shape, h hit) (found, bool) {
+func (l *line) match(s *shape, h hit) (shapeMatch, bool) {
 	at := h.at
 	if s.noun {
 		at += h.noun
@@ -122,10 +123,10 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+shapeWindow+maxValue))]
 	after := s.after.FindStringSubmatchIndex(ahead)
 	if after == nil {
-		return found{}, false
+		return shapeMatch{}, false
 	}
-	f := found{shape: s, start: h.at, from: at + after[1], to: -1, measure: measureOf(s.after, after)}
-	f.take(s.after, after, at)
+	f := shapeMatch{shape: s, start: h.at, from: at + after[1], to: -1, measure: measureOf(s.after, after)}
+	f.setValue(s.after, after, at)
 	if s.label {
 		return f, true
 	}
@@ -135,24 +136,25 @@ func (l *line) match(s *shape, h hit) (found, bool) {
 	}
 	before := s.before.FindStringSubmatchIndex(l.lower[floor:h.at])
 	if before == nil || before[0] == 0 && floor > 0 { // ^ is the beginning of the line
-		return found{}, false
+		return shapeMatch{}, false
 	}
 	f.start = floor + before[0]
-	f.take(s.before, before, floor)
+	f.setValue(s.before, before, floor)
 	if s.reading == "words" {
 		f.from, f.to = f.start, at+after[1]
 	}
 	return f, true
 }
 
-// take sets the value to the group named value, if the expression has one. offset is where the matched text begins in the line.
-func (f *found) take(re *regexp.Regexp, match []int, offset int) {
+// setValue sets the value to the group named value, if the expression has one. offset is where the matched
+// text begins in the line.
+func (f *shapeMatch) setValue(re *regexp.Regexp, match []int, offset int) {
 	if g := re.SubexpIndex("value"); g > 0 && match[2*g] >= 0 {
 		f.from, f.to = offset+match[2*g], offset+match[2*g+1]
 	}
 }
 
-// measureOf returns the scale that the remark behind a label names.
+// measureOf returns the scale that the remark after a label names.
 func measureOf(re *regexp.Regexp, match []int) measure {
 	for _, scale := range [...]struct {
 		name string

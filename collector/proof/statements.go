@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// statement is one confidence as it stands behind a label.
+// statement is one confidence as written after a label.
 type statement struct {
 	figure
-	scope    [2]int // where what it is about begins and ends
+	scope    [2]int // where its subject begins and ends
 	size     int    // bytes read
-	combined bool   // in words and in figures; a rationale may follow behind a dash
+	combined bool   // in words and in figures; a rationale may follow after a dash
 }
 
 func (st *statement) hasScope() bool { return st.scope[1] > 0 }
@@ -19,10 +19,10 @@ func (st *statement) hasScope() bool { return st.scope[1] > 0 }
 const (
 	opening = " *_`([]\"'“”「【~"
 	closing = " *_`)]\"'”」】"
-	glue    = " *_`()[],:/=" // between a level and a figure of the same statement
+	glue    = " *_`()[],:/=" // may stand between the level and the figure of one statement
 )
 
-// readStatement reads a level, a figure or both, in either order, and what they are for.
+// readStatement reads a level, a figure or both, in either order, and their scope.
 func readStatement(s string, m measure) (st statement, ok bool) {
 	at := len(s) - len(strings.TrimLeftFunc(s, func(r rune) bool {
 		return !isDigit(byte(r)) && (strings.ContainsRune(opening, r) || isSymbol(r))
@@ -78,7 +78,8 @@ func (st *statement) merge(other figure, written string) {
 	}
 }
 
-// isSymbol reports whether a rune is a mark or a picture before a value, as in "🟢 High". Stars are values.
+// isSymbol reports whether a rune is a mark or a picture before a value, as in "🟢 High". Stars are
+// values.
 func isSymbol(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.In(r, unicode.So, unicode.Mn, unicode.Me, unicode.Sk) && !strings.ContainsRune("★⭐✭●☆✩○", r)
 }
@@ -86,7 +87,8 @@ func isSymbol(r rune) bool {
 // conjunctions separate statements.
 var conjunctions = setOf("conjunctions")
 
-// nextSeparator returns where one of some signs, a full stop, a dash between spaces or a conjunction begins and ends, -1 for none.
+// nextSeparator returns where the next separator begins and ends, or -1. A separator is one of the given
+// signs, a period, a dash between spaces or a conjunction.
 func nextSeparator(s, signs string) (from, end int) {
 	for i, r := range s {
 		switch {
@@ -134,9 +136,10 @@ func readScope(s string) (from, end int) {
 	}
 }
 
-// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails", and appends the statements to all. The
-// text must begin with a statement. Only the first statement without a scope counts: a later percentage explains it. All statements with
-// a scope count. It also returns the offset of the rationale, -1 for none.
+// readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails", and
+// appends the statements to all. The text must begin with a statement. Only the first statement without
+// a scope counts, because a later percentage explains it. All statements with a scope count. It also
+// returns the offset of the rationale, or -1.
 func readStatements(all []statement, s string, m measure) (_ []statement, rationale int) {
 	m.loose = true
 	first, ok := readStatement(s, m)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// readable returns a line as valid UTF-8, with plain spaces and without control characters, so that it cannot change how a page or a
-// terminal shows the text after it.
+// readable returns a line as valid UTF-8, with plain spaces and without control characters, so that it
+// cannot change how a page or a terminal shows the text after it.
 func readable(line []byte) string {
 	if isPlain(line) {
 		return string(line)
@@ -17,7 +17,7 @@ func readable(line []byte) string {
 	for _, r := range string(line) { // an invalid byte is U+FFFD here
 		switch {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
-			b.WriteByte(' ') // never nothing: what stood apart must not become one number
+			b.WriteByte(' ') // never remove it: separate numbers must not become one
 		case invisible(r):
 		default:
 			b.WriteRune(r)
@@ -35,7 +35,8 @@ func isPlain[T string | []byte](line T) bool {
 	return true
 }
 
-// invisible reports whether a rune shows nothing, or changes the direction of the text. It may be within a label or a number.
+// invisible reports whether a rune is invisible or changes the direction of the text. It may be within
+// a label or a number.
 func invisible(r rune) bool {
 	switch {
 	case r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF': // soft hyphen, no spaces
@@ -44,17 +45,17 @@ func invisible(r rune) bool {
 	return '\u200E' <= r && r <= '\u200F' || '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
 }
 
-// bounded returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes. It is a copy: a finding
-// must not keep the line that it was read in.
-func bounded(s string) string {
+// clean returns a readable string without the spaces and emphasis at its ends, cut at maxString bytes.
+// It returns a copy, because a finding must not keep the line in memory.
+func clean(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = trimEmphasis(cut(strings.Trim(s, " "), 2*maxString)) // trimEmphasis is slow on what is made of marks
+	s = trimEmphasis(cut(strings.Trim(s, " "), 2*maxString)) // cut first: trimEmphasis is slow on long runs of marks
 	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
 }
 
-// cut returns the first size bytes of s, or a little less, so that the last rune is whole.
+// cut returns at most the first size bytes of s and does not split a rune.
 func cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -65,8 +66,8 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// whole returns a copy of s, or "" if s is longer than maxString.
-func whole(s string) string {
+// ifShort returns a copy of s, or "" if s is longer than maxString.
+func ifShort(s string) string {
 	if len(s) > maxString {
 		return ""
 	}
@@ -91,7 +92,7 @@ func trimMark(s, mark string) string {
 	if inner, ok := strings.CutPrefix(s, mark); ok {
 		switch strings.Index(inner, mark) {
 		case -1:
-			if mark == "**" { // a name may begin with another
+			if mark == "**" { // another mark may belong to a name
 				return inner
 			}
 		case len(inner) - len(mark):

@@ -9,14 +9,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxDepth bounds the nesting of JSON that stands in a string.
+// maxDepth bounds the nesting of JSON within a string.
 const maxDepth = 128
 
-// Structured reads the proof layers of a tool's response: its own member proof_layer (or proofLayer, which wins), or that of what it
-// holds as result, structuredContent, output, text or content[].text, as an object or as a string of JSON of at most Limits.Text bytes.
-// It reports whether there is one. A member with that name that is not a proof layer is unreadable.
+// Structured reads the proof layers of a tool's response and reports whether there are any. A proof
+// layer is the member proofLayer or, without that, proof_layer of the response itself, or of its
+// members result, structuredContent, output, text or content[].text, each of which may be an object or
+// a string of JSON of at most Limits.MaxText bytes. A member with that name that is not a proof layer
+// is unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
-	r := reader{room: lim.Findings, origin: event.OriginStructured}
+	r := reader{remaining: lim.MaxFindings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc
 	if layer := layerOf(response, &inner); layer.Exists() {
 		r.layer(layer)
@@ -24,7 +26,7 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	}
 	for body := range bodies(response) {
 		layer := layerOf(body, &inner)
-		if said := jsonText(body, lim.Text); !layer.Exists() && said != nil && text.Parse(said, maxDepth) == nil {
+		if said := jsonText(body, lim.MaxText); !layer.Exists() && said != nil && text.Parse(said, maxDepth) == nil {
 			layer = layerOf(text.Root(), &inner)
 		}
 		if layer.Exists() {
@@ -38,7 +40,8 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	return r.Findings, false
 }
 
-// bodies yields the parts of a tool's response that may hold an answer: the response itself, if it is a string, or its members.
+// bodies yields the parts of a tool's response that may contain an answer: the response itself, if it
+// is a string, or its members.
 func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		if response.Kind() == strictjson.String {
@@ -62,7 +65,8 @@ func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
 	}
 }
 
-// layerOf returns a value's proof layer: an object, or the JSON of one in a string, which is read into the document.
+// layerOf returns a value's proof layer: an object, or the object that a string of JSON contains,
+// which is parsed into the document.
 func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	for _, name := range [...]string{"proofLayer", "proof_layer"} {
 		if layer := asObject(v.Get(name), inner); layer.Exists() {
@@ -72,7 +76,8 @@ func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	return strictjson.Value{}
 }
 
-// asObject returns v if it is an object, or the object in v if it is a string of JSON. Otherwise it returns no value.
+// asObject returns v if it is an object, or the object in v if it is a string of JSON. Otherwise it
+// returns no value.
 func asObject(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	if v.Kind() == strictjson.String && inner.Parse(v.Text(), maxDepth) == nil {
 		v = inner.Root()
@@ -93,7 +98,8 @@ func member(v strictjson.Value, kind strictjson.Kind, names ...string) strictjso
 	return strictjson.Value{}
 }
 
-// jsonText returns the object that a string holds, nil if it holds none, is too long or has no proof layer.
+// jsonText returns the JSON object that a string contains, or nil if it contains none, is too long or
+// cannot have a proof layer.
 func jsonText(v strictjson.Value, limit int) []byte {
 	const quotes, longestEscape = 2, 6
 	if sent := v.Raw(); v.Kind() != strictjson.String || len(sent) < quotes || sent[1] != '{' || len(sent)-quotes > longestEscape*limit {
@@ -106,7 +112,7 @@ func jsonText(v strictjson.Value, limit int) []byte {
 	return text
 }
 
-// layer adds what a proof layer states.
+// layer adds the statements of a proof layer.
 func (r *reader) layer(layer strictjson.Value) {
 	refuse := func(why event.Unreadable) {
 		if len(r.Unreadable) < maxElements {
@@ -144,9 +150,9 @@ func (r *reader) layer(layer strictjson.Value) {
 func field(v strictjson.Value) string { return strings.TrimRight(cut(readField(v), maxString), " ") }
 
 // uri returns a string, or "" if it is longer than maxString.
-func uri(v strictjson.Value) string { return whole(readField(v)) }
+func uri(v strictjson.Value) string { return ifShort(readField(v)) }
 
 func readField(v strictjson.Value) string {
-	const spare = 4 // for spaces and characters that are taken out
+	const spare = 4 // for spaces and characters that are removed
 	return strings.Trim(readable([]byte(cut(v.String(), spare*maxString))), " ")
 }

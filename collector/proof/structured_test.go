@@ -16,13 +16,18 @@ const layer = `{"confidence": 0.92, "citations": [
 	"Cedar Creek field assessment", {"uri": "https://mtbs.gov"}
 ], "reasoning_chain": ["Loaded sectors", "Classified severity", {"identified": 4}]}`
 
-func structured(t *testing.T, text string, lim Limits) (Findings, bool) {
+func parseJSON(t *testing.T, text string) strictjson.Value {
 	t.Helper()
 	var doc strictjson.Doc
 	if err := doc.Parse([]byte(text), maxDepth); err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("Parse(%s) = %v", text, err)
 	}
-	return Structured(doc.Root(), lim)
+	return doc.Root()
+}
+
+func structured(t *testing.T, text string, lim Limits) (Findings, bool) {
+	t.Helper()
+	return Structured(parseJSON(t, text), lim)
 }
 
 func quote(t *testing.T, text string) string {
@@ -34,6 +39,7 @@ func quote(t *testing.T, text string) string {
 	return string(quoted)
 }
 
+// TestStructured checks the places and spellings of a proof layer in a tool's response.
 func TestStructured(t *testing.T) {
 	camel := strings.ReplaceAll(layer, "reasoning_chain", "reasoningChain")
 	want := Findings{
@@ -62,6 +68,7 @@ func TestStructured(t *testing.T) {
 	}
 }
 
+// TestNoProofLayer checks responses without a proof layer.
 func TestNoProofLayer(t *testing.T) {
 	for _, response := range []string{
 		`null`, `[]`, `"x"`, `{}`, `{"confidence": 0.92}`, `{"proof_layer": null}`,
@@ -71,71 +78,71 @@ func TestNoProofLayer(t *testing.T) {
 		`{"result": "{\"proof_layer\": {}, \"proof_layer\": {}}"}`, `{"result": "{\"result\": {\"proof_layer\": {}}}"}`, `{"result": "{proof_layer: {}}"}`,
 	} {
 		if got, ok := structured(t, response, roomy); ok || !reflect.DeepEqual(got, Findings{}) {
-			t.Errorf("%s gave %+v, %v", response, got, ok)
+			t.Errorf("Structured(%s) = %+v, %t, want nothing", response, got, ok)
 		}
 	}
 }
 
-// TestNoLayerInItsPlace counts what stands in the place of a proof layer and is none.
-func TestNoLayerInItsPlace(t *testing.T) {
+// TestInvalidLayer checks that a value of another type in place of a proof layer is counted as unreadable.
+func TestInvalidLayer(t *testing.T) {
 	want := Findings{Unreadable: []event.Unreadable{event.UnreadableType}}
 	for _, response := range []string{`{"proof_layer": [0.92]}`, `{"proof_layer": 0.92}`, `{"proofLayer": "verified"}`, `{"proof_layer": "[]", "result": "x"}`} {
 		if got, ok := structured(t, response, roomy); ok || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s gave %+v, %v", response, got, ok)
+			t.Errorf("Structured(%s) = %+v, %t, want %+v and false", response, got, ok, want)
 		}
 	}
 }
 
-// TestLayerOfOtherTypes shows that what cannot be read is absent and reported, and what is beside it stays.
-func TestLayerOfOtherTypes(t *testing.T) {
-	stated := func(all ...event.Confidence) Findings {
+// TestUnreadableMembers checks that unreadable members of a proof layer are reported and the others read.
+func TestUnreadableMembers(t *testing.T) {
+	findings := func(all ...event.Confidence) Findings {
 		for i := range all {
 			all[i].Origin = event.OriginStructured
 		}
 		return Findings{Confidences: all}
 	}
-	unread := func(why ...event.Unreadable) Findings { return Findings{Unreadable: why} }
+	unreadable := func(why ...event.Unreadable) Findings { return Findings{Unreadable: why} }
 	const scale, kind, words = event.UnreadableScale, event.UnreadableType, event.UnreadableWords
 	for member, want := range map[string]Findings{
-		`"confidence": 0`:                              stated(ratio(0)),
-		`"confidence": 1`:                              stated(ratio(1)),
-		`"confidence": 92`:                             stated(ratio(0.92)),
-		`"confidence": 92.5`:                           stated(ratio(0.925)),
-		`"confidence": "92%"`:                          stated(ratio(0.92)),
-		`"confidence": "0.92"`:                         stated(ratio(0.92)),
-		`"confidence": "1"`:                            stated(ratio(1)),
-		`"confidence": "High"`:                         stated(worded("high")),
-		`"confidence": "High (90%)"`:                   stated(labelled(0.9, "high")),
-		`"confidence": "85-90%"`:                       stated(between(0.85, 0.9, "85-90%")),
-		`"confidence": {"score": 0.92}`:                stated(ratio(0.92)),
-		`"confidence": {"value": 90, "level": "High"}`: stated(labelled(0.9, "high")),
-		`"confidence": {"timber": 0.95, "trails": "90%", "overall": "high", "soil": null}`: stated(
+		`"confidence": 0`:                              findings(ratio(0)),
+		`"confidence": 1`:                              findings(ratio(1)),
+		`"confidence": 92`:                             findings(ratio(0.92)),
+		`"confidence": 92.5`:                           findings(ratio(0.925)),
+		`"confidence": "92%"`:                          findings(ratio(0.92)),
+		`"confidence": "0.92"`:                         findings(ratio(0.92)),
+		`"confidence": "1"`:                            findings(ratio(1)),
+		`"confidence": "High"`:                         findings(worded("high")),
+		`"confidence": "High (90%)"`:                   findings(labelled(0.9, "high")),
+		`"confidence": "85-90%"`:                       findings(between(0.85, 0.9, "85-90%")),
+		`"confidence": {"score": 0.92}`:                findings(ratio(0.92)),
+		`"confidence": {"value": 90, "level": "High"}`: findings(labelled(0.9, "high")),
+		`"confidence": {"timber": 0.95, "trails": "90%", "overall": "high", "soil": null}`: findings(
 			scoped(0.95, "timber"), scoped(0.9, "trails"), func() event.Confidence { c := worded("high"); c.Overall = true; return c }()),
 		`"confidence": {"timber": {"score": 0.95}, "trails": 7}`: {
-			Confidences: stated(scoped(0.95, "timber")).Confidences, Unreadable: unread(scale).Unreadable,
+			Confidences: findings(scoped(0.95, "timber")).Confidences, Unreadable: unreadable(scale).Unreadable,
 		},
 		`"confidence": null`:                                  {},
-		`"confidence": 7`:                                     unread(scale),
-		`"confidence": 180`:                                   unread(scale),
-		`"confidence": -0.1`:                                  unread(scale),
-		`"confidence": 1.0000001`:                             unread(scale),
-		`"confidence": 1e999`:                                 unread(scale),
-		`"confidence": "7"`:                                   unread(scale),
-		`"confidence": "NaN"`:                                 unread(words),
-		`"confidence": "as good as it gets"`:                  unread(words),
-		`"confidence": [0.92]`:                                unread(kind),
-		`"confidence": true`:                                  unread(kind),
-		`"confidence": {"timber": {"a": {}}}`:                 unread(kind),
-		`"citations": "MTBS"`:                                 unread(kind),
-		`"citations": {"source": "MTBS"}`:                     unread(kind),
-		`"citations": [1, null, {}]`:                          unread(kind, kind, kind),
+		`"confidence": 7`:                                     unreadable(scale),
+		`"confidence": 180`:                                   unreadable(scale),
+		`"confidence": -0.1`:                                  unreadable(scale),
+		`"confidence": 1.0000001`:                             unreadable(scale),
+		`"confidence": 1e999`:                                 unreadable(scale),
+		`"confidence": "7"`:                                   unreadable(scale),
+		`"confidence": "NaN"`:                                 unreadable(words),
+		`"confidence": "as good as it gets"`:                  unreadable(words),
+		`"confidence": [0.92]`:                                unreadable(kind),
+		`"confidence": true`:                                  unreadable(kind),
+		`"confidence": {"timber": {"a": {}}}`:                 unreadable(kind),
+		`"citations": "MTBS"`:                                 unreadable(kind),
+		`"citations": {"source": "MTBS"}`:                     unreadable(kind),
+		`"citations": [1, null, {}]`:                          unreadable(kind, kind, kind),
 		`"citations": [{"source": 1, "reference": " p. 4 "}]`: {Citations: citations{{Reference: "p. 4", Origin: event.OriginStructured}}},
 		`"citations": ["\u0000*_a\u202e\n"]`:                  {Citations: citations{{Source: "*_a", Origin: event.OriginStructured}}},
 		`"reasoning_chain": []`:                               {HasSteps: true},
 		`"reasoning_chain": [1, "b"], "reasoningChain": 3`:    {Steps: 2, HasSteps: true},
 		`"reasoning_chain": [1], "reasoningChain": [1, 2]`:    {Steps: 2, HasSteps: true},
-		`"reasoning_chain": "three"`:                          unread(kind),
-		`"reasoning_chain": 3`:                                unread(kind),
+		`"reasoning_chain": "three"`:                          unreadable(kind),
+		`"reasoning_chain": 3`:                                unreadable(kind),
 	} {
 		got, ok := structured(t, `{"proof_layer": {`+member+`}}`, roomy)
 		if !ok || !reflect.DeepEqual(got, want) {
@@ -144,26 +151,27 @@ func TestLayerOfOtherTypes(t *testing.T) {
 	}
 }
 
+// TestStructuredIsLimited checks the limits on findings, strings, embedded JSON and its depth.
 func TestStructuredIsLimited(t *testing.T) {
 	many := `{"proof_layer": {"confidence": 0.5, "citations": ["a"` + strings.Repeat(`, "a"`, 99) + `]}}`
 	got, _ := structured(t, many, roomy)
 	if len(got.Confidences) != 1 || len(got.Citations) != 31 || got.Dropped != 69 {
-		t.Errorf("got %d confidences, %d citations, %d dropped", len(got.Confidences), len(got.Citations), got.Dropped)
+		t.Errorf("Structured() has %d confidences and %d citations and drops %d, want 1, 31 and 69", len(got.Confidences), len(got.Citations), got.Dropped)
 	}
 	long := strings.Repeat("é", maxString)
 	got, _ = structured(t, `{"proof_layer": {"citations": [{"source": "`+long+`", "reference": "`+long+`", "uri": "`+long+`"}]}}`, roomy)
 	want := strings.Repeat("é", maxString/2)
 	if c := got.Citations[0]; c.Source != want || c.Reference != want || c.URI != "" {
-		t.Errorf("got %d bytes of source, %d of reference, %d of URI", len(c.Source), len(c.Reference), len(c.URI))
+		t.Errorf("the source has %d bytes, the reference %d and the URI %d, want %d, %d and 0", len(c.Source), len(c.Reference), len(c.URI), len(want), len(want))
 	}
 	inner := `{"proof_layer": {"confidence": 0.5}}`
 	for limit, want := range map[int]bool{len(inner): true, len(inner) - 1: false, 0: false} {
-		if _, ok := structured(t, fmt.Sprintf(`{"result": %s}`, quote(t, inner)), Limits{Text: limit, Findings: 1}); ok != want {
-			t.Errorf("a string at limit %d: got %v", limit, ok)
+		if _, ok := structured(t, fmt.Sprintf(`{"result": %s}`, quote(t, inner)), Limits{MaxText: limit, MaxFindings: 1}); ok != want {
+			t.Errorf("with a limit of %d bytes, a proof layer in a string is read: %t, want %t", limit, ok, want)
 		}
 	}
 	deep := `{"result": ` + quote(t, `{"proof_layer": `+strings.Repeat("[", maxDepth)+strings.Repeat("]", maxDepth)+`}`) + `}`
 	if _, ok := structured(t, deep, roomy); ok {
-		t.Error("nesting in a string must be limited")
+		t.Error("a string with too deeply nested JSON is read")
 	}
 }

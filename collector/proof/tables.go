@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// tables are the expressions and words for reading statements. A mistake in them panics when the program starts.
+// tables are the regular expressions and words for reading statements. An error in them causes a panic
+// when the program starts.
 //
 //go:embed tables/*.txt
 var tables embed.FS
 
-// rows returns the lines of a table without comments. Indented lines are part of the line before.
+// rows returns the lines of a table without comments. An indented line continues the line before.
 func rows(name string) (all []string) {
 	content, err := tables.ReadFile("tables/" + name + ".txt")
 	if err != nil {
@@ -38,7 +39,7 @@ func cells(row string, columns int) []string {
 	return all
 }
 
-// parts are the named parts of expressions.
+// parts maps names to parts of regular expressions.
 var parts = func() map[string]string {
 	parts := map[string]string{}
 	for _, row := range rows("words") {
@@ -79,7 +80,7 @@ func words(name string) []string {
 	panic("no words " + name)
 }
 
-// wordSet is a list of words to look one up in.
+// wordSet is a set of words.
 type wordSet map[string]bool
 
 func setOf(lists ...string) wordSet {

@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var roomy = Limits{Text: 64 << 10, Findings: 32}
+// roomy are limits that no test reaches by accident.
+var roomy = Limits{MaxText: 64 << 10, MaxFindings: 32}
 
 func ratio(value float64) event.Confidence {
 	return event.Confidence{Value: value, Known: true, Origin: event.OriginText}
@@ -36,7 +37,7 @@ func worded(label string) event.Confidence {
 	return event.Confidence{Label: label, Origin: event.OriginText}
 }
 
-// between is a range, whose label is as written.
+// between returns a range with its label as written.
 func between(low, high float64, label string) event.Confidence {
 	c := worded(label)
 	if low > 0 {
@@ -83,7 +84,7 @@ func linked(text, uri string) event.Citation {
 type confidences = []event.Confidence
 type citations = []event.Citation
 
-// briefing holds every text of testdata/briefing.md that an agent sent, as it stands there.
+// briefing holds the texts of agents in testdata/briefing.md.
 var briefing = []struct {
 	text string
 	want Findings
@@ -143,6 +144,7 @@ var briefing = []struct {
 	{"fire_id:cedar-creek-2022", Findings{}},
 }
 
+// TestBriefing checks the texts of agents, with both kinds of line ends.
 func TestBriefing(t *testing.T) {
 	for _, test := range briefing {
 		expect(t, test.text, test.want)
@@ -157,7 +159,8 @@ func expect(t *testing.T, text string, want Findings) {
 	}
 }
 
-// TestDocument reads a whole document about confidence: quotes, code, tables and headings that state nothing, and a few blocks that do.
+// TestDocument checks a document about confidence: quotes, code, tables and headings without findings, and a
+// few blocks with findings.
 func TestDocument(t *testing.T) {
 	document, err := os.ReadFile("testdata/briefing.md")
 	if err != nil {
@@ -185,9 +188,10 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestConfidence checks the confidences in texts.
 func TestConfidence(t *testing.T) {
 	for text, want := range map[string]confidences{
-		// The shapes as answers have them.
+		// The shapes of answers.
 		"**Confidence:** 92%":                                     {ratio(0.92)},
 		"**Confidence:** High (90%) - Direct":                     {labelled(0.9, "high")},
 		"(Confidence: 95% for timber, 90% for trails)":            {scoped(0.95, "timber"), scoped(0.9, "trails")},
@@ -207,7 +211,7 @@ func TestConfidence(t *testing.T) {
 			{Label: "high", Scope: "timber", Origin: event.OriginText}, {Label: "low", Scope: "trails", Origin: event.OriginText},
 		},
 		"Timber (Confidence: 91%), trails (Confidence: 90%)": {ratio(0.91), ratio(0.9)},
-		// The marks of models.
+		// Markup and variants.
 		"__Confidence:__ 92%":                         {ratio(0.92)},
 		"**Confidence: 92%**":                         {ratio(0.92)},
 		"***Confidence:*** **92%**":                   {ratio(0.92)},
@@ -256,7 +260,7 @@ func TestConfidence(t *testing.T) {
 		"Confidence: 95% for timber.":                 {scoped(0.95, "timber")},
 		"Confidence: \xff92%":                         {ratio(0.92)},
 		"Confidence: 0%, (Confidence: 100%)":          {ratio(0), ratio(1)},
-		// Ranges have two ends and no value; scores are shares.
+		// Ranges have two bounds and no value. Scores become ratios.
 		"Confidence: 85-90%":                  {between(0.85, 0.9, "85-90%")},
 		"Confidence: 85%-90":                  {between(0.85, 0.9, "85%-90")},
 		"Confidence: (85-90%) for timber":     {inScope("timber", between(0.85, 0.9, "85-90%"))},
@@ -280,6 +284,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// TestNoConfidence checks texts without a confidence of the answer.
 func TestNoConfidence(t *testing.T) {
 	for _, text := range []string{
 		"### 5. Confidence & Source", "Confidence", "Confidence:", "Confidence:\nand 92%", "Confidence: N/A", "Confidence: not assessed",
@@ -299,12 +304,13 @@ func TestNoConfidence(t *testing.T) {
 		"**Consumer** confidence: 61%", "> Confidence: 92%",
 	} {
 		if got := Text([]byte(text), roomy); got.Confidences != nil {
-			t.Errorf("%q gave %+v", text, got.Confidences)
+			t.Errorf("Text(%q) has the confidences %+v, want none", text, got.Confidences)
 		}
 	}
 }
 
-func TestOnlyWordsStay(t *testing.T) {
+// TestWordWithoutNumber checks that a rating is kept without a number that belongs to something else.
+func TestWordWithoutNumber(t *testing.T) {
 	for text, want := range map[string]string{
 		"Confidence: High - covers 40% of area":  "high",
 		"Confidence: High, 40% burned":           "high",
@@ -317,7 +323,7 @@ func TestOnlyWordsStay(t *testing.T) {
 	}
 }
 
-// TestNothingInvented takes the digits out of every text: then no value may be left, least of all a usual one.
+// TestNothingInvented checks that no value is found in texts without their digits.
 func TestNothingInvented(t *testing.T) {
 	digits := regexp.MustCompile(`[0-9]+`)
 	for _, test := range briefing {
@@ -325,7 +331,7 @@ func TestNothingInvented(t *testing.T) {
 			text := digits.ReplaceAllLiteralString(test.text, with)
 			for _, c := range Text([]byte(text), roomy).Confidences {
 				if c.Known || c.Value != 0 {
-					t.Errorf("%q gave %+v", text, c)
+					t.Errorf("Text(%q) has the confidence %+v, want no value", text, c)
 				}
 			}
 		}

@@ -10,29 +10,29 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// figure is what one value states.
+// figure is the content of one value.
 type figure struct {
 	value, low, high event.Ratio
 	label            string // as written, if a number alone does not say it
 	inWords          bool
-	unitless         bool // a whole number without a unit
-	void             bool // a scale such as "0-100%", which is not a value
+	noUnit           bool // a whole number without a unit
+	isScale          bool // a scale such as "0-100%", which is not a value
 }
 
 // measure is the scale of figures without a unit.
 type measure struct {
 	of    float64 // its upper end; 0 if the label does not name it
-	loose bool    // the value is the first behind its label, so that nearly any word may follow it
+	loose bool    // the value is the first after its label, so that nearly any word may follow it
 }
 
 // valueShape is one way to write a value, a row of tables/values.txt.
 type valueShape struct {
-	name, expression, reading, example, counter string
+	name, expression, reading, example, counterExample string
 
 	re      *regexp.Regexp
 	read    func(g groups, m measure) (figure, bool)
 	numeric bool            // may begin with a digit
-	starts  map[string]bool // letters, or the first two bytes of words, that a value in words begins with
+	starts  map[string]bool // letters, or the first two bytes of words, with which a value in words begins
 }
 
 var readers = map[string]func(g groups, m measure) (figure, bool){
@@ -44,7 +44,7 @@ var readers = map[string]func(g groups, m measure) (figure, bool){
 var valueShapes = func() (all []*valueShape) {
 	for _, row := range rows("values") {
 		c := cells(row, 5)
-		v := &valueShape{name: c[0], expression: c[1], reading: c[2], example: c[3], counter: c[4], re: compile("^(?:" + c[1] + ")"), read: readers[c[0]], starts: map[string]bool{}}
+		v := &valueShape{name: c[0], expression: c[1], reading: c[2], example: c[3], counterExample: c[4], re: compile("^(?:" + c[1] + ")"), read: readers[c[0]], starts: map[string]bool{}}
 		for _, sample := range []string{"4", "4/5", "4-5", "4+"} {
 			v.numeric = v.numeric || v.re.FindString(sample) != ""
 		}
@@ -77,16 +77,16 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 			continue
 		}
 		f, ok := v.read(groupsOf(window, at), m)
-		if f.void {
+		if f.isScale {
 			return figure{}, 0, false
 		}
 		size := at[1]
 		if v.name == "level" {
-			if n := v.joined(window, size); canEndBefore(s[n:], false) {
+			if n := v.joinedEnd(window, size); canEndBefore(s[n:], false) {
 				size, f.label = n, window[:n]
 			}
 		}
-		if !ok || !canEndBefore(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.inWords && !f.unitless) {
+		if !ok || !canEndBefore(s[size:], m.loose && v.name != "range" && v.name != "score" && !f.inWords && !f.noUnit) {
 			continue
 		}
 		if f.label == "" && (!f.value.Known || v.name == "score") {
@@ -97,7 +97,8 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 	return figure{}, 0, false
 }
 
-// readPercentage reads "92%" before a sign, as the expressions do, in a tenth of the time. Most statements are of this form.
+// readPercentage reads "92%" before punctuation. It gives the same result as the expressions in a
+// tenth of the time, and most statements have this form.
 func readPercentage(s string, m measure) (f figure, size int, ok bool) {
 	digits := 0
 	for digits < len(s) && (isDigit(s[digits]) || s[digits] == '.') {
@@ -114,7 +115,8 @@ func readPercentage(s string, m measure) (f figure, size int, ok bool) {
 	return f, digits + 1, ok
 }
 
-// mayBegin reports whether a text can begin with a value of this shape. It is cheaper than the expression.
+// mayBegin reports whether a text can begin with a value of this shape. It is cheaper than the
+// expression.
 func (v *valueShape) mayBegin(text string) bool {
 	if r, _ := utf8.DecodeRuneInString(text); unicode.IsLetter(r) {
 		return v.starts[text[:1]] || v.starts[text[:min(2, len(text))]]
@@ -122,7 +124,7 @@ func (v *valueShape) mayBegin(text string) bool {
 		return v.name != "score"
 	}
 	switch v.name {
-	case "score", "range": // have another number
+	case "score", "range": // contain a second number
 		rest := strings.TrimLeft(text, "0123456789.,")
 		return strings.ContainsAny(rest[:min(len(rest), 24)], "0123456789")
 	case "lower bound":
@@ -131,12 +133,13 @@ func (v *valueShape) mayBegin(text string) bool {
 	return v.numeric
 }
 
-// joint matches what joins two levels into one.
-var joint = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
+// levelSeparator matches the words or signs that join two levels to one value.
+var levelSeparator = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
 
-// joined returns where a second level ends that is joined to the level before end. Without one it returns end.
-func (v *valueShape) joined(text string, end int) int {
-	if to := joint.FindString(text[end:]); to != "" {
+// joinedEnd returns where a second level ends that is joined to the level before end, or end if there is
+// none.
+func (v *valueShape) joinedEnd(text string, end int) int {
+	if to := levelSeparator.FindString(text[end:]); to != "" {
 		if next := v.re.FindString(text[end+len(to):]); next != "" {
 			return end + len(to) + len(next)
 		}
@@ -144,7 +147,7 @@ func (v *valueShape) joined(text string, end int) int {
 	return end
 }
 
-// groups are what the groups of an expression hold.
+// groups are the texts that the groups of an expression match.
 type groups [5]string
 
 func groupsOf(s string, at []int) (g groups) {
@@ -163,7 +166,7 @@ func readScore(g groups, _ measure) (figure, bool) {
 		return figure{}, false
 	}
 	share, _ := strconv.ParseFloat(strconv.FormatFloat(points/whole, 'g', 12, 64), 64)
-	return figure{value: known(share)}, true
+	return figure{value: knownRatio(share)}, true
 }
 
 func readStars(g groups, _ measure) (figure, bool) {
@@ -171,7 +174,7 @@ func readStars(g groups, _ measure) (figure, bool) {
 	if empty == 0 {
 		return figure{label: g[0], inWords: true}, filled > 0
 	}
-	return figure{value: known(float64(filled) / float64(filled+empty)), label: g[0] + g[1]}, filled+empty <= 10
+	return figure{value: knownRatio(float64(filled) / float64(filled+empty)), label: g[0] + g[1]}, filled+empty <= 10
 }
 
 func readRange(g groups, m measure) (figure, bool) {
@@ -181,38 +184,39 @@ func readRange(g groups, m measure) (figure, bool) {
 	}
 	low, ok := toRatio(g[0], first+second, m)
 	high, also := toRatio(g[3], first+second, m)
-	void := ok && also && low == 0 && high == 1
-	return figure{low: known(low), high: known(high), void: void}, ok && also && low < high
+	wholeScale := ok && also && low == 0 && high == 1
+	return figure{low: knownRatio(low), high: knownRatio(high), isScale: wholeScale}, ok && also && low < high
 }
 
 func readLowest(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
-	return figure{low: known(low), unitless: g[1]+g[3] == ""}, ok
+	return figure{low: knownRatio(low), noUnit: g[1]+g[3] == ""}, ok
 }
 
 func readHighest(g groups, m measure) (figure, bool) {
 	high, ok := toRatio(g[0], g[1], m)
-	return figure{high: known(high), unitless: g[1] == ""}, ok
+	return figure{high: knownRatio(high), noUnit: g[1] == ""}, ok
 }
 
 func readFigure(g groups, m measure) (figure, bool) {
 	value, ok := toRatio(g[0], g[1], m)
-	return figure{value: known(value), unitless: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
+	return figure{value: knownRatio(value), noUnit: g[1] == "" && !strings.ContainsAny(g[0], ".,")}, ok
 }
 
 func readWords(g groups, _ measure) (figure, bool) {
 	return figure{label: g[0], inWords: true}, true
 }
 
-func known(value float64) event.Ratio { return event.Ratio{Value: value, Known: true} }
+func knownRatio(value float64) event.Ratio { return event.Ratio{Value: value, Known: true} }
 
-// Bounds of the digits of a number, so that a float64 says what was written.
+// Limits of the digits of a number, so that a float64 is exact enough.
 const (
 	maxWhole    = 3
 	maxFraction = 12
 )
 
-// parseNumber reads digits with a decimal point or comma. A comma before three digits separates thousands.
+// parseNumber reads digits with a decimal point or comma. A comma before three digits separates
+// thousands.
 func parseNumber(digits string) (float64, bool) {
 	whole, part, comma := strings.Cut(digits, ",")
 	if comma && len(part) == 3 && whole != "0" {
@@ -228,16 +232,16 @@ func parseNumber(digits string) (float64, bool) {
 	return value, err == nil
 }
 
-// toRatio returns a number as a ratio. Without a unit, it must have a decimal point or be a percentage from 11 to 100: the scale of a
-// smaller number is unknown.
+// toRatio returns a number as a ratio. Without a unit, it must have a decimal point or be a percentage
+// from 11 to 100: the scale of a smaller number is unknown.
 func toRatio(digits, unit string, m measure) (float64, bool) {
 	value, ok := parseNumber(digits)
 	digits = strings.Replace(digits, ",", ".", 1)
 	switch {
 	case !ok:
 		return 0, false
-	case unit != "" || m.of == 100 && value > 1 || m.of == 0 && value > smallest:
-		value, _ = strconv.ParseFloat(digits+"e-2", 64) // exact, as a division would not be
+	case unit != "" || m.of == 100 && value > 1 || m.of == 0 && value > minPercentage:
+		value, _ = strconv.ParseFloat(digits+"e-2", 64) // exact, unlike a division
 	case m.of > 1 && (value > 1 || m.of < 100):
 		value /= m.of
 	case !strings.Contains(digits, "."):
@@ -246,16 +250,17 @@ func toRatio(digits, unit string, m measure) (float64, bool) {
 	return value, value <= 1
 }
 
-// smallest is the number that a percentage without a unit must exceed.
-const smallest = 10
+// minPercentage is the number that a percentage without a unit must exceed.
+const minPercentage = 10
 
 var (
-	follow  = setOf("follow")
-	against = setOf("against")
-	limits  = setOf("limits")
+	followers    = setOf("follow")
+	nonFollowers = setOf("against")
+	boundWords   = setOf("limits")
 )
 
-// canEndBefore reports whether a value may end before rest. With loose, any word may follow that is not in the list against.
+// canEndBefore reports whether a value may end before rest. With loose, any word may follow that is
+// not in nonFollowers.
 func canEndBefore(rest string, loose bool) bool {
 	if rest == "" {
 		return true
@@ -276,12 +281,12 @@ func canEndBefore(rest string, loose bool) bool {
 	word, behind := nextWord(rest)
 	if word == "confidence" {
 		word, _ = nextWord(behind)
-		return !limits[word]
+		return !boundWords[word]
 	}
-	return word == "" || follow[word] || loose && !against[word]
+	return word == "" || followers[word] || loose && !nonFollowers[word]
 }
 
-// nextWord returns the word behind the spaces that s begins with, "" if there is none, and what follows it.
+// nextWord returns the word after the spaces that s begins with, or "", and the text after it.
 func nextWord(s string) (word, behind string) {
 	const longest = 24
 	s = strings.TrimLeft(s, " ")
@@ -293,7 +298,7 @@ func nextWord(s string) (word, behind string) {
 	return s, ""
 }
 
-// runeStart returns the largest offset up to at where a rune begins, so that s[:offset] is whole.
+// runeStart returns the largest offset up to at where a rune begins.
 func runeStart(s string, at int) int {
 	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
 		at--

@@ -1,4 +1,5 @@
-// Package recovery turns panics of Delegraph's own code into one log line a place and a count, so that they cost telemetry and never the process.
+// Package recovery recovers from panics in Delegraph's own code, so that they cost telemetry and never
+// the process. It logs each place once and counts every panic.
 package recovery
 
 import (
@@ -10,24 +11,24 @@ import (
 	"sync"
 )
 
-// Component names the code that panicked; the values of the label `component`.
+// Component names the code that panicked. Its values are those of the metric label `component`.
 type Component string
 
 // The closed set of components.
 const (
-	Proxy       Component = "proxy"       // the handling of a request and its answer
-	Request     Component = "request"     // the reading of a run request
-	Detector    Component = "detector"    // the choice of a dialect
-	Decoder     Component = "decoder"     // the decoding of a frame
-	Relay       Component = "relay"       // the writing of a filtered stream
-	Observation Component = "observation" // what remains of reading a stream of a proxy
-	Tail        Component = "tail"        // what remains of reading a stream of a tail
-	Filter      Component = "filter"      // the decision what leaves
+	Proxy       Component = "proxy"       // handling a request and its response
+	Request     Component = "request"     // reading a run request
+	Detector    Component = "detector"    // detecting the dialect
+	Decoder     Component = "decoder"     // decoding a frame
+	Relay       Component = "relay"       // writing a filtered stream
+	Observation Component = "observation" // any other code that reads a stream of a proxy
+	Tail        Component = "tail"        // any other code that reads a stream of a tail
+	Filter      Component = "filter"      // deciding what may leave
 	Metrics     Component = "metrics"
 	Tracker     Component = "tracker"
 	Spans       Component = "spans"
 	Stream      Component = "stream" // the external stream, its formats and its store
-	Admin       Component = "admin"  // the page, the API, and the runs that they show
+	Admin       Component = "admin"  // the page, the API and their list of runs
 )
 
 // Components returns all components.
@@ -35,14 +36,14 @@ func Components() []Component {
 	return []Component{Proxy, Request, Detector, Decoder, Relay, Observation, Tail, Filter, Metrics, Tracker, Spans, Stream, Admin}
 }
 
-// Recorder counts panics and logs the first of each place. Its methods may be called by many goroutines at once. A nil Recorder
-// recovers and records nothing.
+// Recorder counts panics and logs the first one of each place. Its methods may be called concurrently.
+// A nil Recorder recovers and records nothing.
 type Recorder struct {
 	logger *slog.Logger
 	count  func(Component)
 
 	mu     sync.Mutex
-	logged map[string]bool // places; as many as the program has
+	logged map[string]bool // by place
 }
 
 // New returns a Recorder that calls count for each panic.
@@ -50,7 +51,8 @@ func New(logger *slog.Logger, count func(Component)) *Recorder {
 	return &Recorder{logger: logger, count: count, logged: map[string]bool{}}
 }
 
-// Recover ends a panic, records it, and then calls then, which may be nil. Defer it directly.
+// Recover recovers from a panic, records it and then calls then, which may be nil. It must be deferred
+// directly.
 func (r *Recorder) Recover(c Component, then func()) {
 	value := recover()
 	if value == nil {
@@ -62,13 +64,14 @@ func (r *Recorder) Recover(c Component, then func()) {
 	}
 }
 
-// Do calls f and ends a panic in it.
+// Do calls f and recovers from a panic in it.
 func (r *Recorder) Do(c Component, f func()) {
 	defer r.Recover(c, nil)
 	f()
 }
 
-// Handler returns a handler that records what next panics with, and aborts the answer. http.ErrAbortHandler is no fault.
+// Handler returns a handler that calls next, records a panic in it and aborts the response. It does
+// not record http.ErrAbortHandler.
 func (r *Recorder) Handler(c Component, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		defer func() {
@@ -76,16 +79,17 @@ func (r *Recorder) Handler(c Component, next http.Handler) http.Handler {
 			if value == nil {
 				return
 			}
-			if value != http.ErrAbortHandler {
+			if value != http.ErrAbortHandler { //nolint:errorlint // the value of a panic is not wrapped
 				r.record(c, value)
 			}
-			panic(http.ErrAbortHandler) // of which the server logs nothing
+			panic(http.ErrAbortHandler) // the server does not log this value
 		}()
 		next.ServeHTTP(w, q)
 	})
 }
 
-// record never writes the value, which may quote what came over the wire, nor the arguments of the stack's calls.
+// record does not log the panic's value, which may contain data from the wire, or the arguments of the
+// calls on the stack.
 func (r *Recorder) record(c Component, value any) {
 	if r == nil {
 		return
@@ -97,14 +101,15 @@ func (r *Recorder) record(c Component, value any) {
 	r.logged[place] = true
 	r.mu.Unlock()
 	if !again {
-		r.logger.Error("a fault of Delegraph's own was caught; please report it with this line",
+		r.logger.Error("recovered from an internal error; please report this line",
 			"component", string(c), "place", place, "type", fmt.Sprintf("%T", value), "stack", stack)
 	}
 }
 
 const module = "github.com/delegraph/delegraph/"
 
-// trace returns the innermost place of ours that a panic came through, and the calls that led there.
+// trace returns the innermost call in this module on the panic's stack, or the innermost call at all if
+// there is none, and the whole stack.
 func trace() (place, stack string) {
 	var counters [64]uintptr
 	frames := runtime.CallersFrames(counters[:runtime.Callers(3, counters[:])])

@@ -24,7 +24,8 @@ func explicit()        { panic(secret) }
 func index(i int) byte { return secret[i] }
 func null(p *counts)   { delete(*p, "") }
 
-// TestRecover logs each place once, with the calls that led there and without the value, and counts every panic.
+// TestRecover checks that each place is logged once, with its stack and without the value, and that
+// every panic is counted.
 func TestRecover(t *testing.T) {
 	r, counted, log := recorder()
 	after := 0
@@ -38,25 +39,25 @@ func TestRecover(t *testing.T) {
 		r.Do(recovery.Filter, func() { _ = strings.Repeat(secret, -1) })
 	}
 	if after != 3 || counted[recovery.Decoder] != 3 || counted[recovery.Filter] != 9 {
-		t.Errorf("%d, %v", after, counted)
+		t.Errorf("the callback ran %d times and the counts are %v; want 3, and 3 and 9", after, counted)
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 4 {
-		t.Fatalf("%d lines: %s", len(lines), log)
+		t.Fatalf("%d lines are logged, want 4: %s", len(lines), log)
 	}
 	for i, place := range []string{"recovery_test.explicit ", "recovery_test.index ", "recovery_test.null ", "recovery_test.TestRecover.func"} {
 		where := strings.Index(lines[i], `place="github.com/delegraph/delegraph/collector/`+place)
 		if where < 0 || !strings.Contains(lines[i], "recovery_test.go:") || !strings.Contains(lines[i], "TestRecover ") {
-			t.Errorf("line %d is %s", i, lines[i])
+			t.Errorf("line %d does not name %s and its stack: %s", i, place, lines[i])
 		}
 	}
 	if strings.Contains(log.String(), secret) || strings.Contains(log.String(), "1000") {
-		t.Errorf("a value is logged: %s", log)
+		t.Errorf("a value of a panic is logged: %s", log)
 	}
 }
 
-// TestNil recovers without a recorder.
-func TestNil(t *testing.T) {
+// TestNilRecorder checks that a nil Recorder recovers.
+func TestNilRecorder(t *testing.T) {
 	var r *recovery.Recorder
 	after := false
 	func() {
@@ -65,28 +66,28 @@ func TestNil(t *testing.T) {
 	}()
 	r.Do(recovery.Decoder, explicit)
 	if !after {
-		t.Error("what was to follow did not")
+		t.Error("the callback did not run")
 	}
 }
 
-// TestHandler aborts an answer, and says nothing of an answer that was to be aborted.
+// TestHandler checks that a panic aborts the response and is recorded, except for ErrAbortHandler.
 func TestHandler(t *testing.T) {
 	r, counted, log := recorder()
 	for value, want := range map[any]int{any(secret): 1, any(http.ErrAbortHandler): 1} {
 		func() {
 			defer func() {
 				if again := recover(); again != http.ErrAbortHandler {
-					t.Errorf("%v", again)
+					t.Errorf("the handler panics with %v, want ErrAbortHandler", again)
 				}
 			}()
 			handler := r.Handler(recovery.Admin, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(value) }))
 			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 		}()
 		if value == secret && counted[recovery.Admin] != want {
-			t.Errorf("%v", counted)
+			t.Errorf("the counts are %v, want %d", counted, want)
 		}
 	}
 	if counted[recovery.Admin] != 1 || strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), secret) {
-		t.Errorf("%v, %s", counted, log)
+		t.Errorf("the counts are %v and the log is %q; want one panic and one line without its value", counted, log)
 	}
 }

@@ -3,29 +3,73 @@ package source
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 )
 
-// linger is for how long a request goes on when its client has closed the connection, at least for sending: one that waits for
-// an answer cannot be told from one that left. Agents' own servers give such a client what they have ready, and no more.
+// linger is how long a request continues after its client has closed the connection. The client may have
+// closed only its sending side and still wait for the answer: both cases look the same. An agent's own
+// server sends such a client only the part of the answer that is ready.
 const linger = 100 * time.Millisecond
 
-// lingering returns the request with a context that ends a moment after the client left.
-func (p *Proxy) lingering(r *http.Request) (*http.Request, context.CancelFunc) {
+// withLinger returns the request with a context that ends p.linger after the client has left.
+func (p *Proxy) withLinger(r *http.Request) (*http.Request, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(r.Context(), func() { time.AfterFunc(p.linger, cancel) })
 	return r.WithContext(ctx), func() { stop(); cancel() }
 }
 
-// answerWriter gives the client the agent's answer with nothing of net/http's own in it.
+// clientKey is the context key of the *client of a request.
+type clientKey struct{}
+
+// client can end a request from another goroutine until the request is over.
+type client struct {
+	mu     sync.Mutex
+	writer http.ResponseWriter // nil once the request is over
+	cancel context.CancelFunc
+}
+
+// disconnect ends the request and closes the connection to its client, even if the client does not read.
+func (c *client) disconnect() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writer != nil {
+		c.cancel()
+		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Unix(1, 0))
+	}
+}
+
+// release ends the use of the writer, which keeps the whole request in memory.
+func (c *client) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writer = nil
+}
+
+// frameShare returns the share of the memory for large frames of the stream that answers a request.
+func (p *Proxy) frameShare(ctx context.Context) *frameShare {
+	return p.settings.FrameMemory.share(ctx, p.settings.FrameLimit, func() {
+		p.logger.Warn("stream disconnected: memory is used up and a large frame has made no progress", "name", p.settings.Name)
+		ctx.Value(clientKey{}).(*client).disconnect()
+	})
+}
+
+// answerWriter writes the agent's answer to the client without the headers that net/http would add.
 type answerWriter struct {
 	http.ResponseWriter
-	request *requestBody
-	client  context.Context // done when the client has left
-	span    *serverSpan     // nil where the request has none
-	whole   bool            // the answer has come to its end
+	request  *requestBody
+	client   context.Context // done when the client has left
+	span     *serverSpan     // nil if the request has none
+	complete bool            // the answer was sent to its end
+	promises bool            // the server itself sends "100 Continue" when the request's body is first read
 
-	restricted bool // to what the policy public lets out
+	restricted bool // the policy public limits the answer
+}
+
+func newAnswerWriter(w http.ResponseWriter, r *http.Request, body *requestBody) *answerWriter {
+	promises := r.ContentLength != 0 && strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+	return &answerWriter{ResponseWriter: w, request: body, client: r.Context(), promises: promises}
 }
 
 // fail records why the request failed.
@@ -35,24 +79,28 @@ func (w *answerWriter) fail(why string) {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader passes informational answers as they are. It closes the connection after an answer that began before its request
-// was over: the server would read the rest of the request by itself and then panic at the next one, golang/go#68560.
+// WriteHeader forwards the status. If the answer begins before the request has been read, WriteHeader
+// makes the server close the connection after the answer: the server would read the rest by itself and panic at the next request
+// (golang/go#68560).
 func (w *answerWriter) WriteHeader(status int) {
 	if w.restricted && status < http.StatusOK && status != http.StatusSwitchingProtocols {
-		return // its headers are the agent's
+		return // informational answers carry the agent's headers
+	}
+	if status == http.StatusContinue && w.promises {
+		return // the agent's makes the transport read the body, and then the client gets the server's
 	}
 	if w.span != nil {
-		w.span.answered(status)
+		w.span.recordStatus(status)
 	}
 	if header := w.Header(); status >= http.StatusOK {
-		if !w.request.isWhole() {
+		if !w.request.isComplete() {
 			header.Set("Connection", "close")
 		}
 		if _, named := header["Content-Type"]; !named {
-			header["Content-Type"] = nil // else the server guesses one
+			header["Content-Type"] = nil // keep the server from guessing one
 		}
 	}
 	w.ResponseWriter.WriteHeader(status)

@@ -15,13 +15,13 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestNoContentType has an agent that does not say what its answer is, and often: the server guesses only where it has some of
-// the answer by the time it sends the header.
+// TestNoContentType checks that the proxy adds no Content-Type to an answer without one. It sends many requests, because net/http guesses a
+// type only if part of the body is available when it sends the header.
 func TestNoContentType(t *testing.T) {
 	page := strings.Repeat("<html>", 20_000)
 	for name, hint := range map[string]bool{"at once": false, "after an early hint": true} {
 		t.Run(name, func(t *testing.T) {
-			address, _ := startProxy(t, &seen{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			address, _ := startProxy(t, &proxyRecorder{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if hint {
 					w.WriteHeader(http.StatusEarlyHints)
 				}
@@ -29,35 +29,35 @@ func TestNoContentType(t *testing.T) {
 				_, _ = io.WriteString(w, page)
 			}), 0)
 			for _, path := range slices.Repeat([]string{"/", "/run_sse"}, 20) {
-				got := say(t, address, "POST "+path+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", false)
+				got := sendRaw(t, address, "POST "+path+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", false)
 				if !strings.HasPrefix(got, "HTTP/1.1 ") || strings.Contains(got, "Content-Type") {
-					t.Errorf("%s: the client gets %.300q", path, got)
+					t.Errorf("%s: the client gets %.300q, want no Content-Type", path, got)
 				}
 			}
 		})
 	}
 }
 
-// TestClientClosesItsHalf has a client that says it has nothing more to send, and an agent that answers when that is known.
-func TestClientClosesItsHalf(t *testing.T) {
+// TestHalfClosedClient checks that a client that closes its sending half still gets the answer.
+func TestHalfClosedClient(t *testing.T) {
 	known := make(chan struct{})
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		<-known
 		_, _ = io.WriteString(w, "ready")
 	}))
 	defer agent.Close()
-	p := newProxy(t, &seen{}, agent.URL, source.ProxySettings{})
+	p := newProxy(t, &proxyRecorder{}, agent.URL, source.ProxySettings{})
 	p.Linger(time.Hour)
 	address := front(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { close(known) })
 		p.ServeHTTP(w, r)
 	}))
-	if got := say(t, address, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", true); !strings.HasSuffix(got, "\r\n\r\nready") {
-		t.Errorf("the client gets %q", got)
+	if got := sendRaw(t, address, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", true); !strings.HasSuffix(got, "\r\n\r\nready") {
+		t.Errorf("the client gets %q, want the whole answer", got)
 	}
 }
 
-// rawAnswer posts a run and returns the answer's bytes in whatever encoding they are.
+// rawAnswer posts a run request and returns the answer without decoding it.
 func rawAnswer(t *testing.T, address string) string {
 	t.Helper()
 	transport := &http.Transport{DisableCompression: true}

@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestBacklogIsBounded sends small frames of which much is made, pieces of artifacts, while nothing is observed: what waits takes no
-// more memory than it may, the rest is counted, and the client has every byte.
+// TestBacklogIsBounded checks that batches waiting for a stopped observer take no more memory than the limit, that the rest is counted as
+// unobserved, and that the client gets every byte. It sends pieces of artifacts: small frames with large batches.
 func TestBacklogIsBounded(t *testing.T) {
 	const limit, slack = 8 << 20, 2 << 20
 	var pieces strings.Builder
@@ -27,11 +27,11 @@ func TestBacklogIsBounded(t *testing.T) {
 	sent := []byte(strings.Repeat(frame, 200))
 
 	behind := make(chan struct{})
-	s := &seen{consume: sync.OnceFunc(func() { <-behind })}
+	s := &proxyRecorder{consume: sync.OnceFunc(func() { <-behind })}
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, string(sent)) }))
 	defer agent.Close()
 	p := newProxy(t, s, agent.URL, source.ProxySettings{
-		Dialect: "a2a", Paths: []string{"/"}, QueueLimit: limit, Judge: func() source.Judge { return clement{} },
+		Dialect: "a2a", Paths: []string{"/"}, QueueLimit: limit, NewFilter: func() source.Filter { return passValid{} },
 	})
 	address, before := front(t, p, p), heap()
 	resp, err := http.Post(address, "application/json", strings.NewReader("{}"))
@@ -41,22 +41,21 @@ func TestBacklogIsBounded(t *testing.T) {
 	defer resp.Body.Close()
 	got, err := io.ReadAll(resp.Body)
 	if err != nil || !bytes.Equal(got, sent) {
-		t.Errorf("the client got %d of %d bytes: %v", len(got), len(sent), err)
+		t.Errorf("the client gets %d of %d bytes: %v", len(got), len(sent), err)
 	}
-	got = nil
 	if taken := int(heap() - before); taken < limit/2 || taken > limit+slack {
-		t.Errorf("what waits takes %d bytes, %d are allowed", taken, limit)
+		t.Errorf("the waiting batches take %d bytes, want at most %d", taken, limit)
 	}
 	close(behind)
 	p.Wait()
 	if s.unobserved == 0 || s.unobserved == len(sent) || s.ends[0] != event.EndUnobserved {
-		t.Errorf("%d of %d bytes unobserved, end %v", s.unobserved, len(sent), s.ends)
+		t.Errorf("%d of %d bytes are counted as unobserved, and the streams end with %v", s.unobserved, len(sent), s.ends)
 	}
 }
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what a pool let go with the first
+	runtime.GC() // a sync.Pool is emptied only by the second collection
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc

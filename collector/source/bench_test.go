@@ -38,13 +38,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// crowds are the numbers of streams that go on at once.
-var crowds = []int{1, 100}
+// streamCounts lists the numbers of concurrent streams.
+var streamCounts = []int{1, 100}
 
-// BenchmarkProxyThroughput has an agent send as fast as it is read, a frame a write. An operation is 10,000 frames over all
-// streams, until the client has all of them; ours until they are observed too.
+// BenchmarkProxyThroughput measures an agent that sends as fast as it is read, one frame per write. An operation is 10,000 frames over all
+// streams, until the client has all of them and, for our proxies, until they have been observed.
 func BenchmarkProxyThroughput(b *testing.B) {
-	for _, streams := range crowds {
+	for _, streams := range streamCounts {
 		r := newRig(b)
 		for _, p := range r.proxies {
 			b.Run(fmt.Sprintf("%d/%s", streams, p.name), func(b *testing.B) {
@@ -55,21 +55,21 @@ func BenchmarkProxyThroughput(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("%d/ratio", streams), func(b *testing.B) {
-			took := r.inTurns(b, func(p proxy) []float64 { r.flood(b, p, streams); return nil })
+			took := r.measure(b, func(p proxy) []float64 { r.flood(b, p, streams); return nil })
 			took.report(b, "speed", took.speed)
 			took.report(b, "cpu", took.cpu)
 		})
 	}
 }
 
-// BenchmarkProxyRoundTrip has an agent that sends a frame only when its client has the last one. An operation is as many
-// such trips on each stream as exchange makes.
+// BenchmarkProxyRoundTrip measures an agent that sends a frame only when its client has the previous one. An operation is one call of
+// exchange.
 func BenchmarkProxyRoundTrip(b *testing.B) {
-	for _, streams := range crowds {
+	for _, streams := range streamCounts {
 		r := newRig(b)
 		talks := map[string][]*talk{}
 		for _, p := range r.proxies {
-			talks[p.name] = r.converse(b, p, streams)
+			talks[p.name] = r.startTalks(b, p, streams)
 		}
 		for _, p := range r.proxies {
 			b.Run(fmt.Sprintf("%d/%s", streams, p.name), func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkProxyRoundTrip(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("%d/ratio", streams), func(b *testing.B) {
-			took := r.inTurns(b, func(p proxy) []float64 { return exchange(b, talks[p.name]) })
+			took := r.measure(b, func(p proxy) []float64 { return exchange(b, talks[p.name]) })
 			took.report(b, "speed", took.speed)
 			took.report(b, "cpu", took.cpu)
 			took.report(b, "p50", took.percentile(50))
@@ -90,12 +90,12 @@ func BenchmarkProxyRoundTrip(b *testing.B) {
 	}
 }
 
-// taken is how long each proxy took, by name.
-type taken map[string]*timing
+// timings holds the measurements of each proxy by name.
+type timings map[string]*timing
 
 type timing struct {
-	sum, cpu time.Duration // the processor's is that of client, agent and proxy together
-	trips    []float64     // nanoseconds, sorted
+	sum, cpu time.Duration // cpu is the total of client, agent and proxy
+	trips    []float64     // durations of round trips in nanoseconds, sorted
 }
 
 func processorTime() time.Duration {
@@ -104,9 +104,9 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// inTurns lets the proxies work, each time another one first, so that whatever else the machine does falls on all of them.
-func (r *rig) inTurns(b *testing.B, work func(proxy) []float64) taken {
-	took := taken{}
+// measure measures the proxies alternately. It starts each round with another one, so that other load on the machine affects all of them.
+func (r *rig) measure(b *testing.B, work func(proxy) []float64) timings {
+	took := timings{}
 	for _, p := range r.proxies {
 		took[p.name] = &timing{}
 	}
@@ -128,17 +128,17 @@ func (r *rig) inTurns(b *testing.B, work func(proxy) []float64) taken {
 	return took
 }
 
-// speed is by the sums: how many frames a proxy finds ready at once changes from one flood to the next, and its speed with it.
-func (t taken) speed(name string) float64 { return 1 / t[name].sum.Seconds() }
+// speed uses the total of all rounds, because the speed of a round depends on how many frames a proxy finds ready at once.
+func (t timings) speed(name string) float64 { return 1 / t[name].sum.Seconds() }
 
-func (t taken) cpu(name string) float64 { return t[name].cpu.Seconds() }
+func (t timings) cpu(name string) float64 { return t[name].cpu.Seconds() }
 
-func (t taken) percentile(p int) func(string) float64 {
+func (t timings) percentile(p int) func(string) float64 {
 	return func(name string) float64 { return t[name].trips[len(t[name].trips)*p/100] }
 }
 
-// report gives a figure of ours through that of the plain proxy.
-func (t taken) report(b *testing.B, what string, figure func(string) float64) {
+// report reports a figure of our proxies relative to that of the plain proxy.
+func (t timings) report(b *testing.B, what string, figure func(string) float64) {
 	for name := range t {
 		if name != "plain" {
 			b.ReportMetric(figure(name)/figure("plain"), name+"-"+what+"/plain")
@@ -146,34 +146,34 @@ func (t taken) report(b *testing.B, what string, figure func(string) float64) {
 	}
 }
 
-// rig is one agent and, in front of it, a plain reverse proxy and ours, which do all that the sidecar does: the one filters
-// what it relays, the other relays every byte.
+// rig is an agent with three proxies in front of it: a plain reverse proxy, and two of ours with all functions of the sidecar, one filtered
+// and one verbatim.
 type rig struct {
-	agent    *scripted
+	agent    *benchAgent
 	proxies  []proxy
-	counters *seen
+	counters *proxyRecorder
 }
 
 type proxy struct {
 	name, address string
-	wait          func() // until all is observed
+	wait          func() // waits until everything is observed
 }
 
 func newRig(b *testing.B) *rig {
 	b.Helper()
-	agent := &scripted{frame: recordedDelta(b)}
+	agent := &benchAgent{frame: recordedDelta(b)}
 	upstream := httptest.NewServer(agent)
 	target, err := url.Parse(upstream.URL)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &rig{agent: agent, counters: &seen{}}
+	r := &rig{agent: agent, counters: &proxyRecorder{}}
 	b.Cleanup(func() {
-		agent.dismiss()
+		agent.endTalks()
 		http.DefaultClient.CloseIdleConnections()
 		upstream.Close()
 	})
-	r.add(b, "plain", plain(b, target), func() {})
+	r.add(b, "plain", redact(b, target), func() {})
 	verbatim, filtered := r.ours(target, false), r.ours(target, true)
 	r.add(b, "verbatim", verbatim, verbatim.Wait)
 	r.add(b, "filtered", filtered, filtered.Wait)
@@ -186,25 +186,25 @@ func (r *rig) add(b *testing.B, name string, h http.Handler, wait func()) {
 	r.proxies = append(r.proxies, proxy{name, front.URL, wait})
 }
 
-func plain(b *testing.B, target *url.URL) http.Handler {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // as ours has it, but that its connections serve one run after another
+func redact(b *testing.B, target *url.URL) http.Handler {
+	transport := http.DefaultTransport.(*http.Transport).Clone() // like ours, except that connections are reused
 	transport.Proxy, transport.DisableCompression, transport.MaxIdleConnsPerHost = nil, true, 100
 	b.Cleanup(transport.CloseIdleConnections)
 	p := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport, FlushInterval: -1}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // else it breaks streams now and then
+		_ = http.NewResponseController(w).EnableFullDuplex() // without it, streams sometimes break
 		p.ServeHTTP(w, r)
 	})
 }
 
 func (r *rig) ours(target *url.URL, filtered bool) *source.Proxy {
-	provider := spans.NewProvider(sdktrace.AlwaysSample(), nowhere{}, resource.Empty())
+	provider := spans.NewProvider(sdktrace.AlwaysSample(), discardSpans{}, resource.Empty())
 	counted := metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 100, MaxLabelSets: 1000})
-	sink := exporter.New(counted, tracker.Settings{MaxOpen: 10_000, MaxOperations: 10_000, MaxFacts: 1000, Idle: time.Hour}, nil, spans.NewObserver(provider, conventions.Released(), ""))
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: 8 << 20, JSONDepth: 128, Proof: proof.Limits{Text: 64 << 10, Findings: 32}}, sink)
+	sink := exporter.New(counted, tracker.Settings{MaxOpenRuns: 10_000, MaxOperations: 10_000, MaxFacts: 1000, IdleTimeout: time.Hour}, nil, spans.NewObserver(provider, conventions.Released(), ""))
+	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 8 << 20, MaxJSONDepth: 128, Proof: proof.Limits{MaxText: 64 << 10, MaxFindings: 32}}, sink)
 	settings := source.ProxySettings{Name: "ours", Upstream: target, BodyLimit: 1 << 20, JSONDepth: 128, QueueLimit: 16 << 20, FrameLimit: 8 << 20}
 	if filtered {
-		settings.Judge = func() source.Judge {
+		settings.NewFilter = func() source.Filter {
 			return filter.NewRelay(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}, counted)
 		}
 	}
@@ -212,7 +212,7 @@ func (r *rig) ours(target *url.URL, filtered bool) *source.Proxy {
 		r.counters, slog.New(slog.DiscardHandler), time.Now)
 }
 
-// flood has the agent send all its frames over this many streams, and returns how many bytes they are.
+// flood makes the agent send all its frames over the given number of streams, and returns the number of bytes.
 func (r *rig) flood(b *testing.B, p proxy, streams int) int64 {
 	const frames = 10_000
 	want := int64(frames / streams * len(r.agent.frame))
@@ -233,7 +233,7 @@ func (r *rig) flood(b *testing.B, p proxy, streams int) int64 {
 	all.Wait()
 	p.wait()
 	if n := r.counters.unobserved; n > 0 {
-		b.Fatalf("%d bytes were not observed: this is not the cost of the whole work", n)
+		b.Fatalf("%d bytes were not observed, so the cost is not comparable", n)
 	}
 	return want * int64(streams)
 }
@@ -242,18 +242,18 @@ func (p proxy) ask(query string) (*http.Response, error) {
 	return http.Post(p.address+"/run_sse?"+query, "application/json", strings.NewReader(request))
 }
 
-// talk is a stream whose frames are asked for one by one.
+// talk is a stream whose client requests each frame.
 type talk struct {
 	turn chan<- struct{}
 	body io.ReadCloser
 	got  []byte
 }
 
-// converse begins talks through a proxy.
-func (r *rig) converse(b *testing.B, p proxy, streams int) (talks []*talk) {
+// startTalks starts talks through a proxy.
+func (r *rig) startTalks(b *testing.B, p proxy, streams int) (talks []*talk) {
 	b.Helper()
 	for range streams {
-		n, turn := r.agent.invite()
+		n, turn := r.agent.openTalk()
 		resp, err := p.ask(fmt.Sprintf("talk=%d", n))
 		if err != nil {
 			b.Fatal(err)
@@ -265,8 +265,8 @@ func (r *rig) converse(b *testing.B, p proxy, streams int) (talks []*talk) {
 	return talks
 }
 
-// exchange makes trips on each stream, and returns how many nanoseconds each took. One stream makes so many that what is observed
-// a moment later falls on the same proxy.
+// exchange makes round trips on each stream and returns their durations in nanoseconds. A single stream makes so many that the delayed
+// observation is measured with the same proxy.
 func exchange(b *testing.B, talks []*talk) []float64 {
 	trips := max(10, 200/len(talks))
 	took := make([]float64, trips*len(talks))
@@ -292,15 +292,15 @@ func exchange(b *testing.B, talks []*talk) []float64 {
 	return took
 }
 
-// scripted is an agent that sends one frame again and again: as often as it is asked to at once, or at each turn of a talk.
-type scripted struct {
+// benchAgent is an agent that repeats one frame: a requested number of times at once, or once for each turn of a talk.
+type benchAgent struct {
 	frame []byte
 
 	mu    sync.Mutex
 	turns []chan struct{}
 }
 
-func (a *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *benchAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	send := func(bytes []byte) {
@@ -323,16 +323,16 @@ func (a *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// invite opens a talk.
-func (a *scripted) invite() (int, chan<- struct{}) {
+// openTalk opens a talk.
+func (a *benchAgent) openTalk() (int, chan<- struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turns = append(a.turns, make(chan struct{}))
 	return len(a.turns) - 1, a.turns[len(a.turns)-1]
 }
 
-// dismiss ends all talks.
-func (a *scripted) dismiss() {
+// endTalks ends all talks.
+func (a *benchAgent) endTalks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, turn := range a.turns {
@@ -340,7 +340,7 @@ func (a *scripted) dismiss() {
 	}
 }
 
-// recordedDelta is a delta that a real server sent.
+// recordedDelta returns a delta frame recorded from a real server.
 func recordedDelta(b *testing.B) []byte {
 	b.Helper()
 	content, err := os.ReadFile("../dialect/adk/adkserver/testdata/captures/python/slow.stream.sse")
@@ -351,8 +351,8 @@ func recordedDelta(b *testing.B) []byte {
 	return append(first, "\n\n"...)
 }
 
-// nowhere takes spans and delivers none.
-type nowhere struct{ sdktrace.SpanProcessor }
+// discardSpans is a span processor that drops all spans.
+type discardSpans struct{ sdktrace.SpanProcessor }
 
-func (nowhere) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-func (nowhere) OnEnd(sdktrace.ReadOnlySpan)                     {}
+func (discardSpans) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (discardSpans) OnEnd(sdktrace.ReadOnlySpan)                     {}

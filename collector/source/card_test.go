@@ -15,41 +15,41 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// passedCards maps a case of TestCards to the reason for which its card passes unchanged and is counted.
+// passedCards maps cases of TestCards to the reason why the card passes unchanged.
 var passedCards = map[string]string{
-	"signed": source.CardSigned, "no JSON": source.CardUnreadable, "a member twice": source.CardUnreadable, "too large": source.CardTooLarge,
+	"signed": source.CardSigned, "no JSON": source.CardUnreadable, "a duplicate member": source.CardUnreadable, "too large": source.CardTooLarge,
 }
 
-// TestCards asks for agent cards through a proxy. Only URLs of the agent itself lead to the proxy then. A card that passes although it may
-// lead elsewhere is counted each time and logged once.
+// TestCards checks that the proxy rewrites the agent's own URLs in agent cards, and no others. A card that passes unchanged although clients
+// could bypass the proxy with it is counted each time and logged once.
 func TestCards(t *testing.T) {
 	const well = "/.well-known/agent-card.json"
 	long := `"x":"` + strings.Repeat("x", 1<<20) + `"`
 	for _, c := range []struct {
-		name, path, header, card, want string // PORT is the agent's; "" is the card as it is
-		keep                           bool   // cards pass as they are
+		name, path, header, card, want string // PORT stands for the agent's port; a want of "" is the unchanged card
+		keep                           bool   // RewriteCards is off
 	}{
-		{"its own", well, "", `{"url":"http://127.0.0.1:PORT/base/a2a?x=1#y"}`, `{"url":"http://front.test:81/a2a?x=1#y"}`, false},
-		{"another name of it", well, "", `{"url":"http://localhost:PORT/base/"}`, `{"url":"http://front.test:81/"}`, false},
-		{"any address", well, "", `{"url":"http://0.0.0.0:PORT/base"}`, `{"url":"http://front.test:81"}`, false},
-		{"any address of IPv6", well, "", `{"url":"http://[::]:PORT/base/%2fx%20"}`, `{"url":"http://front.test:81/%2fx%20"}`, false},
+		{"the agent's URL", well, "", `{"url":"http://127.0.0.1:PORT/base/a2a?x=1#y"}`, `{"url":"http://front.test:81/a2a?x=1#y"}`, false},
+		{"another name of the host", well, "", `{"url":"http://localhost:PORT/base/"}`, `{"url":"http://front.test:81/"}`, false},
+		{"the wildcard address", well, "", `{"url":"http://0.0.0.0:PORT/base"}`, `{"url":"http://front.test:81"}`, false},
+		{"the wildcard address of IPv6", well, "", `{"url":"http://[::]:PORT/base/%2fx%20"}`, `{"url":"http://front.test:81/%2fx%20"}`, false},
 		{"behind a proxy with TLS", well, "X-Forwarded-Proto: https", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"https://front.test:81/a"}`, false},
 		{"behind a proxy with another name", well, "X-Forwarded-Host: shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://shop.test/a"}`, false},
-		{"behind a proxy that names no host", well, "X-Forwarded-Host: shop.test/evil", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
-		{"behind a proxy that names a user", well, "X-Forwarded-Host: evil@shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
-		{"an extended one", "/v1/card", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://front.test:81/a"}`, false},
+		{"behind a proxy with an invalid host", well, "X-Forwarded-Host: shop.test/evil", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"behind a proxy with a user in the host", well, "X-Forwarded-Host: evil@shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"an extended card", "/v1/card", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://front.test:81/a"}`, false},
 		{"another path", "/cards", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
 		{"not below the upstream", well, "", `{"url":"http://127.0.0.1:PORT/other"}`, "", false},
 		{"beside the upstream", well, "", `{"url":"http://127.0.0.1:PORT/basement"}`, "", false},
 		{"another port", well, "", `{"url":"http://127.0.0.1:1/base/a"}`, "", false},
 		{"another host", well, "", `{"url":"http://agent.test:PORT/base/a"}`, "", false},
-		{"a host that begins alike", well, "", `{"url":"http://127.0.0.1.evil.test:PORT/base/a"}`, "", false},
+		{"a host with the same prefix", well, "", `{"url":"http://127.0.0.1.evil.test:PORT/base/a"}`, "", false},
 		{"a user", well, "", `{"url":"http://u:p@127.0.0.1:PORT/base/a"}`, "", false},
 		{"another scheme", well, "", `{"url":"grpc://127.0.0.1:PORT/base/a"}`, "", false},
 		{"no URL", well, "", `{"url":"127.0.0.1:PORT"}`, "", false},
 		{"signed", well, "", `{"url":"http://127.0.0.1:PORT/base/a","signatures":[{}]}`, "", false},
 		{"no JSON", well, "", `<html>`, "", false},
-		{"a member twice", well, "", `{"url":"http://127.0.0.1:PORT/base/a","url":""}`, "", false},
+		{"a duplicate member", well, "", `{"url":"http://127.0.0.1:PORT/base/a","url":""}`, "", false},
 		{"too large", well, "", `{"url":"http://127.0.0.1:PORT/base/a",` + long + `}`, "", false},
 		{"switched off", well, "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", true},
 	} {
@@ -75,8 +75,8 @@ func TestCards(t *testing.T) {
 				at, _ := url.Parse(agent.URL)
 				card = []byte(strings.ReplaceAll(c.card, "PORT", at.Port()))
 				at.Path = "/base"
-				s := &seen{}
-				p := newProxy(t, s, at.String(), source.ProxySettings{Cards: !c.keep, BodyLimit: 1 << 10, JSONDepth: 8, QueueLimit: 1 << 10, FrameLimit: 1 << 10})
+				s := &proxyRecorder{}
+				p := newProxy(t, s, at.String(), source.ProxySettings{RewriteCards: !c.keep, BodyLimit: 1 << 10, JSONDepth: 8, QueueLimit: 1 << 10, FrameLimit: 1 << 10})
 				r := httptest.NewRequest(http.MethodGet, c.path, nil)
 				r.Host = "front.test:81"
 				if name, value, ok := strings.Cut(c.header, ": "); ok {
@@ -87,12 +87,12 @@ func TestCards(t *testing.T) {
 				p.ServeHTTP(w, r)
 				reason, lines := passedCards[c.name], strings.Count(s.log.String(), "the agent card")
 				if twice := []string{reason, reason}; reason != "" && (!slices.Equal(s.cards, twice) || lines != 1) || reason == "" && len(s.cards)+lines > 0 {
-					t.Errorf("passed for %q, logged %d times", s.cards, lines)
+					t.Errorf("the cards counted as unchanged are %q, logged %d times", s.cards, lines)
 				}
 				got, changed := w.Body.Bytes(), c.want != ""
 				if w.Header().Get("Content-Encoding") == "gzip" {
 					if changed {
-						t.Error("it says that it is compressed")
+						t.Error("the header still has a Content-Encoding")
 					}
 					z, err := gzip.NewReader(bytes.NewReader(got))
 					if err != nil {
@@ -105,7 +105,7 @@ func TestCards(t *testing.T) {
 					want = string(card)
 				}
 				if string(got) != want || w.Code != http.StatusOK || changed == (w.Header().Get("ETag") != "") || changed == (w.Header().Get("Vary") == "") {
-					t.Errorf("%d %.200s with %v, want %.200s", w.Code, got, w.Header(), want)
+					t.Errorf("the client gets %d %.200s with %v, want %.200s", w.Code, got, w.Header(), want)
 				}
 			})
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestClockSteps sets the clock on the wall by an hour, in both directions, while a request is answered: its span lasts as long as the
-// answer did, and begins when it began.
+// TestClockSteps checks that a request's span has the right start and duration if the wall clock changes by an hour during the answer.
 func TestClockSteps(t *testing.T) {
 	for _, seconds := range []int64{3600, -3600} {
 		var set atomic.Bool
@@ -25,7 +24,7 @@ func TestClockSteps(t *testing.T) {
 		p.Clock(func() time.Time {
 			now := time.Now()
 			if set.Load() {
-				wall := (*uint64)(unsafe.Pointer(&now)) // bits 30 to 62 are seconds; the other clock's reading stays
+				wall := (*uint64)(unsafe.Pointer(&now)) // bits 30 to 62 are seconds; the monotonic reading stays
 				*wall = uint64(int64(*wall) + seconds<<30)
 			}
 			return now
@@ -34,7 +33,7 @@ func TestClockSteps(t *testing.T) {
 		post(t, p.address, request)
 		span := p.span(t)
 		if lasted := span.EndTime().UnixNano() - span.StartTime().UnixNano(); lasted < 0 || lasted > time.Since(before).Nanoseconds() || span.StartTime().Before(before) {
-			t.Errorf("set by %d s: the span lasts %s", seconds, time.Duration(lasted))
+			t.Errorf("with a clock that is set by %d s, the span lasts %s", seconds, time.Duration(lasted))
 		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// contentEncoding is how an answer is encoded, "" where it is not: "none" is no registered name, but the usual way to keep the
-// compression of some frameworks (Next.js) off a stream. Several are a name that no encoding has.
+// contentEncoding returns the content encoding of an answer, or "" for none. It also accepts "none":
+// the name is not registered, but some frameworks (Next.js) need it to leave a stream uncompressed.
+// Several encodings are joined to a name that decompress does not support.
 func contentEncoding(h http.Header) string {
 	var named []string
 	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
@@ -20,8 +21,8 @@ func contentEncoding(h http.Header) string {
 	return strings.Join(named, ", ")
 }
 
-// decompress reads the copy of a stream that the agent compressed; the client's own bytes stay as they are. The header is
-// read at the first byte, since a stream may begin long after its answer did.
+// decompress returns a reader of the decoded content. It reads the gzip header at the first Read,
+// because the content may begin long after the header of the answer.
 func decompress(r io.Reader, encoding string) io.Reader {
 	switch encoding {
 	case "":
@@ -29,47 +30,74 @@ func decompress(r io.Reader, encoding string) io.Reader {
 	case "gzip", "x-gzip":
 		return &lazyGzip{source: r}
 	}
-	return unreadable(encoding)
+	return unsupportedEncoding(encoding)
 }
 
-// toTheEnd follows a stream that cannot be decoded, or not any more, to its end, which is that of its run.
-type toTheEnd struct {
-	decoded io.Reader
-	source  *tap
-	any     bool // something was decoded
-	read    int  // bytes of the source that were decoded when no more could be
+// drainingReader reads a decoded stream for its observer. The budget of the source pays for the bytes of
+// frames that are read only in part. After a decoding error it reads the source to its end, because the
+// end of the stream is the end of its run.
+type drainingReader struct {
+	decoded  io.Reader
+	source   *tap
+	maxFrame int // bytes of a frame that are held at most
+
+	hasData  bool // at least one byte was decoded
+	read     int  // bytes of the source that were consumed before the error
+	total    int64
+	consumed int64 // bytes of total in frames that were observed
+	charged  int   // bytes of the others that the budget pays for
 }
 
-func (e *toTheEnd) Read(p []byte) (int, error) {
+func (e *drainingReader) Read(p []byte) (int, error) {
+	if !e.charge() {
+		e.source.giveUp()
+		e.decoded = e.source
+	}
 	n, err := e.decoded.Read(p)
-	e.any = e.any || n > 0
+	e.total += int64(n)
+	e.hasData = e.hasData || n > 0
 	if err != nil {
-		if e.any {
-			e.read = e.source.given
+		if e.hasData {
+			e.read = e.source.delivered
 		}
 		_, _ = io.Copy(io.Discard, e.source)
 	}
 	return n, err
 }
 
-// unreadable is a stream in an encoding that we cannot undo.
-type unreadable string
-
-func (e unreadable) Read([]byte) (int, error) {
-	return 0, fmt.Errorf("content encoding %q cannot be read", string(e))
+// charge charges the bytes that were read and not observed yet. It reports whether the budget has room.
+func (e *drainingReader) charge() bool {
+	held := min(int(e.total-e.consumed), e.maxFrame)
+	if held > e.charged && !e.source.memory.Reserve(held-e.charged) {
+		return false
+	}
+	e.source.memory.Release(max(0, e.charged-held))
+	e.charged = held
+	return true
 }
 
-// unjudgeable says why the client cannot get a stream: nobody here can say what is in it.
-type unjudgeable string
+// release gives back what was charged.
+func (e *drainingReader) release() { e.source.memory.Release(e.charged) }
 
-func (u unjudgeable) Error() string { return string(u) }
+// unsupportedEncoding is the reader of a stream in an encoding that cannot be decoded.
+type unsupportedEncoding string
 
-func inEncoding(encoding string) unjudgeable {
-	return unjudgeable(fmt.Sprintf("the agent's stream is in the content encoding %q, which cannot be judged: let it send gzip or none", encoding))
+func (e unsupportedEncoding) Read([]byte) (int, error) {
+	return 0, fmt.Errorf("content encoding %q is not supported", string(e))
 }
 
-func ofType(media string) unjudgeable {
-	return unjudgeable(fmt.Sprintf("the agent's stream is of the type %q, the binary transport of AG-UI, which cannot be judged: let the client accept text/event-stream and nothing else", media))
+// unfilterable is the error for a stream that is withheld because the filter cannot read its
+// content.
+type unfilterable string
+
+func (u unfilterable) Error() string { return string(u) }
+
+func encodingError(encoding string) unfilterable {
+	return unfilterable(fmt.Sprintf("the agent's stream has the content encoding %q, which cannot be filtered; configure the agent to send gzip or no encoding", encoding))
+}
+
+func mediaTypeError(media string) unfilterable {
+	return unfilterable(fmt.Sprintf("the agent's stream has the type %q, the binary transport of AG-UI, which cannot be filtered; let the client accept only text/event-stream", media))
 }
 
 type lazyGzip struct {

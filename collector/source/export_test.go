@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Linger replaces how long a request outlives its client's leaving.
+// Linger replaces the time for which a request continues after its client has left.
 func (p *Proxy) Linger(d time.Duration) { p.linger = d }
 
-// Dial replaces how the agent is reached.
+// Dial replaces the function that connects to the agent.
 func (p *Proxy) Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) {
 	to := p.forward.Transport.(*upstream)
-	to.kept.DialContext, to.fresh.DialContext = dial, dial
+	to.reused.DialContext, to.single.DialContext = dial, dial
 }
 
-// Clock replaces the proxy's.
+// Clock replaces the proxy's clock.
 func (p *Proxy) Clock(now func() time.Time) { p.now = now }

@@ -1,4 +1,5 @@
-// Package source is where bytes come from: captures, and the answers of an agent that a proxy stands in front of.
+// Package source reads agents' streams: from recorded captures, through a reverse proxy in front of
+// the agent, and as a second subscriber (tail).
 package source
 
 import (
@@ -15,42 +16,42 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Stdin is the name of standard input as a capture.
+// Stdin is the Capture.Name of standard input.
 const Stdin = "-"
 
-// Capture is what an agent has answered, in a file or from standard input.
+// Capture is a recorded answer of an agent, in a file or on standard input.
 type Capture struct {
-	Name    string // of the file, or Stdin
-	Dialect string // or whatever names none, to find out
+	Name    string // the file's name, or Stdin
+	Dialect string // the name of a dialect; detected if no dialect has this name
 
-	// Seen is told how many bytes of the capture were read, and of how many, 0 where nobody knows; nil where nobody asks.
-	Seen func(read, size int64)
+	// OnRead is called with the number of bytes read so far and the size of the capture, 0 if unknown. It may be nil.
+	OnRead func(read, size int64)
 }
 
-func (c Capture) seen(read, size int64) {
-	if c.Seen != nil {
-		c.Seen(read, size)
+func (c Capture) report(read, size int64) {
+	if c.OnRead != nil {
+		c.OnRead(read, size)
 	}
 }
 
-// source is the capture's name in what comes of it.
-func (c Capture) source() string {
+// sourceName returns the name of the source in signals.
+func (c Capture) sourceName() string {
 	if c.Name == Stdin {
 		return "stdin"
 	}
 	return filepath.Base(c.Name)
 }
 
-// File observes a capture from its first byte to its last. The nonce of its stream is a hash of its content, so that the same
-// capture makes the same spans: it is read for that before anything is observed, and standard input kept. Once the context is
-// done, it reads no more, and returns the context's error.
-func File(ctx context.Context, c *collector.Collector, capture Capture) error {
+// ReadCapture observes a whole capture. It reads the capture twice (and keeps standard input in
+// memory), because the nonce of the stream is a hash of its content: the same capture makes the same
+// spans. If the context is done, it stops and returns the context's error.
+func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if capture.Name == Stdin {
-		content, err := io.ReadAll(&meter{Reader: os.Stdin, ctx: ctx, capture: capture})
+		content, err := io.ReadAll(&progressReader{Reader: os.Stdin, ctx: ctx, capture: capture})
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
-		return observe(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
+		return observeCapture(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
 	}
 	f, err := os.Open(capture.Name)
 	if err != nil {
@@ -61,35 +62,35 @@ func File(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if err != nil {
 		return err
 	}
-	return observe(ctx, c, f, info.Size(), capture)
+	return observeCapture(ctx, c, f, info.Size(), capture)
 }
 
-func observe(ctx context.Context, c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {
+func observeCapture(ctx context.Context, c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {
 	hash := sha256.New()
-	if _, err := io.Copy(hash, &meter{Reader: content, ctx: ctx}); err != nil {
-		return err // it names the file
+	if _, err := io.Copy(hash, &progressReader{Reader: content, ctx: ctx}); err != nil {
+		return err // an *fs.PathError, which names the file
 	}
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s := &event.Stream{Source: capture.source(), Nonce: hex.EncodeToString(hash.Sum(nil))}
-	return c.Observe(s, collector.Input{Reader: &meter{Reader: content, ctx: ctx, size: size, capture: capture}}, capture.Dialect)
+	s := &event.Stream{Source: capture.sourceName(), Nonce: hex.EncodeToString(hash.Sum(nil))}
+	return c.Observe(s, collector.Input{Reader: &progressReader{Reader: content, ctx: ctx, size: size, capture: capture}}, capture.Dialect)
 }
 
-// meter tells of what is read through it, until the context is done.
-type meter struct {
+// progressReader reports the progress of reading a capture. It fails once the context is done.
+type progressReader struct {
 	io.Reader
 	ctx        context.Context
 	capture    Capture
 	read, size int64
 }
 
-func (m *meter) Read(p []byte) (int, error) {
+func (m *progressReader) Read(p []byte) (int, error) {
 	if err := m.ctx.Err(); err != nil {
 		return 0, err
 	}
 	n, err := m.Reader.Read(p)
 	m.read += int64(n)
-	m.capture.seen(m.read, m.size)
+	m.capture.report(m.read, m.size)
 	return n, err
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// told is a sink that notes what it is told of streams and frames.
-type told struct{ got, nonces []string }
+// frameRecorder is a sink that records streams and frames.
+type frameRecorder struct{ got, nonces []string }
 
-func (s *told) Open(e *event.Stream) {
+func (s *frameRecorder) Open(e *event.Stream) {
 	s.got = append(s.got, "open "+e.Source)
 	s.nonces = append(s.nonces, e.Nonce)
 }
 
-func (s *told) Consume(b *event.Batch) { s.got = append(s.got, b.Agent+string(b.Rejected)) }
+func (s *frameRecorder) Consume(b *event.Batch) { s.got = append(s.got, b.Agent+string(b.Rejected)) }
 
-func (s *told) Close(_ *event.Stream, end event.End, _ time.Time) {
+func (s *frameRecorder) Close(_ *event.Stream, end event.End, _ time.Time) {
 	s.got = append(s.got, map[event.End]string{event.EndOfStream: "ended", event.EndUnobserved: "unobserved"}[end])
 }
 
-// TestFile reads a capture by its name and from standard input, the same each time, and says which file there is not.
+// TestFile checks that a capture is read the same from a file and from standard input, with the same nonce, and that errors name the file.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "talk.sse")
@@ -43,27 +43,27 @@ func TestFile(t *testing.T) {
 	os.Stdin = standard
 	defer func() { os.Stdin = before }()
 
-	s := &told{}
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 16, JSONDepth: 64}, s)
+	s := &frameRecorder{}
+	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 16, MaxJSONDepth: 64}, s)
 	for _, from := range []string{name, Stdin} {
-		if err := File(t.Context(), c, Capture{Name: from}); err != nil {
-			t.Errorf("%s: %v", from, err)
+		if err := ReadCapture(t.Context(), c, Capture{Name: from}); err != nil {
+			t.Errorf("reading %s: %v", from, err)
 		}
 	}
 	const want = "open talk.sse, a, b, truncated, ended, open stdin, a, b, truncated, ended"
 	if got := strings.Join(s.got, ", "); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+		t.Errorf("the sink gets %s\nwant %s", got, want)
 	}
 	if s.nonces[0] != s.nonces[1] || len(s.nonces[0]) != 64 {
-		t.Errorf("the nonces of one content are %q", s.nonces)
+		t.Errorf("the nonces of the same content are %q, want equal ones", s.nonces)
 	}
-	if err := File(t.Context(), c, Capture{Name: Stdin}); err != nil || len(s.nonces) != 3 || s.nonces[2] == s.nonces[1] {
-		t.Errorf("nothing more: %v, %q", err, s.nonces)
+	if err := ReadCapture(t.Context(), c, Capture{Name: Stdin}); err != nil || len(s.nonces) != 3 || s.nonces[2] == s.nonces[1] {
+		t.Errorf("reading empty standard input: %v, nonces %q", err, s.nonces)
 	}
-	if err := File(t.Context(), c, Capture{Name: filepath.Join(dir, "gone.sse")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "gone.sse") {
-		t.Errorf("a file that is not there: %v", err)
+	if err := ReadCapture(t.Context(), c, Capture{Name: filepath.Join(dir, "gone.sse")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "gone.sse") {
+		t.Errorf("reading a missing file: %v", err)
 	}
-	if err := File(t.Context(), c, Capture{Name: dir}); err == nil || !strings.Contains(err.Error(), dir) || len(s.nonces) != 3 {
-		t.Errorf("a folder: %v", err)
+	if err := ReadCapture(t.Context(), c, Capture{Name: dir}); err == nil || !strings.Contains(err.Error(), dir) || len(s.nonces) != 3 {
+		t.Errorf("reading a folder: %v", err)
 	}
 }

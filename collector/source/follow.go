@@ -14,15 +14,16 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Poll is how Follow waits in a running program: a while, or until the context is done, which is its error.
-func Poll(ctx context.Context) error { return pause(ctx, pollEvery) }
+// WaitForPoll waits until Follow should check the file again. It returns the context's error if the
+// context is done before that.
+func WaitForPoll(ctx context.Context) error { return pause(ctx, pollInterval) }
 
-// pollEvery is how long a file that has grown may stay unread.
-const pollEvery = 200 * time.Millisecond
+// pollInterval is the time between two checks of a file that has not grown.
+const pollInterval = 200 * time.Millisecond
 
-// Follow observes a capture that is still being written, until the context is done. At the end of a file it waits and looks again.
-// A file that was cut and written anew, or another of its name, is another stream: what was open in the one before ends with it.
-// What is no file, as standard input or a named pipe, is observed to its end.
+// Follow observes a capture that is still being written, until the context is done. At the end of the
+// file it calls wait and reads again. If the file is truncated or replaced, the stream ends and another
+// one begins. Standard input and named pipes are observed to their end.
 func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait func(context.Context) error) error {
 	if capture.Name == Stdin {
 		return followPipe(ctx, c, os.Stdin, capture)
@@ -41,8 +42,8 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 			defer f.Close()
 			return followPipe(ctx, c, f, capture)
 		}
-		g := &growing{ctx: ctx, wait: wait, name: capture.Name, file: f, info: info}
-		err = c.Observe(unended(capture), collector.Input{Reader: g, End: g.end}, capture.Dialect)
+		g := &growingFile{ctx: ctx, wait: wait, name: capture.Name, file: f, info: info}
+		err = c.Observe(openStream(capture), collector.Input{Reader: g, End: g.end}, capture.Dialect)
 		f.Close()
 		if err != nil || ctx.Err() != nil {
 			return err
@@ -56,12 +57,14 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 	}
 }
 
-// unended is a stream whose content cannot be hashed before it is there.
-func unended(capture Capture) *event.Stream {
-	return &event.Stream{Source: capture.source(), Nonce: rand.Text()}
+// openStream returns the stream of a capture that is still being written. Its nonce is random, since
+// the content cannot be hashed yet.
+func openStream(capture Capture) *event.Stream {
+	return &event.Stream{Source: capture.sourceName(), Nonce: rand.Text()}
 }
 
-// reopen waits for a file to be there again: between its end and this it may have been moved away once more.
+// reopen opens a file that was replaced. It waits while the file does not exist: it may have been
+// moved again.
 func reopen(ctx context.Context, name string, wait func(context.Context) error) (*os.File, error) {
 	for {
 		f, err := os.Open(name)
@@ -74,79 +77,82 @@ func reopen(ctx context.Context, name string, wait func(context.Context) error) 
 	}
 }
 
-// growing is a file to which others append, up to where it is cut or replaced.
-type growing struct {
-	ctx      context.Context
-	wait     func(context.Context) error
-	name     string
-	file     *os.File
-	info     os.FileInfo
-	offset   int64
-	last     []byte // that were read
-	waited   bool
-	replaced bool
+// growingFile reads a file to which another process appends, until the file is truncated or replaced.
+type growingFile struct {
+	ctx           context.Context
+	wait          func(context.Context) error
+	name          string
+	file          *os.File
+	info          os.FileInfo
+	offset        int64
+	lastRead      []byte // the last bytes read, at most lastBytes
+	hasWaited     bool
+	foundReplaced bool
 }
 
-// lastBytes is how many bytes before the end tell a file that has grown from one that was cut and is as long again.
+// lastBytes is the number of bytes that are compared. They distinguish a file that has grown from one
+// that was truncated and has then grown to the same length.
 const lastBytes = 256
 
-func (g *growing) Read(p []byte) (int, error) {
+func (g *growingFile) Read(p []byte) (int, error) {
 	for {
-		if g.ctx.Err() != nil || g.waited && g.isCut() {
+		if g.ctx.Err() != nil || g.hasWaited && g.isTruncated() {
 			return 0, io.EOF
 		}
 		n, err := g.file.Read(p)
 		switch {
 		case n > 0:
-			g.waited, g.offset = false, g.offset+int64(n)
-			g.last = append(g.last, p[:n]...)
-			g.last = append(g.last[:0], g.last[max(len(g.last)-lastBytes, 0):]...)
+			g.hasWaited, g.offset = false, g.offset+int64(n)
+			g.lastRead = append(g.lastRead, p[:n]...)
+			g.lastRead = append(g.lastRead[:0], g.lastRead[max(len(g.lastRead)-lastBytes, 0):]...)
 			return n, nil
 		case err != io.EOF:
 			return 0, err
-		case g.replaced:
+		case g.foundReplaced:
 			return 0, io.EOF
 		case g.isReplaced():
-			g.replaced = true // after whatever was appended before that
+			g.foundReplaced = true // read once more: bytes may have been appended before the replacement
 		case g.wait(g.ctx) != nil:
 			return 0, io.EOF
 		default:
-			g.waited = true
+			g.hasWaited = true
 		}
 	}
 }
 
-func (g *growing) isCut() bool {
-	now := make([]byte, len(g.last))
+func (g *growingFile) isTruncated() bool {
+	now := make([]byte, len(g.lastRead))
 	n, _ := g.file.ReadAt(now, g.offset-int64(len(now)))
-	return !bytes.Equal(now[:n], g.last)
+	return !bytes.Equal(now[:n], g.lastRead)
 }
 
-// isReplaced says whether the name is another file's. Where it is nobody's, somebody may still append to this one.
-func (g *growing) isReplaced() bool {
+// isReplaced reports whether the name now belongs to another file. A file that has merely been removed
+// or renamed may still grow.
+func (g *growingFile) isReplaced() bool {
 	info, err := os.Stat(g.name)
 	return err == nil && !os.SameFile(info, g.info)
 }
 
-// end says of a file that was read to its end, for now or for good, just what a replay of it would.
-func (g *growing) end() event.End {
+// end returns how the stream ended. The result for a file that was read to its end is the same
+// as in ReadCapture.
+func (g *growingFile) end() event.End {
 	if info, err := g.file.Stat(); g.ctx.Err() != nil && err == nil && g.offset < info.Size() {
 		return event.EndShutdown
 	}
 	return event.EndOfStream
 }
 
-// followPipe observes what cannot be asked whether it has more, until it ends or the context is done.
+// followPipe observes a pipe until it ends or the context is done.
 func followPipe(ctx context.Context, c *collector.Collector, from io.Reader, capture Capture) error {
 	out, in := io.Pipe()
 	defer out.Close()
-	// A read that waits cannot be broken off: it ends with its next byte, with its pipe, or with the program.
+	// A blocked read cannot be interrupted: the goroutine ends when the next byte arrives, or when the pipe or the program ends.
 	go func() {
 		_, err := io.Copy(in, from)
 		in.CloseWithError(err)
 	}()
 	defer context.AfterFunc(ctx, func() { in.Close() })()
-	return c.Observe(unended(capture), collector.Input{Reader: out, End: func() event.End {
+	return c.Observe(openStream(capture), collector.Input{Reader: out, End: func() event.End {
 		if ctx.Err() != nil {
 			return event.EndShutdown
 		}

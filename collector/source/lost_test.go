@@ -9,23 +9,23 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestLostStreamsTakeNoMemory has observation of a stream end for want of room: what passes after it is neither copied nor made into
-// batches that are thrown away. With many stalled readers these were nine tenths of all allocations.
+// TestLostStreamsTakeNoMemory checks that, after a queue has overflowed, the rest of the stream is neither copied nor kept in batches. With
+// many stalled readers, this was nine tenths of all allocations.
 func TestLostStreamsTakeNoMemory(t *testing.T) {
-	const frames, limit = 1000, 1 // byte: nothing has room
+	const frames, limit = 1000, 1 // bytes: no element fits
 	allocated := func(pass func()) float64 { return testing.AllocsPerRun(1, pass) }
 
 	lost := 0
 	unseen := func(_ string, bytes int) { lost += bytes }
 	copied := newTap(limit, nil, time.Now, unseen)
-	copied.copy([]byte("data: first\n\n"))
+	copied.write([]byte("data: first\n\n"))
 	piece := []byte("data: next\n\n")
 	if n := allocated(func() {
 		for range frames {
-			copied.copy(piece)
+			copied.write(piece)
 		}
 	}); n > 0 || lost != len("data: first\n\n")+2*frames*len(piece) {
-		t.Errorf("verbatim: %v allocations for %d pieces, %d bytes lost", n, frames, lost)
+		t.Errorf("verbatim: %v allocations for %d pieces, with %d bytes lost", n, frames, lost)
 	}
 
 	wire := strings.Repeat(yes, frames)
@@ -38,6 +38,6 @@ func TestLostStreamsTakeNoMemory(t *testing.T) {
 		}
 	})
 	if n > frames || lost != 2*len(wire) {
-		t.Errorf("filtered: %v allocations for %d frames, %d bytes lost of %d", n, frames, lost, 2*len(wire))
+		t.Errorf("filtered: %v allocations for %d frames, with %d of %d bytes lost", n, frames, lost, 2*len(wire))
 	}
 }

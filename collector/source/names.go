@@ -2,8 +2,8 @@ package source
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Names of the OpenTelemetry HTTP semantic conventions. They are constants of ours, as in exporter/spans; a test checks them
-// against a semconv package.
+// Attributes of the OpenTelemetry HTTP semantic conventions. They are declared here, as in
+// exporter/spans, and a test compares them with a semconv package.
 const (
 	requestMethod  = attribute.Key("http.request.method")
 	originalMethod = attribute.Key("http.request.method_original")
@@ -16,5 +16,5 @@ const (
 	errorType      = attribute.Key("error.type")
 )
 
-// Names of our own.
+// sourceName is an attribute of Delegraph.
 const sourceName = attribute.Key("delegraph.source")

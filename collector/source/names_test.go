@@ -13,8 +13,8 @@ import (
 	convention "go.opentelemetry.io/otel/semconv/v1.41.0"
 )
 
-// released maps our names to those of a semconv package.
-var released = map[attribute.Key]attribute.Key{
+// conventionNames maps our constants to those of a semconv package.
+var conventionNames = map[attribute.Key]attribute.Key{
 	requestMethod:  convention.HTTPRequestMethodKey,
 	originalMethod: convention.HTTPRequestMethodOriginalKey,
 	httpRoute:      convention.HTTPRouteKey,
@@ -26,7 +26,7 @@ var released = map[attribute.Key]attribute.Key{
 	errorType:      convention.ErrorTypeKey,
 }
 
-// TestNames reads the names out of names.go, so that none can be added without being checked against the conventions.
+// TestNames checks the names in names.go against the conventions. It parses the file, so that no name can be added unchecked.
 func TestNames(t *testing.T) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
 	if err != nil {
@@ -42,20 +42,20 @@ func TestNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theirs, isReleased := released[attribute.Key(name)]
+			theirs, isReleased := conventionNames[attribute.Key(name)]
 			if strings.HasPrefix(name, "delegraph.") == isReleased || isReleased && string(theirs) != name {
-				t.Errorf("%s is %q in the conventions", name, theirs)
+				t.Errorf("%s differs from the conventions, which have %q", name, theirs)
 			}
 			found++
 		}
 		return true
 	})
-	if found <= len(released) {
-		t.Errorf("names.go has %d names, the table of the conventions' %d", found, len(released))
+	if found <= len(conventionNames) {
+		t.Errorf("names.go has %d names, but conventionNames has %d", found, len(conventionNames))
 	}
 }
 
-// TestMethods checks the methods that spans name against the conventions' values.
+// TestMethods checks conventionalMethods against the values of the conventions.
 func TestMethods(t *testing.T) {
 	var theirs []string
 	for _, known := range []attribute.KeyValue{
@@ -67,9 +67,9 @@ func TestMethods(t *testing.T) {
 		theirs = append(theirs, known.Value.AsString())
 	}
 	if !slices.Equal(conventionalMethods, theirs) {
-		t.Errorf("%q, and in the conventions %q", conventionalMethods, theirs)
+		t.Errorf("conventionalMethods = %q, want %q as in the conventions", conventionalMethods, theirs)
 	}
 	if other := convention.HTTPRequestMethodOther.Value.AsString(); otherMethod != other {
-		t.Errorf("%s is %s in the conventions", otherMethod, other)
+		t.Errorf("otherMethod = %s, want %s as in the conventions", otherMethod, other)
 	}
 }

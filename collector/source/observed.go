@@ -13,10 +13,11 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// observe begins the observation of an answer that is a stream.
+// observe starts to observe an answer if it is a stream. It is the ModifyResponse of the reverse proxy:
+// an error withholds the answer from the client.
 func (p *Proxy) observe(resp *http.Response) error {
-	p.counters.Up(p.settings.Name, true)
-	if p.missed.Load() != nil && p.missed.Swap(nil) != nil {
+	p.counters.SetSourceUp(p.settings.Name, true)
+	if p.lastFailure.Load() != nil && p.lastFailure.Swap(nil) != nil {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
 	}
 	if err := p.restrict(resp); err != nil {
@@ -24,13 +25,13 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return p.upgraded(resp, x)
+		return p.prepareUpgrade(resp, x)
 	}
-	if x != nil && x.body.over != nil {
-		x.body.over() // where the transport did not read to the end of a body whose length it knows
+	if x != nil && x.body.onComplete != nil {
+		x.body.onComplete() // the transport does not read up to io.EOF if it knows the length of a body
 	}
-	if isBinary(resp.Header) && p.settings.Judge != nil {
-		return ofType(binaryEvents)
+	if isBinaryEvents(resp.Header) && p.settings.NewFilter != nil {
+		return mediaTypeError(binaryEvents)
 	}
 	if resp.Body == nil || resp.Body == http.NoBody {
 		return nil
@@ -40,205 +41,226 @@ func (p *Proxy) observe(resp *http.Response) error {
 		return nil
 	}
 	if x != nil && x.span != nil {
-		x.span.respond(resp.Header)
+		x.span.setTraceresponse(resp.Header)
 	}
-	s, names := p.stream(x)
+	s, names := p.describeStream(x)
 	encoding := contentEncoding(resp.Header)
-	body := &observedBody{ReadCloser: resp.Body, proxy: p, gone: resp.Request.Context()}
+	body := &observedBody{ReadCloser: resp.Body, proxy: p, client: resp.Request.Context()}
 	resp.Body = body
-	if open := x == nil || x.open; p.settings.Judge != nil && !open {
-		return p.judge(resp, body, s, names, x)
+	if open := x == nil || x.open; p.settings.NewFilter != nil && !open {
+		return p.filterStream(resp, body, s, names, x)
 	}
-	body.tap = newTap(p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
-	if p.settings.Judge != nil {
-		p.judgeOpen(resp, body, *s)
+	body.tap = newTap(p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
+	body.tap.slot.all = p.settings.ObserverSlots
+	if p.settings.NewFilter != nil {
+		p.filterOpenStream(resp, body, *s)
 	}
-	await := p.order.enter(body.tap.queue, s, x.began())
-	p.working.Go(func() {
-		defer p.order.leave(body.tap.queue)
+	await, observed := p.order.add(body.tap.queue, s, x.firstFrame()), p.keepSpan(x)
+	p.active.Go(func() {
+		defer observed()
+		defer p.order.remove(body.tap.queue)
 		await()
-		p.follow(s, body, x == nil || x.open, names, encoding)
+		p.observeCopy(s, body, x == nil || x.open, names, encoding)
 	})
 	return nil
 }
 
-// judge puts a judge into the path of an agent's stream, which then goes out in no encoding. What is decoded for the judge is
-// observed.
-func (p *Proxy) judge(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) error {
+// filterStream puts a filter into the path of an agent's stream and removes its content encoding. The
+// batches that are decoded for the filter are also observed.
+func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) error {
 	plain := decompress(body, contentEncoding(resp.Header))
-	if u, cannot := plain.(unreadable); cannot {
-		return inEncoding(string(u))
+	if u, cannot := plain.(unsupportedEncoding); cannot {
+		return encodingError(string(u))
 	}
-	judged := *s // the observer's own stays behind
-	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
-	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.Memory, p.now, p.unobserved)
-	r.upstream, r.memory = &counting{Reader: plain}, p.settings.Relays
-	r.decoding = p.collector.Decode(&judged, collector.Input{Reader: r.upstream, Arrival: p.now, End: body.end, Comments: true, Suggested: p.settings.Dialect == ""}, names...)
-	p.reframed(resp, r)
-	await := p.order.enter(r.queue, s, x.began())
-	p.working.Go(func() {
-		defer p.order.leave(r.queue)
+	filtered := *s // the observer has its own state
+	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
+	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
+	r.queue.slot.all = p.settings.ObserverSlots
+	r.upstream = &countingReader{Reader: plain}
+	r.memory = p.frameShare(resp.Request.Context())
+	body.memory = r.memory
+	r.decoding = p.collector.Decode(&filtered, collector.Input{
+		Reader: r.upstream, ReceivedAt: p.now, End: body.end, ReportComments: true, DialectFromPath: p.settings.Dialect == "",
+		BeforeGrow: r.beforeGrow,
+	}, names...)
+	p.replaceBody(resp, r)
+	await, observed := p.order.add(r.queue, s, x.firstFrame()), p.keepSpan(x)
+	p.active.Go(func() {
+		defer observed()
+		defer p.order.remove(r.queue)
 		await()
 		p.deliver(s, r)
 	})
 	return nil
 }
 
-// judgeOpen puts a judge into the path of a stream that need not be an agent's, of whatever dialect; not where it comes in an encoding
-// that it was not asked for, and no path says that it is one.
-func (p *Proxy) judgeOpen(resp *http.Response, body *observedBody, s event.Stream) {
+// filterOpenStream puts a filter into the path of a stream that may not come from an agent (see
+// route.open). A stream in an unsupported content encoding passes, because its path does not identify it
+// as an agent's.
+func (p *Proxy) filterOpenStream(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
-	if _, cannot := plain.(unreadable); cannot {
+	if _, cannot := plain.(unsupportedEncoding); cannot {
 		return
 	}
-	r := newRelayed(body, p.settings.Judge(), p.settings.Panics)
-	r.memory = p.settings.Relays
-	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.Decoding {
-		return p.collector.Decode(&s, collector.Input{Reader: in, Arrival: p.now, Sure: true, Comments: true})
+	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
+	r.memory = p.frameShare(resp.Request.Context())
+	body.memory = r.memory
+	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
+		return p.collector.Decode(&s, collector.Input{Reader: in, ReceivedAt: p.now, BeforeGrow: r.beforeGrow, RequireSure: true, ReportComments: true})
 	})
-	p.reframed(resp, r)
+	p.replaceBody(resp, r)
 }
 
-func (p *Proxy) reframed(resp *http.Response, body io.ReadCloser) {
+// replaceBody replaces the body of an answer and removes the headers that described the original one.
+func (p *Proxy) replaceBody(resp *http.Response, body io.ReadCloser) {
 	resp.Body, resp.ContentLength = body, -1
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "ETag"} {
 		resp.Header.Del(name)
 	}
 }
 
-// stream describes the answer: on a run path it holds the run that the request asked for. The names are those of the dialects
-// that it may be of.
-func (p *Proxy) stream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, Agent: p.settings.Agent, Nonce: rand.Text(), Live: true, Opened: p.now()}
+// describeStream returns the stream that an answer carries, with the identity that the request gives,
+// and the names of the dialects that it may have.
+func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
+	s := &event.Stream{Source: p.settings.Name, ConfiguredAgent: p.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: p.now()}
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}
-	if s.Opened = x.opened; !x.continues {
-		s.Answer, s.Parent = true, x.parent // what goes on for hours is no part of one request's trace
+	if s.OpenedAt = x.opened; !x.continues {
+		s.SingleRun, s.ParentSpan = true, x.parent // a stream that continues for hours is not part of one request's trace
+		if x.span != nil {
+			s.RunFailed = x.span.setRunFailure
+		}
 	}
 	var names []string
 	for _, d := range x.dialects {
 		names = append(names, d.Name())
 	}
 	identity, reason := p.identify(x)
+	if p.settings.OnSession == nil { // otherwise the request is read again when it is complete
+		x.body.discard()
+	}
 	s.Identity = identity
 	switch {
-	case x.open && identity.Asks != "": // its body says whose answer it is, though its path does not
-		x.open, names = false, []string{identity.Asks}
+	case x.open && identity.RequestDialect != "": // the request body names the dialect, the path does not
+		x.open, names = false, []string{identity.RequestDialect}
 	case x.open:
 		names = []string{p.settings.Dialect}
 	}
 	if !x.open && len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	if identity.Joins != "" {
-		s.Answer, s.Parent = false, event.SpanContext{} // the run is another request's
+	if identity.JoinedRun != "" {
+		s.SingleRun, s.ParentSpan, s.RunFailed = false, event.SpanContext{}, nil // the run belongs to another request
 	}
 	if reason != "" && x.span != nil {
-		p.counters.Unread(p.settings.Name, reason)
+		p.counters.CountUnreadRequest(p.settings.Name, reason)
 	}
 	return s, names
 }
 
-// identify reads a run request; a dialect that panics finds nothing in it.
+// identify returns the identity that a run request gives. It is empty if a dialect panics.
 func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
 	defer p.settings.Panics.Recover(recovery.Request, func() { reason = UnreadPanic })
 	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
 }
 
-// name tells of the session that a request names.
-func (p *Proxy) name(x *exchange) {
+// reportSession calls OnSession with the session that a request names.
+func (p *Proxy) reportSession(x *exchange) {
 	if identity, _ := p.identify(x); identity.Session != "" {
-		p.settings.Named(identity.Session)
+		p.settings.OnSession(identity.Session)
 	}
 }
 
-// deliver observes what is decoded for the judge. After a panic the stream itself goes on.
-func (p *Proxy) deliver(s *event.Stream, r *relayed) {
-	defer p.settings.Panics.Recover(recovery.Observation, func() { r.queue.abandon(UnobservedPanic, r.queue.taken.bytes) })
-	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.take(); return b }, r.end)
+// deliver observes the batches that were decoded for the filter. After a panic the relayed stream
+// continues.
+func (p *Proxy) deliver(s *event.Stream, r *filteredBody) {
+	defer p.settings.Panics.Recover(recovery.Observation, func() { r.queue.abandon(UnobservedPanic, r.queue.current.bytes) })
+	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.next(); return b }, r.end)
 }
 
-// follow reads the copy of a stream to its end. An open one need not be an agent's.
-func (p *Proxy) follow(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
+// observeCopy observes the copy of a stream to its end. An open stream may not come from an agent.
+func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
 	tap := body.tap
-	plain := &toTheEnd{decoded: decompress(tap, encoding), source: tap}
-	var consumed int64
-	in := collector.Input{Reader: plain, Arrival: tap.arrival, End: body.end, Consumed: &consumed, Sure: open, Suggested: p.settings.Dialect == ""}
-	half := func() int { // bytes of a frame that was not consumed
+	plain := &drainingReader{decoded: decompress(tap, encoding), source: tap, maxFrame: p.settings.FrameLimit}
+	defer plain.release()
+	in := collector.Input{Reader: plain, ReceivedAt: tap.arrival, End: body.end, ConsumedBytes: &plain.consumed, RequireSure: open, DialectFromPath: p.settings.Dialect == ""}
+	partial := func() int { // bytes of the last frame if it was not consumed
 		if encoding != "" {
-			return 0 // nobody knows where it began
+			return 0 // the position in the encoded stream is unknown
 		}
-		return tap.given - int(consumed)
+		return tap.delivered - int(plain.consumed)
 	}
-	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, half()+len(tap.reading.bytes)) })
+	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, partial()+len(tap.current.bytes)) })
 	err := p.collector.Observe(s, in, names...)
-	if _, loses := tap.end(); loses != "" {
-		p.unobserved(loses, half())
+	if _, reason := tap.ending(); reason != "" {
+		p.countUnobserved(reason, partial())
 	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		p.unobserved(UnobservedEncoding, tap.given-plain.read) // the client has the bytes, we cannot read them
+		p.countUnobserved(UnobservedEncoding, tap.delivered-plain.read)
 	}
 }
 
-func (p *Proxy) unobserved(reason string, bytes int) {
+func (p *Proxy) countUnobserved(reason string, bytes int) {
 	if bytes > 0 {
-		p.counters.Unobserved(p.settings.Name, reason, bytes)
+		p.counters.CountUnobserved(p.settings.Name, reason, bytes)
 	}
 }
 
-// observedBody is the agent's answer on its way to the client, or to the judge.
+// observedBody is the agent's answer on its way to the client or to the filter.
 type observedBody struct {
 	io.ReadCloser
-	proxy *Proxy
-	tap   *tap            // has a copy; nil where what the judge reads is observed
-	gone  context.Context // done when the client has left
+	proxy  *Proxy
+	tap    *tap            // gets a copy; nil if the filter's batches are observed
+	memory *frameShare     // nil if the stream is not filtered
+	client context.Context // done when the client has left
 
-	mu     sync.Mutex
-	ended  bool
-	ending event.End
+	mu         sync.Mutex
+	isFinished bool
+	endReason  event.End
 }
 
-// Read is called when the client has what came before: only then is that observed.
+// Read wakes the observer first: the client has received all earlier bytes when Read is called.
 func (b *observedBody) Read(p []byte) (int, error) {
 	if b.tap != nil {
 		b.tap.wake()
 	}
 	n, err := b.ReadCloser.Read(p)
+	b.memory.touch()
 	if b.tap != nil {
-		b.tap.copy(p[:n])
+		b.tap.write(p[:n])
 	}
 	if err != nil {
 		brokeOff := !errors.Is(err, io.EOF)
-		clientLeft := brokeOff && b.gone.Err() != nil
+		clientLeft := brokeOff && b.client.Err() != nil
 		if brokeOff && !clientLeft {
-			b.proxy.counters.BrokeOff(b.proxy.settings.Name)
+			b.proxy.counters.CountBrokenAnswer(b.proxy.settings.Name)
 		}
 		b.finish(clientLeft, brokeOff)
 	}
 	return n, err
 }
 
-// Close is the proxy's: before the end of the stream it means that the client no longer reads.
+// Close is called by the reverse proxy. Before the end of the stream it means that the client has left.
 func (b *observedBody) Close() error {
 	b.finish(true, false)
 	return b.ReadCloser.Close()
 }
 
-// finish closes the tap; the first to say how the stream ended is right.
+// finish closes the tap and records how the stream ended. Only the first call counts.
 func (b *observedBody) finish(clientLeft, broke bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended {
+	if b.isFinished {
 		return
 	}
-	b.ended = true
+	b.isFinished = true
 	switch {
 	case clientLeft && b.proxy.stopped.Err() != nil:
-		b.ending = event.EndShutdown
+		b.endReason = event.EndShutdown
 	case clientLeft:
-		b.ending = event.EndClientLeft
+		b.endReason = event.EndClientLeft
 	case broke:
-		b.ending = event.EndBroken
+		b.endReason = event.EndBroken
 	}
 	if b.tap != nil {
 		b.tap.close(0)
@@ -247,11 +269,11 @@ func (b *observedBody) finish(clientLeft, broke bool) {
 
 func (b *observedBody) end() event.End {
 	if b.tap != nil {
-		if _, loses := b.tap.end(); loses != "" {
+		if _, reason := b.tap.ending(); reason != "" {
 			return event.EndUnobserved
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.ending
+	return b.endReason
 }

@@ -8,24 +8,29 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// order observes the streams of a source in the order in which they were received, as far as streams that share a run need it. A client
-// has each frame before it is observed, and may send the next request because of it. Therefore a stream that listens to a run, or answers
-// one, is opened after everything received before it was observed, and before the close of any stream that ends later. The close of a
-// stream comes between what a stream that listens received before and after it, and so does the close of one that listens among all others.
+// order ensures that streams that share a run are observed in the order in which they were received. A
+// client gets each frame before the frame is observed, and may then send a request that depends on it. A
+// listening stream is one that joins the run of another request
+// (event.Identity.JoinedRun). The rules are:
+//   - The open of a listening stream, or of one that answers a run's question, is observed after
+//     everything received before it, and before the close of any stream that ends later.
+//   - The close of any stream is observed between the frames that listening streams received before
+//     and after it. The close of a listening stream is ordered likewise among all streams.
 //
-// Only observations wait: for the observation of what was received earlier, which cannot be a circle, and for at most headStart.
+// Only observation waits, never the relay. It waits only for the observation of earlier data, so a cycle
+// is not possible. It waits for the first frames of other requests for at most maxRequestWait.
 type order struct {
 	mu        sync.Mutex
-	streams   map[ordered]struct{} // those whose observation is not over
-	listening map[ordered]struct{} // those of them that listen
-	beginning map[*signal]struct{} // requests that may begin a run, by their first frames
+	streams   map[orderedQueue]struct{} // streams that are being observed
+	listening map[orderedQueue]struct{} // the listening ones among them
+	pending   map[*signal]struct{}      // the first-frame signals of requests that may begin a run
 }
 
 func newOrder() order {
-	return order{streams: map[ordered]struct{}{}, listening: map[ordered]struct{}{}, beginning: map[*signal]struct{}{}}
+	return order{streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, pending: map[*signal]struct{}{}}
 }
 
-// signal is closed at most once.
+// signal is a channel that may be closed more than once.
 type signal struct {
 	done chan struct{}
 	once sync.Once
@@ -35,65 +40,69 @@ func newSignal() *signal { return &signal{done: make(chan struct{})} }
 
 func (s *signal) close() { s.once.Do(func() { close(s.done) }) }
 
-// ordered is the queue of a stream.
-type ordered interface {
+// orderedQueue is the queue of a stream, with elements of any type.
+type orderedQueue interface {
 	fence(after <-chan struct{}, atEnd bool) (reached <-chan struct{})
-	part() *turn
-	leave()
+	state() *orderState
+	release()
 }
 
-// headStart is how long a stream that listens waits for the first frame of requests that came before it. An agent may send it its first
-// frame earlier than the request that began the run: A2A agents notify others of a task before they answer.
-const headStart = time.Second
+// maxRequestWait is how long a listening stream waits for the first frames of earlier requests. An agent
+// may send a listener its first frame before it answers the request that began the run: A2A agents
+// notify subscribers of a task before they answer.
+const maxRequestWait = time.Second
 
-// begin notes a request that may begin a run. The signal is to be closed when its first frame was observed, or none will be.
-func (o *order) begin() *signal {
+// expect registers a request that may begin a run. The caller closes the returned signal when the first
+// frame of the answer has been observed, or when there will be none.
+func (o *order) expect() *signal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	first := newSignal()
-	o.beginning[first] = struct{}{}
+	o.pending[first] = struct{}{}
 	return first
 }
 
-// forget is called when a request is over without a stream.
-func (o *order) forget(first *signal) {
+// abandon removes a request that has ended without a stream.
+func (o *order) abandon(first *signal) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.beginning, first)
+	delete(o.pending, first)
 	first.close()
 }
 
-// enter adds a stream with the signal of its request, and returns a function that waits until the stream may be opened.
-func (o *order) enter(q ordered, s *event.Stream, own *signal) (await func()) {
+// add adds a stream with the first-frame signal of its request. It returns a function that waits until
+// the stream may be opened.
+func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t, listens := q.part(), s.Joins != ""
-	t.order, t.heard = o, own
+	t, listens := q.state(), s.JoinedRun != ""
+	t.order, t.firstFrame = o, own
 	if listens {
-		delete(o.beginning, own)
+		delete(o.pending, own)
 		own.close()
 	}
 	var before, first []<-chan struct{}
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
-			before = append(before, other.fence(t.opened, true))
+			before = append(before, other.fence(t.openObserved, true))
 		}
 	}
 	if listens {
-		for other := range o.beginning {
+		for other := range o.pending {
 			first = append(first, other.done)
 		}
 		o.listening[q] = struct{}{}
 	}
 	o.streams[q] = struct{}{}
 	return func() {
-		awaitFor(first, headStart)
+		awaitFor(first, maxRequestWait)
 		awaitAll(before)
 	}
 }
 
-// end closes the queue of a stream that has ended. The close is observed after the given channels are closed.
-func (o *order) end(q ordered, closes func(before []<-chan struct{})) {
+// end calls closes for a stream that has ended, with the channels that must be closed before its close
+// is observed.
+func (o *order) end(q orderedQueue, closes func(before []<-chan struct{})) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var before []<-chan struct{}
@@ -104,98 +113,101 @@ func (o *order) end(q ordered, closes func(before []<-chan struct{})) {
 		}
 		for other := range others {
 			if other != q {
-				before = append(before, other.fence(q.part().over, false))
+				before = append(before, other.fence(q.state().closeObserved, false))
 			}
 		}
 	}
 	closes(before)
 }
 
-// leave removes a stream whose close was observed.
-func (o *order) leave(q ordered) {
+// remove removes a stream whose close has been observed.
+func (o *order) remove(q orderedQueue) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.streams, q)
 	delete(o.listening, q)
-	delete(o.beginning, q.part().heard)
-	q.leave()
+	delete(o.pending, q.state().firstFrame)
+	q.release()
 }
 
-// turn is the part of a stream in the order. What changes is guarded by the lock of its queue.
-type turn struct {
-	order *order // nil where the stream takes no part
+// orderState is the state of a stream in the order. The lock of its queue guards it.
+type orderState struct {
+	order *order // nil if the stream takes no part
 
-	opened, over chan struct{} // closed once the open, the close was observed
-	heard        *signal       // closed once the first element was observed
+	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
+	firstFrame                  *signal       // closed once the first element was observed
 
-	last  []<-chan struct{} // the close waits for these
-	asked int               // how many elements the observer has asked for; no more than 2 are counted
-	idle  bool              // the observer waits for the next one
+	last      []<-chan struct{} // channels that the close waits for
+	requested int               // number of elements that the observer has asked for, at most 2
+	idle      bool              // the observer waits for the next one
 }
 
-func newTurn() turn {
-	return turn{opened: make(chan struct{}), over: make(chan struct{})}
+func newOrderState() orderState {
+	return orderState{openObserved: make(chan struct{}), closeObserved: make(chan struct{})}
 }
 
-func (t *turn) part() *turn { return t }
+func (t *orderState) state() *orderState { return t }
 
-// advance notes that the observer asks for an element: it has observed all before it.
-func (t *turn) advance() {
-	switch t.asked {
+// advance records that the observer asks for an element, so it has observed all earlier ones.
+func (t *orderState) advance() {
+	switch t.requested {
 	case 0:
-		close(t.opened)
+		close(t.openObserved)
 	case 1:
-		if t.heard != nil {
-			t.heard.close()
+		if t.firstFrame != nil {
+			t.firstFrame.close()
 		}
 	}
-	t.asked = min(t.asked+1, 2)
+	t.requested = min(t.requested+1, 2)
 }
 
-// mark stands between elements of a queue.
-type mark struct {
-	reached chan struct{}   // closed once the observer is here; nil where nothing waits for that
-	after   <-chan struct{} // what follows waits for it; nil where it need not
+// barrier is an entry between the elements of a queue.
+type barrier struct {
+	reached chan struct{}   // closed once the observer gets here; nil if nothing waits for that
+	after   <-chan struct{} // the following elements wait until it is closed; nil if they need not wait
 }
 
-func (m *mark) pass() {
+func (m *barrier) reach() {
 	if m.reached != nil {
 		close(m.reached)
 	}
 }
 
-// fence returns a channel that is closed once everything put so far was observed; nil if it was already. What is put later is observed
-// after the other channel is closed; with atEnd, only the end is.
+// fence returns a channel that is closed once everything put so far has been observed, or nil if it
+// already has been. Elements that are put later wait until the channel after is closed. With atEnd, only
+// the end of the stream waits for it.
 func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.loses != "" {
-		return q.over // the end is observed next, and must not wait for what came after it
+	if q.closed || q.lossReason != "" {
+		return q.closeObserved // the end is observed next and must not wait for later data
 	}
 	if atEnd {
 		q.last, after = append(slices.DeleteFunc(q.last, isClosed), after), nil
 	}
-	m := &mark{after: after}
+	m := &barrier{after: after}
 	if q.idle {
-		q.waiting = slices.DeleteFunc(q.waiting, func(e queued[E]) bool { return e.mark != nil && isClosed(e.mark.after) })
+		q.waiting = slices.DeleteFunc(q.waiting, func(e queued[E]) bool { return e.barrier != nil && isClosed(e.barrier.after) })
 	}
-	if !q.idle || slices.ContainsFunc(q.waiting, func(e queued[E]) bool { return e.mark == nil }) {
+	if !q.idle || slices.ContainsFunc(q.waiting, func(e queued[E]) bool { return e.barrier == nil }) {
 		m.reached = make(chan struct{})
 	}
 	if m.reached != nil || m.after != nil {
-		q.waiting = append(q.waiting, queued[E]{mark: m})
+		q.waiting = append(q.waiting, queued[E]{barrier: m})
 	}
 	return m.reached
 }
 
-// leave is called once the close was observed, or the observation has failed.
-func (q *queue[E]) leave() {
+// release unblocks everything that waits for this stream. It is called once the close has been observed
+// or the observation has failed.
+func (q *queue[E]) release() {
+	q.slot.release()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.asked < 2 {
+	for q.requested < 2 {
 		q.advance()
 	}
-	close(q.over)
+	close(q.closeObserved)
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -215,7 +227,7 @@ func awaitAll(all []<-chan struct{}) {
 	}
 }
 
-// awaitFor waits no longer than the given time for all together.
+// awaitFor waits for all channels together, but no longer than d.
 func awaitFor(all []<-chan struct{}, d time.Duration) {
 	if len(all) == 0 {
 		return

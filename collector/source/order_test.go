@@ -20,41 +20,42 @@ import (
 	"github.com/delegraph/delegraph/collector/proof"
 )
 
-// TestObservationKeepsOrder relays streams while nothing is observed, then observes them in every order that is possible. "+a" asks for
-// a run, "+b?" listens to it, "+c!" answers it. "a:1" is a frame, "-a" the end of a stream, "-a." a client that leaves, "~" a pause.
+// TestObservationKeepsOrder relays streams while nothing is observed, then observes them in each possible order. In the steps, "+a" requests
+// a run, "+b?" subscribes to it, "+c!" answers its question, "a:1" is a frame, "-a" the end of a stream, "-a." a client that leaves, and "~"
+// a pause.
 func TestObservationKeepsOrder(t *testing.T) {
 	for _, c := range []struct {
 		name, steps string
-		orders      int // least number of them, so that the test cannot lose its subject
+		orders      int // the minimum number of orders, so that the test cannot become empty
 	}{
-		{"a listener", "+a a:1 +b? b:2 a:3 b:3 -a -b", 4},
-		{"a listener of which the request's client hears first", "+a a:1 +b? a:3 -a b:2 b:3 -b", 1},
-		{"a client that goes over to another stream", "+a a:1 +b? b:2 -a. b:3 -b", 1},
-		{"a listener that leaves", "+a a:1 +b? b:2 a:2 -b. a:3 -a", 2},
-		{"two listeners", "+a a:1 +b? b:2 +c? c:2 a:3 b:3 c:3 -b -a -c", 6},
-		{"a request beside it", "+a +d a:1 d:1 +b? b:2 -d -a -b", 2},
-		{"a listener after the end", "+a a:1 -a +b? b:2 -b", 1},
+		{"a subscriber", "+a a:1 +b? b:2 a:3 b:3 -a -b", 4},
+		{"a subscriber that gets a frame after the first client", "+a a:1 +b? a:3 -a b:2 b:3 -b", 1},
+		{"a client that changes to another stream", "+a a:1 +b? b:2 -a. b:3 -b", 1},
+		{"a subscriber that leaves", "+a a:1 +b? b:2 a:2 -b. a:3 -a", 2},
+		{"two subscribers", "+a a:1 +b? b:2 +c? c:2 a:3 b:3 c:3 -b -a -c", 6},
+		{"an unrelated request", "+a +d a:1 d:1 +b? b:2 -d -a -b", 2},
+		{"a subscriber after the end", "+a a:1 -a +b? b:2 -b", 1},
 		{"an answer", "+a a:1 +c! c:2 a:3 -a -c", 4},
-		{"a listener that is served first", "+a +b? b:2 a:1 a:3 b:3 -a -b", 4},
-		{"a listener that is served long before", "+a +b? b:2 ~ a:1 a:3 b:3 -a -b", 8},
+		{"a subscriber that is served first", "+a +b? b:2 a:1 a:3 b:3 -a -b", 4},
+		{"a subscriber that is served long before", "+a +b? b:2 ~ a:1 a:3 b:3 -a -b", 8},
 	} {
 		for _, filtered := range []bool{false, true} {
-			steps, seen := strings.Fields(c.steps), 0
-			for choices := []int{}; choices != nil; seen++ {
+			steps, tried := strings.Fields(c.steps), 0
+			for choices := []int{}; choices != nil; tried++ {
 				var order []string
 				synctest.Test(t, func(t *testing.T) { order, choices = observeIn(t, steps, choices, filtered) })
 				if wrong := outOfOrder(steps, order); wrong != "" {
 					t.Fatalf("%s, filtered %t: %s: observed as %s: %s", c.name, filtered, c.steps, strings.Join(order, " "), wrong)
 				}
 			}
-			if seen < c.orders {
-				t.Errorf("%s, filtered %t: %d orders", c.name, filtered, seen)
+			if tried < c.orders {
+				t.Errorf("%s, filtered %t: %d orders were tried, want at least %d", c.name, filtered, tried, c.orders)
 			}
 		}
 	}
 }
 
-// outOfOrder returns what contradicts the order in which the steps were received, or "".
+// outOfOrder returns the first violation of the order in which the steps were received, or "".
 func outOfOrder(steps, order []string) string {
 	if want := slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return step == "~" }); len(order) != len(want) {
 		return "not everything was observed"
@@ -69,7 +70,7 @@ func outOfOrder(steps, order []string) string {
 			if a == b || a == "~" || b == "~" {
 				continue
 			}
-			matters := later[0] == '+' && strings.ContainsAny(later, "?!") || // it may be asked for because of what came before
+			matters := later[0] == '+' && strings.ContainsAny(later, "?!") || // the client may request it because of earlier frames
 				earlier[0] == '+' && strings.ContainsAny(earlier, "?!") && later[0] == '-' ||
 				(earlier[0] == '-' || later[0] == '-') && (listens(a) || listens(b)) && earlier[0] != '+'
 			if matters && slices.Index(order, earlier) > slices.Index(order, later) {
@@ -82,8 +83,8 @@ func outOfOrder(steps, order []string) string {
 
 func streamOf(step string) string { return strings.Trim(step, "+-.?!:0123456789") }
 
-// observeIn relays the steps and returns the order in which they were observed. Where several streams can be observed next, a choice says
-// which is. The next choices are nil after the last order.
+// observeIn relays the steps and returns the order in which they were observed. If several streams can be observed next, a choice selects
+// one. The next choices are nil after the last order.
 func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (order []string, next []int) {
 	gate := &gatedSink{names: map[time.Time]string{}, waiting: map[string]gatedCall{}}
 	p := newGatedProxy(gate, filtered)
@@ -92,7 +93,7 @@ func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (orde
 		name := streamOf(step)
 		switch {
 		case step == "~":
-			time.Sleep(headStart)
+			time.Sleep(maxRequestWait)
 		case step[0] == '+':
 			gate.name(name)
 			agents[name], clients[name] = askFor(t, p, step)
@@ -103,17 +104,17 @@ func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (orde
 		default:
 			_, _ = fmt.Fprintf(agents[name], "data: %s\n\n", fmt.Sprintf(workingUpdate, step))
 		}
-		time.Sleep(patience) // all that may be observed by now is
+		time.Sleep(maxObserveDelay) // until everything is observed that can be
 	}
 	var counts []int
-	for gate.waits() {
+	for gate.hasBlockedCall() {
 		if len(counts) == len(choices) {
 			choices = append(choices, 0)
 		}
 		name := slices.Sorted(maps.Keys(gate.waiting))[choices[len(counts)]]
 		counts = append(counts, len(gate.waiting))
 		call := gate.waiting[name]
-		order = append(order, steps[slices.IndexFunc(steps, func(step string) bool { return call.is(name, step) })])
+		order = append(order, steps[slices.IndexFunc(steps, func(step string) bool { return call.matches(name, step) })])
 		delete(gate.waiting, name)
 		close(call.pass)
 	}
@@ -128,7 +129,7 @@ func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (orde
 
 const workingUpdate = `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},"metadata":{"step":%q}}}}`
 
-// askFor has a client ask for a stream and read it to its end.
+// askFor makes a client request a stream and read it to its end.
 func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client io.Closer) {
 	t.Helper()
 	asked := `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{}}}`
@@ -140,7 +141,7 @@ func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client i
 	}
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(asked))
 	body := newRequestBody(r)
-	r = p.exchanging(r, &exchange{route: p.route(r), body: body})
+	r = p.withExchange(r, &exchange{route: p.route(r), body: body})
 	_, _ = io.ReadAll(body)
 	from, agent := io.Pipe()
 	ctx, leave := context.WithCancel(r.Context())
@@ -162,25 +163,25 @@ func (c closing) Close() error { return c() }
 func newGatedProxy(sink event.Sink, filtered bool) *Proxy {
 	settings := ProxySettings{Name: "s", BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: 1 << 20, FrameLimit: 1 << 20, Dialect: "a2a"}
 	if filtered {
-		settings.Judge = func() Judge { return letAll{} }
+		settings.NewFilter = func() Filter { return passAll{} }
 	}
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}}, sink)
-	return NewProxy(settings, c, collector.Dialects(), Tracing{}, unheard{}, slog.New(slog.DiscardHandler), time.Now)
+	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 16, MaxFindings: 32}}, sink)
+	return NewProxy(settings, c, collector.Dialects(), Tracing{}, noCounters{}, slog.New(slog.DiscardHandler), time.Now)
 }
 
-// unheard counts nothing.
-type unheard struct{}
+// noCounters implements Counters and counts nothing.
+type noCounters struct{}
 
-func (unheard) Up(string, bool)               {}
-func (unheard) BrokeOff(string)               {}
-func (unheard) CardPassed(_, _ string)        {}
-func (unheard) Unobserved(_, _ string, _ int) {}
-func (unheard) Unread(_, _ string)            {}
+func (noCounters) SetSourceUp(string, bool)           {}
+func (noCounters) CountBrokenAnswer(string)           {}
+func (noCounters) CountUnchangedCard(_, _ string)     {}
+func (noCounters) CountUnobserved(_, _ string, _ int) {}
+func (noCounters) CountUnreadRequest(_, _ string)     {}
 
-// gatedSink lets one call pass at a time.
+// gatedSink blocks all calls and releases them one at a time.
 type gatedSink struct {
 	mu      sync.Mutex
-	names   map[time.Time]string // of streams, by when they were asked for
+	names   map[time.Time]string // of streams, by the time of their requests
 	waiting map[string]gatedCall // by stream
 }
 
@@ -189,12 +190,12 @@ type gatedCall struct {
 	pass chan struct{}
 }
 
-// is reports whether the call observes a step.
-func (c gatedCall) is(stream, step string) bool {
+// matches reports whether the call is the observation of a step.
+func (c gatedCall) matches(stream, step string) bool {
 	return streamOf(step) == stream && (step[:1] == c.what || strings.Contains(c.what, `"`+step+`"`))
 }
 
-// name names the stream that is asked for now.
+// name sets the name of the stream that is requested next.
 func (g *gatedSink) name(stream string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -204,15 +205,15 @@ func (g *gatedSink) name(stream string) {
 func (g *gatedSink) wait(s *event.Stream, what string) {
 	call := gatedCall{what, make(chan struct{})}
 	g.mu.Lock()
-	g.waiting[g.names[s.Opened]] = call
+	g.waiting[g.names[s.OpenedAt]] = call
 	g.mu.Unlock()
 	<-call.pass
 }
 
-// waits reports whether a call waits, after everything that can happen has happened.
-func (g *gatedSink) waits() bool {
+// hasBlockedCall waits until all goroutines are blocked and reports whether a call of the sink is.
+func (g *gatedSink) hasBlockedCall() bool {
 	if synctest.Wait(); len(g.waiting) == 0 {
-		time.Sleep(headStart)
+		time.Sleep(maxRequestWait)
 		synctest.Wait()
 	}
 	return len(g.waiting) > 0

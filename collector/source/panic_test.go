@@ -16,121 +16,124 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// faulty is a dialect that panics, with a value that quotes the wire.
-type faulty struct {
+// panickyDialect is a dialect that panics with a value that quotes the stream.
+type panickyDialect struct {
 	dialect.Dialect
 	where recovery.Component
 }
 
-const quoted = "c4n4ry"
+const canary = "c4n4ry"
 
-func (f faulty) boom(where recovery.Component) {
+func (f panickyDialect) boom(where recovery.Component) {
 	if f.where == where {
-		panic(errors.New(quoted))
+		panic(errors.New(canary))
 	}
 }
 
-func (f faulty) New(s *event.Stream) dialect.Decoder { return faultyDecoder{f, f.Dialect.New(s)} }
+func (f panickyDialect) New(s *event.Stream) dialect.Decoder {
+	return panickyDecoder{f, f.Dialect.New(s)}
+}
 
-func (f faulty) Detect(frame dialect.Frame) dialect.Match {
+func (f panickyDialect) Detect(frame dialect.Frame) dialect.Match {
 	f.boom(recovery.Detector)
 	return f.Dialect.Detect(frame)
 }
 
-func (f faulty) Identify(r dialect.Request) event.Identity {
+func (f panickyDialect) Identify(r dialect.Request) event.Identity {
 	f.boom(recovery.Request)
 	return f.Dialect.Identify(r)
 }
 
-type faultyDecoder struct {
-	faulty
+type panickyDecoder struct {
+	panickyDialect
 	dialect.Decoder
 }
 
-func (f faultyDecoder) Decode(frame dialect.Frame, b *event.Batch) {
+func (f panickyDecoder) Decode(frame dialect.Frame, b *event.Batch) {
 	f.boom(recovery.Decoder)
 	f.Decoder.Decode(frame, b)
 }
 
-// check makes sure that a component panicked so often, and that one line of the log has the place and not the value.
-func (s *seen) check(t *testing.T, want recovery.Component, times int, place string) {
+// checkPanics checks that a component panicked the given number of times, and that one line of the log has the place and not the value.
+func (s *proxyRecorder) checkPanics(t *testing.T, want recovery.Component, times int, place string) {
 	t.Helper()
 	if !slices.Equal(s.panics, slices.Repeat([]recovery.Component{want}, times)) {
-		t.Errorf("panics %v, not %d of %s", s.panics, times, want)
+		t.Errorf("the counted panics are %v, want %d of %s", s.panics, times, want)
 	}
 	log := s.log.String()
-	if strings.Count(log, "a fault of Delegraph") != 1 || !strings.Contains(log, `component=`+string(want)) || !strings.Contains(log, place+" ") ||
-		strings.Contains(log, quoted) {
-		t.Errorf("the log is %s", log)
+	if strings.Count(log, "recovered from an internal error") != 1 || !strings.Contains(log, `component=`+string(want)) || !strings.Contains(log, place+" ") ||
+		strings.Contains(log, canary) {
+		t.Errorf("the log is %s, want one line with %s and without the value", log, place)
 	}
 }
 
-// TestDialectPanics passes a stream through a verbatim relay whatever its dialect does.
+// TestDialectPanics checks that a verbatim relay passes the whole stream even if its dialect panics.
 func TestDialectPanics(t *testing.T) {
-	other := faulty{Dialect: namesake{adk.Dialect{}}}
+	other := panickyDialect{Dialect: namesake{adk.Dialect{}}}
 	for _, c := range []struct {
 		where    recovery.Component
 		times    int
 		rejected int
 		dialects []dialect.Dialect
 	}{
-		{recovery.Decoder, 2, 2, []dialect.Dialect{faulty{adk.Dialect{}, recovery.Decoder}}},
-		{recovery.Detector, 2, 2, []dialect.Dialect{faulty{adk.Dialect{}, recovery.Detector}, other}},
-		{recovery.Request, 1, 0, []dialect.Dialect{faulty{adk.Dialect{}, recovery.Request}}},
+		{recovery.Decoder, 2, 2, []dialect.Dialect{panickyDialect{adk.Dialect{}, recovery.Decoder}}},
+		{recovery.Detector, 2, 2, []dialect.Dialect{panickyDialect{adk.Dialect{}, recovery.Detector}, other}},
+		{recovery.Request, 1, 0, []dialect.Dialect{panickyDialect{adk.Dialect{}, recovery.Request}}},
 	} {
 		t.Run(string(c.where), func(t *testing.T) {
-			s := &seen{}
+			s := &proxyRecorder{}
 			sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
 			address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, c.dialects...)
 			got, err := io.ReadAll(post(t, address, request).Body)
 			wait()
 			if err != nil || string(got) != sent || len(s.rejected) != c.rejected || len(s.ends) != 1 {
-				t.Errorf("got %q, %v; rejected %v", got, err, s.rejected)
+				t.Errorf("the client gets %q, %v; rejected are %v", got, err, s.rejected)
 			}
-			s.check(t, c.where, c.times, "source_test.faulty.boom")
+			s.checkPanics(t, c.where, c.times, "source_test.panickyDialect.boom")
 		})
 	}
 }
 
-// namesake is a dialect of another name.
+// namesake is a dialect with another name.
 type namesake struct{ dialect.Dialect }
 
 func (namesake) Name() string { return "other" }
 
+// TestSinkPanics checks that the client gets the whole stream if the sink panics.
 func TestSinkPanics(t *testing.T) { eachRelay(t, testSinkPanics) }
 
-func testSinkPanics(t *testing.T, judge func() source.Judge) {
-	s := &seen{consume: func() { panic(quoted) }}
+func testSinkPanics(t *testing.T, newFilter func() source.Filter) {
+	s := &proxyRecorder{consume: func() { panic(canary) }}
 	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2)
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, judge)
+	address, wait := startFiltered(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20, newFilter)
 	got, err := io.ReadAll(post(t, address, request).Body)
 	wait()
 	if err != nil || string(got) != sent {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("the client gets %q, %v", got, err)
 	}
-	s.check(t, recovery.Observation, 1, "source_test.testSinkPanics.func1")
+	s.checkPanics(t, recovery.Observation, 1, "source_test.testSinkPanics.func1")
 }
 
-// foul is a judge that panics at the second frame.
-type foul struct{ frames *int }
+// panickyFilter panics at the second frame.
+type panickyFilter struct{ frames *int }
 
-func (j foul) Append(dst []byte, b *event.Batch) []byte {
+func (j panickyFilter) Append(dst []byte, b *event.Batch) []byte {
 	if *j.frames++; *j.frames > 1 {
-		panic(quoted)
+		panic(canary)
 	}
-	return clement{}.Append(dst, b)
+	return passValid{}.Append(dst, b)
 }
 
-// TestJudgePanics ends the client's stream there: what could not be judged does not leave.
-func TestJudgePanics(t *testing.T) {
-	s := &seen{}
+// TestFilterPanics checks that the client's stream ends before the frame on which the filter panics.
+func TestFilterPanics(t *testing.T) {
+	s := &proxyRecorder{}
 	sent := fmt.Sprintf(frame, 1) + fmt.Sprintf(frame, 2) + fmt.Sprintf(frame, 3)
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20,
-		func() source.Judge { return foul{new(int)} })
+	address, wait := startFiltered(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20,
+		func() source.Filter { return panickyFilter{new(int)} })
 	got, err := io.ReadAll(post(t, address, request).Body)
 	wait()
 	if err == nil || strings.Contains(string(got), `"t2"`) || strings.Contains(string(got), `"t3"`) {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("the client gets %q, %v", got, err)
 	}
-	s.check(t, recovery.Relay, 1, "source_test.foul.Append")
+	s.checkPanics(t, recovery.Relay, 1, "source_test.panickyFilter.Append")
 }

@@ -8,78 +8,86 @@ import (
 	"unicode"
 )
 
-// spelling says what servers disagree about in a path: those that take it literally take it for a part of a segment.
-type spelling uint16
+// ambiguity is a set of path spellings that servers interpret differently. A server that takes such a
+// spelling literally treats it as part of a segment.
+type ambiguity uint16
 
 const (
-	encodedSlash spelling = 1 << iota
+	encodedSlash ambiguity = 1 << iota
 	backslash
 	encodedBackslash
-	parameters // after a semicolon
-	fragment   // after a number sign
-	dots       // a segment of one or two
+	parameters // text after a semicolon
+	fragment   // text after a number sign
+	dots       // a segment "." or ".."
 	encodedDot
-	emptySegment // but for the last one
-	blanks       // at the end of a segment; Starlette's routes match before a line feed
+	emptySegment // except the last one
+	blanks       // white space at the end of a segment; Starlette's routes match before a line feed
 )
 
-// maxSpelled bounds an odd path that is read in every way: there are up to 512.
-const maxSpelled = 4 << 10
+// maxAmbiguousPath is the length in bytes up to which all interpretations of an ambiguous path are
+// computed: there are up to 512.
+const maxAmbiguousPath = 4 << 10
 
-// readings are what servers may take a path for, each in lower case.
-type readings struct {
+// interpretations holds the different ways in which servers may read a path, in lower case.
+type interpretations struct {
 	all     []string // the canonical one first
-	tooLong bool     // to read in every way
+	tooLong bool     // not all interpretations were computed
 }
 
-// read returns the readings of a path. What is sent on is the path as it came.
-func read(u *url.URL) readings {
-	raw := sent(u)
-	plain, odd := reading(raw, 0)
-	as := readings{all: []string{strings.ToLower(plain)}, tooLong: odd != 0 && len(raw) > maxSpelled}
+// interpretPath returns the interpretations of a path. They only select the route: the agent gets the
+// path as the client sent it.
+func interpretPath(u *url.URL) interpretations {
+	raw := rawPath(u)
+	plain, odd := interpret(raw, 0)
+	as := interpretations{all: []string{strings.ToLower(plain)}, tooLong: odd != 0 && len(raw) > maxAmbiguousPath}
 	for literal := odd; literal > 0 && !as.tooLong; literal = (literal - 1) & odd {
-		other, _ := reading(raw, literal)
+		other, _ := interpret(raw, literal)
 		as.all = append(as.all, strings.ToLower(other))
 	}
 	return as
 }
 
-// canonical returns the reading of a path in which nothing odd is literal, in the case in which it was sent.
+// canonical returns the interpretation of a path that takes no ambiguous spelling literally. It keeps
+// upper case.
 func canonical(u *url.URL) string {
-	plain, _ := reading(sent(u), 0)
+	plain, _ := interpret(rawPath(u), 0)
 	return plain
 }
 
-// sent returns a path as it was sent, as far as that matters: net/url encodes a backslash.
-func sent(u *url.URL) string {
+// rawPath returns a path as the client sent it, except that net/url encodes a backslash.
+func rawPath(u *url.URL) string {
 	if u.RawPath != "" {
 		return u.RawPath
 	}
 	return u.EscapedPath()
 }
 
-// canonical returns only the reading in which nothing odd is literal. It alone decides what a public reader may ask for.
-func (as readings) canonical() readings { return readings{all: as.all[:1]} }
+// canonical returns only the canonical interpretation. It alone decides what a client may request under
+// the policy public.
+func (as interpretations) canonical() interpretations { return interpretations{all: as.all[:1]} }
 
-// isOdd reports whether servers may disagree about the path.
-func (as readings) isOdd() bool { return len(as.all) > 1 || as.tooLong }
+// isAmbiguous reports whether servers may interpret the path differently.
+func (as interpretations) isAmbiguous() bool { return len(as.all) > 1 || as.tooLong }
 
-// match reports whether some server may take the path for one of a glob, in any case. What matches too much is only filtered.
-func (as readings) match(glob string) bool {
+// match reports whether the glob matches any interpretation, ignoring case. A match that no server
+// shares is harmless: the answer is filtered without need.
+func (as interpretations) match(glob string) bool {
 	glob = strings.ToLower(glob)
-	return as.tooLong || slices.ContainsFunc(as.all, func(one string) bool { return matchesExactly(glob, one) })
+	return as.tooLong || slices.ContainsFunc(as.all, func(one string) bool { return matchGlob(glob, one) })
 }
 
-// literally stands for what is literal: a character that is no separator, in no glob and in no path.
-const literally = "\x00"
+// literalMark replaces a spelling that is taken literally. It is no separator, and no glob or path
+// contains it.
+const literalMark = "\x00"
 
-// reading reads a path with some spellings taken literally, and returns which there are: without fragments, parameters and blanks at the end
-// of segments, and in one spelling of slashes and dots.
-func reading(raw string, literal spelling) (canonical string, odd spelling) {
-	plain, odd := decoded(raw, literal)
+// interpret returns a path without fragment, parameters and white space at the end of segments, and with
+// one spelling of slashes and dots. It keeps the spellings in the set literal as they are, and also returns all
+// ambiguous spellings that it found.
+func interpret(raw string, literal ambiguity) (canonical string, odd ambiguity) {
+	plain, odd := decodePath(raw, literal)
 	segments := strings.Split(strings.ReplaceAll(plain, `\`, "/"), "/")
 	end := len(segments)
-	for i, s := range segments { // also behind the end: what is odd there is so where the fragment is none
+	for i, s := range segments { // also after a number sign, which some servers do not take for a fragment
 		s, _, isCut := strings.Cut(s, "#")
 		if isCut {
 			odd |= fragment
@@ -98,12 +106,12 @@ func reading(raw string, literal spelling) (canonical string, odd spelling) {
 		case s == "." || s == "..":
 			odd |= dots
 			if literal&dots != 0 {
-				s = literally
+				s = literalMark
 			}
 		case s == "" && i > 0 && i < len(segments)-1:
 			odd |= emptySegment
 			if literal&emptySegment != 0 {
-				s = literally
+				s = literalMark
 			}
 		}
 		segments[i] = s
@@ -111,8 +119,8 @@ func reading(raw string, literal spelling) (canonical string, odd spelling) {
 	return path.Clean("/" + strings.Join(segments[:end], "/")), odd
 }
 
-// decoded undoes the percent-encoding, and finds what servers disagree about in it.
-func decoded(raw string, literal spelling) (plain string, odd spelling) {
+// decodePath undoes the percent-encoding of a path. It also returns the ambiguous spellings that it found.
+func decodePath(raw string, literal ambiguity) (plain string, odd ambiguity) {
 	if !strings.ContainsAny(raw, `%\;#`) {
 		return raw, 0
 	}
@@ -124,10 +132,10 @@ func decoded(raw string, literal spelling) (plain string, odd spelling) {
 				c, encoded, i = one[0], true, i+2
 			}
 		}
-		is := spellingOf(c, encoded)
+		is := ambiguityOf(c, encoded)
 		odd |= is
 		if is&literal != 0 {
-			b.WriteString(literally)
+			b.WriteString(literalMark)
 		} else {
 			b.WriteByte(c)
 		}
@@ -135,7 +143,7 @@ func decoded(raw string, literal spelling) (plain string, odd spelling) {
 	return b.String(), odd
 }
 
-func spellingOf(c byte, encoded bool) spelling {
+func ambiguityOf(c byte, encoded bool) ambiguity {
 	switch {
 	case c == '/' && encoded:
 		return encodedSlash

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestReadings takes a path for an agent's if any server may: one that splits segments at what is odd, and one that takes it literally.
-func TestReadings(t *testing.T) {
+// TestInterpretations checks that a path matches a glob if any server may interpret it so, whether the server takes an ambiguous spelling as
+// a separator or literally.
+func TestInterpretations(t *testing.T) {
 	for glob, paths := range map[string]map[string]bool{
 		"/chat/*": {
 			"/chat/42": true, "/CHAT/42/": true, "//chat//42": true, "/x/../chat/a;b=c": true, "/chat/a%2fb": true, "/chat/org%2F42": true,
@@ -30,23 +31,23 @@ func TestReadings(t *testing.T) {
 		"/run_sse":           {"/run_sse%2f": true, "/%2frun_sse": true, "/run_sse%23f": true, "/run%2fsse": false, "/run_sse/a%2f..": true},
 	} {
 		for path, want := range paths {
-			if got := read(parsed(t, path)).match(glob); got != want {
-				t.Errorf("%s, %s: %t, read as %q", glob, path, got, read(parsed(t, path)).all)
+			if got := interpretPath(parsePath(t, path)).match(glob); got != want {
+				t.Errorf("glob %s, path %s: match = %t, interpretations %q", glob, path, got, interpretPath(parsePath(t, path)).all)
 			}
 		}
 	}
 }
 
-// TestLongReadings does not read a long odd path in every way: it is filtered whatever it is.
-func TestLongReadings(t *testing.T) {
-	long := "/other/" + strings.Repeat("a", maxSpelled)
-	if read(parsed(t, long)).match("/chat/*") {
-		t.Error("a long path is taken for an odd one")
+// TestManyInterpretations checks that the interpretations of a long ambiguous path are not all computed. Such a path matches every glob.
+func TestManyInterpretations(t *testing.T) {
+	long := "/other/" + strings.Repeat("a", maxAmbiguousPath)
+	if interpretPath(parsePath(t, long)).match("/chat/*") {
+		t.Error("a long unambiguous path is treated as an ambiguous one")
 	}
-	if as := read(parsed(t, long+"%2f")); len(as.all) != 1 || !as.match("/chat/*") || as.canonical().match("/chat/*") {
-		t.Errorf("a long odd path has %d readings", len(as.all))
+	if as := interpretPath(parsePath(t, long+"%2f")); len(as.all) != 1 || !as.match("/chat/*") || as.canonical().match("/chat/*") {
+		t.Errorf("a long ambiguous path has %d interpretations", len(as.all))
 	}
-	if as := read(parsed(t, `/a%2fb\c%5cd;e#f/../%2e//%20/x`)); len(as.all) != 512 {
-		t.Errorf("a path with everything odd has %d readings", len(as.all))
+	if as := interpretPath(parsePath(t, `/a%2fb\c%5cd;e#f/../%2e//%20/x`)); len(as.all) != 512 {
+		t.Errorf("a path with all ambiguities has %d interpretations, want 512", len(as.all))
 	}
 }

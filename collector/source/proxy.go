@@ -24,69 +24,78 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// Counters are told of what a proxy could not do.
+// Counters records what a proxy could not do. The first argument of each method is the source's name.
 type Counters interface {
-	Up(source string, up bool)                   // whether a request reached the agent
-	BrokeOff(source string)                      // an answer of the agent
-	Unobserved(source, reason string, bytes int) // bytes that passed unseen, by the reasons of UnobservedReasons
-	Unread(source, reason string)                // a run request that names nobody
-	CardPassed(source, reason string)            // an agent card that passed unchanged and may lead clients around the proxy
+	// SetSourceUp records whether the last request reached the agent.
+	SetSourceUp(source string, up bool)
+	// CountBrokenAnswer counts an answer that the agent broke off.
+	CountBrokenAnswer(source string)
+	// CountUnobserved counts bytes that were relayed unobserved, for one of UnobservedReasons.
+	CountUnobserved(source, reason string, bytes int)
+	// CountUnreadRequest counts a run request whose session, user and app could not be read.
+	CountUnreadRequest(source, reason string)
+	// CountUnchangedCard counts an agent card that passed unchanged and may lead clients around the proxy.
+	CountUnchangedCard(source, reason string)
 }
 
-// ProxySettings are one proxy's.
+// ProxySettings configures a Proxy.
 type ProxySettings struct {
-	Name       string
-	Upstream   *url.URL
-	Paths      []string // of agents' streams; nil for those of the dialects
-	Dialect    string   // "" to find out
-	Agent      string   // of streams that do not name theirs
+	Name       string   // the name of the source
+	Upstream   *url.URL // the agent
+	Paths      []string // globs of the run paths; nil for those of the dialects
+	Dialect    string   // "" to detect it
+	Agent      string   // the name of the agent if its stream does not give it
 	BodyLimit  int      // bytes of a run request that are read
-	JSONDepth  int
-	QueueLimit int // bytes of one stream that may wait to be observed
-	FrameLimit int // bytes of a block of a stream that may be an agent's
+	JSONDepth  int      // levels of JSON in a run request
+	QueueLimit int      // bytes of one stream that may wait to be observed
+	FrameLimit int      // bytes of a frame, or of a block that an open stream (see route.open) may buffer
 
-	// Memory is what waits to be observed is taken from, and Relays what frames on their way take; nil for no bound on all streams
-	// together.
-	Memory, Relays *budget.Account
+	// ObserveBudget bounds the memory that all streams together use for observation, and RequestBudget the memory of the requests
+	// that are read. FrameMemory bounds the memory that large frames use on the way to the client. Nil means no bound.
+	ObserveBudget *budget.Account
+	RequestBudget *budget.Account
+	FrameMemory   *FrameMemory
+	ObserverSlots *ObserverSlots // shared by all proxies of a process; nil means no limit
 
-	// Named is told of the session that a request on a path of agents' streams names, as soon as the request is over; perhaps
-	// more than once. Nil where nobody asks.
-	Named func(session string)
+	// OnSession is called with the session that a request on a run path names, once the request body has been read. It may be
+	// called more than once for a request. It may be nil.
+	OnSession func(session string)
 
-	// Cards has agent cards lead to the proxy. Else they pass as they are.
-	Cards bool
+	// RewriteCards replaces the agent's URLs in agent cards with the address that the client used.
+	RewriteCards bool
 
 	Panics *recovery.Recorder // nil recovers panics without a record
 
-	// Public refuses what is neither an event stream of a run path nor on one of the PublicPaths, which are globs of path.Match.
+	// Public withholds all answers except the event streams of run paths and the answers on PublicPaths.
+	// PublicPaths are globs of path.Match.
 	Public      bool
 	PublicPaths []string
 
-	// Judge makes the judge of one stream's frames. Nil relays every stream as it comes.
-	Judge func() Judge
+	// NewFilter returns the filter of one stream. If it is nil, every stream is relayed verbatim.
+	NewFilter func() Filter
 }
 
-// Proxy stands in front of an agent. It passes everything on as it is, at once, and observes the streams among the answers
-// beside the path: whatever happens there, the client has its bytes.
+// Proxy is a reverse proxy in front of an agent. It relays answers without delay and observes the event
+// streams among them in separate goroutines, which cannot delay or break the relay.
 type Proxy struct {
-	settings  ProxySettings
-	collector *collector.Collector
-	dialects  []dialect.Dialect
-	tracing   Tracing
-	counters  Counters
-	logger    *slog.Logger
-	now       func() time.Time
-	linger    time.Duration
-	order     order
-	forward   *httputil.ReverseProxy
-	working   sync.WaitGroup // run requests and observations
-	stopped   context.Context
-	stop      context.CancelFunc
-	unchanged sync.Map               // the reasons for which an agent card passed unchanged that were logged
-	missed    atomic.Pointer[string] // what happened when the agent was not reached, as it was logged; nil when it was reached since
+	settings    ProxySettings
+	collector   *collector.Collector
+	dialects    []dialect.Dialect
+	tracing     Tracing
+	counters    Counters
+	logger      *slog.Logger
+	now         func() time.Time
+	linger      time.Duration
+	order       order
+	forward     *httputil.ReverseProxy
+	active      sync.WaitGroup // open run requests and observations
+	stopped     context.Context
+	stop        context.CancelFunc
+	loggedCards sync.Map               // reasons for which an unchanged agent card was logged
+	lastFailure atomic.Pointer[string] // the last logged failure to reach the agent; nil if it was reached since
 }
 
-// NewProxy prepares a proxy; Handler serves it.
+// NewProxy returns a proxy. Serve it as an http.Handler.
 func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialect, t Tracing, counters Counters, logger *slog.Logger, now func() time.Time) *Proxy {
 	p := &Proxy{settings: s, collector: c, dialects: dialects, tracing: t, counters: counters, logger: logger, now: now, linger: linger, order: newOrder()}
 	p.stopped, p.stop = context.WithCancel(context.Background())
@@ -101,29 +110,32 @@ func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialec
 	return p
 }
 
-// Wait returns when every run request is over, its span too, and every stream has been observed to its end.
-func (p *Proxy) Wait() { p.working.Wait() }
+// Wait returns when all run requests and their spans have ended and all streams have been observed to
+// their end.
+func (p *Proxy) Wait() { p.active.Wait() }
 
 // CloseIdle closes the connections to the agent that serve no request.
 func (p *Proxy) CloseIdle() { p.forward.Transport.(*upstream).closeIdle() }
 
-// Stop closes the connections that have switched protocols. A stream that breaks off after it is not the client's doing.
+// Stop closes the connections that have switched protocols. Streams that break off after Stop end with
+// event.EndShutdown instead of event.EndClientLeft.
 func (p *Proxy) Stop() { p.stop() }
 
-// exchange is a request on a run path, from its forwarding to the end of its answer.
+// exchange is a request that may get an agent's stream, from its arrival to the end of its answer.
 type exchange struct {
 	route
 	opened time.Time
 	body   *requestBody
 	length int64
-	span   *serverSpan // nil on a path that is no agent's
+	span   *serverSpan // nil if the path is no run path
 	parent event.SpanContext
-	first  *signal // closed once a frame of the answer was observed; nil if the request begins no run
-	stream bool    // the answer is observed
+	first  *signal // closed once a frame of the answer has been observed; nil if the request begins no run
+	stream bool    // the answer is observed, and the observation closes first
 }
 
-// began returns the signal of the first frame, which the observation closes.
-func (x *exchange) began() *signal {
+// firstFrame returns the signal that the observation closes at the first frame. It marks the answer as
+// observed.
+func (x *exchange) firstFrame() *signal {
 	if x == nil || x.first == nil {
 		return newSignal()
 	}
@@ -133,116 +145,124 @@ func (x *exchange) began() *signal {
 
 type exchangeKey struct{}
 
-// requestKey is that of the request itself where agent cards are replaced.
+// requestKey is the context key of the *requestBody if agent cards are rewritten.
 type requestKey struct{}
 
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/") {
-		http.Error(w, "delegraph forwards to one agent and is no open proxy", http.StatusBadRequest)
+		http.Error(w, "delegraph forwards to one agent and is not an open proxy", http.StatusBadRequest)
 		return
 	}
-	if r.Method == "PRI" && r.RequestURI == "*" { // how HTTP/2 begins, which the server hands on like a request
+	if r.Method == "PRI" && r.RequestURI == "*" { // the preface of HTTP/2, which the server treats as a request
 		w.Header().Set("Connection", "close")
-		http.Error(w, "delegraph speaks HTTP/1.1 where there is no TLS", http.StatusHTTPVersionNotSupported)
+		http.Error(w, "delegraph serves only HTTP/1.1 on connections without TLS", http.StatusHTTPVersionNotSupported)
 		return
 	}
-	// Without it the server reads a request to its end before it answers, and closes it under the transport that still reads
-	// it: an agent that answers early would lose its stream. HTTP/2 is duplex of itself and says so by an error.
-	_ = http.NewResponseController(w).EnableFullDuplex()
 	body := newRequestBody(r)
-	answer := &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
-	r, done := p.lingering(r)
+	defer body.discard()
+	answer := newAnswerWriter(w, r, body)
+	r, done := p.withLinger(r)
 	defer done()
 	found := p.route(r)
-	granted := p.reach(r, found)
-	if granted == reachNothing {
-		http.Error(w, "delegraph: "+notPublic{}.Error(), http.StatusForbidden)
+	granted := p.permission(r, found)
+	if granted == permitNothing {
+		http.Error(w, "delegraph: "+notPublicError{}.Error(), http.StatusForbidden)
 		return
 	}
-	answer.restricted = granted != reachAll
-	r = r.WithContext(context.WithValue(r.Context(), reachKey{}, granted))
+	// Without full duplex the server reads the request body to its end before it answers, and closes it
+	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
+	// always has full duplex and returns an error. A request that is denied needs none: net/http panics if its body stays
+	// unread under full duplex.
+	_ = http.NewResponseController(w).EnableFullDuplex()
+	answer.restricted = granted != permitAll
+	reached := &client{writer: w, cancel: done}
+	defer reached.release()
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, reached))
 	switch {
 	case found.dialects != nil:
-		p.working.Add(1)
-		defer p.working.Done()
+		p.active.Add(1)
+		defer p.active.Done()
 		answer.span = p.startSpan(r, found.pattern)
 		defer p.endSpan(answer)
-		r = p.exchanging(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
-	case mayAskForRun(r):
+		r = p.withExchange(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
+	case mayRequestRun(r):
 		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, open: true}
-		r = p.exchanging(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
+		r = p.withExchange(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
-	defer p.answered(r)
-	if p.settings.Cards {
+	defer p.finishRequest(r)
+	if p.settings.RewriteCards {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
 	}
 	if r.Body != http.NoBody {
 		r.Body = body
 	}
 	p.forward.ServeHTTP(answer, r)
-	answer.whole = true
+	answer.complete = true
 }
 
-// exchanging returns the request with its exchange, which begins now.
-func (p *Proxy) exchanging(r *http.Request, x *exchange) *http.Request {
-	x.opened, x.length, x.body.limit = p.now(), r.ContentLength, p.settings.BodyLimit
+// withExchange starts an exchange and returns the request with it.
+func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
+	x.opened, x.length = p.now(), r.ContentLength
+	x.body.limit, x.body.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
-		x.opened = x.span.started // one reading of the clock dates both spans, so that the run's cannot end after the request's
+		x.opened = x.span.started // the same time in both spans, so that the run's cannot end after the request's
 	}
-	if x.span != nil && p.settings.Named != nil {
-		x.body.over = func() { p.working.Go(func() { p.name(x) }) }
+	if x.span != nil && p.settings.OnSession != nil {
+		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
 	}
 	if !x.continues {
-		x.first = p.order.begin()
+		x.first = p.order.expect()
 	}
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 }
 
-// answered notes that a request is over. If its answer is observed, the observation does so.
-func (p *Proxy) answered(r *http.Request) {
+// finishRequest tells the order that a request is over, unless its answer is observed.
+func (p *Proxy) finishRequest(r *http.Request) {
 	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil && x.first != nil && !x.stream {
-		p.order.forget(x.first)
+		p.order.abandon(x.first)
 	}
 }
 
-// mayAskForRun reports whether a request on any path may ask for an agent's stream, which only the stream itself can tell.
-func mayAskForRun(r *http.Request) bool {
+// mayRequestRun reports whether a request on a path that is not a run path may still get an agent's stream.
+// Only the stream itself can tell.
+func mayRequestRun(r *http.Request) bool {
 	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
 	return posts || asksForStream(r.Header)
 }
 
-// callerOf returns the span of the caller, which a request that has no span of its own belongs to.
+// callerOf returns the span of the caller from the request's headers.
 func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
 	return spanContext(trace.SpanContextFromContext(p.tracing.Propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header))))
 }
 
-// route is what a request's path says of its answer.
+// route describes the answers on a request's path.
 type route struct {
-	dialects  []dialect.Dialect // whose streams it may be; nil where it is no path of agents' streams
-	pattern   string            // that the path matches: a glob of the configuration, else of the first dialect
-	continues bool              // the stream goes on from run to run
-	open      bool              // it need not be an agent's stream, and passes unless a dialect is sure of it
-	doubtful  bool              // another server would take it for a path that is no agent's
+	dialects  []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
+	pattern   string            // the matching glob: of the configuration, else of the first dialect
+	continues bool              // the stream continues from run to run
+	open      bool              // the stream may not come from an agent; it passes unchanged until a dialect recognizes it
+	ambiguous bool              // only some servers would treat the path as a run path
 }
 
-// route finds the dialects that a path selects. A path that only the configuration knows answers one run request. Where the
-// configuration names the agent's dialect, a path that only others have is judged as theirs: it passes no more than without that.
+// route finds the dialects that a path selects. A stream on a path that only the configuration names
+// answers one run request. If the configuration names the agent's dialect, a path that only other dialects
+// have is still filtered with those dialects. So naming a dialect does not let more data pass.
 func (p *Proxy) route(r *http.Request) route {
-	as := read(r.URL) // once: a path may have a megabyte
+	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, as.canonical())
-	if !as.isOdd() {
+	if !as.isAmbiguous() {
 		return found
 	}
 	all := p.routeAs(r.Method, as)
-	all.doubtful = found.dialects == nil
-	if !all.doubtful {
+	all.ambiguous = found.dialects == nil
+	if !all.ambiguous {
 		all.pattern = found.pattern
 	}
 	return all
 }
 
-func (p *Proxy) routeAs(method string, as readings) route {
+func (p *Proxy) routeAs(method string, as interpretations) route {
 	own := func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect }
 	if i := slices.IndexFunc(p.dialects, own); i >= 0 {
 		if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
@@ -252,7 +272,7 @@ func (p *Proxy) routeAs(method string, as readings) route {
 	return p.routeAmong(p.dialects, method, as)
 }
 
-func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as readings) (found route) {
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpretations) (found route) {
 	configured := slices.IndexFunc(p.settings.Paths, as.match)
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
@@ -262,10 +282,10 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as reading
 			return at.Method != "" && at.Method != method || !as.match(at.Glob)
 		})
 		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
-			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.Shared })
+			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
 			found.open = shared && p.settings.Dialect == "" && !p.settings.Public && (found.open || found.dialects == nil)
 			found.dialects = append(found.dialects, d)
-			found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.Continues })
+			found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.MultipleRuns })
 			if found.pattern == "" {
 				found.pattern = paths[0].Glob
 			}
@@ -274,48 +294,49 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as reading
 	return found
 }
 
+// fail answers a request that could not be forwarded, or whose answer may not be relayed.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	answer := w.(*answerWriter)
 	if r.Context().Err() != nil {
-		answer.fail(p.cutOff(answer.client))
-		w.WriteHeader(http.StatusBadGateway) // nobody is there to read it
+		answer.fail(p.cutOffReason(answer.client))
+		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get it
 		return
 	}
 	if answer.request.isBroken() {
-		http.Error(w, "delegraph: the request is malformed or broke off", http.StatusBadRequest)
+		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)
 		return
 	}
-	if errors.As(err, &notUpgraded{}) {
+	if errors.As(err, &unrequestedUpgrade{}) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
-	if errors.As(err, &notPublic{}) {
+	if errors.As(err, &notPublicError{}) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
 		return
 	}
-	var unread unjudgeable
-	if errors.As(err, &unread) {
+	var withheld unfilterable
+	if errors.As(err, &withheld) {
 		answer.fail(failureWithheld)
 		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
 		sentence := "delegraph: " + err.Error()
 		if answer.restricted {
-			sentence = "delegraph: the agent's stream cannot be filtered" // the error names what the agent said
+			sentence = "delegraph: the agent's stream cannot be filtered" // the error quotes the agent's headers
 		}
 		http.Error(w, sentence, http.StatusBadGateway)
 		return
 	}
-	p.counters.Up(p.settings.Name, false)
+	p.counters.SetSourceUp(p.settings.Name, false)
 	answer.fail(failureUnreachable)
 	happened := "did not answer; is it running at %s?"
-	if errors.Is(err, errNoHTTP) {
-		happened = "answered, but not in HTTP; is it what listens at %s, and is the scheme of its URL right?"
+	if errors.Is(err, errNotHTTP) {
+		happened = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
 	}
-	if before := p.missed.Swap(&happened); before == nil || *before != happened { // once: clients may ask a thousand times a second
+	if before := p.lastFailure.Swap(&happened); before == nil || *before != happened { // log once: clients may retry often
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
 	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
 	if answer.restricted {
-		sentence = "delegraph: the agent did not answer" // strangers learn no addresses
+		sentence = "delegraph: the agent did not answer" // public clients must not learn addresses
 	}
 	http.Error(w, sentence, http.StatusBadGateway)
 }

@@ -27,15 +27,14 @@ import (
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
-	"github.com/delegraph/delegraph/collector/sse"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const frame = `data: {"author":"a","invocationId":"e-1","content":{"role":"model","parts":[{"text":"t%d"}]},"finishReason":"STOP"}` + "\n\n"
 
-// seen is a sink, the counters and the log of a proxy.
-type seen struct {
+// proxyRecorder records everything that a proxy reports: it is the sink, the counters and the log.
+type proxyRecorder struct {
 	mu         sync.Mutex
 	batches    int
 	rejected   []event.Reason
@@ -45,17 +44,17 @@ type seen struct {
 	brokeOff   int
 	unobserved int
 	unread     []string
-	cards      []string // reasons for which agent cards passed unchanged
+	cards      []string // reasons why agent cards passed unchanged
 	panics     []recovery.Component
 	log        bytes.Buffer
 	consume    func()
 	frame      func(*event.Batch)
 }
 
-func (s *seen) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
+func (s *proxyRecorder) locked(do func()) { s.mu.Lock(); defer s.mu.Unlock(); do() }
 
-func (s *seen) Open(*event.Stream) {}
-func (s *seen) Consume(b *event.Batch) {
+func (s *proxyRecorder) Open(*event.Stream) {}
+func (s *proxyRecorder) Consume(b *event.Batch) {
 	s.locked(func() {
 		s.batches++
 		if b.Rejected != "" {
@@ -70,65 +69,59 @@ func (s *seen) Consume(b *event.Batch) {
 	}
 }
 
-func (s *seen) Close(stream *event.Stream, end event.End, _ time.Time) {
+func (s *proxyRecorder) Close(stream *event.Stream, end event.End, _ time.Time) {
 	s.locked(func() { s.streams, s.ends = append(s.streams, *stream), append(s.ends, end) })
 }
 
-func (s *seen) Up(_ string, up bool) {
+func (s *proxyRecorder) SetSourceUp(_ string, up bool) {
 	if !up {
 		s.locked(func() { s.down++ })
 	}
 }
-func (s *seen) BrokeOff(string)               { s.locked(func() { s.brokeOff++ }) }
-func (s *seen) Unobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
-func (s *seen) Unread(_, reason string)       { s.locked(func() { s.unread = append(s.unread, reason) }) }
-func (s *seen) CardPassed(_, reason string)   { s.locked(func() { s.cards = append(s.cards, reason) }) }
+func (s *proxyRecorder) CountBrokenAnswer(string)           { s.locked(func() { s.brokeOff++ }) }
+func (s *proxyRecorder) CountUnobserved(_, _ string, n int) { s.locked(func() { s.unobserved += n }) }
+func (s *proxyRecorder) CountUnreadRequest(_, reason string) {
+	s.locked(func() { s.unread = append(s.unread, reason) })
+}
+func (s *proxyRecorder) CountUnchangedCard(_, reason string) {
+	s.locked(func() { s.cards = append(s.cards, reason) })
+}
 
-// Write keeps what is logged.
-func (s *seen) Write(line []byte) (int, error) {
+// Write records a line of the log.
+func (s *proxyRecorder) Write(line []byte) (int, error) {
 	s.locked(func() { s.log.Write(line) })
 	return len(line), nil
 }
 
-// startProxy puts a proxy in front of an agent. The function returned waits for all observation to be over.
-func startProxy(t *testing.T, s *seen, agent http.Handler, queue int, dialects ...dialect.Dialect) (string, func()) {
+// startProxy starts a verbatim proxy in front of an agent. The returned function waits until all streams have been observed.
+func startProxy(t *testing.T, s *proxyRecorder, agent http.Handler, queue int, dialects ...dialect.Dialect) (string, func()) {
 	t.Helper()
-	return startJudged(t, s, agent, queue, nil, dialects...)
+	return startFiltered(t, s, agent, queue, nil, dialects...)
 }
 
-// startJudged does so with a judge in the path, or none.
-func startJudged(t *testing.T, s *seen, agent http.Handler, queue int, judge func() source.Judge, dialects ...dialect.Dialect) (string, func()) {
+// startFiltered is like startProxy with a filter, which may be nil.
+func startFiltered(t *testing.T, s *proxyRecorder, agent http.Handler, queue int, newFilter func() source.Filter, dialects ...dialect.Dialect) (string, func()) {
 	t.Helper()
 	upstream := httptest.NewServer(agent)
 	t.Cleanup(upstream.Close)
-	p := newProxy(t, s, upstream.URL, source.ProxySettings{QueueLimit: queue, Judge: judge}, dialects...)
+	p := newProxy(t, s, upstream.URL, source.ProxySettings{QueueLimit: queue, NewFilter: newFilter}, dialects...)
 	return front(t, p, p), p.Wait
 }
 
-// eachRelay runs a test with streams that are relayed as they are, and with streams that are judged.
-func eachRelay(t *testing.T, test func(t *testing.T, judge func() source.Judge)) {
+// eachRelay runs a test with verbatim and with filtered streams.
+func eachRelay(t *testing.T, test func(t *testing.T, newFilter func() source.Filter)) {
 	t.Run("verbatim", func(t *testing.T) { test(t, nil) })
-	t.Run("judged", func(t *testing.T) { test(t, func() source.Judge { return clement{} }) })
+	t.Run("filtered", func(t *testing.T) { test(t, func() source.Filter { return passValid{} }) })
 }
 
-// clement is a judge that lets out what is not rejected.
-type clement struct{}
-
-func (clement) Append(dst []byte, b *event.Batch) []byte {
-	if b.Rejected == "" {
-		dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
-	}
-	return dst
-}
-
-// newProxy makes one with settings that say only what is particular.
-func newProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
+// newProxy returns a proxy with the settings and defaults for the others.
+func newProxy(t testing.TB, s *proxyRecorder, upstream string, settings source.ProxySettings, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	return newTracedProxy(t, s, upstream, settings, source.Tracing{Tracer: noop.NewTracerProvider().Tracer("")}, dialects...)
 }
 
-// newTracedProxy makes one with a tracer.
-func newTracedProxy(t testing.TB, s *seen, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
+// newTracedProxy is like newProxy with tracing.
+func newTracedProxy(t testing.TB, s *proxyRecorder, upstream string, settings source.ProxySettings, tracing source.Tracing, dialects ...dialect.Dialect) *source.Proxy {
 	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
@@ -141,12 +134,12 @@ func newTracedProxy(t testing.TB, s *seen, upstream string, settings source.Prox
 	settings.QueueLimit = cmp.Or(settings.QueueLimit, 1<<20)
 	logger := slog.New(slog.NewTextHandler(s, nil))
 	settings.Panics = recovery.New(logger, func(c recovery.Component) { s.locked(func() { s.panics = append(s.panics, c) }) })
-	c := collector.New(dialects, collector.Settings{Frame: 1 << 20, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 16, Findings: 32}, Panics: settings.Panics}, s)
+	c := collector.New(dialects, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 16, MaxFindings: 32}, Panics: settings.Panics}, s)
 	tracing.Propagator = propagation.TraceContext{}
 	return source.NewProxy(settings, c, dialects, tracing, s, logger, time.Now)
 }
 
-// front serves a proxy, if there is one, through a handler.
+// front serves a handler that forwards to a proxy, which may be nil, and returns its address.
 func front(t *testing.T, p *source.Proxy, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -160,8 +153,8 @@ func front(t *testing.T, p *source.Proxy, h http.Handler) string {
 	return server.URL
 }
 
-// say sends bytes over a connection of their own, and no more after them if they are half of it; it returns the answer's.
-func say(t *testing.T, address, sent string, half bool) string {
+// sendRaw sends bytes over a new connection and returns the bytes of the answer. If half is set, it closes the sending half.
+func sendRaw(t *testing.T, address, sent string, half bool) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {
@@ -174,7 +167,7 @@ func say(t *testing.T, address, sent string, half bool) string {
 	}
 	answer, err := io.ReadAll(conn)
 	if err != nil {
-		t.Errorf("after %q: %v", answer, err)
+		t.Errorf("reading the answer fails after %q: %v", answer, err)
 	}
 	return string(answer)
 }
@@ -197,13 +190,13 @@ func stream(w http.ResponseWriter, bytes string) {
 
 const request = `{"appName":"app","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"x"}]}}`
 
-// TestFramesAreNotHeld has an agent that sends its next frame only when the client has the last one: no clock is needed.
-func TestFramesAreNotHeld(t *testing.T) { eachRelay(t, testFramesAreNotHeld) }
+// TestFramesAreNotDelayed checks that each frame is relayed at once: the agent sends the next frame only when the client has the previous one.
+func TestFramesAreNotDelayed(t *testing.T) { eachRelay(t, testFramesAreNotDelayed) }
 
-func testFramesAreNotHeld(t *testing.T, judge func() source.Judge) {
+func testFramesAreNotDelayed(t *testing.T, newFilter func() source.Filter) {
 	acknowledged, left := make(chan struct{}), make(chan struct{})
-	s := &seen{}
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &proxyRecorder{}
+	address, wait := startFiltered(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(left)
 		for i := range 20 {
 			stream(w, fmt.Sprintf(frame, i))
@@ -213,35 +206,35 @@ func testFramesAreNotHeld(t *testing.T, judge func() source.Judge) {
 				return
 			}
 		}
-	}), 1<<20, judge)
+	}), 1<<20, newFilter)
 	resp := post(t, address, request)
 	for i := range 20 {
 		want := fmt.Sprintf(frame, i)
 		got := make([]byte, len(want))
 		if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
-			t.Fatalf("frame %d: %q, %v", i, got, err)
+			t.Fatalf("frame %d arrives as %q, %v", i, got, err)
 		}
 		select {
 		case acknowledged <- struct{}{}:
 		case <-left:
-			t.Fatalf("the agent lost its client after frame %d", i)
+			t.Fatalf("the agent loses its client after frame %d", i)
 		}
 	}
 	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
-		t.Fatalf("after the last frame: %q, %v", rest, err)
+		t.Fatalf("after the last frame, the client gets %q, %v", rest, err)
 	}
 	wait()
 	if s.batches != 20 || len(s.ends) != 1 || s.ends[0] != event.EndOfStream {
-		t.Errorf("%d batches, ends %v", s.batches, s.ends)
+		t.Errorf("the sink gets %d batches and the ends %v", s.batches, s.ends)
 	}
 	if id := s.streams[0].Identity; id.App != "app" || id.User != "u" || id.Session != "s" {
-		t.Errorf("identity %+v", id)
+		t.Errorf("the identity is %+v", id)
 	}
 }
 
-// TestAgentAnswersEarly has a client that sends the rest of its request only when the answer has begun.
+// TestAgentAnswersEarly checks that an answer can start before the client has sent its whole request.
 func TestAgentAnswersEarly(t *testing.T) {
-	s := &seen{}
+	s := &proxyRecorder{}
 	address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		stream(w, fmt.Sprintf(frame, 1))
@@ -265,13 +258,13 @@ func TestAgentAnswersEarly(t *testing.T) {
 	}
 	wait()
 	if !slices.Equal(s.unread, []string{source.UnreadIncomplete}) {
-		t.Errorf("unread %v", s.unread)
+		t.Errorf("the requests counted as unread are %v", s.unread)
 	}
 }
 
-// TestAgentIsDown tells every client, counts every time, and says it once until the agent is back.
+// TestAgentIsDown checks that an unreachable agent is reported to every client, counted each time, and logged once until it is back.
 func TestAgentIsDown(t *testing.T) {
-	s := &seen{}
+	s := &proxyRecorder{}
 	var up atomic.Bool
 	address, _ := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if !up.Load() {
@@ -285,7 +278,7 @@ func TestAgentIsDown(t *testing.T) {
 			resp := post(t, address, request)
 			body, _ := io.ReadAll(resp.Body)
 			if resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(body), "did not answer; is it running at") {
-				t.Errorf("%d %q", resp.StatusCode, body)
+				t.Errorf("the client gets %d %q", resp.StatusCode, body)
 			}
 		}
 		up.Store(true)
@@ -293,79 +286,83 @@ func TestAgentIsDown(t *testing.T) {
 			_, _ = io.ReadAll(post(t, address, request).Body)
 		}
 		s.locked(func() {
-			told := func(line string) int { return strings.Count(s.log.String(), line) }
-			if s.down != 5*outage || told("agent unreachable") != outage || told("the agent is back") != outage {
-				t.Errorf("after %d outages, of 5 requests each, counted %d times; the log:\n%s", outage, s.down, s.log.String())
+			logged := func(line string) int { return strings.Count(s.log.String(), line) }
+			if s.down != 5*outage || logged("agent unreachable") != outage || logged("the agent is back") != outage {
+				t.Errorf("after %d outages of 5 requests each, %d are counted, and the log is\n%s", outage, s.down, s.log.String())
 			}
 		})
 	}
 }
 
+// TestClientLeaves checks that the agent notices that the client leaves.
 func TestClientLeaves(t *testing.T) { eachRelay(t, testClientLeaves) }
 
-func testClientLeaves(t *testing.T, judge func() source.Judge) {
+func testClientLeaves(t *testing.T, newFilter func() source.Filter) {
 	left := make(chan struct{})
-	s := &seen{}
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &proxyRecorder{}
+	address, wait := startFiltered(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stream(w, fmt.Sprintf(frame, 1))
 		<-r.Context().Done()
 		close(left)
-	}), 1<<20, judge)
+	}), 1<<20, newFilter)
 	resp := post(t, address, request)
 	if _, err := io.ReadFull(resp.Body, make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	<-left // the agent learns of it as it would without us
+	<-left // the agent notices it
 	wait()
 	if len(s.ends) != 1 || s.ends[0] != event.EndClientLeft {
-		t.Errorf("ends %v", s.ends)
+		t.Errorf("the stream ends with %v", s.ends)
 	}
 }
 
+// TestObserverFallsBehind checks that the client gets the whole stream if the sink is stalled.
 func TestObserverFallsBehind(t *testing.T) { eachRelay(t, testObserverFallsBehind) }
 
-func testObserverFallsBehind(t *testing.T, judge func() source.Judge) {
+func testObserverFallsBehind(t *testing.T, newFilter func() source.Filter) {
 	behind := make(chan struct{})
-	s := &seen{consume: sync.OnceFunc(func() { <-behind })}
+	s := &proxyRecorder{consume: sync.OnceFunc(func() { <-behind })}
 	var sent bytes.Buffer
 	for i := range 500 {
 		fmt.Fprintf(&sent, frame, i)
 	}
-	address, wait := startJudged(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent.String()) }), 1<<10, judge)
+	address, wait := startFiltered(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent.String()) }), 1<<10, newFilter)
 	got, err := io.ReadAll(post(t, address, request).Body)
 	close(behind)
 	wait()
 	if err != nil || !bytes.Equal(got, sent.Bytes()) {
-		t.Fatalf("the client got %d of %d bytes: %v", len(got), sent.Len(), err)
+		t.Fatalf("the client gets %d of %d bytes: %v", len(got), sent.Len(), err)
 	}
 	if s.unobserved == 0 || s.ends[0] != event.EndUnobserved {
-		t.Errorf("unobserved %d, end %v", s.unobserved, s.ends)
+		t.Errorf("%d bytes are counted as unobserved, and the stream ends with %v", s.unobserved, s.ends)
 	}
 }
 
-func TestBytesPassAsTheyAre(t *testing.T) {
+// TestBytesPassUnchanged checks that a verbatim relay changes no byte.
+func TestBytesPassUnchanged(t *testing.T) {
 	for name, sent := range map[string]string{
 		"random":     "\x00\xff\xfe{\x80data: \r\r\n\xef\xbb\xbf",
 		"not json":   "data: {broken\n\n",
-		"broken off": "data: {\"author\"",
+		"incomplete": "data: {\"author\"",
 		"no dialect": "event: x\ndata: 1\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &seen{}
+			s := &proxyRecorder{}
 			address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, sent) }), 1<<20)
 			got, err := io.ReadAll(post(t, address, request).Body)
 			wait()
 			if err != nil || string(got) != sent {
-				t.Errorf("got %q, %v", got, err)
+				t.Errorf("the client gets %q, %v", got, err)
 			}
 			if len(s.ends) != 1 {
-				t.Errorf("ends %v", s.ends)
+				t.Errorf("the stream ends with %v", s.ends)
 			}
 		})
 	}
 }
 
+// TestUnreadRequests checks that the agent gets requests that the proxy does not read.
 func TestUnreadRequests(t *testing.T) {
 	for _, test := range []struct{ name, body string }{
 		{source.UnreadMalformed, `{"appName":"a","appName":"b"}`},
@@ -375,7 +372,7 @@ func TestUnreadRequests(t *testing.T) {
 	} {
 		name, body := test.name, test.body
 		t.Run(name, func(t *testing.T) {
-			s := &seen{}
+			s := &proxyRecorder{}
 			var got string
 			address, wait := startProxy(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				read, _ := io.ReadAll(r.Body)
@@ -385,7 +382,7 @@ func TestUnreadRequests(t *testing.T) {
 			_, _ = io.ReadAll(post(t, address, body).Body)
 			wait()
 			if got != body || len(s.unread) != 1 || s.unread[0] != name || s.streams[0].App != "" || s.streams[0].Session != "" {
-				t.Errorf("agent read %d bytes of %d; unread %v; app %q", len(got), len(body), s.unread, s.streams[0].App)
+				t.Errorf("the agent reads %d of %d bytes; counted as unread: %v; app: %q", len(got), len(body), s.unread, s.streams[0].App)
 			}
 		})
 	}

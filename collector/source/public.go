@@ -10,34 +10,34 @@ import (
 	"unicode"
 )
 
-// reach is what a request may get of a proxy's agent.
-type reach int
+// permission is the part of the agent's answers that a request may get.
+type permission int
 
 const (
-	reachAll       reach = iota
-	reachStream          // an event stream, filtered
-	reachPreflight       // what a browser asks before it asks for an event stream of another origin
-	reachNothing
+	permitAll       permission = iota
+	permitStream               // a filtered event stream
+	permitPreflight            // the answer to a CORS preflight request for an event stream
+	permitNothing
 )
 
-type reachKey struct{}
+type permissionKey struct{}
 
-// reach decides what a request may get. Where the policy is public, that is nothing by default.
-func (p *Proxy) reach(r *http.Request, found route) reach {
+// permission returns what a request may get: under the policy public, nothing by default.
+func (p *Proxy) permission(r *http.Request, found route) permission {
 	switch {
 	case !p.settings.Public:
-		return reachAll
-	case slices.ContainsFunc(p.settings.PublicPaths, func(glob string) bool { return isPlain(r) && matchesExactly(glob, r.URL.Path) }):
-		return reachAll
-	case found.dialects != nil && !found.doubtful && r.Method != http.MethodOptions:
-		return reachStream
+		return permitAll
+	case slices.ContainsFunc(p.settings.PublicPaths, func(glob string) bool { return isCanonical(r) && matchGlob(glob, r.URL.Path) }):
+		return permitAll
+	case found.dialects != nil && !found.ambiguous && r.Method != http.MethodOptions:
+		return permitStream
 	case p.isPreflight(r):
-		return reachPreflight
+		return permitPreflight
 	}
-	return reachNothing
+	return permitNothing
 }
 
-// isPreflight reports whether a browser asks whether a page may ask for an event stream.
+// isPreflight reports whether a request is a CORS preflight for an event stream.
 func (p *Proxy) isPreflight(r *http.Request) bool {
 	method := r.Header.Get("Access-Control-Request-Method")
 	if r.Method != http.MethodOptions || method == "" || r.Header.Get("Origin") == "" {
@@ -46,12 +46,12 @@ func (p *Proxy) isPreflight(r *http.Request) bool {
 	other := *r
 	other.Method = method
 	found := p.route(&other)
-	return found.dialects != nil && !found.doubtful
+	return found.dialects != nil && !found.ambiguous
 }
 
-// isPlain reports whether a path has one spelling only, so that every server takes it for the same resource: no dot segments, no
-// double slashes, no parameters, and nothing encoded that need not be.
-func isPlain(r *http.Request) bool {
+// isCanonical reports whether every server reads a request's path in the same way: it has no dot
+// segments, double slashes or parameters, and no needless percent-encoding.
+func isCanonical(r *http.Request) bool {
 	sent, _, _ := strings.Cut(r.RequestURI, "?")
 	plain := r.URL.Path
 	cleaned := path.Clean(plain)
@@ -64,31 +64,31 @@ func isPlain(r *http.Request) bool {
 	})
 }
 
-func matchesExactly(glob, asked string) bool {
+func matchGlob(glob, asked string) bool {
 	ok, _ := path.Match(glob, asked)
 	return ok
 }
 
-// notPublic is an answer that is not for strangers.
-type notPublic struct{}
+// notPublicError is the error for an answer that the policy public withholds.
+type notPublicError struct{}
 
-func (notPublic) Error() string {
-	return "by the policy public only event streams of the agent's runs leave here; to let other answers out, list the path in proxy.public_paths"
+func (notPublicError) Error() string {
+	return "the policy public lets only event streams of the agent's runs out; to let other answers out, list the path in proxy.public_paths"
 }
 
-// publicHeaders are what strangers get of the headers of an answer, besides its type.
+// publicHeaders lists the headers of an answer that pass under the policy public, besides Content-Type.
 var publicHeaders = []string{
 	"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin",
 	"Access-Control-Max-Age", "Access-Control-Expose-Headers", "Date", "Retry-After", "Vary",
 }
 
-// restrict takes from an answer what a request may not get: headers, and bodies that are no event streams.
+// restrict removes from an answer the headers and the body that the request may not get.
 func (p *Proxy) restrict(resp *http.Response) error {
-	granted, _ := resp.Request.Context().Value(reachKey{}).(reach)
-	if granted == reachAll {
+	granted, _ := resp.Request.Context().Value(permissionKey{}).(permission)
+	if granted == permitAll {
 		return nil
 	}
-	isStream := granted == reachStream && mayBeStream(resp.Header) && !isBinary(resp.Header)
+	isStream := granted == permitStream && mayBeStream(resp.Header) && !isBinaryEvents(resp.Header)
 	encoding := resp.Header.Values("Content-Encoding")
 	kept := http.Header{}
 	for _, name := range publicHeaders {
@@ -99,7 +99,7 @@ func (p *Proxy) restrict(resp *http.Response) error {
 	resp.Header, resp.Trailer = kept, nil
 	switch status := resp.StatusCode; {
 	case status == http.StatusSwitchingProtocols:
-		return notPublic{}
+		return notPublicError{}
 	case isStream:
 		kept.Set("Content-Type", "text/event-stream")
 		kept.Set("Cache-Control", "no-cache")
@@ -109,18 +109,18 @@ func (p *Proxy) restrict(resp *http.Response) error {
 			kept.Del("Content-Encoding")
 		}
 		return nil
-	case granted == reachPreflight && status < http.StatusMultipleChoices, status == http.StatusNoContent:
-		replace(resp, "")
+	case granted == permitPreflight && status < http.StatusMultipleChoices, status == http.StatusNoContent:
+		replaceText(resp, "")
 		return nil
 	case status >= http.StatusBadRequest:
-		replace(resp, "delegraph: the agent answered "+http.StatusText(status)+"; by the policy public its words stay in\n")
+		replaceText(resp, "delegraph: the agent answered "+http.StatusText(status)+"; the policy public withholds the text\n")
 		return nil
 	}
-	return notPublic{}
+	return notPublicError{}
 }
 
-// replace puts a sentence in the place of an answer's body.
-func replace(resp *http.Response, sentence string) {
+// replaceText replaces an answer's body with a sentence, or with nothing if it is "".
+func replaceText(resp *http.Response, sentence string) {
 	resp.Body.Close()
 	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(sentence)), int64(len(sentence))
 	if sentence == "" {

@@ -7,144 +7,147 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// Why bytes of a stream were not observed; the values of the label `reason`.
+// Reasons why bytes of a stream were not observed: the values of the label `reason`.
 const (
-	UnobservedQueueFull = "queue_full" // observation fell behind by more than the queue of the stream holds
-	UnobservedMemory    = "memory"     // all that waits in the process left no room
-	UnobservedPanic     = "panic"      // a fault of ours ended the observation
-	UnobservedEncoding  = "encoding"   // a content encoding that cannot be undone
+	UnobservedQueueFull = "queue_full" // the queue of the stream was full
+	UnobservedMemory    = "memory"     // the memory budget of the process was used up
+	UnobservedPanic     = "panic"      // a panic ended the observation
+	UnobservedEncoding  = "encoding"   // the content encoding is not supported, or the content is corrupt
 )
 
-// UnobservedReasons lists the reasons.
+// UnobservedReasons returns all reasons why bytes are not observed.
 func UnobservedReasons() []string {
 	return []string{UnobservedQueueFull, UnobservedMemory, UnobservedPanic, UnobservedEncoding}
 }
 
-// queue carries what passes on the path to the client to the observer. Putting never blocks: when the observer has fallen behind by
-// the limit, it loses the rest of the stream.
+// queue carries the elements of a relayed stream to its observer. put never blocks: if the queue is full,
+// the observer loses the rest of the stream.
 type queue[E any] struct {
-	limit  int             // of the costs of what waits
-	memory *budget.Account // which they are taken from
-	now    func() time.Time
-	unseen func(reason string, bytes int) // told of each loss
+	limit     int             // of the cost of all waiting elements, in bytes
+	memory    *budget.Account // the budget that pays for the waiting elements
+	now       func() time.Time
+	countLost func(reason string, bytes int) // called for each loss
+	slot      observerSlot                   // held while the observer works on an element
 
-	mu      sync.Mutex
-	ready   sync.Cond
-	waiting []queued[E]
-	taken   queued[E] // the element last taken
-	cost    int
-	closed  bool
-	rest    int       // bytes of the stream that followed the last element
-	loses   string    // why all that follows is lost, or ""
-	ended   time.Time // when no more came, or could be kept
-	asleep  bool      // the observer waits and has not been woken
-	called  time.Time // for when it was called last
-	late    *time.Timer
-	pending bool // late runs
-	turn
+	mu           sync.Mutex
+	ready        sync.Cond
+	waiting      []queued[E]
+	current      queued[E] // the element that next returned last
+	cost         int
+	closed       bool
+	remainder    int       // bytes of the stream after the last element
+	lossReason   string    // why the rest of the stream is lost, or ""
+	endedAt      time.Time // when the stream ended, or its loss began
+	asleep       bool      // the observer sleeps and has not been woken
+	lastWake     time.Time // the time of the last wake-up, which may be in the future
+	wakeTimer    *time.Timer
+	timerRunning bool // wakeTimer is running
+	orderState
 }
 
 type queued[E any] struct {
 	element E
 	cost    int
-	bytes   int // of the stream
-	mark    *mark
+	bytes   int // bytes of the stream that the element represents
+	barrier *barrier
 }
 
-func newQueue[E any](limit int, memory *budget.Account, now func() time.Time, unseen func(reason string, bytes int)) *queue[E] {
-	q := &queue[E]{limit: limit, memory: memory, now: now, unseen: unseen, turn: newTurn()}
+func newQueue[E any](limit int, memory *budget.Account, now func() time.Time, countLost func(reason string, bytes int)) *queue[E] {
+	q := &queue[E]{limit: limit, memory: memory, now: now, countLost: countLost, orderState: newOrderState()}
 	q.ready.L = &q.mu
 	return q
 }
 
-// skip reports whether all that follows is lost, and counts so many bytes of it. Then no element need be made of them.
-func (q *queue[E]) skip(bytes int) bool {
+// discard reports whether the rest of the stream is lost. If so, it counts the given bytes as lost, and
+// the caller need not make an element of them.
+func (q *queue[E]) discard(bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.loses == "" {
+	if q.lossReason == "" {
 		return false
 	}
-	q.unseen(q.loses, bytes)
+	q.countLost(q.lossReason, bytes)
 	return true
 }
 
-// put leaves an element, which stands for so many bytes of the stream, to the observer, who sleeps on until wake, or until the
-// client has kept it waiting for too long.
+// put adds an element that represents the given number of bytes of the stream. It does not wake the
+// observer: wake does, or a timer if the client does not read.
 func (q *queue[E]) put(element E, cost, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.loses != "":
+	case q.lossReason != "":
 	case q.cost+cost > q.limit:
 		q.lose(UnobservedQueueFull)
 	case !q.memory.Reserve(cost):
 		q.lose(UnobservedMemory)
 	}
-	if q.loses != "" {
-		q.unseen(q.loses, bytes)
+	if q.lossReason != "" {
+		q.countLost(q.lossReason, bytes)
 		return
 	}
 	q.waiting = append(q.waiting, queued[E]{element: element, cost: cost, bytes: bytes})
 	q.cost += cost
-	if q.asleep && !q.pending {
-		q.pending = true
-		if q.late == nil {
-			q.late = time.AfterFunc(patience, q.overdue)
+	if q.asleep && !q.timerRunning {
+		q.timerRunning = true
+		if q.wakeTimer == nil {
+			q.wakeTimer = time.AfterFunc(maxObserveDelay, q.wakeOverdue)
 		} else {
-			q.late.Reset(patience)
+			q.wakeTimer.Reset(maxObserveDelay)
 		}
 	}
 }
 
-// patience is how long what was put waits for the client to have it: one that does not read must not keep it in memory.
-const patience = 10 * time.Millisecond
+// maxObserveDelay is how long an element waits for wake. A client that does not read must not keep it in
+// memory.
+const maxObserveDelay = 10 * time.Millisecond
 
-// overdue has the observer look at what the client does not take.
-func (q *queue[E]) overdue() {
+// wakeOverdue wakes the observer for elements that the client has not received yet.
+func (q *queue[E]) wakeOverdue() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pending = false
+	q.timerRunning = false
 	if q.asleep && len(q.waiting) > 0 {
-		q.asleep, q.called = false, q.now()
+		q.asleep, q.lastWake = false, q.now()
 		q.ready.Signal()
 	}
 }
 
-// lose has all that follows be lost. The caller holds the lock.
+// lose drops the rest of the stream. The caller holds the lock.
 func (q *queue[E]) lose(reason string) {
-	q.loses = reason
+	q.lossReason = reason
 	if !q.closed {
-		q.ended = q.now()
+		q.endedAt = q.now()
 	}
 }
 
-// moment is how often the observer is called at most.
-const moment = time.Millisecond
+// minWakeInterval is the shortest time between two wake-ups of the observer.
+const minWakeInterval = time.Millisecond
 
-// wake has the observer look at what was put. It is called when the client has it. In a burst the observer is called for many frames
-// at once, unless they are about to be too many: to wake a thread costs more than to observe a frame, and takes a core that client
-// and agent want for the next.
+// wake wakes the observer for the elements put so far. It is called when the client has received them. In
+// a burst it wakes the observer once for many frames, unless the queue is half full: waking a thread costs
+// more than observing a frame, and takes a core that client and agent need.
 func (q *queue[E]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	full := q.loses != "" || q.cost > q.limit/2
+	full := q.lossReason != "" || q.cost > q.limit/2
 	if !full && (!q.asleep || len(q.waiting) == 0) {
 		return
 	}
 	q.asleep = false
-	if q.pending && q.late.Stop() {
-		q.pending = false
+	if q.timerRunning && q.wakeTimer.Stop() {
+		q.timerRunning = false
 	}
-	if now := q.now(); full || now.Sub(q.called) >= moment {
-		q.called = now
+	if now := q.now(); full || now.Sub(q.lastWake) >= minWakeInterval {
+		q.lastWake = now
 		q.ready.Signal()
 	} else {
-		q.called = now.Add(moment)
-		time.AfterFunc(moment, q.ready.Signal)
+		q.lastWake = now.Add(minWakeInterval)
+		time.AfterFunc(minWakeInterval, q.ready.Signal)
 	}
 }
 
-// close says that nothing follows but the rest, which is in no element.
+// close ends the queue. rest is the number of bytes at the end of the stream that belong to no element.
 func (q *queue[E]) close(rest int) {
 	if q.order == nil {
 		q.finish(rest, nil)
@@ -153,82 +156,91 @@ func (q *queue[E]) close(rest int) {
 	q.order.end(q, func(before []<-chan struct{}) { q.finish(rest, before) })
 }
 
-// finish closes the queue. Observation of the end waits for what came before.
+// finish closes the queue. The observation of the end waits for the given channels.
 func (q *queue[E]) finish(rest int, before []<-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return
 	}
-	q.closed, q.rest = true, rest
+	q.closed, q.remainder = true, rest
 	q.last = append(q.last, before...)
-	if q.loses == "" {
-		q.ended = q.now()
+	if q.lossReason == "" {
+		q.endedAt = q.now()
 	} else {
-		q.unseen(q.loses, rest)
+		q.countLost(q.lossReason, rest)
 	}
 	q.ready.Signal()
 }
 
-// take waits for the next element, by which everything before it has been observed. After an overflow there is none: what follows the gap
-// could not be understood.
-func (q *queue[E]) take() (element E, ok bool) {
+// next waits for the next element. By calling it, the observer states that it has observed all earlier
+// ones. After an overflow there is no next element: frames after a gap could not be interpreted.
+func (q *queue[E]) next() (element E, ok bool) {
+	element, ok = q.awaitNext()
+	q.slot.take()
+	return element, ok
+}
+
+func (q *queue[E]) awaitNext() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.advance()
 	for {
-		for len(q.waiting) == 0 && !q.closed && q.loses == "" {
+		for len(q.waiting) == 0 && !q.closed && q.lossReason == "" {
 			q.asleep, q.idle = true, true
+			q.slot.release()
 			q.ready.Wait()
 		}
-		q.taken, q.idle = queued[E]{}, false
+		q.current, q.idle = queued[E]{}, false
 		if len(q.waiting) == 0 {
-			q.awaiting(q.last)
+			q.waitUnlocked(q.last)
 			return element, false
 		}
 		next := q.waiting[0]
 		q.waiting[0], q.waiting = queued[E]{}, q.waiting[1:]
-		if next.mark != nil {
-			next.mark.pass()
-			q.awaiting([]<-chan struct{}{next.mark.after})
+		if next.barrier != nil {
+			next.barrier.reach()
+			q.waitUnlocked([]<-chan struct{}{next.barrier.after})
 			continue
 		}
-		q.taken = next
+		q.current = next
 		q.cost -= next.cost
 		q.memory.Release(next.cost)
 		return next.element, true
 	}
 }
 
-// awaiting waits without the lock, which the caller holds.
-func (q *queue[E]) awaiting(all []<-chan struct{}) {
+// waitUnlocked waits for all channels. It releases the caller's lock while it waits.
+func (q *queue[E]) waitUnlocked(all []<-chan struct{}) {
 	q.mu.Unlock()
 	defer q.mu.Lock()
+	q.slot.release()
 	awaitAll(all)
 }
 
-// abandon loses the part of the element last taken that was not observed, and all after it.
+// abandon drops the rest of the stream after the observer has failed. unobserved is the number of bytes of
+// the current element that it did not observe.
 func (q *queue[E]) abandon(reason string, unobserved int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range q.waiting {
 		unobserved += e.bytes
-		if e.mark != nil {
-			e.mark.pass()
+		if e.barrier != nil {
+			e.barrier.reach()
 		}
 	}
 	q.memory.Release(q.cost)
 	q.waiting, q.cost = nil, 0
-	if q.loses == "" {
-		unobserved += q.rest
+	if q.lossReason == "" {
+		unobserved += q.remainder
 		q.lose(reason)
 	}
-	q.unseen(reason, unobserved)
+	q.countLost(reason, unobserved)
 }
 
-// end returns when no more came, and why the observer does not get all of it, or "".
-func (q *queue[E]) end() (at time.Time, loses string) {
+// ending returns the time of the end, and the reason why the observer does not get the whole stream, or "".
+func (q *queue[E]) ending() (at time.Time, loses string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.ended, q.loses
+	return q.endedAt, q.lossReason
 }

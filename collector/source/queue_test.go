@@ -10,15 +10,15 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestBurst has frames come faster than an observer is to be woken: the first is observed at once, those after it together, within
-// a moment; the next one after a pause at once again; and all of them at once where they fill the queue.
+// TestBurst checks when a burst wakes the observer: the first frame at once, the following ones together after minWakeInterval, or at once
+// if they fill half of the queue.
 func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		q := newQueue[int](10, nil, time.Now, unnoticed)
-		var observed []time.Duration // since the beginning
+		q := newQueue[int](10, nil, time.Now, ignoreLoss)
+		var observed []time.Duration // since the start
 		go func() {
-			for _, ok := q.take(); ok; _, ok = q.take() {
+			for _, ok := q.next(); ok; _, ok = q.next() {
 				observed = append(observed, time.Since(begin))
 			}
 		}()
@@ -28,8 +28,8 @@ func TestBurst(t *testing.T) {
 			come, observed time.Duration
 			cost           int
 		}{
-			{0, 0, 1}, {moment / 4, moment * 5 / 4, 1}, {moment / 2, moment * 5 / 4, 1},
-			{moment * 5, moment * 5, 1}, {moment * 21 / 4, moment * 11 / 2, 1}, {moment * 11 / 2, moment * 11 / 2, 8},
+			{0, 0, 1}, {minWakeInterval / 4, minWakeInterval * 5 / 4, 1}, {minWakeInterval / 2, minWakeInterval * 5 / 4, 1},
+			{minWakeInterval * 5, minWakeInterval * 5, 1}, {minWakeInterval * 21 / 4, minWakeInterval * 11 / 2, 1}, {minWakeInterval * 11 / 2, minWakeInterval * 11 / 2, 8},
 		} {
 			time.Sleep(at.come - time.Since(begin))
 			q.put(0, at.cost, 1)
@@ -40,18 +40,18 @@ func TestBurst(t *testing.T) {
 		q.close(0)
 		synctest.Wait()
 		if !slices.Equal(observed, want) {
-			t.Errorf("observed at %v, want %v", observed, want)
+			t.Errorf("the frames are observed at %v, want %v", observed, want)
 		}
 	})
 }
 
-// TestObserverDoesNotWaitForTheClient has the client never take what was put: it is observed all the same, each time.
+// TestObserverDoesNotWaitForTheClient checks that elements are observed after maxObserveDelay even if the client never reads.
 func TestObserverDoesNotWaitForTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue[int](10, nil, time.Now, unnoticed)
+		q := newQueue[int](10, nil, time.Now, ignoreLoss)
 		var observed atomic.Int64
 		go func() {
-			for _, ok := q.take(); ok; _, ok = q.take() {
+			for _, ok := q.next(); ok; _, ok = q.next() {
 				observed.Add(1)
 			}
 		}()
@@ -60,20 +60,19 @@ func TestObserverDoesNotWaitForTheClient(t *testing.T) {
 			q.put(0, 1, 1)
 			synctest.Wait()
 			if observed := int(observed.Load()); observed != i {
-				t.Errorf("%d observed before the client had its time for %d", observed, i+1)
+				t.Errorf("%d elements are observed before maxObserveDelay of number %d", observed, i+1)
 			}
-			time.Sleep(patience)
+			time.Sleep(maxObserveDelay)
 			synctest.Wait()
 			if observed := int(observed.Load()); observed != i+1 {
-				t.Errorf("%d observed of %d", observed, i+1)
+				t.Errorf("%d elements are observed, want %d", observed, i+1)
 			}
 		}
 		q.close(0)
 	})
 }
 
-// TestQueuesShareMemory fills the budget by one queue: another loses what it is given then, for that reason, and its later elements too;
-// a third gets room when the first has let go of its own.
+// TestQueuesShareMemory checks that a queue loses its stream while another queue uses up the budget, and not after that one has released it.
 func TestQueuesShareMemory(t *testing.T) {
 	memory := budget.New(100).Account("observe", 1, 1)
 	var reasons []string
@@ -81,14 +80,14 @@ func TestQueuesShareMemory(t *testing.T) {
 	first, second, third := newQueue[int](100, memory, time.Now, lost), newQueue[int](100, memory, time.Now, lost), newQueue[int](100, memory, time.Now, lost)
 	first.put(1, 90, 1)
 	second.put(1, 20, 1)
-	first.take()
+	first.next()
 	second.put(1, 20, 1)
 	third.put(1, 90, 1)
 	third.abandon(UnobservedPanic, 0)
 	if want := []string{UnobservedMemory, UnobservedMemory, UnobservedPanic}; !slices.Equal(reasons, want) {
-		t.Errorf("lost for %q, want %q", reasons, want)
+		t.Errorf("streams are lost for %q, want %q", reasons, want)
 	}
-	if left := memory.Left(); left != 100 {
-		t.Errorf("%d of the budget are left", left)
+	if left := memory.Remaining(); left != 100 {
+		t.Errorf("%d bytes of the budget remain", left)
 	}
 }

@@ -5,80 +5,84 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
-	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Judge decides what of one stream's frames its client gets, and writes it. It is called in the path of the stream.
-type Judge interface {
-	// Append appends what leaves of a frame, framed, or nothing.
+// Filter decides what the client gets of the frames of one stream. It runs in the path of the stream and
+// must be fast.
+type Filter interface {
+	// Append appends the part of a frame that may pass, as an SSE frame. It appends nothing if the frame is
+	// withheld.
 	Append(dst []byte, b *event.Batch) []byte
 }
 
-// errTooLong is a block of an open stream that is too long to be kept until it has been judged: it passes.
-var errTooLong = errors.New("block over the limit")
+// errBlockTooLong means that a block of an open stream exceeds the buffer. It passes, unless it declares
+// itself internal.
+var errBlockTooLong = errors.New("block over the limit")
 
-// relayed is an agent's stream as its client gets it: what the judge lets out of each frame. A stream on a path that is no
-// agent's is open: until a dialect is sure of it, it passes as it came, a whole block at a time.
-type relayed struct {
-	source   io.Closer
-	decoding *collector.Decoding
-	judge    Judge
-	panics   *recovery.Recorder
-	queue    *queue[*event.Batch] // of what the client has; nil where a copy is observed
-	passing  *passing             // nil where the stream is not open, or is no longer
-	start    func(body io.Reader)
-	block    blockEnd // of a block that passes unjudged
-	long     bool     // such a block is on its way
-	withheld bool     // it calls itself internal
-	out      []byte
-	sent     int // bytes of out
-	upstream *counting
-	observed int64           // bytes of upstream that the queue knows of
-	memory   *budget.Account // which holds what a large frame needs on its way
-	held     int             // of it
-	retry    time.Duration
-	how      event.End // set before the queue is closed
-	err      error
+// filteredBody is an agent's stream as the client gets it: the parts of its frames that the filter lets
+// out. A stream that may not come from an agent is open: it passes verbatim, block by block, until a dialect
+// recognizes it.
+type filteredBody struct {
+	source        io.Closer
+	decoding      *collector.StreamDecoder
+	filter        Filter
+	panics        *recovery.Recorder
+	queue         *queue[*event.Batch] // batches for the observer; nil if a copy of the bytes is observed
+	block         *blockBuffer         // nil if the stream is not open, or no longer
+	start         func(body io.Reader)
+	longEnd       blockEnd // finds the end of a block that is too long to be filtered
+	inLongBlock   bool     // such a block is being relayed
+	dropLongBlock bool     // that block declares itself internal
+	out           []byte
+	sent          int // bytes of out that Read has returned
+	steps         int // frames, comments and errors read
+	upstream      *countingReader
+	observedBytes int64       // bytes of upstream that were put into the queue or counted as lost
+	memory        *frameShare // what the stream holds of the memory for large frames
+	retry         time.Duration
+	endReason     event.End // set before the queue is closed
+	err           error
 }
 
-func newRelayed(source io.Closer, j Judge, panics *recovery.Recorder) *relayed {
-	return &relayed{source: source, judge: j, panics: panics}
+func newFilteredBody(source io.Closer, f Filter, panics *recovery.Recorder) *filteredBody {
+	return &filteredBody{source: source, filter: f, panics: panics}
 }
 
-// open reads a stream that need not be an agent's from body, which is in no encoding.
-func (r *relayed) open(body io.Reader, limit int, decode func(io.Reader) *collector.Decoding) {
+// open starts to read an open stream from a body without content encoding.
+func (r *filteredBody) open(body io.Reader, limit int, decode func(io.Reader) *collector.StreamDecoder) {
 	r.start = func(body io.Reader) {
-		r.passing = &passing{source: body, limit: limit}
-		r.decoding = decode(r.passing)
+		r.block = &blockBuffer{source: body, limit: limit}
+		r.decoding = decode(r.block)
 	}
 	r.start(body)
 }
 
-// counting counts the bytes that are read.
-type counting struct {
+// countingReader counts the bytes that are read.
+type countingReader struct {
 	io.Reader
 	read int64
 }
 
-func (c *counting) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.read += int64(n)
 	return n, err
 }
 
-// Read gives the next bytes for the client, waiting for the agent where there are none.
-func (r *relayed) Read(p []byte) (int, error) {
+// Read returns the next bytes for the client. It waits for the agent if there are none.
+func (r *filteredBody) Read(p []byte) (int, error) {
 	for r.sent == len(r.out) {
 		if r.queue != nil {
-			r.queue.wake() // the client has what came before, or nothing of it is for the client
+			r.queue.wake() // the client has received everything so far
 		}
 		if r.err != nil {
 			return 0, r.err
@@ -86,51 +90,33 @@ func (r *relayed) Read(p []byte) (int, error) {
 		r.out, r.sent = r.out[:0], 0
 		if cap(r.out) > maxRelayBuffer {
 			r.out = nil
+			r.updateMemory()
 		}
-		if r.long {
-			r.skip()
+		if r.inLongBlock {
+			r.relayLongBlock()
 		} else {
 			r.step()
 		}
-		// What is at hand goes out together: the reader of this writes and flushes after each Read.
-		for !r.long && r.err == nil && r.passing == nil && len(r.out) > 0 && len(r.out) < len(p) && r.decoding.Ready() {
+		// Return all complete frames together: the reverse proxy writes and flushes after each Read.
+		for !r.inLongBlock && r.err == nil && r.block == nil && len(r.out) > 0 && len(r.out) < len(p) && r.decoding.Ready() {
 			r.step()
 		}
 	}
-	r.hold()
+	r.updateMemory()
 	n := copy(p, r.out[r.sent:])
 	r.sent += n
 	return n, nil
 }
 
-// hold has the budget know of large frames: they are never refused, but telemetry is, and replay shrinks, to make room.
-func (r *relayed) hold() {
-	held := cap(r.out) + r.decoding.Held()
-	if r.passing != nil {
-		held += cap(r.passing.kept)
-	}
-	if held < maxRelayBuffer {
-		held = 0
-	}
-	if held != r.held {
-		r.memory.Hold(held - r.held)
-		r.held = held
-	}
-}
-
-// maxRelayBuffer is the size up to which the buffer of one frame is kept for the next.
-const maxRelayBuffer = 64 << 10
-
-// Close closes the agent's answer. What was read of it and did not come to be judged is observed all the same.
-func (r *relayed) Close() error {
+// Close closes the agent's answer. Frames that were read but not filtered yet are still observed.
+func (r *filteredBody) Close() error {
 	err := r.source.Close()
-	r.memory.Release(r.held)
-	r.held = 0
+	defer r.memory.hold(0)
 	if r.queue == nil || r.err != nil {
 		return err
 	}
 	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
-	r.decoding.Cut()
+	r.decoding.StopReading()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
 		case err == nil:
@@ -142,95 +128,107 @@ func (r *relayed) Close() error {
 	return err
 }
 
-// observe leaves the frame at hand to the observer.
-func (r *relayed) observe() {
+// observe passes the current frame to the observer.
+func (r *filteredBody) observe() {
 	at := r.decoding.Offset()
-	if passed := int(at - r.observed); !r.queue.skip(passed) { // else the batch is reused for the next frame
+	if passed := int(at - r.observedBytes); !r.queue.discard(passed) { // if it is lost, the decoder can reuse the batch
 		b := r.decoding.Detach()
-		r.queue.put(b, b.Cost(), passed)
+		r.queue.put(b, b.MemorySize(), passed)
 	}
-	r.observed = at
+	r.observedBytes = at
 }
 
 // stop ends the stream, for the client and for the observer.
-func (r *relayed) stop(err error) {
+func (r *filteredBody) stop(err error) {
 	r.err = err
 	if r.queue == nil {
 		return
 	}
-	if r.how = r.decoding.End(); r.how == event.EndOfStream && !errors.Is(err, io.EOF) {
-		r.how = event.EndBroken
+	if r.endReason = r.decoding.End(); r.endReason == event.EndOfStream && !errors.Is(err, io.EOF) {
+		r.endReason = event.EndBroken
 	}
-	r.queue.close(int(r.upstream.read - r.observed))
+	r.queue.close(int(r.upstream.read - r.observedBytes))
 }
 
-// end says how an observed stream ended, and when. It is asked when the queue has no more.
-func (r *relayed) end() (event.End, time.Time) {
-	at, loses := r.queue.end()
+// end returns how an observed stream ended, and when. It is called once the queue is empty.
+func (r *filteredBody) end() (event.End, time.Time) {
+	at, loses := r.queue.ending()
 	if loses != "" {
 		return event.EndUnobserved, at
 	}
-	return r.how, at
+	return r.endReason, at
 }
 
-// stopOnPanic ends the stream after a panic; else the observer would wait for more for ever.
-func (r *relayed) stopOnPanic() {
+// stopOnPanic ends the stream after a panic; otherwise the observer would wait forever.
+func (r *filteredBody) stopOnPanic() {
 	if r.queue != nil && r.err == nil {
-		r.queue.unseen(UnobservedPanic, int(r.upstream.read-r.observed))
-		r.observed = r.upstream.read
+		r.queue.countLost(UnobservedPanic, int(r.upstream.read-r.observedBytes))
+		r.observedBytes = r.upstream.read
 	}
 	r.stop(errPanic)
 }
 
-// errPanic is an end of a stream by a fault of ours, which has been recorded.
+// errPanic ends a stream after a panic, which has been recorded.
 var errPanic = errors.New("the stream could not be filtered")
 
-// step takes one frame, comment or end from the agent.
-func (r *relayed) step() {
+// framesPerTurn is how many frames a stream filters before other streams get their turn. The scheduler
+// would let a stream that always has frames go on for 10 ms, and a frame of another stream would wait that
+// long for each busy stream.
+const framesPerTurn = 16
+
+// step reads one frame, comment or the end from the agent.
+func (r *filteredBody) step() {
+	if r.steps++; r.steps%framesPerTurn == 0 {
+		runtime.Gosched()
+	}
 	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	b, err := r.decoding.Next()
 	switch {
-	case errors.Is(err, sse.ErrComment) && r.passing != nil:
-		r.pass()
+	case errors.Is(err, sse.ErrComment) && r.block != nil:
+		r.passBlock()
 	case errors.Is(err, sse.ErrComment):
-		r.out = sse.AppendComment(r.out, "") // the agent keeps the connection open, and so do we
+		r.out = sse.AppendComment(r.out, "") // forward keep-alives, but not their text
 	case err != nil:
 		r.finish(err)
-	case r.passing != nil && b.Table == nil:
-		block := r.passing.upTo(r.decoding.Offset())
-		tooLarge := b.Rejected == event.ReasonTooLarge && beginsInternal(block)
-		if r.passing.withholds = tooLarge; !tooLarge && !callsItselfInternal(b) && !r.decoding.Withholds() {
+	case r.block != nil && b.Table == nil:
+		block := r.block.take(r.decoding.Offset())
+		tooLarge := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
+		if r.block.dropping = tooLarge; !tooLarge && !declaresInternal(b) && !r.decoding.MustWithhold() {
 			r.out = append(r.out, block...)
 		}
 	default:
 		r.relay(b)
 	}
+	r.decoding.ReleaseLarge()
 }
 
-// anyTable has the names by which protocols tell their frames apart, and those of the frames within them.
-var anyTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
+// genericTable lists the members by which any protocol names the type of a frame, and those that hold
+// nested frames.
+var genericTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
 
-// callsItselfInternal reports whether a frame of a stream that is no dialect's so far, or never will be, says that it is internal. Data
-// that is an object only to lenient readers is searched for the word.
-func callsItselfInternal(b *event.Batch) bool {
-	if generous.Internal(b.Frame.Event) || generous.NamesInternal(&anyTable, b.JSON) {
+// declaresInternal reports whether a frame of a stream without a recognized dialect declares itself
+// internal. Data that only a lenient parser would accept as an object is searched for the word.
+func declaresInternal(b *event.Batch) bool {
+	if lenient.IsInternal(b.Frame.Event) || lenient.HasInternalDiscriminator(&genericTable, b.JSON) {
 		return true
 	}
 	return !b.JSON.Exists() && mayNameInternal(b.Frame.Data)
 }
 
-// mayNameInternal reports whether data that begins as an object, but cannot be read, has a string that begins with the word.
+// mayNameInternal reports whether data that begins as an object, but cannot be parsed, has a string that
+// begins with "internal".
 func mayNameInternal(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
 }
 
-// beginsInternal reports whether a block whose end is missing, or too far away, says that it is internal.
-func beginsInternal(block []byte) bool {
+// blockDeclaresInternal reports whether the beginning of an incomplete or too long block declares it
+// internal.
+func blockDeclaresInternal(block []byte) bool {
 	for line := range bytes.FieldsFuncSeq(block, func(c rune) bool { return c == '\n' || c == '\r' }) {
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		switch string(field) {
 		case "event":
-			if generous.Internal(bytes.TrimSpace(value)) {
+			if lenient.IsInternal(bytes.TrimSpace(value)) {
 				return true
 			}
 		case "data":
@@ -242,60 +240,61 @@ func beginsInternal(block []byte) bool {
 	return false
 }
 
-func (r *relayed) pass() { r.out = append(r.out, r.passing.upTo(r.decoding.Offset())...) }
+func (r *filteredBody) passBlock() { r.out = append(r.out, r.block.take(r.decoding.Offset())...) }
 
-func (r *relayed) relay(b *event.Batch) {
-	if r.passing != nil {
-		r.passing.done, r.passing.kept = true, nil
-		r.passing = nil // it is an agent's, for good
+func (r *filteredBody) relay(b *event.Batch) {
+	if r.block != nil {
+		r.block.passThrough, r.block.bytes = true, nil
+		r.block = nil // a dialect has recognized the stream
 	}
 	if retry, asked := r.decoding.Retry(); asked && retry != r.retry {
 		r.retry = retry
 		r.out = sse.AppendRetry(r.out, retry)
 	}
-	r.out = r.judge.Append(r.out, b)
+	r.out = r.filter.Append(r.out, b)
 	if r.queue != nil {
 		r.observe()
 	}
 }
 
-// finish ends the stream as the agent's ended. What an open stream still has passes, unless it calls itself internal; half a frame of
-// an agent's does not.
-func (r *relayed) finish(err error) {
+// finish ends the stream in the same way as the agent's stream ended. The incomplete block of an open stream passes unless it
+// declares itself internal; an incomplete frame of an agent's stream does not pass.
+func (r *filteredBody) finish(err error) {
 	var kept []byte
 	internal := false
-	if r.passing != nil {
-		kept = r.passing.kept
-		rest := r.passing.rest()
-		if internal = r.passing.withholds || beginsInternal(rest); !internal {
+	if r.block != nil {
+		kept = r.block.bytes
+		rest := r.block.takeAll()
+		if internal = r.block.dropping || blockDeclaresInternal(rest); !internal {
 			r.out = append(r.out, rest...)
 		}
 	}
-	if !errors.Is(err, errTooLong) {
+	if !errors.Is(err, errBlockTooLong) {
 		r.stop(err)
 		return
 	}
-	r.long, r.withheld, r.block = true, internal, blockEnd{afterCR: true}
-	r.block.find(kept)
+	r.inLongBlock, r.dropLongBlock, r.longEnd = true, internal, blockEnd{afterCR: true}
+	r.longEnd.find(kept)
 }
 
-// skip lets a block that is too long pass, unless it calls itself internal, and judges what comes after it.
-func (r *relayed) skip() {
+// relayLongBlock relays a block that is too long, or drops it if it declares itself internal. Filtering resumes with
+// the next block.
+func (r *filteredBody) relayLongBlock() {
 	chunk := make([]byte, 4<<10)
-	n, err := r.passing.source.Read(chunk)
-	end := r.block.find(chunk[:n])
+	n, err := r.block.source.Read(chunk)
+	end := r.longEnd.find(chunk[:n])
 	part := chunk[:n]
 	if end >= 0 {
 		part = chunk[:end]
 	}
-	if !r.withheld {
+	if !r.dropLongBlock {
 		r.out = append(r.out, part...)
 	}
 	if end >= 0 {
-		r.long = false
-		rest := io.MultiReader(bytes.NewReader(chunk[end:n]), r.passing.source)
+		r.inLongBlock = false
+		rest := io.MultiReader(bytes.NewReader(chunk[end:n]), r.block.source)
 		if err != nil {
-			rest = io.MultiReader(bytes.NewReader(chunk[end:n]), failing{err})
+			rest = io.MultiReader(bytes.NewReader(chunk[end:n]), errorReader{err})
 		}
 		r.start(rest)
 		return
@@ -303,18 +302,18 @@ func (r *relayed) skip() {
 	r.err = err
 }
 
-// failing is a reader that has come to its end.
-type failing struct{ err error }
+// errorReader is a reader that returns only an error.
+type errorReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errorReader) Read([]byte) (int, error) { return 0, f.err }
 
-// blockEnd looks for the blank line that ends a block.
+// blockEnd finds the blank line that ends a block, over several reads.
 type blockEnd struct {
-	inLine  bool // the line at hand is not empty
-	afterCR bool // an LF belongs to the line end before it
+	inLine  bool // the current line is not empty
+	afterCR bool // an LF now belongs to the preceding CR
 }
 
-// find returns the offset after the blank line, or -1 where it is not in p.
+// find returns the offset after the blank line, or -1 if p does not contain it.
 func (b *blockEnd) find(p []byte) int {
 	for i, c := range p {
 		lf := c == '\n' && b.afterCR
@@ -332,57 +331,57 @@ func (b *blockEnd) find(p []byte) int {
 	return -1
 }
 
-// passing keeps the bytes of an open stream until the block that they are of has been judged.
-type passing struct {
-	source io.Reader
-	limit  int
-	kept   []byte
-	passed int64 // bytes before those kept
-	done   bool  // nothing is kept any more
+// blockBuffer is a reader that keeps the current block of an open stream until it has been filtered.
+type blockBuffer struct {
+	source      io.Reader
+	limit       int
+	bytes       []byte
+	offset      int64 // of bytes[0] in the stream
+	passThrough bool  // Read no longer keeps bytes
 
-	withholds bool // the bytes up to the end of the block stay behind: its beginning did
+	dropping bool // drop the rest of the block, whose beginning was dropped
 }
 
-// Read keeps what it reads, a block at most.
-func (p *passing) Read(buf []byte) (int, error) {
-	if !p.done && len(p.kept) > p.limit {
-		return 0, errTooLong
+// Read reads from the source and keeps the bytes. It fails if the block exceeds the limit.
+func (p *blockBuffer) Read(buf []byte) (int, error) {
+	if !p.passThrough && len(p.bytes) > p.limit {
+		return 0, errBlockTooLong
 	}
 	n, err := p.source.Read(buf)
-	if !p.done {
-		p.kept = append(p.kept, buf[:n]...)
+	if !p.passThrough {
+		p.bytes = append(p.bytes, buf[:n]...)
 	}
 	return n, err
 }
 
-// upTo gives up the bytes before an offset of the stream. They are valid until the next read.
-func (p *passing) upTo(offset int64) []byte {
-	n := offset - p.passed
-	passed := p.kept[:n]
-	p.kept, p.passed = p.kept[n:], offset
-	if !p.withholds {
+// take removes and returns the bytes before an offset of the stream. They are valid until the next Read.
+func (p *blockBuffer) take(offset int64) []byte {
+	n := offset - p.offset
+	passed := p.bytes[:n]
+	p.bytes, p.offset = p.bytes[n:], offset
+	if !p.dropping {
 		return passed
 	}
 	end := (&blockEnd{inLine: true}).find(passed)
-	if p.withholds = end < 0; p.withholds {
+	if p.dropping = end < 0; p.dropping {
 		return nil
 	}
 	return passed[end:]
 }
 
-// rest gives up all bytes.
-func (p *passing) rest() []byte { return p.upTo(p.passed + int64(len(p.kept))) }
+// takeAll removes and returns all bytes.
+func (p *blockBuffer) takeAll() []byte { return p.take(p.offset + int64(len(p.bytes))) }
 
-// mayBeStream says whether some reader takes an answer for a stream of events: there are those that look for the name anywhere
-// in the header, so what stands around it is no way out.
+// mayBeStream reports whether some client may take an answer for an event stream. Some clients look for
+// the name anywhere in the header, so this does too: an unusual header must not bypass the filter.
 func mayBeStream(h http.Header) bool {
 	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), "event-stream")
 }
 
-// binaryEvents is a protocol's media type for events that are no SSE.
+// binaryEvents is the media type of AG-UI's binary transport, which is not SSE.
 const binaryEvents = "application/vnd.ag-ui.event+proto"
 
-// isBinary says whether an answer is a stream of events that nobody here can read.
-func isBinary(h http.Header) bool {
+// isBinaryEvents reports whether an answer is a stream in AG-UI's binary transport, which cannot be read.
+func isBinaryEvents(h http.Header) bool {
 	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), binaryEvents)
 }

@@ -8,28 +8,35 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// remembered is how many frames of a stream are known again: more than any server is known to send once more.
-const remembered = 1000
+// maxRemembered is the number of frames of a stream that are remembered: more than any known server sends
+// again.
+const maxRemembered = 1000
 
-// repeats knows a stream's last frames again. An id alone does not tell: some servers count from one again with each turn. The
-// same id with the same data does, as many times as an earlier connection brought it: within one connection nothing comes again.
-type repeats struct {
+// repeatDetector recognizes frames that a server sends again after a reconnection. An id alone is not
+// enough: some servers restart at one in each turn. A frame is repeated if an
+// earlier connection had the same id, event and data at least as often as the current one so far.
+type repeatDetector struct {
 	seed       maphash.Seed
 	last       *simplelru.LRU[uint64, tally]
 	connection int
 }
 
-// tally is how often a frame came: most, on a connection that is over, and on that which is numbered.
-type tally struct{ before, now, connection int }
-
-func newRepeats() *repeats {
-	// The only error is a size below one.
-	last, _ := simplelru.NewLRU[uint64, tally](remembered, nil)
-	return &repeats{seed: maphash.MakeSeed(), last: last}
+// tally counts the occurrences of a frame on connections.
+type tally struct {
+	before     int // the most on any earlier connection
+	current    int // on the connection with the number in connection
+	connection int // the number of the connection
 }
 
-// note begins a connection: it remembers the frames and knows those that came before it.
-func (r *repeats) note(repeated func()) func(sse.Frame) bool {
+func newRepeatDetector() *repeatDetector {
+	// The only error is a size below one.
+	last, _ := simplelru.NewLRU[uint64, tally](maxRemembered, nil)
+	return &repeatDetector{seed: maphash.MakeSeed(), last: last}
+}
+
+// startConnection starts a connection. The returned function remembers a frame and reports whether it is
+// repeated; if so, it calls repeated first.
+func (r *repeatDetector) startConnection(repeated func()) func(sse.Frame) bool {
 	r.connection++
 	return func(f sse.Frame) bool {
 		if len(f.ID) == 0 {
@@ -45,11 +52,11 @@ func (r *repeats) note(repeated func()) func(sse.Frame) bool {
 		key := sum.Sum64()
 		t, _ := r.last.Peek(key)
 		if t.connection != r.connection {
-			t = tally{before: max(t.before, t.now), connection: r.connection}
+			t = tally{before: max(t.before, t.current), connection: r.connection}
 		}
-		t.now++
+		t.current++
 		r.last.Add(key, t)
-		if t.now > t.before {
+		if t.current > t.before {
 			return false
 		}
 		repeated()

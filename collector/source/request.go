@@ -1,80 +1,119 @@
 package source
 
 import (
+	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"strings"
 	"sync"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Why a run request could not be read; the values of the label `reason`.
+// Reasons why a run request could not be read: the values of the label `reason`.
 const (
 	UnreadTooLarge   = "too_large"
 	UnreadMalformed  = "malformed"
-	UnreadIncomplete = "incomplete" // the answer began before the request was over
-	UnreadSession    = "session"    // its session's id is too long to be one, or would lead elsewhere in a URL
-	UnreadPanic      = "panic"      // a fault of ours
+	UnreadIncomplete = "incomplete" // the answer began before the request was complete
+	UnreadSession    = "session"    // the session id is too long, or would change the path of a URL
+	UnreadPanic      = "panic"      // a dialect panicked
+	UnreadMemory     = "memory"     // the memory budget had no room for the request
 )
 
-// requestBody copies what passes to the agent of a run request, up to a limit: the request itself is neither held nor changed.
+// requestBody relays the body of a request to the agent, and keeps a copy up to a limit. It neither delays
+// nor changes the request.
 type requestBody struct {
 	io.ReadCloser
-	limit   int
-	request *http.Request // as the server has it, which sets its trailers at the end of the body
-	trailer http.Header   // to the agent; whoever reads the body may read it
-	over    func()        // is told when the body is; nil where nobody asks
+	limit      int
+	memory     *budget.Account // pays for the copy
+	request    *http.Request   // the server's request; it gets its trailers at the end of the body
+	trailer    http.Header     // for the agent; complete after the end of the body
+	onComplete func()          // called after the end of the body; may be nil
 
-	mu     sync.Mutex
-	copy   []byte
-	whole  bool
-	long   bool // over the limit
-	broken bool // the client's doing
+	mu       sync.Mutex
+	copy     []byte
+	complete bool
+	unkept   string // why there is no copy: UnreadTooLarge, UnreadMemory, UnreadIncomplete after discard, or ""
+	broken   bool   // reading failed because of the client
 }
 
 func newRequestBody(r *http.Request) *requestBody {
-	b := &requestBody{ReadCloser: r.Body, request: r, trailer: r.Trailer.Clone(), whole: r.Body == http.NoBody}
+	b := &requestBody{ReadCloser: r.Body, request: r, trailer: r.Trailer.Clone(), complete: r.Body == http.NoBody}
 	if b.trailer == nil {
-		b.trailer = http.Header{} // some come unannounced
+		b.trailer = http.Header{} // trailers may come without being announced
 	}
 	return b
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.note(p[:n], err)
-	if err == io.EOF && b.over != nil {
-		b.over()
+	b.record(p[:n], err)
+	if err == io.EOF && b.onComplete != nil {
+		b.onComplete()
 	}
 	return n, err
 }
 
-func (b *requestBody) note(p []byte, err error) {
+func (b *requestBody) record(p []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if room := b.limit - len(b.copy); len(p) > room {
-		b.long, b.copy = true, nil
-	} else if !b.long {
-		b.copy = append(b.copy, p...)
-	}
-	switch err {
-	case nil:
-	case io.EOF:
-		b.whole = true
+	b.keep(p)
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.complete = true
 		maps.Copy(b.trailer, b.request.Trailer)
 	default:
 		b.broken = true
 	}
 }
 
-func (b *requestBody) isWhole() bool {
+// minCopy is the size in bytes of a copy at first.
+const minCopy = 512
+
+// keep adds p to the copy, or gives the copy up if there is no room. The copy grows with what arrives: a client may announce a large
+// body and stop.
+func (b *requestBody) keep(p []byte) {
+	size := len(b.copy) + len(p)
+	switch {
+	case b.unkept != "" || len(p) == 0:
+		return
+	case size > b.limit:
+		b.release(UnreadTooLarge)
+		return
+	case size > cap(b.copy):
+		grown := min(max(size, 2*cap(b.copy), minCopy), b.limit)
+		if !b.memory.Reserve(grown) {
+			b.release(UnreadMemory)
+			return
+		}
+		b.memory.Release(cap(b.copy))
+		b.copy = append(make([]byte, 0, grown), b.copy...)
+	}
+	b.copy = append(b.copy, p...)
+}
+
+// release frees the copy, and keeps nothing from then on.
+func (b *requestBody) release(reason string) {
+	b.memory.Release(cap(b.copy))
+	b.unkept, b.copy = reason, nil
+}
+
+// discard frees the copy once it is no longer needed.
+func (b *requestBody) discard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.whole
+	b.release(UnreadIncomplete)
+}
+
+func (b *requestBody) isComplete() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.complete
 }
 
 func (b *requestBody) isBroken() bool {
@@ -83,15 +122,15 @@ func (b *requestBody) isBroken() bool {
 	return b.broken
 }
 
-// identify reads session, user and app out of the request, as the first of the dialects that finds any. The reason is why it
-// cannot, or "".
+// identify returns session, user and app of the request, from the first dialect that finds any. reason is
+// one of the Unread constants if the request could not be read, or "".
 func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth int) (event.Identity, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.long:
-		return event.Identity{}, UnreadTooLarge
-	case !b.whole && int64(len(b.copy)) != length:
+	case b.unkept != "":
+		return event.Identity{}, b.unkept
+	case !b.complete && int64(len(b.copy)) != length:
 		return event.Identity{}, UnreadIncomplete
 	}
 	var doc strictjson.Doc
@@ -99,29 +138,30 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		return event.Identity{}, UnreadMalformed
 	}
 	request := b.describe(&doc)
+	request.Unambiguous = len(dialects) == 1
 	for _, d := range dialects {
-		id := owned(d.Identify(request))
-		// No escaping keeps a segment of dots from leading a tail's URL elsewhere: RFC 3986, 5.2.4 and 6.2.2.2.
+		id := cloneIdentity(d.Identify(request))
+		// Escaping cannot keep a session of dots from changing the path of a tail's URL: RFC 3986, 5.2.4 and 6.2.2.2.
 		if len(id.Session) > event.MaxSession || id.Session == "." || id.Session == ".." {
 			id.Session = ""
 			return id, UnreadSession
 		}
-		if id.App != "" || id.User != "" || id.Session != "" || id.Joins != "" || id.Asks != "" || len(id.Answers) > 0 {
+		if id.App != "" || id.User != "" || id.Session != "" || id.JoinedRun != "" || id.RequestDialect != "" || len(id.Answers) > 0 {
 			return id, ""
 		}
 	}
 	return event.Identity{}, ""
 }
 
-// describe returns the request with a body that was read.
+// describe returns the request for dialects, with a parsed body.
 func (b *requestBody) describe(doc *strictjson.Doc) dialect.Request {
 	return dialect.Request{
 		Method: b.request.Method, Path: canonical(b.request.URL), Query: b.request.URL.Query(), Header: b.request.Header, Body: doc.Root(),
 	}
 }
 
-// asked returns the request, with as much of its body as can be read by now.
-func (b *requestBody) asked(doc *strictjson.Doc, depth int) dialect.Request {
+// partial returns the request for dialects. Its body is empty if the copy is not complete JSON yet.
+func (b *requestBody) partial(doc *strictjson.Doc, depth int) dialect.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.copy) == 0 || doc.Parse(b.copy, depth) != nil {
@@ -130,9 +170,11 @@ func (b *requestBody) asked(doc *strictjson.Doc, depth int) dialect.Request {
 	return b.describe(doc)
 }
 
-// owned returns a copy of an identity: its texts may be slices of a path or a query of a megabyte.
-func owned(id event.Identity) event.Identity {
-	id.App, id.User, id.Session, id.Joins = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session), strings.Clone(id.Joins)
+// cloneIdentity returns a copy of an identity. The original may keep a path or query of a megabyte in
+// memory.
+func cloneIdentity(id event.Identity) event.Identity {
+	id.App, id.User, id.Session, id.JoinedRun = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session), strings.Clone(id.JoinedRun)
+	id.ReplayedRun, id.JoinedSession = strings.Clone(id.ReplayedRun), strings.Clone(id.JoinedSession)
 	for i, answer := range id.Answers {
 		id.Answers[i] = strings.Clone(answer)
 	}

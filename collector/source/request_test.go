@@ -1,19 +1,21 @@
 package source
 
 import (
+	"io"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/adk"
 	"github.com/delegraph/delegraph/collector/dialect/deepagents"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestIdentityLetsGo makes sure that the names in a request do not hold on to its URL, which may be a MiB, for as long as anything
-// tells of the run.
-func TestIdentityLetsGo(t *testing.T) {
+// TestIdentityIsCloned checks that an identity does not keep the URL of its request in memory, which may be a megabyte long.
+func TestIdentityIsCloned(t *testing.T) {
 	const requests = 20
 	target := "/" + strings.Repeat("x", 1<<20) + "/api/chats/chat-1/messages/m/stream"
 	var kept []event.Identity
@@ -22,14 +24,60 @@ func TestIdentityLetsGo(t *testing.T) {
 		request := httptest.NewRequest("GET", target, nil)
 		id, reason := newRequestBody(request).identify([]dialect.Dialect{deepagents.Dialect{}}, request.ContentLength, 8)
 		if id.Session != "chat-1" || reason != "" {
-			t.Fatalf("session %q, %s", id.Session, reason)
+			t.Fatalf("the session is %q, and the request is unread for %q", id.Session, reason)
 		}
 		kept = append(kept, id)
 	}
 	if each := (int64(heapAfterGC()) - int64(before)) / requests; each > 64<<10 {
-		t.Errorf("each of %d identities holds %d bytes", len(kept), each)
+		t.Errorf("each of %d identities keeps %d bytes", len(kept), each)
 	}
 	runtime.KeepAlive(kept)
+}
+
+// TestRequestKeepsToTheMemory checks that the copy of a request is charged as it grows, and that nothing is kept once the budget
+// refuses. The agent gets the whole request in any case.
+func TestRequestKeepsToTheMemory(t *testing.T) {
+	const length = 100 << 10
+	for name, c := range map[string]struct {
+		budget int64
+		reason string
+	}{
+		"room":    {1 << 20, ""},
+		"no room": {128 << 10, UnreadMemory},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := budget.New(c.budget)
+			text := `{"appName":"a","sessionId":"s","newMessage":"` + strings.Repeat("x", length) + `"}`
+			request := httptest.NewRequest("POST", "/run_sse", strings.NewReader(text))
+			b := newRequestBody(request)
+			b.limit, b.memory = 1<<20, memory.Account("requests", 1, 1)
+			got := make([]byte, len(text))
+			if _, err := io.ReadFull(b, got[:10]); err != nil {
+				t.Fatal(err)
+			}
+			if used := memory.Usage()[0].Bytes; used != minCopy {
+				t.Errorf("10 bytes of %d are charged as %d, want %d", len(text), used, minCopy)
+			}
+			for at := 10; at < len(text); {
+				n, err := b.Read(got[at:min(at+4<<10, len(text))])
+				if at += n; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if used := memory.Usage()[0].Bytes; c.reason == "" && used < length || c.reason != "" && used != 0 || used > 2*length {
+				t.Errorf("%d bytes are charged for a request of %d", used, len(text))
+			}
+			id, reason := b.identify([]dialect.Dialect{adk.Dialect{}}, int64(len(text)), 8)
+			if string(got) != text || reason != c.reason || (id.Session == "s") != (reason == "") {
+				t.Errorf("the agent gets %d bytes of %d; session %q, unread for %q, want %q", len(got), len(text), id.Session, reason, c.reason)
+			}
+			b.discard()
+			b.record([]byte("more"), nil) // the transport may read on
+			if used := memory.Usage()[0].Bytes; used != 0 || b.copy != nil {
+				t.Errorf("%d bytes are charged after the request", used)
+			}
+		})
+	}
 }
 
 func heapAfterGC() uint64 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,51 +20,57 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// Tracing is how a proxy takes part in traces.
+// Tracing configures how a proxy takes part in traces.
 type Tracing struct {
 	Tracer     trace.Tracer
 	Propagator propagation.TextMapPropagator
-	Methods    []string // the HTTP methods that spans name; nil for those of the conventions
+	Methods    []string // the HTTP methods that spans may name; nil for those of the conventions
 }
 
-// conventionalMethods are the methods of RFC 9110 and RFC 5789, and QUERY.
+// conventionalMethods lists the methods that the OpenTelemetry conventions name: those of RFC 9110 and
+// RFC 5789, and QUERY.
 var conventionalMethods = []string{
 	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
 	http.MethodPut, "QUERY", http.MethodTrace,
 }
 
-// otherMethod stands for a method that spans do not name.
+// otherMethod replaces a method that spans do not name.
 const otherMethod = "_OTHER"
 
-// Why a request failed where the status of the answer does not tell; values of error.type.
+// Values of error.type for failures that the status of the answer does not show.
 const (
 	failureUnreachable = "agent_unreachable"
-	failureWithheld    = "stream_withheld" // an answer that could not be read, and so not be filtered
+	failureWithheld    = "stream_withheld" // the answer could not be filtered, because it could not be read
 	failureBrokenOff   = "broken_off"
 	failureShutdown    = "shutdown"
 	failureCanceled    = "canceled" // by the client
 )
 
-// serverSpan is the span of a request on a path of agents' streams.
+// serverSpan is the span of a request on a run path.
 type serverSpan struct {
 	trace.Span
-	started   time.Time
-	header    string // the traceparent that names the span; "" if the span is not sampled or headers are not to name it
-	continues bool   // the caller's trace
-	failure   string
+	started        time.Time
+	traceparent    string // the traceparent that names the span; "" if the span is not sampled or must not appear in headers
+	continuesTrace bool   // the caller's trace
+	failure        string
+	runFailure     atomic.Pointer[string] // the error type of the run in the answer, if that failed
+
+	users atomic.Int32 // the request, and the observation of its answer; the last one ends the span
+	ended time.Time    // of the request
 }
 
 // startSpan continues the caller's trace, or begins one.
 func (p *Proxy) startSpan(r *http.Request, pattern string) *serverSpan {
 	ctx := p.tracing.Propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	name, attributes := p.describe(r, pattern)
-	s := &serverSpan{started: p.now(), continues: trace.SpanContextFromContext(ctx).IsValid()}
+	s := &serverSpan{started: p.now(), continuesTrace: trace.SpanContextFromContext(ctx).IsValid()}
+	s.users.Store(1)
 	ctx, s.Span = p.tracing.Tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(s.started),
 		trace.WithAttributes(attributes...))
 	if s.IsRecording() {
-		carrier := propagation.MapCarrier{} // takes tracestate and baggage too, which stay as the caller sent them
+		carrier := propagation.MapCarrier{} // only traceparent is used: tracestate and baggage stay as the caller sent them
 		p.tracing.Propagator.Inject(ctx, carrier)
-		s.header = carrier.Get("traceparent")
+		s.traceparent = carrier.Get("traceparent")
 	}
 	return s
 }
@@ -71,8 +78,8 @@ func (p *Proxy) startSpan(r *http.Request, pattern string) *serverSpan {
 // describe returns the name of a request's span and the attributes that samplers see.
 func (p *Proxy) describe(r *http.Request, pattern string) (name string, attributes []attribute.KeyValue) {
 	text := func(key attribute.Key, value string) {
-		// A copy, since method and path are slices of the request's first line, which may have a megabyte.
-		attributes = append(attributes, key.String(strings.Clone(event.Bounded(value, event.MaxText))))
+		// Clone: method and path are slices of the request line, which may be a megabyte long.
+		attributes = append(attributes, key.String(strings.Clone(event.LimitText(value, event.MaxText))))
 	}
 	methods := p.tracing.Methods
 	if methods == nil {
@@ -98,10 +105,11 @@ func (p *Proxy) describe(r *http.Request, pattern string) (name string, attribut
 		}
 	}
 	text(sourceName, p.settings.Name)
-	return event.Bounded(name+" "+pattern, event.MaxText), attributes
+	return event.LimitText(name+" "+pattern, event.MaxText), attributes
 }
 
-// origin returns the scheme and the host that the client asked for: as the proxies before us say, else as the request does.
+// origin returns the scheme and the host that the client used: from the headers of outer proxies, else from
+// the request.
 func origin(r *http.Request) (scheme, host string) {
 	first := func(header string) string {
 		value, _, _ := strings.Cut(r.Header.Get(header), ",")
@@ -118,33 +126,34 @@ func origin(r *http.Request) (scheme, host string) {
 		}
 	}
 	if !strings.EqualFold(scheme, "https") {
-		scheme = "http" // the ports of proxies speak no TLS
+		scheme = "http" // proxies listen without TLS
 	}
 	return strings.ToLower(scheme), cmp.Or(host, r.Host)
 }
 
-// propagate puts the span into the headers of the request to the agent. If the span is not sampled they stay as the caller sent
-// them: a header that says so, where there was none, would switch off the agent's own tracing.
+// propagate sets the span in the headers of the request to the agent. If the span is not sampled, the
+// headers stay as the caller sent them: an unsampled traceparent where there was none would switch off the
+// agent's own tracing.
 func (s *serverSpan) propagate(h http.Header) {
-	if s.header == "" {
+	if s.traceparent == "" {
 		return
 	}
-	if !s.continues {
-		h.Del("Tracestate") // of no trace, or of one whose traceparent is malformed: W3C Trace Context, 4.2 and 4.3
+	if !s.continuesTrace {
+		h.Del("Tracestate") // without a valid traceparent it must be discarded: W3C Trace Context, 4.2 and 4.3
 	}
-	h.Set("Traceparent", s.header)
+	h.Set("Traceparent", s.traceparent)
 }
 
-// respond tells the client of the span, unless the agent tells of one: W3C Trace Context, level 2.
-func (s *serverSpan) respond(h http.Header) {
-	if s.header != "" && len(h.Values("Traceresponse")) == 0 {
-		h.Set("Traceresponse", s.header)
+// setTraceresponse sets the traceresponse header (W3C Trace Context, level 2) unless the agent has set it.
+func (s *serverSpan) setTraceresponse(h http.Header) {
+	if s.traceparent != "" && len(h.Values("Traceresponse")) == 0 {
+		h.Set("Traceresponse", s.traceparent)
 	}
 }
 
-// answered records the status that the client is sent.
-func (s *serverSpan) answered(status int) {
-	if status < http.StatusOK && status != http.StatusSwitchingProtocols || s.isCut() {
+// recordStatus records the status that is sent to the client.
+func (s *serverSpan) recordStatus(status int) {
+	if status < http.StatusOK && status != http.StatusSwitchingProtocols || s.isCutOff() {
 		return
 	}
 	s.SetAttributes(statusCode.Int(status))
@@ -153,12 +162,13 @@ func (s *serverSpan) answered(status int) {
 	}
 }
 
-// isCut reports whether the answer has no reader left.
-func (s *serverSpan) isCut() bool {
+// isCutOff reports whether the client has left or the proxy has stopped.
+func (s *serverSpan) isCutOff() bool {
 	return s.failure == failureCanceled || s.failure == failureShutdown
 }
 
-// fail records why the request failed. The first reason counts. A client that leaves is no error of the server's.
+// fail records why the request failed. Only the first reason counts. A client that leaves does not set the
+// error status.
 func (s *serverSpan) fail(why string) {
 	if s.failure != "" {
 		return
@@ -170,19 +180,47 @@ func (s *serverSpan) fail(why string) {
 	}
 }
 
-// endSpan ends the span of a request that was answered, or whose answer was cut off.
+// endSpan records the end of a request, after its answer has ended or was cut off.
 func (p *Proxy) endSpan(answer *answerWriter) {
 	defer p.settings.Panics.Recover(recovery.Spans, nil)
-	if !answer.whole {
-		answer.fail(p.cutOff(answer.client))
+	if !answer.complete {
+		answer.fail(p.cutOffReason(answer.client))
 	}
-	// The clock on the wall may have been set meanwhile: what counts is how long the request took, as for the operations' spans.
+	// Add the monotonic duration, as for the spans of operations: the wall clock may have been set meanwhile.
 	started := answer.span.started
-	answer.span.End(trace.WithTimestamp(started.Add(p.now().Sub(started))))
+	answer.span.ended = started.Add(p.now().Sub(started))
+	answer.span.release()
 }
 
-// cutOff returns why an answer ended before its end.
-func (p *Proxy) cutOff(client context.Context) string {
+// keepSpan keeps the span of a request open until the answer has been observed, and returns a function that ends the observation. The run in the
+// answer may fail although the status is 200, and the observation may be behind the relay.
+func (p *Proxy) keepSpan(x *exchange) (done func()) {
+	if x == nil || x.span == nil {
+		return func() {}
+	}
+	x.span.users.Add(1)
+	return func() {
+		defer p.settings.Panics.Recover(recovery.Spans, nil)
+		x.span.release()
+	}
+}
+
+// setRunFailure records the error type of the run in the answer.
+func (s *serverSpan) setRunFailure(errorType string) { s.runFailure.Store(&errorType) }
+
+// release ends the span after its last use. A failure of the request itself takes precedence over that of the run.
+func (s *serverSpan) release() {
+	if s.users.Add(-1) > 0 {
+		return
+	}
+	if code := s.runFailure.Load(); code != nil {
+		s.fail(*code)
+	}
+	s.End(trace.WithTimestamp(s.ended))
+}
+
+// cutOffReason returns why an answer was cut off before its end.
+func (p *Proxy) cutOffReason(client context.Context) string {
 	switch {
 	case client.Err() == nil:
 		return failureBrokenOff

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Sessions keeps a stream open for each session that somebody names: at most so many, of which the one that was silent for
-// longest makes room, and none that is silent for too long.
+// Sessions reads one stream of a tail for each session that Open names. If there are too many, it ends the
+// one that has been idle longest. It also ends streams that are idle for too long.
 type Sessions struct {
 	tail    *Tail
 	ctx     context.Context
@@ -21,22 +21,22 @@ type Sessions struct {
 	open *simplelru.LRU[string, *sessionStream]
 }
 
-// sessionStream is one of them, until its timer ends it.
+// sessionStream is the open stream of one session.
 type sessionStream struct {
 	end  context.CancelFunc
-	idle *time.Timer
+	idle *time.Timer // calls end
 }
 
-// NewSessions opens nothing yet. Close ends what it opens.
+// NewSessions returns Sessions without streams. Call Close to release it.
 func NewSessions(t *Tail) *Sessions {
-	s := &Sessions{tail: t, idle: t.settings.Idle}
+	s := &Sessions{tail: t, idle: t.settings.IdleTimeout}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	// The only error is a size below one, which configurations are checked for.
+	// The only error is a size below one.
 	s.open, _ = simplelru.NewLRU(max(t.settings.MaxSessions, 1), func(_ string, stream *sessionStream) { stream.end() })
 	return s
 }
 
-// Open reads a session's stream, unless it is being read.
+// Open starts to read a session's stream. If it is being read already, Open resets its idle time.
 func (s *Sessions) Open(session string) {
 	if session == "" {
 		return
@@ -53,16 +53,16 @@ func (s *Sessions) Open(session string) {
 	ctx, end := context.WithCancel(s.ctx)
 	stream := &sessionStream{end: end, idle: time.AfterFunc(s.idle, end)}
 	if s.open.Add(session, stream) {
-		s.tail.counters.SessionEvicted(s.tail.settings.Name)
+		s.tail.counters.CountEvictedSession(s.tail.settings.Name)
 	}
 	s.running.Go(func() {
-		s.tail.Run(ctx, session, func() { s.heard(session, stream) })
+		s.tail.Run(ctx, session, func() { s.resetIdle(session, stream) })
 		stream.idle.Stop()
-		s.forget(session, stream)
+		s.remove(session, stream)
 	})
 }
 
-func (s *Sessions) heard(session string, stream *sessionStream) {
+func (s *Sessions) resetIdle(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.open.Get(session); ok && known == stream {
@@ -70,7 +70,7 @@ func (s *Sessions) heard(session string, stream *sessionStream) {
 	}
 }
 
-func (s *Sessions) forget(session string, stream *sessionStream) {
+func (s *Sessions) remove(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.open.Peek(session); ok && known == stream {
@@ -78,17 +78,18 @@ func (s *Sessions) forget(session string, stream *sessionStream) {
 	}
 }
 
-// Configure replaces the bounds: of streams open at once now, of silence from the next frame or request of each on.
+// Configure replaces the limits. most limits the streams open at once and applies now; idle applies to
+// each stream from its next frame or request on.
 func (s *Sessions) Configure(most int, idle time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = idle
 	for range s.open.Resize(max(most, 1)) {
-		s.tail.counters.SessionEvicted(s.tail.settings.Name)
+		s.tail.counters.CountEvictedSession(s.tail.settings.Name)
 	}
 }
 
-// Names are the sessions that are being read, the one that was silent for longest first.
+// Names returns the sessions that are being read, the one that has been idle longest first.
 func (s *Sessions) Names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestNamedSessions tells of the session of a request before the agent has answered it.
+// TestNamedSessions checks that OnSession is called before the agent answers.
 func TestNamedSessions(t *testing.T) {
 	named := make(chan string, 10)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -20,11 +20,11 @@ func TestNamedSessions(t *testing.T) {
 			}
 		}
 		if got := <-named; got != "s-1" {
-			t.Errorf("session %q", got)
+			t.Errorf("OnSession gets %q", got)
 		}
 	}))
 	defer agent.Close()
-	p := newProxy(t, &seen{}, agent.URL, source.ProxySettings{Named: func(session string) { named <- session }})
+	p := newProxy(t, &proxyRecorder{}, agent.URL, source.ProxySettings{OnSession: func(session string) { named <- session }})
 	address := front(t, p, p)
 	resp, err := http.Post(address+"/run_sse", "application/json", strings.NewReader(`{"appName":"a","sessionId":"s-1"}`))
 	if err != nil {

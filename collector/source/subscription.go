@@ -18,35 +18,35 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Bounds of the pauses between attempts.
+// Limits of the pauses between connection attempts.
 const (
-	firstPause   = time.Second
-	longestPause = time.Minute
-	longestRetry = time.Minute     // that a stream may ask for: its end tells nobody that the agent is away
-	longestAsked = 5 * time.Minute // that an answer may ask for
-	healthy      = time.Minute     // after which a connection was a good one, whether it brought a frame or not
+	minPause      = time.Second
+	maxPause      = time.Minute
+	maxRetry      = time.Minute     // for the retry field of a stream, whose end does not mean that the agent is down
+	maxRetryAfter = 5 * time.Minute // for the Retry-After header of an answer
+	healthyAfter  = time.Minute     // a connection that lasted this long was successful, even without a frame
 )
 
-// subscription is one stream being read, over one connection after another.
+// subscription is one stream that is being read, over several connections in turn.
 type subscription struct {
 	*Tail
-	ctx   context.Context
-	url   string
-	heard func()
-	known *repeats
-	ids   sequence
-	body  io.Closer
+	ctx     context.Context
+	url     string
+	onBytes func()
+	repeats *repeatDetector
+	ids     idSequence
+	body    io.Closer
 
 	headers map[string]func() (string, error)
-	renewed context.Context // done when the headers are no longer the tail's
-	attempt context.Context // of one connection: done when it is closed, by either side of a renewal
+	renewed context.Context // done when the tail has new headers
+	attempt context.Context // of one connection: done when it is released or the tail has new headers
 	release func()
 
-	began   bool      // there was an attempt
-	since   time.Time // when the last connection was made
-	fails   int       // attempts in a row that brought no frame
-	refused *refusal  // of the last attempt
-	lost    string    // why there is no stream, as it was logged
+	attempted   bool      // there was an attempt
+	connectedAt time.Time // the time of the last connection
+	failures    int       // consecutive attempts without a frame
+	lastRefusal *refusal  // from the last attempt
+	lastFailure string    // the last logged reason why there is no stream
 }
 
 func (s *subscription) close() {
@@ -59,11 +59,12 @@ func (s *subscription) close() {
 	}
 }
 
-// prepare takes the settings for the next attempt, and says whether they were renewed after the last.
-func (s *subscription) prepare() bool {
+// startAttempt takes the current headers for the next attempt, and reports whether they have changed since
+// the last one.
+func (s *subscription) startAttempt() bool {
 	again := s.renewed != nil && s.renewed.Err() != nil
 	if again {
-		s.fails, s.refused = 0, nil
+		s.failures, s.lastRefusal = 0, nil
 	}
 	s.headers, s.renewed = s.current()
 	attempt, cancel := context.WithCancel(s.ctx)
@@ -72,90 +73,91 @@ func (s *subscription) prepare() bool {
 	return again
 }
 
-// refusal is an answer that is no stream.
+// refusal is the error for an answer that is not a stream.
 type refusal struct {
-	why     string
-	lasting bool          // asking again soon will not help
-	absent  bool          // there is no such stream, or not yet
-	after   time.Duration // that the answer asks for
+	why        string
+	permanent  bool          // retrying soon will not help
+	notFound   bool          // there is no such stream, or not yet
+	retryAfter time.Duration // from the answer; 0 if it has none
 }
 
 func (r *refusal) Error() string { return r.why }
 
-// connect brings the next connection, however long that takes. It is io.EOF where the agent says that there is no more.
+// connect returns the next connection. It retries until it succeeds or the context is done. It returns
+// io.EOF if the agent has ended the stream for good.
 func (s *subscription) connect(at collector.Position) (collector.Input, error) {
-	if at.Frames > 0 || s.body != nil && s.now().Sub(s.since) >= healthy {
-		s.fails = 0
+	if at.Frames > 0 || s.body != nil && s.now().Sub(s.connectedAt) >= healthyAfter {
+		s.failures = 0
 	}
 	for {
 		s.close()
-		if renewed := s.prepare(); s.began {
-			if !renewed && s.pause(s.attempt, s.wait(at)) != nil && s.ctx.Err() == nil {
-				continue // the pause was for settings that are gone
+		if renewed := s.startAttempt(); s.attempted {
+			if !renewed && s.pause(s.attempt, s.delay(at)) != nil && s.ctx.Err() == nil {
+				continue // the headers have changed: retry at once
 			}
 			if s.ctx.Err() != nil {
 				return collector.Input{}, s.ctx.Err()
 			}
-			s.counters.Reconnected(s.settings.Name)
+			s.counters.CountReconnect(s.settings.Name)
 		}
-		s.began = true
+		s.attempted = true
 		in, err := s.subscribe(at.LastEventID)
-		s.fails++ // unless it brings a frame
-		s.refused = nil
-		errors.As(err, &s.refused)
+		s.failures++ // reset by the next call if the connection brings a frame
+		s.lastRefusal = nil
+		errors.As(err, &s.lastRefusal)
 		switch {
 		case s.ctx.Err() != nil:
 			return collector.Input{}, s.ctx.Err()
-		case errors.Is(err, errOver):
+		case errors.Is(err, errStreamOver):
 			return collector.Input{}, io.EOF
 		case err == nil:
-			s.found()
+			s.reportSuccess()
 			return in, nil
 		case s.renewed.Err() != nil:
 			continue
 		}
-		s.miss(err)
+		s.reportFailure(err)
 	}
 }
 
-// wait is how long to wait before the next attempt: twice as long each time, never less than was asked for, and some more, so that
-// not all come back at once.
-func (s *subscription) wait(at collector.Position) time.Duration {
-	wait := firstPause
-	if at.Asked {
-		wait = min(max(at.Retry, 100*time.Millisecond), longestRetry)
+// delay returns how long to wait before the next attempt. It doubles with each failure, is at least what the
+// agent has asked for, and has random jitter so that not all clients reconnect at once.
+func (s *subscription) delay(at collector.Position) time.Duration {
+	wait := minPause
+	if at.HasRetry {
+		wait = min(max(at.Retry, 100*time.Millisecond), maxRetry)
 	}
-	for range min(s.fails-1, 10) {
-		if wait < longestPause {
-			wait = min(2*wait, longestPause)
+	for range min(s.failures-1, 10) {
+		if wait < maxPause {
+			wait = min(2*wait, maxPause)
 		}
 	}
 	switch {
-	case s.refused == nil:
-	case s.refused.lasting:
-		wait = max(wait, longestPause)
+	case s.lastRefusal == nil:
+	case s.lastRefusal.permanent:
+		wait = max(wait, maxPause)
 	default:
-		wait = max(wait, min(s.refused.after, longestAsked))
+		wait = max(wait, min(s.lastRefusal.retryAfter, maxRetryAfter))
 	}
 	return wait + rand.N(wait/2)
 }
 
-// subscribe asks for the stream once.
+// subscribe makes one attempt to connect.
 func (s *subscription) subscribe(last string) (collector.Input, error) {
 	r, err := http.NewRequestWithContext(s.attempt, http.MethodGet, s.url, nil)
 	if err != nil {
-		return collector.Input{}, &refusal{why: "its URL is none", lasting: true}
+		return collector.Input{}, &refusal{why: "invalid URL", permanent: true}
 	}
 	for name, value := range s.headers {
 		text, err := value()
 		if err != nil {
-			return collector.Input{}, &refusal{why: fmt.Sprintf("header %s: %v", name, err), lasting: true}
+			return collector.Input{}, &refusal{why: fmt.Sprintf("header %s: %v", name, err), permanent: true}
 		}
 		r.Header.Set(name, text)
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Cache-Control", "no-cache")
-	if last != "" && !strings.ContainsFunc(last, unsendable) {
+	if last != "" && !strings.ContainsFunc(last, invalidInHeader) {
 		r.Header.Set("Last-Event-ID", last)
 	}
 	connected := false
@@ -164,31 +166,33 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 		GotConn: func(httptrace.GotConnInfo) { connected = true },
 	})))
 	if err != nil {
-		return collector.Input{}, plain(err, connected)
+		return collector.Input{}, redact(err, connected)
 	}
-	if err := unfit(resp, s.now()); err != nil {
+	if err := checkAnswer(resp, s.now()); err != nil {
 		resp.Body.Close()
 		return collector.Input{}, err
 	}
-	s.body, s.since = resp.Body, s.now()
-	read := &arrivals{Reader: resp.Body, now: s.now, heard: s.heard}
-	in := collector.Input{Reader: read, Arrival: func() time.Time { return read.at }}
-	known := s.known.note(func() { s.counters.Repeated(s.settings.Name) })
+	s.body, s.connectedAt = resp.Body, s.now()
+	read := &arrivalReader{Reader: resp.Body, now: s.now, onBytes: s.onBytes}
+	in := collector.Input{Reader: read, ReceivedAt: func() time.Time { return read.at }}
+	known := s.repeats.startConnection(func() { s.counters.CountRepeatedFrame(s.settings.Name) })
 	s.ids.resume()
-	in.Known = func(f sse.Frame) bool {
-		if n := s.ids.missed(f.ID); n > 0 {
-			s.counters.Missed(s.settings.Name, n)
+	in.SeenBefore = func(f sse.Frame) bool {
+		if n := s.ids.countMissed(f.ID); n > 0 {
+			s.counters.CountMissedFrames(s.settings.Name, n)
 		}
 		return known(f)
 	}
 	return in, nil
 }
 
-// unsendable says of a character of an id that no header may hold it: net/http would refuse the request, at every attempt.
-func unsendable(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
+// invalidInHeader reports whether a character is not allowed in a header. net/http would refuse every request
+// with such an id.
+func invalidInHeader(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
 
-// plain is what may be logged of the client's error: without the URL, which may hold a key, and nothing that it quotes of an answer.
-func plain(err error, connected bool) error {
+// redact returns an error that may be logged. It removes the URL, which may contain a key, and errors of
+// net/http that quote the answer.
+func redact(err error, connected bool) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
 		err = asked.Err
@@ -196,42 +200,44 @@ func plain(err error, connected bool) error {
 	var own *refusal
 	var network net.Error
 	if connected && !errors.As(err, &own) && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return errNoHTTP
+		return errNotHTTP
 	}
 	return err
 }
 
-// errOver stands for the agent's word that there is no more. It is not io.EOF: that is what an agent leaves which dies before it
-// answers.
-var errOver = errors.New("there is no more")
+// errStreamOver means that the agent has ended the stream for good. It is not io.EOF, which is the error for
+// an agent that dies before it answers.
+var errStreamOver = errors.New("the agent has ended the stream")
 
-// unfit says why an answer is no stream: errOver where it says that there is no more, as WHATWG HTML 9.2 has 204 mean. A browser
-// gives up after any other status too; we do not, since nobody is there to load the page again.
-func unfit(resp *http.Response, now time.Time) error {
+// checkAnswer returns a *refusal if an answer is not a stream, or errStreamOver if its status is 204, which means
+// that there is no more (WHATWG HTML, 9.2). A browser gives up after any other status too; a tail retries,
+// because there is no user who could reload the page.
+func checkAnswer(resp *http.Response, now time.Time) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusNoContent:
-		return errOver
+		return errStreamOver
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusNotFound || status >= 500:
 		return &refusal{
-			why: "it answered " + strconv.Itoa(status), after: retryAfter(resp.Header.Get("Retry-After"), now), absent: status == http.StatusNotFound,
+			why: "it answered " + strconv.Itoa(status), retryAfter: retryAfter(resp.Header.Get("Retry-After"), now), notFound: status == http.StatusNotFound,
 		}
 	case status != http.StatusOK:
-		return &refusal{why: "it answered " + strconv.Itoa(status), lasting: true}
+		return &refusal{why: "it answered " + strconv.Itoa(status), permanent: true}
 	case !isStream(resp.Header):
-		return &refusal{why: "its answer is no text/event-stream", lasting: true}
-	case contentEncoding(resp.Header) != "": // the client has undone gzip, and asked for nothing else
-		return &refusal{why: "its answer is encoded, and not as gzip", lasting: true}
+		return &refusal{why: "its answer is not text/event-stream", permanent: true}
+	case contentEncoding(resp.Header) != "": // the HTTP client has removed gzip, the only encoding it asks for
+		return &refusal{why: "its answer has a content encoding other than gzip", permanent: true}
 	}
 	return nil
 }
 
-// isStream holds to the media type, with any parameters: WHATWG HTML 9.2.
+// isStream reports whether the media type is text/event-stream, with any parameters (WHATWG HTML, 9.2).
 func isStream(h http.Header) bool {
 	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }
 
-// retryAfter is what an answer asks for, in seconds or until a date: RFC 9110, 10.2.3.
+// retryAfter returns the delay of a Retry-After header, which is a number of seconds or a date (RFC 9110,
+// 10.2.3).
 func retryAfter(asked string, now time.Time) time.Duration {
 	if date, err := http.ParseTime(asked); err == nil {
 		return max(date.Sub(now), 0)
@@ -240,22 +246,23 @@ func retryAfter(asked string, now time.Time) time.Duration {
 	return time.Duration(min(max(seconds, 0), 3600)) * time.Second
 }
 
-// miss says that there is no stream: once, until the reason is another. An agent that does not know a session is up: whoever asks a
-// proxy for a run can name one that does not exist.
-func (s *subscription) miss(err error) {
-	if absent := s.refused != nil && s.refused.absent; !absent || !s.PerSession() {
-		s.counters.Up(s.settings.Name, false)
+// reportFailure records that there is no stream, and logs the reason unless it was the last one logged. An
+// agent that does not know a session is not down: any client of a proxy can name a session that does not
+// exist.
+func (s *subscription) reportFailure(err error) {
+	if absent := s.lastRefusal != nil && s.lastRefusal.notFound; !absent || !s.PerSession() {
+		s.counters.SetSourceUp(s.settings.Name, false)
 	}
-	if why := err.Error(); why != s.lost {
+	if why := err.Error(); why != s.lastFailure {
 		s.logger.Warn("no stream from the agent; trying again", "err", why)
-		s.lost = why
+		s.lastFailure = why
 	}
 }
 
-func (s *subscription) found() {
-	s.counters.Up(s.settings.Name, true)
-	if s.lost != "" {
+func (s *subscription) reportSuccess() {
+	s.counters.SetSourceUp(s.settings.Name, true)
+	if s.lastFailure != "" {
 		s.logger.Info("the agent's stream is back")
-		s.lost = ""
+		s.lastFailure = ""
 	}
 }

@@ -18,29 +18,34 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// TailCounters are told how a subscription fares.
+// TailCounters records what happens to a tail. The first argument of each method is the source's name.
 type TailCounters interface {
-	Up(source string, up bool)          // whether the last attempt brought a stream
-	Reconnected(source string)          // after an interruption
-	Repeated(source string)             // a frame that had been read before the interruption
-	Missed(source string, frames int64) // that did not come after an interruption
-	SessionEvicted(name string)         // a session's stream, to make room for another's
+	// SetSourceUp records whether the last attempt to connect brought a stream.
+	SetSourceUp(source string, up bool)
+	// CountReconnect counts an attempt to reconnect after an interruption.
+	CountReconnect(source string)
+	// CountRepeatedFrame counts a frame that had been read before the interruption.
+	CountRepeatedFrame(source string)
+	// CountMissedFrames counts frames that were lost in an interruption.
+	CountMissedFrames(source string, frames int64)
+	// CountEvictedSession counts a session's stream that was ended to make room for another.
+	CountEvictedSession(source string)
 }
 
-// TailSettings are one subscription's.
+// TailSettings configures a Tail.
 type TailSettings struct {
-	Name        string
-	URL         string                            // in which Session may stand
-	Session     string                            // the placeholder of a session's name
-	Headers     map[string]func() (string, error) // asked at each connection: secrets change
-	Dialect     string                            // "" to find out
-	Agent       string                            // of streams that do not name theirs
-	MaxSessions int
-	Idle        time.Duration // of a session's stream
-	Panics      *recovery.Recorder
+	Name               string
+	URL                string                            // may contain SessionPlaceholder
+	SessionPlaceholder string                            // replaced with the session in URL
+	Headers            map[string]func() (string, error) // called for each connection, because secrets change
+	Dialect            string                            // "" to detect it
+	Agent              string                            // the name of the agent if its stream does not give it
+	MaxSessions        int
+	IdleTimeout        time.Duration // after which a silent stream of a session is closed
+	Panics             *recovery.Recorder
 }
 
-// Tail subscribes to the stream of an agent that takes a second subscriber, and comes back after each interruption.
+// Tail reads the stream of an agent as a second subscriber, and reconnects after each interruption.
 type Tail struct {
 	settings  TailSettings
 	collector *collector.Collector
@@ -52,15 +57,15 @@ type Tail struct {
 
 	mu      sync.Mutex
 	headers map[string]func() (string, error)
-	renewed context.Context // done when the headers are others
+	renewed context.Context // done when the headers are replaced
 	renew   context.CancelFunc
 }
 
-// NewTail prepares a subscription; Run makes it.
+// NewTail returns a tail. It connects when Run is called.
 func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = headerTimeout
-	transport.DialContext = (&net.Dialer{Timeout: headerTimeout, KeepAliveConfig: probes}).DialContext
+	transport.DialContext = (&net.Dialer{Timeout: headerTimeout, KeepAliveConfig: keepAlive}).DialContext
 	t := &Tail{
 		settings: s, collector: c, counters: counters, logger: logger.With("name", s.Name), now: now, pause: pause,
 		client: &http.Client{Transport: transport, CheckRedirect: sameHost}, headers: s.Headers,
@@ -69,9 +74,8 @@ func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logg
 	return t
 }
 
-// Renew replaces the headers. Each open stream goes on over a new connection, from the last frame that it brought: as after an
-// interruption, but at once.
-func (t *Tail) Renew(headers map[string]func() (string, error)) {
+// SetHeaders replaces the headers. Each open stream reconnects at once and resumes after its last frame.
+func (t *Tail) SetHeaders(headers map[string]func() (string, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.renew()
@@ -79,42 +83,45 @@ func (t *Tail) Renew(headers map[string]func() (string, error)) {
 	t.renewed, t.renew = context.WithCancel(context.Background())
 }
 
+// current returns the headers, and a context that is done when they have been replaced.
 func (t *Tail) current() (map[string]func() (string, error), context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.headers, t.renewed
 }
 
-// CloseIdle closes the connections that bring no stream.
+// CloseIdle closes the connections that carry no stream.
 func (t *Tail) CloseIdle() { t.client.CloseIdleConnections() }
 
 const (
-	headerTimeout = 30 * time.Second // a stream may be silent for hours, but begins at once
+	headerTimeout = 30 * time.Second // a stream may be silent for hours, but its header comes at once
 	maxRedirects  = 10
 )
 
-// probes have a connection given up after a minute without a sign of the other end. Nobody writes on it, so nothing else would
-// tell that the network is gone; with Go's own nine probes it takes almost three.
-var probes = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
+// keepAlive closes a connection after a minute without a sign of the other end. The client never writes, so
+// nothing else would detect a broken network. Go's default of nine probes takes almost three minutes.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
 
-// The refusals of redirects.
+// Errors for redirects that are not followed.
 var (
-	tooFar    = &refusal{why: fmt.Sprintf("redirected %d times", maxRedirects)}
-	elsewhere = &refusal{why: "redirected to another host, which would get our credentials", lasting: true}
+	errTooManyRedirects = &refusal{why: fmt.Sprintf("redirected %d times", maxRedirects)}
+	errOtherHost        = &refusal{why: "redirected to another host, which would get the credentials", permanent: true}
 )
 
-// sameHost follows redirects on the host that was named.
+// sameHost is a CheckRedirect function that follows redirects only on the same host, and not from https to
+// http.
 func sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case len(via) >= maxRedirects:
-		return tooFar
+		return errTooManyRedirects
 	case r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https":
-		return elsewhere
+		return errOtherHost
 	}
 	return nil
 }
 
+// pause waits for d. It returns the context's error if the context is done before that.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -126,43 +133,43 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// PerSession says whether there is a stream for each session.
+// PerSession reports whether the URL contains the session placeholder: there is one stream for each session.
 func (t *Tail) PerSession() bool {
-	return t.settings.Session != "" && strings.Contains(t.settings.URL, t.settings.Session)
+	return t.settings.SessionPlaceholder != "" && strings.Contains(t.settings.URL, t.settings.SessionPlaceholder)
 }
 
-// Run reads the stream, of one session where there is one for each, until the context is done or the agent says that there is no
-// more. heard is called for each piece that arrives.
+// Run reads the stream until the context is done or the agent ends it for good. session selects the stream if
+// there is one for each session. heard is called whenever bytes arrive.
 func (t *Tail) Run(ctx context.Context, session string, heard func()) {
 	defer t.settings.Panics.Recover(recovery.Tail, nil)
-	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, heard: heard, known: newRepeats()}
+	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: heard, repeats: newRepeatDetector()}
 	if t.PerSession() {
-		s.url = strings.ReplaceAll(s.url, t.settings.Session, url.PathEscape(session))
+		s.url = strings.ReplaceAll(s.url, t.settings.SessionPlaceholder, url.PathEscape(session))
 	}
 	defer s.close()
 	stream := &event.Stream{
-		Source: t.settings.Name, Dialect: t.settings.Dialect, Agent: t.settings.Agent, Nonce: rand.Text(), Live: true, Opened: t.now(),
+		Source: t.settings.Name, Dialect: t.settings.Dialect, ConfiguredAgent: t.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: t.now(),
 		Identity: event.Identity{Session: session},
 	}
 	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)
 	if err == nil {
-		t.logger.Info("the agent says that its stream has ended")
+		t.logger.Info("the agent has ended its stream for good")
 	}
 }
 
-// arrivals notes when bytes arrived.
-type arrivals struct {
+// arrivalReader records when bytes arrived.
+type arrivalReader struct {
 	io.Reader
-	now   func() time.Time
-	heard func()
-	at    time.Time
+	now     func() time.Time
+	onBytes func()
+	at      time.Time
 }
 
-func (a *arrivals) Read(p []byte) (int, error) {
+func (a *arrivalReader) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	a.at = a.now()
 	if n > 0 {
-		a.heard()
+		a.onBytes()
 	}
 	return n, err
 }

@@ -17,26 +17,26 @@ import (
 
 var kills = flag.Int("kills", 300, "how often TestKills kills each agent")
 
-// mortal is an agent that is killed at a random byte of each answer, its head included, and comes back with what it had to say.
-type mortal struct {
+// killedAgent is an agent that is killed at a random byte of each answer, including its header, and restarted with the same frames.
+type killedAgent struct {
 	random  *rand.Rand
-	restart bool // ids begin at 1 again with each turn
-	again   int  // at most so many frames before the one asked for are sent once more
+	restart bool // ids start at 1 again in each turn
+	again   int  // the maximum number of frames before the requested one that are sent again
 	lives   int
 
-	all    []string // its frames
-	ids    []string // of each
+	all    []string // the frames
+	ids    []string // the ids of the frames
 	turns  int
 	barren int // answers without a whole frame
-	resent int // whole frames that were sent once more
-	sent   int // frames of all that were sent whole, at least once
+	resent int // whole frames that were sent again
+	sent   int // frames of all that were sent completely at least once
 }
 
-// speak brings the frames of another turn, as Looopy's servers send them today: one run, one call, one response.
-func (m *mortal) speak() {
+// addTurn adds the frames of another turn, as Looopy's servers send them: one run with one call and one response.
+func (m *killedAgent) addTurn() {
 	m.turns++
 	task := fmt.Sprint("t", m.turns)
-	say := func(kind, members string) {
+	add := func(kind, members string) {
 		n := len(m.all) + 1
 		if m.restart && len(m.ids) > 0 && kind != "task-created" {
 			_, _ = fmt.Sscanf(m.ids[len(m.ids)-1], "ctx-%d", &n)
@@ -47,22 +47,22 @@ func (m *mortal) speak() {
 		m.ids = append(m.ids, fmt.Sprint("ctx-", n))
 		m.all = append(m.all, fmt.Sprintf("id: ctx-%d\nevent: %s\ndata: {\"taskId\":%q%s}\n\n", n, kind, task, members))
 	}
-	say("task-created", `,"initiator":"user"`)
-	say("tool-start", `,"toolCallId":"c1","toolName":"look","arguments":{"q":"`+strings.Repeat("é", m.random.IntN(80))+`"}`)
+	add("task-created", `,"initiator":"user"`)
+	add("tool-start", `,"toolCallId":"c1","toolName":"look","arguments":{"q":"`+strings.Repeat("é", m.random.IntN(80))+`"}`)
 	for range m.random.IntN(4) {
-		say("tool-progress", `,"toolCallId":"c1","progress":0.5`) // the same again, under another id
+		add("tool-progress", `,"toolCallId":"c1","progress":0.5`) // the same data with another id
 	}
-	say("tool-complete", `,"toolCallId":"c1","toolName":"look","success":true`)
+	add("tool-complete", `,"toolCallId":"c1","toolName":"look","success":true`)
 	for range m.random.IntN(9) {
-		say("content-delta", `,"delta":"la"`)
+		add("content-delta", `,"delta":"la"`)
 	}
-	say("content-complete", `,"content":"la","finishReason":"stop"`)
-	say("llm-usage", `,"model":"m","prompt_tokens":7,"completion_tokens":3`)
-	say("task-complete", `,"content":"la"`)
+	add("content-complete", `,"content":"la","finishReason":"stop"`)
+	add("llm-usage", `,"model":"m","prompt_tokens":7,"completion_tokens":3`)
+	add("task-complete", `,"content":"la"`)
 }
 
-// after is the frame that follows the last one sent with an id, the first without.
-func (m *mortal) after(t *testing.T, id string) int {
+// after returns the index of the frame after the last one that was sent with an id. Without an id, it returns that of the first frame.
+func (m *killedAgent) after(t *testing.T, id string) int {
 	if id == "" {
 		return 0
 	}
@@ -71,16 +71,16 @@ func (m *mortal) after(t *testing.T, id string) int {
 			return i + 1
 		}
 	}
-	t.Errorf("came back with %q, which was never sent", id)
+	t.Errorf("the tail reconnects with the id %q, which was never sent", id)
 	return 0
 }
 
-// answer answers, and dies of it.
-func (m *mortal) answer(t *testing.T) http.HandlerFunc {
+// answer returns a handler that interrupts each answer at a random byte.
+func (m *killedAgent) answer(t *testing.T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		next := m.after(t, r.Header.Get("Last-Event-ID"))
 		for len(m.all) < next+3 && m.lives > 0 {
-			m.speak()
+			m.addTurn()
 		}
 		if next == len(m.all) {
 			w.WriteHeader(http.StatusNoContent)
@@ -93,7 +93,7 @@ func (m *mortal) answer(t *testing.T) http.HandlerFunc {
 			head += "Transfer-Encoding: chunked\r\n"
 		}
 		answer := head + "\r\n"
-		ends := make([]int, 0, to-from) // of each frame in the answer
+		ends := make([]int, 0, to-from) // offset of the end of each frame in the answer
 		for _, frame := range m.all[from:to] {
 			if chunked {
 				answer += fmt.Sprintf("%x\r\n", len(frame))
@@ -121,22 +121,22 @@ func (m *mortal) answer(t *testing.T) http.HandlerFunc {
 	}
 }
 
-// census is a sink of frames, and an observer of what is made of them.
-type census struct {
-	*audience
+// runCounter is a sink that counts the tracker's runs and operations.
+type runCounter struct {
+	*tailRecorder
 	*tracker.Tracker
 	runs, calls, responses, incomplete int
 	usage                              event.Usage
 }
 
-func (c *census) Open(s *event.Stream)                               { c.Tracker.Open(s) }
-func (c *census) Close(s *event.Stream, end event.End, at time.Time) { c.Tracker.Close(s, end, at) }
-func (c *census) Consume(b *event.Batch)                             { c.audience.Consume(b); c.Tracker.Consume(b) }
-func (c *census) RunStarted(*tracker.Run)                            {}
-func (c *census) Evicted(string)                                     { panic("evicted") }
-func (c *census) Expired(string)                                     { panic("expired") }
-func (c *census) Late(string)                                        { panic("late") }
-func (c *census) OperationEnded(_ *tracker.Run, op *tracker.Operation) {
+func (c *runCounter) Open(s *event.Stream)                               { c.Tracker.Open(s) }
+func (c *runCounter) Close(s *event.Stream, end event.End, at time.Time) { c.Tracker.Close(s, end, at) }
+func (c *runCounter) Consume(b *event.Batch)                             { c.tailRecorder.Consume(b); c.Tracker.Consume(b) }
+func (c *runCounter) RunStarted(*tracker.Run)                            {}
+func (c *runCounter) CountEvicted(string)                                { panic("evicted") }
+func (c *runCounter) CountExpired(string)                                { panic("expired") }
+func (c *runCounter) CountLateFrame(string)                              { panic("late") }
+func (c *runCounter) OperationEnded(_ *tracker.Run, op *tracker.Operation) {
 	switch op.Kind {
 	case tracker.ExecuteTool:
 		c.calls++
@@ -145,7 +145,7 @@ func (c *census) OperationEnded(_ *tracker.Run, op *tracker.Operation) {
 	}
 }
 
-func (c *census) RunEnded(r *tracker.Run) {
+func (c *runCounter) RunEnded(r *tracker.Run) {
 	c.runs++
 	if r.Status != tracker.Completed {
 		c.incomplete++
@@ -153,22 +153,22 @@ func (c *census) RunEnded(r *tracker.Run) {
 	c.usage = c.usage.Add(r.Usage)
 }
 
-// TestKills kills agents that honour ids, as often as the flag says: no frame is lost, and none, nor anything that is made of
-// them, counts twice. Whoever honours an id goes on after the last frame that was sent with it; some send a few once more.
+// TestKills checks that no frame, run or operation is lost or counted twice if an agent that supports Last-Event-ID is killed often. It
+// continues after the last frame with the id; some agents send a few earlier frames again.
 func TestKills(t *testing.T) {
-	for name, m := range map[string]*mortal{
-		"ids that go on":                     {},
-		"ids that go on, and frames again":   {again: 8},
-		"ids from one again":                 {restart: true},
-		"ids from one again, and frames too": {restart: true, again: 8},
+	for name, m := range map[string]*killedAgent{
+		"increasing ids":                      {},
+		"increasing ids, repeated frames":     {again: 8},
+		"ids from 1 in each turn":             {restart: true},
+		"ids from 1 in each turn, repetition": {restart: true, again: 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m.random, m.lives = rand.New(rand.NewPCG(1, uint64(m.again))), *kills
 			server := httptest.NewServer(m.answer(t))
 			defer server.Close()
-			a := &audience{limit: 10 * *kills}
-			count := &census{audience: a}
-			count.Tracker = tracker.New(tracker.Settings{MaxOpen: 10, MaxOperations: 100, MaxFacts: 10, Idle: 1000 * time.Hour}, count, count)
+			a := &tailRecorder{limit: 10 * *kills}
+			count := &runCounter{tailRecorder: a}
+			count.Tracker = tracker.New(tracker.Settings{MaxOpenRuns: 10, MaxOperations: 100, MaxFacts: 10, IdleTimeout: 1000 * time.Hour}, count, count)
 			tail := newTailInto(TailSettings{Name: "support", URL: server.URL, Dialect: "looopy"}, count, a)
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -182,22 +182,22 @@ func TestKills(t *testing.T) {
 			}
 			lost, twice := difference(m.all, strings.SplitAfter(got.String(), "\n\n"))
 			if got.String() != strings.Join(m.all, "") || lost+twice > 0 {
-				t.Errorf("of %d frames %d are lost and %d there twice, or their order is another", len(m.all), lost, twice)
+				t.Errorf("of %d frames, %d are lost and %d repeated, or they are out of order", len(m.all), lost, twice)
 			}
 			if count.runs != m.turns || count.calls != m.turns || count.responses != m.turns || count.incomplete != 0 ||
 				count.usage.Input.N != int64(7*m.turns) || count.usage.Output.N != int64(3*m.turns) {
-				t.Errorf("%d turns are %d runs, %d of them not completed, %d calls, %d responses, %+v", m.turns, count.runs, count.incomplete, count.calls, count.responses, count.usage)
+				t.Errorf("%d turns give %d runs, %d of them not completed, %d calls, %d responses and the usage %+v", m.turns, count.runs, count.incomplete, count.calls, count.responses, count.usage)
 			}
 			repeated := strings.Count(strings.Join(a.got, "\n"), "repeated")
 			if repeated != m.resent || m.lives != 0 || m.barren == 0 || m.again > 0 && m.resent == 0 {
-				t.Errorf("%d frames were sent again, and %d known again; %d kills left, %d without a frame", m.resent, repeated, m.lives, m.barren)
+				t.Errorf("%d frames are sent again and %d recognized as repeated; %d kills remain, and %d answers had no frame", m.resent, repeated, m.lives, m.barren)
 			}
 			t.Logf("%d kills, %d of them before a whole frame; %d frames, %d of them sent again; %d lost, %d counted twice", *kills, m.barren, len(m.all), m.resent, lost, twice)
 		})
 	}
 }
 
-// difference counts the frames that are missing, and those that are too many.
+// difference counts missing and additional frames.
 func difference(want, got []string) (lost, twice int) {
 	seen := map[string]int{}
 	for _, frame := range got {

@@ -16,33 +16,32 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestJitter waits another time at each attempt, between what is asked for and half as much again.
+// TestJitter checks that pauses vary between the nominal pause and one and a half times that.
 func TestJitter(t *testing.T) {
-	a := tailing(t, 40, nil, answers(401))
-	least, most := slices.Min(a.waited), slices.Max(a.waited)
-	if least < longestPause || most > longestPause*3/2 || most-least < longestPause/10 {
-		t.Errorf("%d pauses between %s and %s", len(a.waited), least, most)
+	a := runTail(t, 40, nil, answers(401))
+	shortest, longest := slices.Min(a.waited), slices.Max(a.waited)
+	if shortest < maxPause || longest > maxPause*3/2 || longest-shortest < maxPause/10 {
+		t.Errorf("there are %d pauses between %s and %s", len(a.waited), shortest, longest)
 	}
 }
 
-// TestPauseEnds waits for the time or for the end, whichever is first.
+// TestPauseEnds checks that pause ends after its time or with its context.
 func TestPauseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		if err := pause(t.Context(), time.Hour); err != nil || time.Since(begun) != time.Hour {
-			t.Errorf("%v after %s", err, time.Since(begun))
+		start := time.Now()
+		if err := pause(t.Context(), time.Hour); err != nil || time.Since(start) != time.Hour {
+			t.Errorf("pause() = %v after %s", err, time.Since(start))
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		begun = time.Now()
-		if err := pause(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
-			t.Errorf("stopped: %v after %s", err, time.Since(begun))
+		start = time.Now()
+		if err := pause(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+			t.Errorf("after the context is canceled, pause() = %v after %s", err, time.Since(start))
 		}
 	})
 }
 
-// TestCredentialsFromFiles reads them at each connection: whoever rotates them needs no restart, and whoever forgets them is not
-// asked without them.
+// TestCredentialsFromFiles checks that credentials are read at each connection, and that no request is sent without them.
 func TestCredentialsFromFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(secret string) {
@@ -51,7 +50,7 @@ func TestCredentialsFromFiles(t *testing.T) {
 		}
 	}
 	write("first")
-	var got []asked
+	var got []tailRequest
 	refuse := func(next string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if write(next); next == "" {
@@ -60,60 +59,60 @@ func TestCredentialsFromFiles(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 	}
-	a := tailing(t, 5, func(s *TailSettings) {
+	a := runTail(t, 5, func(s *TailSettings) {
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) {
 			content, err := os.ReadFile(file)
 			return string(content), err
 		}}
-	}, looked(&got, refuse("second")), looked(&got, refuse("")), looked(&got, answers(204)))
+	}, recordRequests(&got, refuse("second")), recordRequests(&got, refuse("")), recordRequests(&got, answers(204)))
 	if len(got) != 2 || got[0].Authorization != "first" || got[1].Authorization != "second" {
-		t.Errorf("%+v", got)
+		t.Errorf("the requests are %+v", got)
 	}
 	for i, waited := range a.waited {
-		if waited < longestPause {
+		if waited < maxPause {
 			t.Errorf("pause %d lasts %s", i+1, waited)
 		}
 	}
 	if log := a.log.String(); !strings.Contains(log, "header Authorization: open "+file) || strings.Contains(log, "second") {
-		t.Error(log)
+		t.Errorf("the log is %s", log)
 	}
 }
 
-// TestHeadersThatAreNone ask nobody: net/http would refuse them at every attempt.
-func TestHeadersThatAreNone(t *testing.T) {
-	a := tailing(t, 1, func(s *TailSettings) {
+// TestInvalidHeaders checks that no request is sent with an invalid header.
+func TestInvalidHeaders(t *testing.T) {
+	a := runTail(t, 1, func(s *TailSettings) {
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "s3cr3t\x00", nil }}
 	}, answers(204))
 	if log := a.log.String(); strings.Contains(log, "s3cr3t") || !strings.Contains(log, "no stream from the agent") {
-		t.Error(log)
+		t.Errorf("the log is %s", log)
 	}
 }
 
-// TestURLThatIsNone waits long.
-func TestURLThatIsNone(t *testing.T) {
-	a := tailing(t, 1, func(s *TailSettings) { s.URL = "http://s3cr3t:%zz/" }, answers(204))
-	if log := a.log.String(); !strings.Contains(log, "its URL is none") || strings.Contains(log, "s3cr3t") || a.waited[0] < longestPause {
-		t.Error(log, a.waited)
+// TestInvalidURL checks that an invalid URL is retried after a long pause.
+func TestInvalidURL(t *testing.T) {
+	a := runTail(t, 1, func(s *TailSettings) { s.URL = "http://s3cr3t:%zz/" }, answers(204))
+	if log := a.log.String(); !strings.Contains(log, "invalid URL") || strings.Contains(log, "s3cr3t") || a.waited[0] < maxPause {
+		t.Errorf("the log is %s, and the tail waits %s", log, a.waited)
 	}
 }
 
-// faulty is a sink with a fault of ours.
-type faulty struct{ *audience }
+// panickySink is a sink that panics.
+type panickySink struct{ *tailRecorder }
 
-func (f faulty) Consume(*event.Batch) { panic("at the disco") }
+func (panickySink) Consume(*event.Batch) { panic("boom") }
 
-// TestTailPanics ends the observation of this stream, and nothing else.
+// TestTailPanics checks that a panic ends only the observation of the stream.
 func TestTailPanics(t *testing.T) {
-	a := &audience{limit: 5}
-	a.listenInto(t, faulty{a}, nil, streams(says("1", "a")), answers(204))
-	if got, log := strings.Join(a.got, ", "), a.log.String(); got != "open ctx, up true, close , tail panicked" || strings.Contains(log, "at the disco") || !strings.Contains(log, "source.faulty.Consume ") {
-		t.Error(got, log)
+	a := &tailRecorder{limit: 5}
+	a.listenInto(t, panickySink{a}, nil, streams(says("1", "a")), answers(204))
+	if got, log := strings.Join(a.got, ", "), a.log.String(); got != "open ctx, up true, close , tail panicked" || strings.Contains(log, "at the disco") || !strings.Contains(log, "source.panickySink.Consume ") {
+		t.Errorf("the tail reports %s, and the log is %s", got, log)
 	}
 }
 
-// TestStopInAStream ends it while the agent is silent.
-func TestStopInAStream(t *testing.T) {
-	a := &audience{limit: 5}
+// TestStopDuringStream checks that Run returns if the context is canceled while the agent is silent.
+func TestStopDuringStream(t *testing.T) {
+	a := &tailRecorder{limit: 5}
 	a.listen(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		streams(says("1", "a"))(w, r)
 		_ = http.NewResponseController(w).Flush()
@@ -121,6 +120,6 @@ func TestStopInAStream(t *testing.T) {
 		<-r.Context().Done()
 	})
 	if got := fmt.Sprint(a.got); !strings.HasSuffix(got, "close stopped]") || len(a.waited) > 1 {
-		t.Error(got, a.waited)
+		t.Errorf("the tail reports %s and waits %s", got, a.waited)
 	}
 }

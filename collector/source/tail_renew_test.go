@@ -14,17 +14,17 @@ import (
 	"go.uber.org/goleak"
 )
 
-// saying is a server of streams: each connection is told of, and says what it is given until it is closed.
-type saying struct {
+// scriptedServer serves streams with the frames of a test. It reports each request and each closed connection.
+type scriptedServer struct {
 	*httptest.Server
 	asked chan http.Header
 	says  chan string
 	left  chan struct{}
 }
 
-func newSaying(t *testing.T) *saying {
+func newScriptedServer(t *testing.T) *scriptedServer {
 	t.Helper()
-	s := &saying{asked: make(chan http.Header, 10), says: make(chan string), left: make(chan struct{}, 10)}
+	s := &scriptedServer{asked: make(chan http.Header, 10), says: make(chan string), left: make(chan struct{}, 10)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.asked <- r.Header
 		if r.Header.Get("Authorization") == "revoked" {
@@ -50,11 +50,10 @@ func authorization(value string) map[string]func() (string, error) {
 	return map[string]func() (string, error){"Authorization": func() (string, error) { return value, nil }}
 }
 
-// TestTailRenews gives a subscription other headers while a stream is open, twice: it goes on as one stream, from where it was,
-// without a pause, and what comes again is known.
+// TestTailRenews checks that new headers make an open stream reconnect without a pause, resume after its last frame, and remain one stream.
 func TestTailRenews(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	a, server := &audience{limit: 100}, newSaying(t)
+	a, server := &tailRecorder{limit: 100}, newScriptedServer(t)
 	defer server.Close()
 	tail := newTail(TailSettings{Name: "support", URL: server.URL, Dialect: "adk", Headers: authorization("one")}, a)
 	defer tail.CloseIdle()
@@ -65,12 +64,12 @@ func TestTailRenews(t *testing.T) {
 	last := ""
 	for i, token := range []string{"one", "two", "three"} {
 		if i > 0 {
-			tail.Renew(authorization(token))
+			tail.SetHeaders(authorization(token))
 			<-server.left
 		}
 		asked := <-server.asked
 		if got, id := asked.Get("Authorization"), asked.Get("Last-Event-ID"); got != token || id != last {
-			t.Errorf("asked with %q behind %q, not %q behind %q", got, id, token, last)
+			t.Errorf("the tail requests with %q after the id %q, want %q after %q", got, id, token, last)
 		}
 		if last != "" {
 			server.says <- says(last, "support")
@@ -83,15 +82,15 @@ func TestTailRenews(t *testing.T) {
 	stop()
 	<-over
 	want := []string{"open ", "up true", "1 support", "again", "up true", "repeated", "2 support", "again", "up true", "repeated", "3 support", "close stopped"}
-	if diff := cmp.Diff(want, a.got); diff != "" || len(a.waited) > 1 { // the last, in which it is stopped
-		t.Errorf("waited %v, noted (-want +got):\n%s", a.waited, diff)
+	if diff := cmp.Diff(want, a.got); diff != "" || len(a.waited) > 1 { // in the last pause, the test stops the tail
+		t.Errorf("the tail waits %v and its reports differ (-want +got):\n%s", a.waited, diff)
 	}
 }
 
-// TestTailRenewsInAPause has a server that refuses what the subscription sends: once it has something else to send, it asks at once.
-func TestTailRenewsInAPause(t *testing.T) {
+// TestTailRenewsInPause checks that new headers end the pause after a rejection.
+func TestTailRenewsInPause(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	a, server := &audience{limit: 100}, newSaying(t)
+	a, server := &tailRecorder{limit: 100}, newScriptedServer(t)
 	defer server.Close()
 	tail := newTail(TailSettings{Name: "support", URL: server.URL, Dialect: "adk", Headers: authorization("revoked")}, a)
 	defer tail.CloseIdle()
@@ -104,30 +103,30 @@ func TestTailRenewsInAPause(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	over, heard := make(chan struct{}), make(chan struct{}, 10)
 	go func() { defer close(over); tail.Run(ctx, "", func() { heard <- struct{}{} }) }()
-	if d := <-pausing; d < longestPause {
-		t.Errorf("pauses for %v after a refusal", d)
+	if d := <-pausing; d < maxPause {
+		t.Errorf("the tail pauses for %v after a rejection", d)
 	}
-	tail.Renew(authorization("valid"))
+	tail.SetHeaders(authorization("valid"))
 	<-server.asked
 	if got := (<-server.asked).Get("Authorization"); got != "valid" {
-		t.Errorf("asked with %q", got)
+		t.Errorf("the tail requests with %q", got)
 	}
 	server.says <- says("1", "support")
 	<-heard
 	if len(pausing) > 0 {
-		t.Errorf("paused again, for %v", <-pausing)
+		t.Errorf("the tail pauses again, for %v", <-pausing)
 	}
 	stop()
 	<-over
 }
 
-// TestSessionsConfigured narrows the bounds of open sessions: the one that was silent for longest goes.
+// TestSessionsConfigured checks that a lower limit ends the sessions that have been idle longest.
 func TestSessionsConfigured(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	a, server := &audience{limit: 100}, newSaying(t)
+	a, server := &tailRecorder{limit: 100}, newScriptedServer(t)
 	defer server.Close()
 	sessions := NewSessions(newTail(TailSettings{
-		Name: "support", URL: server.URL + "/{session}", Session: "{session}", Dialect: "adk", MaxSessions: 3, Idle: time.Hour,
+		Name: "support", URL: server.URL + "/{session}", SessionPlaceholder: "{session}", Dialect: "adk", MaxSessions: 3, IdleTimeout: time.Hour,
 	}, a))
 	defer sessions.tail.CloseIdle()
 	a.stop = func() {}
@@ -140,10 +139,10 @@ func TestSessionsConfigured(t *testing.T) {
 	<-server.left
 	<-server.left
 	if got := sessions.Names(); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("open are %q", got)
+		t.Errorf("the open sessions are %q", got)
 	}
 	sessions.Close()
 	if n := len(slices.DeleteFunc(a.got, func(noted string) bool { return noted != "evicted" })); n != 2 {
-		t.Errorf("%d were counted as evicted", n)
+		t.Errorf("%d sessions are counted as evicted", n)
 	}
 }

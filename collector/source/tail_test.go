@@ -26,39 +26,39 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// audience is the sink, the counters, the log and the clock of a tail.
-type audience struct {
+// tailRecorder records everything that a tail reports: it is the sink, the counters and the log. It is also the clock.
+type tailRecorder struct {
 	mu     sync.Mutex
-	got    []string        // frames, streams and counts in order
-	frames []sse.Frame     // as they came
-	waited []time.Duration // each pause
+	got    []string        // frames, streams and counter calls in order
+	frames []sse.Frame     // as received
+	waited []time.Duration // the pauses
 	log    bytes.Buffer
 	stop   context.CancelFunc
-	limit  int // pauses after which the test is over
+	limit  int // number of pauses after which the test stops the tail
 
 	clock time.Time
-	lasts time.Duration // from a connection's beginning to what is heard on it
+	lasts time.Duration // from the start of a connection to its first bytes
 }
 
-func (a *audience) note(format string, args ...any) {
+func (a *tailRecorder) note(format string, args ...any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.got = append(a.got, fmt.Sprintf(format, args...))
 }
 
-func (a *audience) Open(s *event.Stream)     { a.note("open %s", s.Session) }
-func (a *audience) Reconnected(string)       { a.note("again") }
-func (a *audience) Repeated(string)          { a.note("repeated") }
-func (a *audience) SessionEvicted(string)    { a.note("evicted") }
-func (a *audience) Missed(_ string, n int64) { a.note("missed %d", n) }
-func (a *audience) Up(_ string, up bool)     { a.note("up %v", up) }
-func (a *audience) Write(p []byte) (int, error) {
+func (a *tailRecorder) Open(s *event.Stream)                { a.note("open %s", s.Session) }
+func (a *tailRecorder) CountReconnect(string)               { a.note("again") }
+func (a *tailRecorder) CountRepeatedFrame(string)           { a.note("repeated") }
+func (a *tailRecorder) CountEvictedSession(string)          { a.note("evicted") }
+func (a *tailRecorder) CountMissedFrames(_ string, n int64) { a.note("missed %d", n) }
+func (a *tailRecorder) SetSourceUp(_ string, up bool)       { a.note("up %v", up) }
+func (a *tailRecorder) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.log.Write(p)
 }
 
-func (a *audience) Consume(b *event.Batch) {
+func (a *tailRecorder) Consume(b *event.Batch) {
 	a.note("%s %s%s", b.Frame.ID, b.Agent, b.Rejected)
 	f := b.Frame
 	a.mu.Lock()
@@ -66,11 +66,11 @@ func (a *audience) Consume(b *event.Batch) {
 	a.frames = append(a.frames, sse.Frame{ID: bytes.Clone(f.ID), Event: bytes.Clone(f.Event), Data: bytes.Clone(f.Data)})
 }
 
-func (a *audience) Close(_ *event.Stream, end event.End, _ time.Time) {
+func (a *tailRecorder) Close(_ *event.Stream, end event.End, _ time.Time) {
 	a.note("close %s", map[event.End]string{event.EndOfStream: "ended", event.EndShutdown: "stopped"}[end])
 }
 
-func (a *audience) pause(ctx context.Context, d time.Duration) error {
+func (a *tailRecorder) pause(ctx context.Context, d time.Duration) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waited = append(a.waited, d); len(a.waited) > a.limit {
@@ -80,32 +80,32 @@ func (a *audience) pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (a *audience) now() time.Time {
+func (a *tailRecorder) now() time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.clock
 }
 
-func (a *audience) heard() {
+func (a *tailRecorder) heard() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.clock = a.clock.Add(a.lasts)
 }
 
-// tailing reads what a server answers until it pauses more often than the limit, and returns what was noted.
-func tailing(t *testing.T, limit int, change func(*TailSettings), answers ...http.HandlerFunc) *audience {
+// runTail runs a tail against a server with the given answers until it pauses more often than the limit.
+func runTail(t *testing.T, limit int, change func(*TailSettings), answers ...http.HandlerFunc) *tailRecorder {
 	t.Helper()
-	a := &audience{limit: limit}
+	a := &tailRecorder{limit: limit}
 	a.listen(t, change, answers...)
 	return a
 }
 
-func (a *audience) listen(t *testing.T, change func(*TailSettings), answers ...http.HandlerFunc) {
+func (a *tailRecorder) listen(t *testing.T, change func(*TailSettings), answers ...http.HandlerFunc) {
 	t.Helper()
 	a.listenInto(t, a, change, answers...)
 }
 
-func (a *audience) listenInto(t *testing.T, sink event.Sink, change func(*TailSettings), answers ...http.HandlerFunc) {
+func (a *tailRecorder) listenInto(t *testing.T, sink event.Sink, change func(*TailSettings), answers ...http.HandlerFunc) {
 	t.Helper()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	asked := 0
@@ -127,10 +127,10 @@ func (a *audience) listenInto(t *testing.T, sink event.Sink, change func(*TailSe
 	tail.Run(ctx, "ctx", a.heard)
 }
 
-func newTail(s TailSettings, a *audience) *Tail { return newTailInto(s, a, a) }
+func newTail(s TailSettings, a *tailRecorder) *Tail { return newTailInto(s, a, a) }
 
-func newTailInto(s TailSettings, sink event.Sink, a *audience) *Tail {
-	c := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 17, JSONDepth: 64, Proof: proof.Limits{Text: 1 << 10, Findings: 8}}, sink)
+func newTailInto(s TailSettings, sink event.Sink, a *tailRecorder) *Tail {
+	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 17, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 10, MaxFindings: 8}}, sink)
 	s.Panics = recovery.New(slog.New(slog.NewTextHandler(a, nil)), func(c recovery.Component) { a.note("%s panicked", c) })
 	tail := NewTail(s, c, a, slog.New(slog.NewTextHandler(a, nil)), a.now)
 	tail.pause = a.pause
@@ -157,7 +157,7 @@ func answers(status int, header ...string) http.HandlerFunc {
 	}
 }
 
-// TestTail reads one stream over many connections.
+// TestTail checks one stream over several connections.
 func TestTail(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []http.HandlerFunc
@@ -167,11 +167,11 @@ func TestTail(t *testing.T) {
 			"open ctx, up true, 1 a, again, close ended"},
 		"interruptions": {[]http.HandlerFunc{streams(says("1", "a"), "data: {"), streams(says("2", "b")), answers(204)},
 			"open ctx, up true, 1 a, again, up true, 2 b, again, close ended"},
-		"frames that come again": {[]http.HandlerFunc{streams(says("1", "a"), says("2", "b"), says("2", "b")), streams(says("2", "b"), says("1", "c"), says("3", "c")), answers(204)},
+		"repeated frames": {[]http.HandlerFunc{streams(says("1", "a"), says("2", "b"), says("2", "b")), streams(says("2", "b"), says("1", "c"), says("3", "c")), answers(204)},
 			"open ctx, up true, 1 a, 2 b, 2 b, again, up true, repeated, 1 c, 3 c, again, close ended"},
 		"no agent": {[]http.HandlerFunc{answers(503), streams(says("1", "a")), answers(204)},
 			"open ctx, up false, again, up true, 1 a, again, close ended"},
-		"nobody's stream": {[]http.HandlerFunc{answers(200, "Content-Type", "text/html"), answers(401), streams(says("1", "a")), answers(204)},
+		"other answers": {[]http.HandlerFunc{answers(200, "Content-Type", "text/html"), answers(401), streams(says("1", "a")), answers(204)},
 			"open ctx, up false, again, up false, again, up true, 1 a, again, close ended"},
 		"a redirect on the host": {[]http.HandlerFunc{answers(307, "Location", "/elsewhere"), streams(says("1", "a")), answers(204)},
 			"open ctx, up true, 1 a, again, close ended"},
@@ -181,7 +181,7 @@ func TestTail(t *testing.T) {
 			answers(307, "Location", "/4"), answers(307, "Location", "/5"), answers(307, "Location", "/6"), answers(307, "Location", "/7"),
 			answers(307, "Location", "/8"), answers(307, "Location", "/9"), answers(307, "Location", "/10"), answers(204)},
 			"open ctx, up false, again, close ended"},
-		"the same again on one connection": {[]http.HandlerFunc{streams(says("1", "a")), streams(says("2", "b"), says("2", "b")), streams(says("2", "b"), says("2", "b"), says("2", "b")), answers(204)},
+		"repeated frames on one connection": {[]http.HandlerFunc{streams(says("1", "a")), streams(says("2", "b"), says("2", "b")), streams(says("2", "b"), says("2", "b"), says("2", "b")), answers(204)},
 			"open ctx, up true, 1 a, again, up true, 2 b, 2 b, again, up true, repeated, repeated, 2 b, again, close ended"},
 		"ids from one again": {[]http.HandlerFunc{streams(says("1", "a"), says("2", "b")), streams(says("1", "c"), says("2", "d")), answers(204)},
 			"open ctx, up true, 1 a, 2 b, again, up true, 1 c, 2 d, again, close ended"},
@@ -189,73 +189,73 @@ func TestTail(t *testing.T) {
 			"open ctx, up false, again, up false, again, up false, again, up false, again, up false, again, up false, close stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := tailing(t, 5, nil, c.answers...)
+			a := runTail(t, 5, nil, c.answers...)
 			if got := strings.Join(a.got, ", "); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
+				t.Errorf("the tail reports %s\nwant %s", got, c.want)
 			}
 		})
 	}
 }
 
-// TestPauses waits longer each time that no frame comes, as long as it is asked to, and long where asking again will not help.
+// TestPauses checks that pauses grow while no frame arrives, follow the server's retry times, and are long after a permanent rejection.
 func TestPauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []http.HandlerFunc
-		want    []time.Duration // each pause is at least as long, and at most half as long again
+		want    []time.Duration // each pause is between this and one and a half times this
 	}{
 		"no agent": {[]http.HandlerFunc{answers(503)},
 			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute}},
-		"an empty stream is no better": {[]http.HandlerFunc{streams()},
+		"an empty stream": {[]http.HandlerFunc{streams()},
 			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
-		"a frame begins anew": {[]http.HandlerFunc{answers(503), answers(503), streams(says("1", "a")), answers(503), answers(503)},
+		"a frame resets the pause": {[]http.HandlerFunc{answers(503), answers(503), streams(says("1", "a")), answers(503), answers(503)},
 			[]time.Duration{time.Second, 2 * time.Second, time.Second, time.Second, 2 * time.Second}},
-		"as the stream asks":          {[]http.HandlerFunc{streams("retry: 200\n", says("1", "a"))}, []time.Duration{200 * time.Millisecond, 200 * time.Millisecond}},
-		"not at once":                 {[]http.HandlerFunc{streams("retry: 0\n", says("1", "a"))}, []time.Duration{100 * time.Millisecond}},
-		"not for days":                {[]http.HandlerFunc{streams("retry: 1000000000000\n", says("1", "a"))}, []time.Duration{time.Minute, time.Minute}},
-		"as the answer asks":          {[]http.HandlerFunc{answers(429, "Retry-After", "90")}, []time.Duration{90 * time.Second}},
-		"not for days either":         {[]http.HandlerFunc{answers(429, "Retry-After", "86400")}, []time.Duration{5 * time.Minute}},
-		"whoever is refused":          {[]http.HandlerFunc{answers(401)}, []time.Duration{time.Minute, time.Minute}},
-		"whoever asks the wrong page": {[]http.HandlerFunc{answers(200, "Content-Type", "text/html")}, []time.Duration{time.Minute}},
+		"retry in the stream":     {[]http.HandlerFunc{streams("retry: 200\n", says("1", "a"))}, []time.Duration{200 * time.Millisecond, 200 * time.Millisecond}},
+		"retry of 0":              {[]http.HandlerFunc{streams("retry: 0\n", says("1", "a"))}, []time.Duration{100 * time.Millisecond}},
+		"a very long retry":       {[]http.HandlerFunc{streams("retry: 1000000000000\n", says("1", "a"))}, []time.Duration{time.Minute, time.Minute}},
+		"Retry-After":             {[]http.HandlerFunc{answers(429, "Retry-After", "90")}, []time.Duration{90 * time.Second}},
+		"a very long Retry-After": {[]http.HandlerFunc{answers(429, "Retry-After", "86400")}, []time.Duration{5 * time.Minute}},
+		"unauthorized":            {[]http.HandlerFunc{answers(401)}, []time.Duration{time.Minute, time.Minute}},
+		"not a stream":            {[]http.HandlerFunc{answers(200, "Content-Type", "text/html")}, []time.Duration{time.Minute}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := tailing(t, len(c.want), nil, c.answers...)
+			a := runTail(t, len(c.want), nil, c.answers...)
 			for i, want := range c.want {
 				if got := a.waited[i]; got < want || got > want*3/2 {
-					t.Errorf("pause %d lasts %s, not %s", i+1, got, want)
+					t.Errorf("pause %d lasts %s, want %s", i+1, got, want)
 				}
 			}
 		})
 	}
 }
 
-// TestWhatTailSends asks with the id of the last frame and with the secrets as they are now.
-func TestWhatTailSends(t *testing.T) {
+// TestTailRequests checks that each request has the id of the last frame and the current credentials.
+func TestTailRequests(t *testing.T) {
 	var got []string
 	secret := 0
-	look := func(next http.HandlerFunc) http.HandlerFunc {
+	record := func(next http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			got = append(got, fmt.Sprintf("%s %s %q %s %s", r.Method, r.URL.RequestURI(), r.Header.Get("Last-Event-ID"), r.Header.Get("Authorization"), r.Header.Get("Accept")))
 			next(w, r)
 		}
 	}
-	tailing(t, 5, func(s *TailSettings) {
+	runTail(t, 5, func(s *TailSettings) {
 		s.URL = strings.Replace(s.URL, "/events/ctx", "/events/{session}?filterInternal=false", 1)
-		s.Session = "{session}"
+		s.SessionPlaceholder = "{session}"
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { secret++; return fmt.Sprint("token ", secret), nil }}
-	}, look(streams(says("ctx-1", "a"), "data: no id\n\n")), look(streams()), look(answers(204)))
+	}, record(streams(says("ctx-1", "a"), "data: no id\n\n")), record(streams()), record(answers(204)))
 	want := []string{
 		`GET /events/ctx?filterInternal=false "" token 1 text/event-stream`,
 		`GET /events/ctx?filterInternal=false "ctx-1" token 2 text/event-stream`,
 		`GET /events/ctx?filterInternal=false "ctx-1" token 3 text/event-stream`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the requests differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestTailReadsGzip has a server compress, and flush after each frame.
+// TestTailReadsGzip checks a stream that the server compresses and flushes after each frame.
 func TestTailReadsGzip(t *testing.T) {
-	a := tailing(t, 5, nil, func(w http.ResponseWriter, r *http.Request) {
+	a := runTail(t, 5, nil, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip")
 		pack := gzip.NewWriter(w)
@@ -265,28 +265,28 @@ func TestTailReadsGzip(t *testing.T) {
 		_ = pack.Close()
 	}, answers(204))
 	if got := strings.Join(a.got, ", "); got != "open ctx, up true, 1 a, 2 b, again, close ended" {
-		t.Error(got)
+		t.Errorf("the tail reports %s", got)
 	}
 }
 
-// TestTailKeepsSecrets reads the log: it names neither the URL's query nor a header, and a reason once.
+// TestTailKeepsSecrets checks that the log has each reason once, and neither the URL's query nor a header.
 func TestTailKeepsSecrets(t *testing.T) {
-	a := tailing(t, 5, func(s *TailSettings) {
+	a := runTail(t, 5, func(s *TailSettings) {
 		s.URL = "http://127.0.0.1:1/events?key=s3cr3t"
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "s3cr3t", nil }}
 	}, answers(204))
 	if log := a.log.String(); strings.Contains(log, "s3cr3t") || strings.Count(log, "no stream from the agent") != 1 {
-		t.Error(log)
+		t.Errorf("the log is %s", log)
 	}
-	a = tailing(t, 5, func(s *TailSettings) {
+	a = runTail(t, 5, func(s *TailSettings) {
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "", errors.New("no such file") }}
 	}, answers(204))
 	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") || a.waited[0] < time.Minute {
-		t.Error(log, a.waited)
+		t.Errorf("the log is %s, and the tail waits %s", log, a.waited)
 	}
 }
 
-// TestSessions reads a stream for each session, as many as there may be, until they are silent or the end.
+// TestSessions checks that a stream is read for each session, up to the limit.
 func TestSessions(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	begun := make(chan string, 10)
@@ -299,11 +299,11 @@ func TestSessions(t *testing.T) {
 		begun <- "left " + r.URL.EscapedPath()
 	}))
 	defer server.Close()
-	a := &audience{limit: 100, stop: func() {}}
-	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/events/{session}", Session: "{session}", Dialect: "adk", MaxSessions: 2, Idle: time.Hour}, a)
+	a := &tailRecorder{limit: 100, stop: func() {}}
+	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/events/{session}", SessionPlaceholder: "{session}", Dialect: "adk", MaxSessions: 2, IdleTimeout: time.Hour}, a)
 	defer tail.client.CloseIdleConnections()
 	if !tail.PerSession() {
-		t.Error("there is one stream for all sessions")
+		t.Error("PerSession() = false")
 	}
 	s := NewSessions(tail)
 	expect := func(want ...string) {
@@ -314,7 +314,7 @@ func TestSessions(t *testing.T) {
 		}
 		for _, w := range want {
 			if !got[w] {
-				t.Errorf("%v, want %s", got, w)
+				t.Errorf("the tail reports %v, want %s", got, w)
 			}
 		}
 	}
@@ -324,18 +324,18 @@ func TestSessions(t *testing.T) {
 	s.Open("a")
 	s.Open("b/../c")
 	expect("/events/b%2F..%2Fc")
-	s.Open("a") // b is the longest silent
+	s.Open("a") // b has been idle for longest
 	s.Open("d")
 	expect("/events/d", "left /events/b%2F..%2Fc")
 	s.Close()
 	expect("left /events/a", "left /events/d")
 	s.Open("e")
 	if got := strings.Join(a.got, ", "); strings.Count(got, "evicted") != 1 || strings.Count(got, "close stopped") != 3 {
-		t.Error(got)
+		t.Errorf("the tail reports %s", got)
 	}
 }
 
-// TestIdleSessions ends what is silent for too long.
+// TestIdleSessions checks that streams that are idle for too long end.
 func TestIdleSessions(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -344,8 +344,8 @@ func TestIdleSessions(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	a := &audience{limit: 100, stop: func() {}}
-	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/{session}", Session: "{session}", Dialect: "adk", MaxSessions: 2, Idle: time.Millisecond}, a)
+	a := &tailRecorder{limit: 100, stop: func() {}}
+	tail := newTail(TailSettings{Name: "support", URL: server.URL + "/{session}", SessionPlaceholder: "{session}", Dialect: "adk", MaxSessions: 2, IdleTimeout: time.Millisecond}, a)
 	defer tail.client.CloseIdleConnections()
 	s := NewSessions(tail)
 	s.Open("a")
@@ -353,6 +353,6 @@ func TestIdleSessions(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open.Len() != 0 {
-		t.Error("it is remembered")
+		t.Error("the session is still listed")
 	}
 }

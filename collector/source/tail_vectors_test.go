@@ -15,19 +15,18 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// vector is a stream, and what a reader that keeps to WHATWG HTML 9.2 makes of it.
+// vector is a stream with the frames that a reader of WHATWG HTML 9.2 dispatches.
 type vector struct {
 	Name  string        `json:"name"`
 	Wire  []byte        `json:"wire_b64"`
 	Want  []vectorFrame `json:"want"`
 	ID    string        `json:"last_event_id_after"`
-	Retry int           `json:"retry_after"` // in milliseconds; 0: not asked for
+	Retry int           `json:"retry_after"` // in milliseconds; 0 if the stream has none
 }
 
 type vectorFrame struct{ Type, Data, ID string }
 
-// TestTailReadsVectors has a server send each vector in pieces of several sizes: the sink sees the vector's frames, and the tail
-// comes back as the vector asks.
+// TestTailReadsVectors checks the frames of each vector, sent in pieces of several sizes, and how the tail reconnects.
 func TestTailReadsVectors(t *testing.T) {
 	raw, err := os.ReadFile("../sse/testdata/sse-vectors.json")
 	if err != nil {
@@ -43,9 +42,9 @@ func TestTailReadsVectors(t *testing.T) {
 	for _, v := range vectors {
 		t.Run(v.Name, func(t *testing.T) {
 			for _, size := range []int{len(v.Wire) + 1, len(v.Wire)/2 + 1, 1 + len(v.Wire)/100, 3 + len(v.Wire)/100} {
-				var asked []string
-				a := tailing(t, 1, nil, inPieces(v.Wire, size), func(w http.ResponseWriter, r *http.Request) {
-					asked = r.Header.Values("Last-Event-ID")
+				var ids []string
+				a := runTail(t, 1, nil, inPieces(v.Wire, size), func(w http.ResponseWriter, r *http.Request) {
+					ids = r.Header.Values("Last-Event-ID")
 					w.WriteHeader(http.StatusNoContent)
 				})
 				var got []vectorFrame
@@ -55,18 +54,18 @@ func TestTailReadsVectors(t *testing.T) {
 				if diff := cmp.Diff(v.Want, got); diff != "" {
 					t.Errorf("pieces of %d: frames differ (-want +got):\n%s", size, diff)
 				}
-				if want := v.header(); !slices.Equal(asked, want) {
-					t.Errorf("pieces of %d: came back with the ids %q, want %q", size, asked, want)
+				if want := v.header(); !slices.Equal(ids, want) {
+					t.Errorf("pieces of %d: the tail reconnects with the ids %q, want %q", size, ids, want)
 				}
 				if want := v.pause(); a.waited[0] < want || a.waited[0] > want*3/2 {
-					t.Errorf("pieces of %d: came back after %s, want %s", size, a.waited[0], want)
+					t.Errorf("pieces of %d: the tail reconnects after %s, want %s", size, a.waited[0], want)
 				}
 			}
 		})
 	}
 }
 
-// header is what the reader comes back with. HTTP drops blanks around a header's value, of browsers too.
+// header returns the Last-Event-ID header of the next request. HTTP drops spaces around a header's value.
 func (v vector) header() []string {
 	if v.ID == "" {
 		return nil
@@ -74,15 +73,15 @@ func (v vector) header() []string {
 	return []string{strings.Trim(v.ID, " ")}
 }
 
-// pause is how long a vector makes its reader wait.
+// pause returns the reconnection time of a vector.
 func (v vector) pause() time.Duration {
 	switch {
 	case string(v.Wire) == "retry:0\n\n":
-		return 100 * time.Millisecond // the least that we do
+		return 100 * time.Millisecond // the minimum of a tail
 	case v.Retry > 0:
 		return time.Duration(v.Retry) * time.Millisecond
 	}
-	return firstPause
+	return minPause
 }
 
 func inPieces(wire []byte, size int) http.HandlerFunc {

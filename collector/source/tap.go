@@ -8,13 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// tap carries a copy of a stream's bytes aside.
+// tap is the queue of a copy of a stream's bytes. The relay calls write, the observer reads.
 type tap struct {
 	*queue[chunk]
 
-	reading chunk // the reader's own, as what follows
-	given   int   // bytes read
-	arrived time.Time
+	current   chunk // the chunk that Read returns; only the reader uses it and the fields below
+	delivered int   // bytes that Read has returned
+	arrived   time.Time
 }
 
 type chunk struct {
@@ -26,31 +26,38 @@ func newTap(limit int, memory *budget.Account, now func() time.Time, unseen func
 	return &tap{queue: newQueue[chunk](limit, memory, now, unseen)}
 }
 
-// chunkOverhead is what a chunk takes in memory beside its bytes.
+// chunkOverhead is the memory that a chunk takes besides its bytes, in bytes.
 const chunkOverhead = 96
 
-// copy hands a copy of p to the observer.
-func (t *tap) copy(p []byte) {
-	if len(p) > 0 && !t.skip(len(p)) {
+// write puts a copy of p into the queue.
+func (t *tap) write(p []byte) {
+	if len(p) > 0 && !t.discard(len(p)) {
 		t.put(chunk{bytes.Clone(p), t.now()}, chunkOverhead+len(p), len(p))
 	}
 }
 
 // Read waits for the next bytes.
 func (t *tap) Read(p []byte) (int, error) {
-	if len(t.reading.bytes) == 0 {
-		next, ok := t.take()
+	if len(t.current.bytes) == 0 {
+		next, ok := t.next()
 		if !ok {
-			t.arrived, _ = t.end()
+			t.arrived, _ = t.ending()
 			return 0, io.EOF
 		}
-		t.reading, t.arrived = next, next.at
+		t.current, t.arrived = next, next.at
 	}
-	n := copy(p, t.reading.bytes)
-	t.reading.bytes = t.reading.bytes[n:]
-	t.given += n
+	n := copy(p, t.current.bytes)
+	t.current.bytes = t.current.bytes[n:]
+	t.delivered += n
 	return n, nil
 }
 
-// arrival is when the bytes last read were received; at the end, when that came.
+// giveUp drops the rest of the stream for lack of memory. Only the reader calls it.
+func (t *tap) giveUp() {
+	rest := len(t.current.bytes)
+	t.current = chunk{}
+	t.abandon(UnobservedMemory, rest)
+}
+
+// arrival returns the time at which the last bytes that Read returned were received, or the time of the end.
 func (t *tap) arrival() time.Time { return t.arrived }

@@ -16,14 +16,14 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestEveryByteIsAccountedFor sends streams of frames, comments, blocks without data and a rest, through queues of any size and any budget, to an
-// observer that falls behind or fails. What was observed and what is counted as unobserved are together all that was relayed.
+// TestEveryByteIsAccountedFor checks that the bytes observed and the bytes counted as unobserved add up to the stream, for random streams,
+// queue sizes and budgets, and observers that fall behind or fail.
 func TestEveryByteIsAccountedFor(t *testing.T) {
-	eachRelay(t, func(t *testing.T, judge func() source.Judge) {
+	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
 		random := rand.New(rand.NewPCG(7, 8))
 		for round := range 60 {
 			var wire bytes.Buffer
-			ends := map[string]int{} // of frames in the stream, by id
+			ends := map[string]int{} // offset of the end of each frame, by id
 			for i := range 1 + random.IntN(300) {
 				switch random.IntN(4) {
 				case 0:
@@ -49,7 +49,7 @@ func TestEveryByteIsAccountedFor(t *testing.T) {
 			if early {
 				release()
 			}
-			s := &seen{frame: func(b *event.Batch) {
+			s := &proxyRecorder{frame: func(b *event.Batch) {
 				<-hold
 				if frames++; frames == panics {
 					panic("a fault of ours")
@@ -60,7 +60,7 @@ func TestEveryByteIsAccountedFor(t *testing.T) {
 			memory := whole.Account("observe", 1, 1)
 			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, wire.String()) }))
 			t.Cleanup(agent.Close)
-			p := newProxy(t, s, agent.URL, source.ProxySettings{QueueLimit: 1 << (9 + random.IntN(12)), Memory: memory, Judge: judge})
+			p := newProxy(t, s, agent.URL, source.ProxySettings{QueueLimit: 1 << (9 + random.IntN(12)), ObserveBudget: memory, NewFilter: newFilter})
 			address := front(t, p, p)
 			body := post(t, address, request).Body
 			if _, err := io.Copy(io.Discard, body); err != nil {
@@ -68,14 +68,14 @@ func TestEveryByteIsAccountedFor(t *testing.T) {
 			}
 			release()
 			p.Wait()
-			if used := whole.Uses()[0].Bytes; used != 0 {
-				t.Errorf("round %d: %d bytes of the budget are still in use", round, used)
+			if used := whole.Usage()[0].Bytes; used != 0 {
+				t.Errorf("round %d: %d bytes of the budget are not released", round, used)
 			}
 			if s.ends[0] != event.EndUnobserved {
-				observed = wire.Len() // to its end
+				observed = wire.Len() // the whole stream
 			}
 			if observed+s.unobserved != wire.Len() {
-				t.Errorf("round %d: %d observed and %d unobserved of %d bytes; early %v, %d frames, panics at %d", round, observed, s.unobserved, wire.Len(), early, frames, panics)
+				t.Errorf("round %d: %d bytes are observed and %d unobserved of %d; early %t, %d frames, panics at %d", round, observed, s.unobserved, wire.Len(), early, frames, panics)
 			}
 		}
 	})

@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// upgraded prepares a connection that has switched protocols: it is closed when the proxy stops. Whatever the answer's header says,
-// what follows is no event stream. The error is a notUpgraded where the client did not ask for the protocol.
-func (p *Proxy) upgraded(resp *http.Response, x *exchange) error {
+// prepareUpgrade makes a connection that has switched protocols close when the proxy stops. It is not
+// observed: it is no longer an event stream, regardless of the answer's headers. The error is an
+// unrequestedUpgrade if the client did not ask for the protocol.
+func (p *Proxy) prepareUpgrade(resp *http.Response, x *exchange) error {
 	if asked := resp.Request.Header.Get("Upgrade"); asked == "" || !strings.EqualFold(asked, resp.Header.Get("Upgrade")) {
-		return notUpgraded{}
+		return unrequestedUpgrade{}
 	}
 	if x != nil && x.span != nil {
-		x.span.answered(resp.StatusCode) // which ReverseProxy writes by itself
+		x.span.recordStatus(resp.StatusCode) // ReverseProxy does not call WriteHeader for it
 	}
-	agent := resp.Body // ReverseProxy takes it out of the response
-	// It is closed in any case when the request is over: ReverseProxy leaves it open where it refuses to switch.
+	agent := resp.Body // keep it: ReverseProxy removes it from the response
+	// Also close it when the request is over, because ReverseProxy leaves it open if it refuses to switch.
 	forget := context.AfterFunc(p.stopped, func() { agent.Close() })
 	context.AfterFunc(resp.Request.Context(), func() { forget(); agent.Close() })
 	return nil
 }
 
-// notUpgraded is an answer that switches to a protocol that the client did not ask for.
-type notUpgraded struct{}
+// unrequestedUpgrade is the error for an answer that switches to a protocol that the client did not ask for.
+type unrequestedUpgrade struct{}
 
-func (notUpgraded) Error() string {
+func (unrequestedUpgrade) Error() string {
 	return "the agent switched to a protocol that the client did not ask for"
 }
 
-// offersHTTP2 reports whether a request offers to switch to HTTP/2. After such a switch the agent's streams would pass unfiltered.
-// Servers ignore an offer that they do not get, and RFC 9113 has withdrawn it.
+// offersHTTP2 reports whether a request offers to switch to HTTP/2. After such a switch the agent's streams
+// would pass unfiltered. Removing the offer is harmless: servers may ignore it, and RFC 9113 has deprecated it.
 func offersHTTP2(h http.Header) bool {
 	offered := strings.Split(strings.ToLower(strings.Join(h.Values("Upgrade"), ",")), ",")
 	return slices.ContainsFunc(offered, func(protocol string) bool {

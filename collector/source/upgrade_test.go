@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// echo is an agent that switches protocols in a way of its own and sends back what it gets.
+// echo returns an agent that switches protocols with the given answer and then echoes.
 func echo(t *testing.T, answer string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") == "" && answer == "" {
@@ -29,7 +29,7 @@ func echo(t *testing.T, answer string) http.Handler {
 	})
 }
 
-// upgrade asks for a protocol and returns the answer and the connection.
+// upgrade requests a protocol and returns the answer and the connection.
 func upgrade(t *testing.T, address, path, protocol string) (*http.Response, net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
@@ -46,17 +46,17 @@ func upgrade(t *testing.T, address, path, protocol string) (*http.Response, net.
 	return resp, conn, read
 }
 
-// TestUpgrades passes connections that switch protocols, also those whose answer claims to be an event stream. They are no runs.
+// TestUpgrades checks that connections switch protocols, even if the answer claims to be an event stream, and are not observed.
 func TestUpgrades(t *testing.T) { eachRelay(t, testUpgrades) }
 
-func testUpgrades(t *testing.T, judge func() source.Judge) {
+func testUpgrades(t *testing.T, newFilter func() source.Filter) {
 	for name, types := range map[string]string{
-		"a websocket": "", "an event stream": "Content-Type: text/event-stream\r\n", "a binary one": "Content-Type: application/vnd.ag-ui.event+proto\r\n",
+		"a websocket": "", "an event stream": "Content-Type: text/event-stream\r\n", "a binary stream": "Content-Type: application/vnd.ag-ui.event+proto\r\n",
 	} {
 		for _, path := range []string{"/run_sse", "/other"} {
 			t.Run(name+" at "+path, func(t *testing.T) {
-				s := &seen{}
-				address, wait := startJudged(t, s, echo(t, "Upgrade: websocket\r\n"+types), 0, judge)
+				s := &proxyRecorder{}
+				address, wait := startFiltered(t, s, echo(t, "Upgrade: websocket\r\n"+types), 0, newFilter)
 				resp, conn, read := upgrade(t, address, path, "websocket")
 				if resp.StatusCode != http.StatusSwitchingProtocols {
 					t.Fatal(resp.Status)
@@ -64,54 +64,54 @@ func testUpgrades(t *testing.T, judge func() source.Judge) {
 				heard := make([]byte, 5)
 				_, _ = io.WriteString(conn, "hello")
 				if _, err := io.ReadFull(read, heard); err != nil || string(heard) != "hello" {
-					t.Errorf("%q, %v", heard, err)
+					t.Errorf("the echo is %q, %v", heard, err)
 				}
 				conn.Close()
 				wait()
 				if len(s.streams) != 0 || s.down != 0 {
-					t.Errorf("streams %v, down %d", s.streams, s.down)
+					t.Errorf("the observed streams are %v, and the agent is counted as unreachable %d times", s.streams, s.down)
 				}
 			})
 		}
 	}
 }
 
-// TestStopClosesUpgrades has a proxy stop while a connection is open that nobody else would close.
+// TestStopClosesUpgrades checks that Stop closes connections that have switched protocols.
 func TestStopClosesUpgrades(t *testing.T) { eachRelay(t, testStopClosesUpgrades) }
 
-func testStopClosesUpgrades(t *testing.T, judge func() source.Judge) {
+func testStopClosesUpgrades(t *testing.T, newFilter func() source.Filter) {
 	agent := front(t, nil, echo(t, "Upgrade: websocket\r\n"))
-	p := newProxy(t, &seen{}, agent, source.ProxySettings{Judge: judge})
+	p := newProxy(t, &proxyRecorder{}, agent, source.ProxySettings{NewFilter: newFilter})
 	_, _, read := upgrade(t, front(t, p, p), "/run_sse", "websocket")
 	p.Stop()
 	if rest, err := io.ReadAll(read); len(rest) > 0 {
-		t.Errorf("after the stop: %q, %v", rest, err)
+		t.Errorf("after Stop, the client gets %q, %v", rest, err)
 	}
 	p.Wait()
 }
 
-// TestUnaskedUpgrades has an agent switch to a protocol that its client did not name.
-func TestUnaskedUpgrades(t *testing.T) { eachRelay(t, testUnaskedUpgrades) }
+// TestUnrequestedUpgrades checks that a switch to a protocol that the client did not request is rejected.
+func TestUnrequestedUpgrades(t *testing.T) { eachRelay(t, testUnrequestedUpgrades) }
 
-func testUnaskedUpgrades(t *testing.T, judge func() source.Judge) {
-	s := &seen{}
-	address, wait := startJudged(t, s, echo(t, "Upgrade: h2c\r\nContent-Type: text/event-stream\r\n"), 0, judge)
+func testUnrequestedUpgrades(t *testing.T, newFilter func() source.Filter) {
+	s := &proxyRecorder{}
+	address, wait := startFiltered(t, s, echo(t, "Upgrade: h2c\r\nContent-Type: text/event-stream\r\n"), 0, newFilter)
 	resp, _, _ := upgrade(t, address, "/run_sse", "websocket")
-	said, _ := io.ReadAll(resp.Body)
+	body, _ := io.ReadAll(resp.Body)
 	wait()
-	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(said), "did not ask for") || s.down != 0 || len(s.streams) != 0 {
-		t.Errorf("%s %q, down %d, streams %v", resp.Status, said, s.down, s.streams)
+	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(body), "did not ask for") || s.down != 0 || len(s.streams) != 0 {
+		t.Errorf("the client gets %s %q; the agent is counted as unreachable %d times, and the streams are %v", resp.Status, body, s.down, s.streams)
 	}
 }
 
-// TestHTTP2IsNotOffered keeps an agent from switching to HTTP/2, in which nobody here could read its streams.
+// TestHTTP2IsNotOffered checks that the agent is not offered HTTP/2, in which its streams would pass unfiltered.
 func TestHTTP2IsNotOffered(t *testing.T) {
 	for offer, want := range map[string]string{"h2c": "no upgrade", "websocket, H2C": "no upgrade", "HTTP/2.0": "no upgrade"} {
-		s := &seen{}
-		address, _ := startJudged(t, s, echo(t, ""), 0, func() source.Judge { return clement{} })
+		s := &proxyRecorder{}
+		address, _ := startFiltered(t, s, echo(t, ""), 0, func() source.Filter { return passValid{} })
 		resp, _, _ := upgrade(t, address, "/run_sse", offer)
-		if said, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK || string(said) != want {
-			t.Errorf("%s: %s %q", offer, resp.Status, said)
+		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK || string(body) != want {
+			t.Errorf("after the offer %s, the client gets %s %q", offer, resp.Status, body)
 		}
 	}
 }

@@ -8,63 +8,66 @@ import (
 	"net/http/httptrace"
 )
 
-// upstream is the way to the agent: which connection a request takes, and what is known where no answer comes.
+// upstream is the transport to the agent. It chooses between reused and single-use connections.
 type upstream struct {
-	kept  *http.Transport // its connections serve one request after another
-	fresh *http.Transport // its connections serve one request
+	reused *http.Transport // its connections serve several requests in turn
+	single *http.Transport // its connections serve one request each
 }
 
 func newUpstream() *upstream {
-	kept := http.DefaultTransport.(*http.Transport).Clone()
-	kept.Proxy = nil
-	kept.DisableCompression = true // else the transport asks for gzip by itself, and the bytes change
-	kept.MaxIdleConnsPerHost = 100
-	fresh := kept.Clone()
-	fresh.MaxIdleConnsPerHost = -1  // not DisableKeepAlives, which tells the agent: Go's server then overlooks a client that leaves
-	fresh.ReadBufferSize = 16 << 10 // what a stream has ready is judged and written together
-	fresh.Protocols = new(http.Protocols)
-	fresh.Protocols.SetHTTP1(true) // HTTP/2 would share connections all the same
-	return &upstream{kept: kept, fresh: fresh}
+	reused := http.DefaultTransport.(*http.Transport).Clone()
+	reused.Proxy = nil
+	reused.DisableCompression = true // otherwise the transport asks for gzip by itself, which changes the bytes
+	reused.MaxIdleConnsPerHost = 100
+	single := reused.Clone()
+	// DisableKeepAlives would send "Connection: close", and Go's server then does not notice a client that leaves.
+	single.MaxIdleConnsPerHost = -1
+	single.ReadBufferSize = 16 << 10 // frames that are read together are filtered and written together
+	single.Protocols = new(http.Protocols)
+	single.Protocols.SetHTTP1(true) // HTTP/2 would share connections
+	return &upstream{reused: reused, single: single}
 }
 
 func (u *upstream) closeIdle() {
-	u.kept.CloseIdleConnections()
-	u.fresh.CloseIdleConnections()
+	u.reused.CloseIdleConnections()
+	u.single.CloseIdleConnections()
 }
 
-// errNoHTTP stands for what net/http says of an answer that it cannot read, and in which it quotes the answer.
-var errNoHTTP = errors.New("its answer is no HTTP")
+// errNotHTTP replaces errors of net/http that quote an answer that it cannot parse.
+var errNotHTTP = errors.New("its answer is not HTTP")
 
-// RoundTrip sends a request. An agent closes an idle connection when it likes, uvicorn after five seconds, and may do so while
-// a request is on its way: whether it has begun nobody knows. So what may not be sent again takes a connection of its own.
+// RoundTrip sends a request. An agent may close an idle connection at any time (uvicorn does after five
+// seconds), even while a request is on its way. Then it is unknown whether the agent has processed the
+// request. Therefore a request that must not be sent twice gets a new connection.
 func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	connected := false
 	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
 		GetConn: func(string) { connected = false },
 		GotConn: func(httptrace.GotConnInfo) { connected = true },
 	}))
-	transport := u.fresh
-	if repeatable(r) {
-		transport = u.kept
+	transport := u.single
+	if isRetryable(r) {
+		transport = u.reused
 	}
 	resp, err := transport.RoundTrip(r)
 	var network net.Error
 	if err != nil && connected && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errNoHTTP
+		return nil, errNotHTTP
 	}
-	if err == nil && resp.StatusCode < http.StatusContinue { // net/http reads it, and panics where it is to write it
+	if err == nil && resp.StatusCode < http.StatusContinue { // net/http reads such a status, but panics when it writes one
 		_ = resp.Body.Close()
-		return nil, errNoHTTP
+		return nil, errNotHTTP
 	}
-	if granted, _ := r.Context().Value(reachKey{}).(reach); err == nil && granted != reachAll {
-		bare := *resp // to which the transport adds no trailers
+	if granted, _ := r.Context().Value(permissionKey{}).(permission); err == nil && granted != permitAll {
+		bare := *resp // a copy, to which the transport cannot add trailers
 		return &bare, nil
 	}
 	return resp, err
 }
 
-// repeatable says whether the transport may send a request again, as any browser does, where its connection was stale.
-func repeatable(r *http.Request) bool {
+// isRetryable reports whether the transport may send a request again if its connection was stale, as browsers
+// do.
+func isRetryable(r *http.Request) bool {
 	if _, run := r.Context().Value(exchangeKey{}).(*exchange); run || r.Body != nil {
 		return false
 	}

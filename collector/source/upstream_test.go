@@ -15,26 +15,26 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestNothingIsSentTwice has an agent that answers one request of each connection and closes it when it has read the next, as
-// one does that closes an idle connection just then.
+// TestNothingIsSentTwice checks that a request that must not be repeated is sent once, even if the agent closes an idle connection while
+// the request is on its way.
 func TestNothingIsSentTwice(t *testing.T) {
 	const times = 3
 	for name, c := range map[string]struct {
 		method, path, body string
 		header             http.Header
-		again              bool // the transport may send it again
+		again              bool // the transport may repeat it
 	}{
-		"a run":                 {http.MethodPost, "/run_sse", request, nil, false},
-		"a run without a body":  {http.MethodPost, "/run_sse", "", http.Header{"Idempotency-Key": {"k"}}, false},
-		"a run by GET":          {http.MethodGet, "/run_sse", "", nil, false},
-		"a session":             {http.MethodPost, "/apps/a/users/u/sessions", "{}", nil, false},
-		"a session's end":       {http.MethodDelete, "/apps/a/users/u/sessions/s", "", nil, false},
-		"a question":            {http.MethodGet, "/list-apps", "", nil, true},
-		"a question with words": {http.MethodGet, "/list-apps", "{}", nil, false},
+		"a run":                {http.MethodPost, "/run_sse", request, nil, false},
+		"a run without a body": {http.MethodPost, "/run_sse", "", http.Header{"Idempotency-Key": {"k"}}, false},
+		"a run by GET":         {http.MethodGet, "/run_sse", "", nil, false},
+		"a session":            {http.MethodPost, "/apps/a/users/u/sessions", "{}", nil, false},
+		"a session's end":      {http.MethodDelete, "/apps/a/users/u/sessions/s", "", nil, false},
+		"a GET":                {http.MethodGet, "/list-apps", "", nil, true},
+		"a GET with a body":    {http.MethodGet, "/list-apps", "{}", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			agent, begun := forgetfulAgent(t)
-			p := newProxy(t, &seen{}, agent, source.ProxySettings{})
+			p := newProxy(t, &proxyRecorder{}, agent, source.ProxySettings{})
 			address := front(t, p, p)
 			for range times {
 				r, err := http.NewRequestWithContext(t.Context(), c.method, address+c.path, strings.NewReader(c.body))
@@ -51,17 +51,18 @@ func TestNothingIsSentTwice(t *testing.T) {
 				got, err := io.ReadAll(resp.Body)
 				resp.Body.Close()
 				if err != nil || resp.StatusCode != http.StatusOK || string(got) != "ok" {
-					t.Errorf("%d %q, %v", resp.StatusCode, got, err)
+					t.Errorf("the client gets %d %q, %v", resp.StatusCode, got, err)
 				}
 			}
 			if n := begun(); n != times && !c.again {
-				t.Errorf("the agent read %d requests, the clients sent %d", n, times)
+				t.Errorf("the agent reads %d requests, but the clients sent %d", n, times)
 			}
 		})
 	}
 }
 
-// forgetfulAgent returns its address and how many requests it has read.
+// forgetfulAgent starts an agent that answers the first request of each connection and closes the connection at the second. It returns its
+// address and a function that returns the number of requests.
 func forgetfulAgent(t *testing.T) (string, func() int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -116,8 +117,8 @@ func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// TestWhyThereIsNoAnswer reads the log.
-func TestWhyThereIsNoAnswer(t *testing.T) {
+// TestUnreachableReasons checks the reasons that are logged if there is no answer.
+func TestUnreachableReasons(t *testing.T) {
 	answers := func(bytes string) func(*testing.T) string {
 		return func(t *testing.T) string {
 			return listen(t, func(conn net.Conn) {
@@ -142,44 +143,44 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		agent  func(*testing.T) string
 		why    string // in the log
 	}{
-		"closes":                   {"http", answers(""), "EOF"},
-		"breaks off in its header": {"http", answers("HTTP/1.1 200 OK\r\nX-Secret: hunt"), "unexpected EOF"},
-		"no HTTP":                  {"http", answers("hunter2\r\n\r\n"), "its answer is no HTTP"},
-		"a status below 100":       {"http", answers("HTTP/1.1 099 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: hunter2\n\n"), "its answer is no HTTP"},
-		"a header that is none":    {"http", answers("HTTP/1.1 200 OK\r\nhunter2\r\n\r\n"), "its answer is no HTTP"},
-		"HTTP, not HTTPS":          {"https", answers("HTTP/1.1 400 hunter2\r\n\r\n"), "first record does not look like a TLS handshake"},
-		"no TLS":                   {"https", answers("hunter2 hunter2\r\n"), "first record does not look like a TLS handshake"},
-		"its own certificate":      {"https", encrypted(nil), "certificate signed by unknown authority"},
-		"an old version":           {"https", encrypted(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), "protocol version not supported"},
+		"closed":                {"http", answers(""), "EOF"},
+		"an incomplete header":  {"http", answers("HTTP/1.1 200 OK\r\nX-Secret: hunt"), "unexpected EOF"},
+		"not HTTP":              {"http", answers("hunter2\r\n\r\n"), "its answer is not HTTP"},
+		"a status below 100":    {"http", answers("HTTP/1.1 099 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: hunter2\n\n"), "its answer is not HTTP"},
+		"an invalid header":     {"http", answers("HTTP/1.1 200 OK\r\nhunter2\r\n\r\n"), "its answer is not HTTP"},
+		"HTTP, not HTTPS":       {"https", answers("HTTP/1.1 400 hunter2\r\n\r\n"), "first record does not look like a TLS handshake"},
+		"not TLS":               {"https", answers("hunter2 hunter2\r\n"), "first record does not look like a TLS handshake"},
+		"a private certificate": {"https", encrypted(nil), "certificate signed by unknown authority"},
+		"an old version":        {"https", encrypted(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), "protocol version not supported"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &seen{}
+			s := &proxyRecorder{}
 			p := newProxy(t, s, c.scheme+"://"+c.agent(t), source.ProxySettings{})
 			resp := post(t, front(t, p, p), request)
-			said, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != http.StatusBadGateway || s.down != 1 || strings.Contains(string(said), "answered, but not in HTTP") != (c.why == "its answer is no HTTP") {
-				t.Errorf("%d %q, %v, counted %d", resp.StatusCode, said, err, s.down)
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != http.StatusBadGateway || s.down != 1 || strings.Contains(string(body), "did not answer in HTTP") != (c.why == "its answer is not HTTP") {
+				t.Errorf("the client gets %d %q, %v; the agent is counted as unreachable %d times", resp.StatusCode, body, err, s.down)
 			}
-			if logged := s.log.String(); !strings.Contains(logged, c.why) || strings.Contains(logged+string(said), "hunt") {
-				t.Errorf("it says %s", logged)
+			if logged := s.log.String(); !strings.Contains(logged, c.why) || strings.Contains(logged+string(body), "hunt") {
+				t.Errorf("the log is %s", logged)
 			}
 		})
 	}
 }
 
-// TestClientBreaksOff has requests that are no agent's fault.
-func TestClientBreaksOff(t *testing.T) {
+// TestInvalidRequests checks that invalid and incomplete requests are not reported as an unreachable agent.
+func TestInvalidRequests(t *testing.T) {
 	for name, sent := range map[string]string{
 		"malformed":    "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
 		"too short":    "Content-Length: 10\r\n\r\n{",
 		"in its chunk": "Transfer-Encoding: chunked\r\n\r\n9\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &seen{}
+			s := &proxyRecorder{}
 			address, _ := startProxy(t, s, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) }), 0)
-			got := say(t, address, "POST /run_sse HTTP/1.1\r\nHost: a\r\n"+sent, true)
+			got := sendRaw(t, address, "POST /run_sse HTTP/1.1\r\nHost: a\r\n"+sent, true)
 			if !strings.HasPrefix(got, "HTTP/1.1 400 ") || s.down != 0 || s.log.Len() > 0 {
-				t.Errorf("the client gets %q; counted %d, logged %s", got, s.down, &s.log)
+				t.Errorf("the client gets %q; the agent is counted as unreachable %d times, and the log is %s", got, s.down, &s.log)
 			}
 		})
 	}

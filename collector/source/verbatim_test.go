@@ -24,9 +24,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// FuzzVerbatim holds what a client gets of any answer through a proxy with relay: verbatim against what it gets through
-// httputil.ReverseProxy: status lines, headers, informational answers, the body, trailers, what follows an upgrade, and whether the
-// answer is whole.
+// FuzzVerbatim checks that a client gets the same answer through a verbatim proxy as through httputil.ReverseProxy: status lines, headers,
+// informational answers, body, trailers, the data after an upgrade, and whether the answer is complete.
 func FuzzVerbatim(f *testing.F) {
 	for _, answer := range verbatimSeeds() {
 		for request := range verbatimRequests {
@@ -35,13 +34,13 @@ func FuzzVerbatim(f *testing.F) {
 		f.Add([]byte(answer), uint8(0), uint16(1))
 		f.Add([]byte(answer), uint8(1), uint16(len(answer)/2))
 	}
-	stand := newVerbatimStand(f)
+	stand := newVerbatimRig(f)
 	f.Fuzz(func(t *testing.T, answer []byte, request uint8, cut uint16) {
 		stand.compare(t, answer, verbatimRequests[int(request)%len(verbatimRequests)], int(cut))
 	})
 }
 
-// verbatimRequests are what the client asks; the answer is the input.
+// verbatimRequests lists the requests. The agent's answer is the fuzz input.
 var verbatimRequests = []string{
 	"POST /run_sse HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(request)) + "\r\n%s\r\n" + request,
 	"GET /events HTTP/1.1\r\nAccept: text/event-stream\r\n%s\r\n",
@@ -52,7 +51,7 @@ var verbatimRequests = []string{
 	"POST /run_sse HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n%s\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(request), request),
 }
 
-// verbatimSeeds are answers of every form that HTTP/1 has, and some that it has not.
+// verbatimSeeds returns answers in each form of HTTP/1, and some invalid ones.
 func verbatimSeeds() (seeds []string) {
 	chunked := func(parts ...string) (body string) {
 		for _, part := range parts {
@@ -83,27 +82,27 @@ func verbatimSeeds() (seeds []string) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 000 x\r\n\r\n", "HTTP/1.1 999 x\r\n\r\n")
 }
 
-// verbatimStand is an agent that answers with the bytes it is given, behind the proxy and behind a plain one. All connections are in
-// memory, so that a million inputs take minutes.
-type verbatimStand struct {
+// verbatimRig is an agent that answers with given bytes, behind our proxy and a plain one. All connections are in memory, so that a million
+// inputs take minutes.
+type verbatimRig struct {
 	answer      atomic.Pointer[verbatimAnswer]
 	ours, plain pipes // to the proxies
-	seen        *seen
-	wait        func() // until no answer is observed any more, and no connection of ours is open
+	recorder    *proxyRecorder
+	wait        func() // waits until all answers are observed and our connections are closed
 	close       func() // closes the plain proxy's connections
 }
 
 type verbatimAnswer struct {
 	bytes []byte
-	cut   int // where the agent pauses between two writes
+	cut   int // offset at which the agent pauses between two writes
 }
 
-func newVerbatimStand(f *testing.F) *verbatimStand {
-	log.SetOutput(io.Discard) // net/http says there what follows an answer
+func newVerbatimRig(f *testing.F) *verbatimRig {
+	log.SetOutput(io.Discard) // net/http logs data after an answer
 	f.Cleanup(func() { log.SetOutput(os.Stderr) })
-	s := &verbatimStand{seen: &seen{}}
+	s := &verbatimRig{recorder: &proxyRecorder{}}
 	var open sync.WaitGroup
-	ours := newProxy(f, s.seen, "http://agent", source.ProxySettings{})
+	ours := newProxy(f, s.recorder, "http://agent", source.ProxySettings{})
 	ours.Dial(func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
 		open.Go(func() { s.serve(there) })
@@ -132,7 +131,7 @@ func newVerbatimStand(f *testing.F) *verbatimStand {
 	s.ours = frontPipes(f, ours)
 	s.plain = frontPipes(f, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { plain.ServeHTTP(untyped{w}, r) }))
 	s.wait = func() { ours.Wait(); ours.CloseIdle(); open.Wait() }
-	s.close = func() { // ReverseProxy leaves a connection open if an agent switches protocols unasked
+	s.close = func() { // ReverseProxy leaves a connection open if an agent switches protocols without a request
 		for len(dialed) > 0 {
 			(<-dialed).Close()
 		}
@@ -142,7 +141,7 @@ func newVerbatimStand(f *testing.F) *verbatimStand {
 
 // pipes is a listener whose connections are in memory.
 type pipes struct {
-	net.Listener // of which nothing is used
+	net.Listener // not used
 	waiting      chan net.Conn
 	closed       chan struct{}
 }
@@ -171,13 +170,13 @@ func (p pipes) Accept() (net.Conn, error) {
 	}
 }
 
-// ask returns all that comes in answer to a request.
+// ask returns all bytes of the answer to a request.
 func (p pipes) ask(t *testing.T, request string) []byte {
 	t.Helper()
 	conn, there := net.Pipe()
 	defer conn.Close()
 	p.waiting <- there
-	_ = conn.SetDeadline(time.Now().Add(time.Minute)) // of a proxy that hangs
+	_ = conn.SetDeadline(time.Now().Add(time.Minute)) // in case a proxy hangs
 	connection := "Host: agent\r\nConnection: close\r\n"
 	if strings.Contains(request, "Upgrade:") {
 		connection = "Host: agent\r\nConnection: Upgrade, close\r\n"
@@ -185,12 +184,12 @@ func (p pipes) ask(t *testing.T, request string) []byte {
 	_, _ = fmt.Fprintf(conn, request, connection)
 	answer, err := io.ReadAll(conn)
 	if err != nil {
-		t.Fatalf("after %d bytes: %v", len(answer), err)
+		t.Fatalf("reading the answer fails after %d bytes: %v", len(answer), err)
 	}
 	return answer
 }
 
-// plainError marks an answer that is the plain proxy's own.
+// plainError marks an error answer of the plain proxy itself.
 const plainError = "X-Plain-Error"
 
 const (
@@ -198,7 +197,7 @@ const (
 	brokenOff  = "broken off"
 )
 
-// untyped keeps the server from guessing a type for an answer that has none.
+// untyped keeps the server from guessing a missing Content-Type.
 type untyped struct{ http.ResponseWriter }
 
 func (w untyped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -211,7 +210,7 @@ func (w untyped) WriteHeader(status int) {
 }
 
 // serve answers one request and closes the connection.
-func (s *verbatimStand) serve(conn net.Conn) {
+func (s *verbatimRig) serve(conn net.Conn) {
 	defer conn.Close()
 	r, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil {
@@ -224,36 +223,36 @@ func (s *verbatimStand) serve(conn net.Conn) {
 }
 
 // compare sends a request through both proxies to the agent, which gives the same answer to each.
-func (s *verbatimStand) compare(t *testing.T, answer []byte, request string, cut int) {
+func (s *verbatimRig) compare(t *testing.T, answer []byte, request string, cut int) {
 	s.answer.Store(&verbatimAnswer{answer, cut % (len(answer) + 1)})
 	defer s.close()
 	dated := bytes.Contains(bytes.ToLower(answer), []byte("date:"))
-	want, got := readable(s.plain.ask(t, request), request, dated), readable(s.ours.ask(t, request), request, dated)
+	want, got := normalize(s.plain.ask(t, request), request, dated), normalize(s.ours.ask(t, request), request, dated)
 	s.wait()
 	before, _, failed := strings.Cut(want, badGateway)
 	if failed = failed && strings.Contains(want, plainError); !failed {
-		before, failed = strings.CutSuffix(want, brokenOff) // as where its answer has a status that cannot be written
+		before, failed = strings.CutSuffix(want, brokenOff) // for example because the status cannot be written
 		failed = failed && got != want
 	}
 	switch says502 := strings.Contains(got, "\n\ndelegraph: ") || strings.HasPrefix(request, "HEAD"); {
 	case failed && (!says502 || !strings.HasPrefix(got, before+badGateway)):
-		t.Errorf("to %q the agent says %q\nours:\n%s\nplain, which fails:\n%s", request, answer, got, want)
+		t.Errorf("after the request %q and the agent's answer %q, our client gets\n%s\nand that of the plain proxy, which fails,\n%s", request, answer, got, want)
 	case !failed && got != want:
-		t.Errorf("to %q the agent says %q\nours:\n%s\nplain:\n%s", request, answer, got, want)
+		t.Errorf("after the request %q and the agent's answer %q, our client gets\n%s\nand that of the plain proxy\n%s", request, answer, got, want)
 	}
-	s.seen.locked(func() {
-		if len(s.seen.panics) > 0 {
-			t.Errorf("panics: %v", s.seen.panics)
+	s.recorder.locked(func() {
+		if len(s.recorder.panics) > 0 {
+			t.Errorf("there are panics in %v", s.recorder.panics)
 		}
-		s.seen.streams, s.seen.ends, s.seen.rejected, s.seen.unread = nil, nil, nil, nil
-		s.seen.log.Reset()
+		s.recorder.streams, s.recorder.ends, s.recorder.rejected, s.recorder.unread = nil, nil, nil, nil
+		s.recorder.log.Reset()
 	})
 }
 
-// readable returns an answer without what differs from one time to the next: the server's own date, the order of announced trailers,
-// how a body was cut into chunks, how an empty one is framed, and the head of an answer that broke off before its body. The last two
-// depend on whether ReverseProxy's first flush, in a goroutine of its own, comes before the end.
-func readable(answer []byte, request string, dated bool) string {
+// normalize returns an answer without details that vary: the server's own date, the order of announced trailers, the chunks of a body, the
+// framing of an empty body, and the header of an answer that ends before its body. The last two depend on whether ReverseProxy's first
+// flush, which is in another goroutine, comes before the end.
+func normalize(answer []byte, request string, dated bool) string {
 	var all strings.Builder
 	for {
 		head, rest, whole := strings.Cut(string(answer), "\r\n\r\n")
@@ -269,14 +268,14 @@ func readable(answer []byte, request string, dated bool) string {
 			if body == "" {
 				head = emptyFraming.Replace(head)
 			}
-			return all.String() + normalized(head, dated) + body + fmt.Sprintf("\nwhole: %t", whole)
+			return all.String() + normalizeHeader(head, dated) + body + fmt.Sprintf("\nwhole: %t", whole)
 		}
-		all.WriteString(normalized(head, dated))
+		all.WriteString(normalizeHeader(head, dated))
 		answer = []byte(rest)
 	}
 }
 
-func normalized(head string, dated bool) string {
+func normalizeHeader(head string, dated bool) string {
 	var lines []string
 	for line := range strings.SplitSeq(head, "\r\n") {
 		if names, trailer := strings.CutPrefix(line, "Trailer: "); trailer {
@@ -291,12 +290,12 @@ func normalized(head string, dated bool) string {
 	return strings.Join(lines, "\n") + "\n\n"
 }
 
-// emptyFraming removes how an empty body is framed, which depends on whether its head was flushed before its end.
+// emptyFraming removes the framing of an empty body, which depends on whether the header was flushed before the end.
 var emptyFraming = strings.NewReplacer("\r\nContent-Length: 0", "", "\r\nTransfer-Encoding: chunked", "")
 
 var lengthLine = regexp.MustCompile(`\r\nContent-Length: (\d+)`)
 
-// readBody returns a body in one piece, with its trailers, and reports whether it came to its end.
+// readBody returns a body without chunks, with its trailers, and reports whether it is complete.
 func readBody(head, rest string, asksForHead bool) (body string, whole bool) {
 	if strings.Contains(head, "\r\nTransfer-Encoding: chunked") && !asksForHead {
 		in := bufio.NewReader(strings.NewReader(rest))

@@ -10,8 +10,8 @@ import (
 	"testing/iotest"
 )
 
-// corpus is a stream as agents send it: 70 % deltas of about 250 bytes, 20 % of
-// 600 bytes, 10 % of 2 to 4 KB.
+// corpus returns a stream as agents send it: 70 % frames of about 250 bytes, 20 % of 600 bytes, 10 % of 2 to
+// 4 KB.
 func corpus(frames int) []byte {
 	var b []byte
 	for i := range frames {
@@ -29,7 +29,7 @@ func corpus(frames int) []byte {
 
 const corpusFrames = 1000
 
-// loop gives the same bytes for ever.
+// loop returns the same bytes forever.
 type loop struct {
 	b  []byte
 	at int
@@ -41,6 +41,7 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// TestNextAllocatesNothing checks that reading frames does not allocate.
 func TestNextAllocatesNothing(t *testing.T) {
 	for name, stream := range map[string][]byte{
 		"mixed":           corpus(corpusFrames),
@@ -58,12 +59,13 @@ func TestNextAllocatesNothing(t *testing.T) {
 				read()
 			}
 			if n := testing.AllocsPerRun(100, read); n != 0 {
-				t.Errorf("%s: %v allocations a frame", name, n)
+				t.Errorf("%s: Next allocates %v times per frame, want 0", name, n)
 			}
 		}
 	}
 }
 
+// TestAppendAllocatesNothing checks that writing a frame does not allocate.
 func TestAppendAllocatesNothing(t *testing.T) {
 	f := Frame{ID: []byte("e-1"), Event: []byte("task-started"), Data: []byte(`{"a":` + "\n" + `1}`)}
 	dst := make([]byte, 0, 1024)
@@ -74,10 +76,11 @@ func TestAppendAllocatesNothing(t *testing.T) {
 		}
 		AppendRetry(AppendComment(out, "heartbeat"), 2000)
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("AppendFrame allocates %v times, want 0", n)
 	}
 }
 
+// BenchmarkReader compares the Reader with bufio.Scanner, which reads only lines.
 func BenchmarkReader(b *testing.B) {
 	stream := corpus(corpusFrames)
 	src := bytes.NewReader(nil)
@@ -113,8 +116,8 @@ func BenchmarkReader(b *testing.B) {
 	})
 }
 
-// BenchmarkReaderShapes has the streams that a careless reader needs the square
-// of their length for: each runs at two lengths, whose MB/s should be alike.
+// BenchmarkReaderShapes reads streams whose cost could be quadratic. Each runs at two lengths, whose
+// MB/s should be similar.
 func BenchmarkReaderShapes(b *testing.B) {
 	for _, shape := range []struct {
 		name string
@@ -125,8 +128,8 @@ func BenchmarkReaderShapes(b *testing.B) {
 		{"CR lines", func(n int) string { return strings.Repeat("data: x\r", n/8) + "\r" }, nil},
 		{"comments", func(n int) string { return "data:x\n" + strings.Repeat(": hb\n", n/5) + "\n" }, nil},
 		{"one line", func(n int) string { return "data:" + strings.Repeat("x", n) + "\n\n" }, nil},
-		{"one line, 1 byte a read", func(n int) string { return "data:" + strings.Repeat("x", n) + "\n\n" }, iotest.OneByteReader},
-		{"frames, 1 byte a read", func(n int) string { return strings.Repeat("data: x\n\n", n/9) }, iotest.OneByteReader},
+		{"one line, 1 byte per read", func(n int) string { return "data:" + strings.Repeat("x", n) + "\n\n" }, iotest.OneByteReader},
+		{"frames, 1 byte per read", func(n int) string { return strings.Repeat("data: x\n\n", n/9) }, iotest.OneByteReader},
 	} {
 		for _, size := range []int{80_000, 5_000_000} {
 			b.Run(fmt.Sprintf("%s/%d", shape.name, size), func(b *testing.B) {
@@ -151,6 +154,7 @@ func BenchmarkReaderShapes(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendFrame measures writing a frame of a typical size.
 func BenchmarkAppendFrame(b *testing.B) {
 	f := Frame{ID: []byte("e-12345"), Event: []byte("content-delta"), Data: bytes.Repeat([]byte("x"), 250)}
 	b.SetBytes(int64(len(f.Data)))

@@ -3,34 +3,36 @@ package sse
 import "io"
 
 const (
-	// firstBuffer holds some usual frames; thousands of idle streams pay for it.
-	firstBuffer = 4 << 10
-	// burstBuffer is what a stream gets that has more ready than it can hold.
+	// minBuffer is enough for usual frames. Thousands of idle streams may hold one each.
+	minBuffer = 4 << 10
+	// burstBuffer is the size for a stream that has more bytes ready than minBuffer holds.
 	burstBuffer = 16 << 10
-	// keepBuffer is the size up to which a grown buffer stays with its stream.
-	keepBuffer = 64 << 10
-	// maxEmptyReads is when a source that gives neither bytes nor an error is broken.
+	// maxIdleBuffer is the size up to which a grown buffer is kept.
+	maxIdleBuffer = 64 << 10
+	// maxEmptyReads is how many reads without bytes and error are allowed in a row.
 	maxEmptyReads = 100
 )
 
-// buffer holds what was read and is still needed: buf[:end], where the line
-// being read begins at line.
+// buffer holds bytes that have been read and are still needed: buf[:end]. The current line begins at
+// line.
 type buffer struct {
 	src       io.Reader
-	err       error // of src, final
+	err       error // final error of src
 	buf       []byte
-	base      int64 // where buf[0] stands in the source
+	base      int64 // offset of buf[0] in the source
 	line, end int
-	full      bool // by the last read, so that there may be more
+	full      bool // the last read filled buf, so more bytes may be ready
+
+	beforeGrow func(size int) // called before buf grows beyond maxIdleBuffer; may be nil
 }
 
-// keep drops the bytes before from, and the memory that a big frame has left
-// behind. Each byte is moved at most once a line and once a block.
-func (b *buffer) keep(from int) {
+// discardBefore discards the bytes before from and shrinks a buffer that a large frame has left behind.
+// It moves each byte at most once per line and once per block.
+func (b *buffer) discardBefore(from int) {
 	rest := b.buf[from:b.end]
 	switch {
-	case len(b.buf) > keepBuffer && len(rest) <= len(b.buf)/4:
-		b.buf = make([]byte, max(firstBuffer, 2*len(rest)))
+	case len(b.buf) > maxIdleBuffer && len(rest) <= len(b.buf)/4:
+		b.buf = make([]byte, max(minBuffer, 2*len(rest)))
 		copy(b.buf, rest)
 	case from > 0:
 		copy(b.buf, rest)
@@ -40,7 +42,7 @@ func (b *buffer) keep(from int) {
 	b.end = len(rest)
 }
 
-// fill waits for one read of src. The bytes kept must not be more than limit.
+// fill waits for one read of src. The buffer must not hold more than limit bytes.
 func (b *buffer) fill(limit int) error {
 	if b.err != nil {
 		return b.err
@@ -63,12 +65,14 @@ func (b *buffer) fill(limit int) error {
 	return b.err
 }
 
-// grow doubles the buffer, up to one byte over limit: that byte shows that a
-// frame is too large.
+// grow doubles the buffer, up to limit+1 bytes: the additional byte shows that a frame is too large.
 func (b *buffer) grow(limit int) {
-	n := max(2*len(b.buf), firstBuffer)
+	n := max(2*len(b.buf), minBuffer)
 	if n-1 > limit {
-		n = max(limit+1, firstBuffer)
+		n = max(limit+1, minBuffer)
+	}
+	if n > maxIdleBuffer && b.beforeGrow != nil {
+		b.beforeGrow(n)
 	}
 	buf := make([]byte, n)
 	copy(buf, b.buf)

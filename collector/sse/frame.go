@@ -1,30 +1,30 @@
-// Package sse frames Server-Sent Events in both directions, exactly as WHATWG HTML 9.2.5 and 9.2.6 say, in bounded memory.
+// Package sse reads and writes Server-Sent Events exactly as WHATWG HTML 9.2.5 and 9.2.6 specify, in
+// bounded memory.
 package sse
 
 import "fmt"
 
-// DefaultLimit is the number of bytes a frame may have where NewReader is given no limit.
+// DefaultLimit is the default maximum size of a frame, in bytes.
 const DefaultLimit = 8 << 20
 
-// Frame is one SSE block as dispatched. A Reader lends its byte slices: they
-// are valid, and must not be changed, until the next call of Next.
+// Frame is one dispatched SSE block. A Reader lends its byte slices: they are valid until the next call
+// of Next and must not be changed.
 type Frame struct {
-	// ID is the last event id in force when the block was dispatched, its own
-	// or that of an earlier block; empty if none.
+	// ID is the last event ID when the block was dispatched, which may come from an earlier block. It is
+	// empty if there is none.
 	ID []byte
-	// Event is the event field as sent; empty means "message".
+	// Event is the event field as sent. Empty means "message".
 	Event []byte
-	// Data is the data lines joined with LF. The bytes are as sent: invalid
-	// UTF-8 is not repaired, so that a strict reader of the payload can refuse
-	// it (AppendValidUTF8 repairs).
+	// Data is the data lines joined with LF. Invalid UTF-8 is left as sent, so that a strict reader of
+	// the payload can reject it; AppendValidUTF8 repairs it.
 	Data []byte
-	// Size is the number of bytes on the wire from the block's first line to its
-	// blank line. A blank line sent as CRLF counts one byte: the frame is out
-	// before the LF is there. AppendFrame does not look at it.
+	// Size is the number of bytes on the wire from the block's first line to its blank line. A blank
+	// line that ends in CRLF counts as one byte, because the frame is dispatched before the LF
+	// arrives. AppendFrame ignores Size.
 	Size int
 }
 
-// Type returns the event's type as a browser has it: Event, or "message".
+// Type returns the event's type as in a browser: Event, or "message".
 func (f Frame) Type() string {
 	if len(f.Event) == 0 || string(f.Event) == "message" {
 		return "message"
@@ -32,11 +32,11 @@ func (f Frame) Type() string {
 	return string(f.Event)
 }
 
-// TooLargeError says that a block was over the Reader's limit and was skipped
-// up to its blank line, or to the end of the stream. Nothing of it acted:
-// neither its id, so that a resume asks for it again, nor its retry.
+// TooLargeError reports a block over the Reader's limit, which was skipped up to its blank line or the
+// end of the stream. Its retry field is ignored, and so is its id: a resumed stream sends the block
+// again.
 type TooLargeError struct {
-	Limit int // bytes a frame may have
+	Limit int // maximum bytes of a frame
 	Size  int // bytes that were skipped, counted as in Frame
 }
 

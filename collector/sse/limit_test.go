@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// repeated gives text over and over, count times, without holding it.
-type repeated struct {
+// repeatReader reads a text count times without keeping it in memory.
+type repeatReader struct {
 	text  string
 	count int
 	at    int
 }
 
-func (r *repeated) Read(p []byte) (n int, err error) {
+func (r *repeatReader) Read(p []byte) (n int, err error) {
 	for n < len(p) && r.count > 0 {
 		c := copy(p[n:], r.text[r.at:])
 		n += c
@@ -33,6 +33,7 @@ func (r *repeated) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// TestEndlessBlocks checks that a block over the limit is skipped in limited memory and changes no other state.
 func TestEndlessBlocks(t *testing.T) {
 	const limit, count = 200_000, 1 << 20
 	for _, tc := range []struct{ name, text, end string }{
@@ -49,52 +50,53 @@ func TestEndlessBlocks(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			first, end, last := "id:0\nretry:1000\ndata:before\n\n", tc.end, "data:after\n\n"
-			src := &peak{src: io.MultiReader(strings.NewReader(first), &repeated{text: tc.text, count: count}, strings.NewReader(end+last))}
+			src := &memoryRecorder{src: io.MultiReader(strings.NewReader(first), &repeatReader{text: tc.text, count: count}, strings.NewReader(end+last))}
 			r := NewReader(src, limit)
 			src.r = r
 			next(t, r, "before", "0")
 			_, err := r.Next()
 			var tooLarge *TooLargeError
 			if !errors.As(err, &tooLarge) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("Next = %v, want a TooLargeError", err)
 			}
 			if want := (TooLargeError{Limit: limit, Size: len(tc.text)*count + len(end)}); *tooLarge != want {
-				t.Errorf("got %+v, want %+v", *tooLarge, want)
+				t.Errorf("the error is %+v, want %+v", *tooLarge, want)
 			}
 			if msg := err.Error(); !strings.Contains(msg, fmt.Sprint(tooLarge.Size)) || !strings.Contains(msg, fmt.Sprint(limit)) {
-				t.Errorf("message %q lacks the figures", msg)
+				t.Errorf("the message %q does not have the size and the limit", msg)
 			}
-			if most := 3 * limit; src.most > most || src.buffer > limit+1 {
-				t.Errorf("held %d bytes, %d of them buffer", src.most, src.buffer)
+			if allowed := 3 * limit; src.max > allowed || src.buffer > limit+1 {
+				t.Errorf("the reader keeps up to %d bytes, %d of them in the buffer", src.max, src.buffer)
 			}
 			next(t, r, "after", "0")
-			if n := r.Held(); n > burstBuffer+4*maxResumeID {
-				t.Errorf("still holds %d bytes", n)
+			if n := r.MemorySize(); n > burstBuffer+4*maxResumeID {
+				t.Errorf("the reader still keeps %d bytes", n)
 			}
 			if retry, _ := r.Retry(); r.LastEventID() != "0" || retry.Seconds() != 1 {
-				t.Errorf("the skipped block acted: id %q, retry %v", r.LastEventID(), retry)
+				t.Errorf("after the skipped block, the id is %q and the retry time %v", r.LastEventID(), retry)
 			}
-			if _, err := r.Next(); err != io.EOF || r.Truncated() != 0 {
-				t.Errorf("at the end: %v, truncated %d", err, r.Truncated())
+			if _, err := r.Next(); err != io.EOF || r.TruncatedBytes() != 0 {
+				t.Errorf("at the end, Next() = %v with %d truncated bytes", err, r.TruncatedBytes())
 			}
 		})
 	}
 }
 
-// peak notes what a Reader held when it asked for bytes: at most, and last.
-type peak struct {
-	src                io.Reader
-	r                  *Reader
-	most, last, buffer int
+// memoryRecorder records how many bytes a Reader keeps when it reads: the maximum, and at the last read.
+type memoryRecorder struct {
+	src               io.Reader
+	r                 *Reader
+	max, last, buffer int
 }
 
-func (p *peak) Read(b []byte) (int, error) {
-	p.last = p.r.Held()
-	p.most = max(p.most, p.last)
+func (p *memoryRecorder) Read(b []byte) (int, error) {
+	p.last = p.r.MemorySize()
+	p.max = max(p.max, p.last)
 	p.buffer = max(p.buffer, len(p.r.buf))
 	return p.src.Read(b)
 }
 
+// TestLimitIsExact checks that a frame of exactly the limit is returned and a larger one is not.
 func TestLimitIsExact(t *testing.T) {
 	for _, wire := range []string{
 		"data:abc\n\n", "data:abc\r\r", "data:abc\r\n\r\n", ":c\ndata\nid:1\nevent:x\n\n", "data:a\rdata:b\r\n\r\n",
@@ -106,23 +108,25 @@ func TestLimitIsExact(t *testing.T) {
 			checkSplits(t, stream, limit, nil, []int{1}, []int{2}, []int{3})
 			got := drain(t, &splitReader{stream: wire}, limit, nil)
 			if tooLarge := got.Results[0].TooLarge; tooLarge != (limit < size) {
-				t.Errorf("%q of %d bytes, limit %d: too large is %v", wire, size, limit, tooLarge)
+				t.Errorf("with a limit of %d, the frame %q of %d bytes is too large: %t", limit, wire, size, tooLarge)
 			}
 		}
 	}
 }
 
+// TestSkippedBlockAtTheEnd checks that the end of the stream ends a block over the limit.
 func TestSkippedBlockAtTheEnd(t *testing.T) {
 	want := outcome{Results: []result{{TooLarge: true, Size: 20}}}
 	for _, stream := range []string{"data:aaaaaaaaaaaaaaa", "id:1\nretry:1\nid:2222", "data:a\r\ndata:aaaaaaaa\r"[:20]} {
 		got := drain(t, &splitReader{stream: stream, sizes: []int{3}}, 10, nil)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", stream, diff)
+			t.Errorf("reading %q differs (-want +got):\n%s", stream, diff)
 		}
 	}
 }
 
-func TestBigFrameLeavesNoMemory(t *testing.T) {
+// TestLargeFrameIsReleased checks that the reader does not keep the memory of a large frame.
+func TestLargeFrameIsReleased(t *testing.T) {
 	big := strings.Repeat("x", 5<<20)
 	for _, wire := range []string{
 		"data:" + big + "\n\n",
@@ -130,7 +134,7 @@ func TestBigFrameLeavesNoMemory(t *testing.T) {
 		"id:" + big + "\ndata:x\n\nid:0\n\n",
 		strings.Repeat("data:x\n", 700_000) + "\n",
 	} {
-		src := &peak{src: strings.NewReader(wire + strings.Repeat("data:y\n\n", 1000))}
+		src := &memoryRecorder{src: strings.NewReader(wire + strings.Repeat("data:y\n\n", 1000))}
 		r := NewReader(src, 0)
 		src.r = r
 		for i := range 1001 {
@@ -142,21 +146,22 @@ func TestBigFrameLeavesNoMemory(t *testing.T) {
 		if _, err := r.Next(); err != io.EOF {
 			t.Fatal(err)
 		}
-		if src.most < 5<<20 || src.last > 4*firstBuffer {
-			t.Errorf("held %d bytes, and %d when it waited for more after %.10q…", src.most, src.last, wire)
+		if src.max < 5<<20 || src.last > 4*minBuffer {
+			t.Errorf("the reader keeps up to %d bytes, and %d while it waits for more after %.10q…", src.max, src.last, wire)
 		}
 	}
 }
 
-// TestBufferFollowsBursts has a stream whose frames come singly, and one that has as much ready as is asked for.
-func TestBufferFollowsBursts(t *testing.T) {
+// TestBufferSize checks the buffer's size for a stream with single frames and for one that always has enough
+// bytes ready.
+func TestBufferSize(t *testing.T) {
 	const frames = 10_000
 	frame := "data:" + strings.Repeat("x", 500) + "\n\n"
 	for _, stream := range []struct {
 		name   string
-		ready  int // bytes at most
+		ready  int // the maximum number of bytes of a read
 		buffer int
-	}{{"singly", len(frame), firstBuffer}, {"burst", 1 << 20, burstBuffer}} {
+	}{{"singly", len(frame), minBuffer}, {"burst", 1 << 20, burstBuffer}} {
 		r := NewReader(&splitReader{stream: strings.Repeat(frame, frames), sizes: []int{stream.ready}}, 0)
 		for range frames {
 			if _, err := r.Next(); err != nil {
@@ -164,26 +169,27 @@ func TestBufferFollowsBursts(t *testing.T) {
 			}
 		}
 		if len(r.buf) != stream.buffer {
-			t.Errorf("%s: a buffer of %d bytes, want %d", stream.name, len(r.buf), stream.buffer)
+			t.Errorf("%s: the buffer has %d bytes, want %d", stream.name, len(r.buf), stream.buffer)
 		}
 	}
 }
 
-func TestBytesBehindABigFrameStay(t *testing.T) {
-	for size := 2 * keepBuffer; size < 2*keepBuffer+16; size++ { // so that reads end at any place in a frame
+// TestBytesAfterLargeFrame checks that frames that follow a large one are not lost when the buffer shrinks.
+func TestBytesAfterLargeFrame(t *testing.T) {
+	for size := 2 * maxIdleBuffer; size < 2*maxIdleBuffer+16; size++ { // so that reads end at any byte of a frame
 		wire := []byte("data:" + strings.Repeat("x", size) + "\n\n")
 		for i := range 20_000 {
 			wire = fmt.Appendf(wire, "data:%d\n\n", i)
 		}
 		r := NewReader(bytes.NewReader(wire), 0)
 		if f, err := r.Next(); err != nil || len(f.Data) != size {
-			t.Fatalf("%d bytes, %v", len(f.Data), err)
+			t.Fatalf("the large frame has %d bytes, %v", len(f.Data), err)
 		}
 		for i := range 20_000 {
 			next(t, r, fmt.Sprint(i), "")
 		}
-		if cap(r.buf) > keepBuffer {
-			t.Errorf("still has a buffer of %d bytes", cap(r.buf))
+		if cap(r.buf) > maxIdleBuffer {
+			t.Errorf("the reader still has a buffer of %d bytes", cap(r.buf))
 		}
 	}
 }

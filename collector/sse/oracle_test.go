@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// result is what one call of Next gave, or should give.
+// result is the actual or the expected result of one call of Next.
 type result struct {
 	ID, Event, Data string
 	Size            int
@@ -28,9 +28,8 @@ type outcome struct {
 	Truncated   int
 }
 
-// oracle reads a whole stream one byte at a time, in the standard's own words
-// and without care for speed. due[i] is the number of bytes after which result i
-// must be out; more than the stream has means at its end.
+// oracle reads a stream byte by byte, exactly as the standard describes it. Result i must be returned after
+// due[i] bytes, or at the end of the stream if it has fewer.
 func oracle(stream string, limit int) (want outcome, due []int) {
 	var (
 		line, dataBuffer, eventBuffer, idBuffer, id string
@@ -42,7 +41,7 @@ func oracle(stream string, limit int) (want outcome, due []int) {
 	if strings.HasPrefix(stream, "\ufeff") {
 		start = 3
 	} else if strings.HasPrefix("\ufeff", stream) {
-		return outcome{Truncated: len(stream)}, nil // part of a byte order mark is no line yet
+		return outcome{Truncated: len(stream)}, nil // a partial byte order mark is not a line
 	}
 	emit := func(r result, at int) {
 		r.LastEventID, r.Retry = want.LastEventID, want.Retry
@@ -124,17 +123,17 @@ func oracle(stream string, limit int) (want outcome, due []int) {
 	return want, due
 }
 
-// splitReader hands out a stream in pieces whose sizes cycle through sizes; 0
-// is a read of no bytes, and lastErr comes together with the last byte if early.
+// splitReader returns a stream in pieces whose sizes cycle through sizes. A size of 0 is a read of no bytes. If
+// early is set, lastErr is returned together with the last byte.
 type splitReader struct {
 	stream string
 	sizes  []int
 	early  bool
-	err    error // at the end; nil means io.EOF
+	err    error // returned at the end; nil stands for io.EOF
 
-	reads, before, done int // bytes handed out before and after the last read
+	reads, before, done int // bytes returned before and after the last read
 	empty               bool
-	largest             int // buffer offered
+	largest             int // the largest buffer of a read
 }
 
 func (s *splitReader) Read(p []byte) (int, error) {
@@ -160,8 +159,8 @@ func (s *splitReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// drain calls Next until the stream ends. It fails the test if a frame was held
-// back, a read was made while one was at hand, or memory went over the bound.
+// drain calls Next until the stream ends. It fails the test if a frame is late, if the source is read while a
+// complete frame is buffered, or if the memory exceeds its limit.
 func drain(t *testing.T, src *splitReader, limit int, due []int) outcome {
 	t.Helper()
 	r := NewReader(src, limit)
@@ -178,22 +177,22 @@ func drain(t *testing.T, src *splitReader, limit int, due []int) outcome {
 			}
 		case err != nil:
 			if want := src.err; !(err == want || want == nil && err == io.EOF) {
-				t.Fatalf("stream ended with %v", err)
+				t.Fatalf("the stream ends with %v", err)
 			}
 			if again, errAgain := r.Next(); errAgain != err || again.Data != nil {
-				t.Fatalf("after the end Next gave %v, %v", again, errAgain)
+				t.Fatalf("after the end, Next() = %v, %v", again, errAgain)
 			}
-			got.LastEventID, got.Truncated = r.LastEventID(), r.Truncated()
+			got.LastEventID, got.Truncated = r.LastEventID(), r.TruncatedBytes()
 			got.Retry, _ = r.Retry()
 			return got
 		case f.Size > limit || len(f.Data)+len(f.Event) > f.Size || len(f.ID) > limit:
-			t.Fatalf("result %d is over the limit of %d: %d bytes", i, limit, f.Size)
+			t.Fatalf("result %d has %d bytes, over the limit of %d", i, f.Size, limit)
 		}
 		if i < len(due) && due[i] <= len(src.stream) && (due[i] <= src.before || due[i] > src.done) {
-			t.Fatalf("result %d was due after byte %d, came between %d and %d", i, due[i], src.before, src.done)
+			t.Fatalf("result %d is returned between byte %d and %d, want it after %d", i, src.before, src.done, due[i])
 		}
-		if bound := max(firstBuffer, limit+1); len(r.buf) > bound || src.largest > bound {
-			t.Fatalf("buffer of %d bytes, limit %d", len(r.buf), limit)
+		if bound := max(minBuffer, limit+1); len(r.buf) > bound || src.largest > bound {
+			t.Fatalf("the buffer has %d bytes with a limit of %d", len(r.buf), limit)
 		}
 		res.LastEventID = r.LastEventID()
 		res.Retry, _ = r.Retry()
@@ -208,14 +207,13 @@ func checkSplits(t *testing.T, stream string, limit int, sizes ...[]int) {
 		for _, early := range []bool{false, true} {
 			got := drain(t, &splitReader{stream: stream, sizes: s, early: early}, limit, due)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("read sizes %v, limit %d: frames differ (-want +got):\n%s", s, limit, diff)
+				t.Fatalf("with read sizes %v and the limit %d, the frames differ (-want +got):\n%s", s, limit, diff)
 			}
 		}
 	}
 }
 
-// FuzzReader holds the Reader to the oracle for any split of a stream into
-// reads, and so any two splits to each other.
+// FuzzReader compares the Reader with the oracle for any split of a stream into reads.
 func FuzzReader(f *testing.F) {
 	for _, v := range readVectors(f) {
 		if len(v.wire) < 4096 {
@@ -226,7 +224,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("id:1\ndata:a\r\ndata:b\r\n\r\n:c\r\rretry:7\nevent:x\ndata\n\n"), []byte{5}, uint16(20))
 	f.Fuzz(func(t *testing.T, stream, split []byte, limit uint16) {
 		if len(stream) > 16<<10 {
-			t.Skip("the oracle is slow by design")
+			t.Skip("the oracle is slow for long streams")
 		}
 		sizes := make([]int, len(split))
 		for i, b := range split {

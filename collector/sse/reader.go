@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// maxResumeID bounds the id that a reconnect sends: servers answer 431 to a
-	// huge Last-Event-ID header, on every attempt.
+	// maxResumeID bounds the id that a reconnect sends: servers answer 431 to a long Last-Event-ID
+	// header, every time.
 	maxResumeID = 1 << 10
-	// minRetry keeps "retry:0" from becoming a hot loop, maxRetry a huge one from
-	// silencing the stream.
+	// minRetry keeps "retry:0" from causing a busy loop, maxRetry a huge value from silencing the
+	// stream.
 	minRetry = 100 * time.Millisecond
 	maxRetry = 5 * time.Minute
 )
@@ -23,29 +23,29 @@ var (
 
 	errOverLimit = errors.New("sse: block over the limit")
 
-	// ErrComment says that a comment came between two blocks, which some servers send to keep a connection open. It is no end.
+	// ErrComment reports a comment between two blocks, which some servers send to keep a connection
+	// open. The stream continues.
 	ErrComment = errors.New("sse: comment")
 )
 
 // Reader reads frames from a byte stream. It is for one goroutine at a time.
 //
-// A frame is returned as soon as the last byte of its blank line is there, and
-// nothing more is read from the source while a whole frame is at hand. The
-// memory held is bounded by a small multiple of the limit; a usual stream needs
-// a few KiB, and what a big frame needed is let go after it.
+// A frame is returned as soon as the last byte of its blank line has arrived, and the source is not read
+// while a complete frame is buffered. Memory is bounded by a small multiple of the limit. A usual stream
+// needs a few KiB, and the memory of a large frame is released after it.
 type Reader struct {
 	limit int
 	buffer
-	breaks breaks
+	lineEnds lineEnds
 
-	begun   bool // the byte order mark was looked for
-	afterCR bool // an LF here belongs to the line end before it
+	bomChecked bool
+	afterCR    bool // an LF at the current position belongs to the line end before it
 
-	// The block being read. data and dataEnd delimit its data in the buffer: each
-	// further data line is moved down to the end of the one before it. The other
-	// fields are copied, as that move may overwrite them.
+	// The block being read. data and dataEnd delimit its data in the buffer: each further data line is
+	// moved to the end of the one before it. The other fields are copied, because that move may
+	// overwrite them.
 	size          int  // bytes of its lines so far
-	alone         bool // it has nothing but comments so far
+	onlyComments  bool // so far
 	data, dataEnd int
 	hasData       bool
 	event         []byte
@@ -53,19 +53,19 @@ type Reader struct {
 	hasID         bool
 	oldRetry      time.Duration
 
-	ahead lookahead // of Ready
+	lookahead lookahead
 
-	comments bool  // are reported
-	passed   int64 // bytes up to the end of the last block, or of a comment between blocks
+	reportComments bool
+	offset         int64 // of the end of the last block, or of the last comment between blocks
 
-	id        []byte // in force
-	resumeID  []byte // the newest id that a reconnect can send
-	retry     time.Duration
-	truncated int
+	id             []byte // the last event ID
+	resumeID       []byte // the newest id that a reconnect can send
+	retry          time.Duration
+	truncatedBytes int
 }
 
-// NewReader returns a Reader of src. A frame may have limit bytes on the wire,
-// or DefaultLimit if limit is not positive.
+// NewReader returns a Reader of src. A frame may have at most limit bytes on the wire, or DefaultLimit
+// if limit is not positive.
 func NewReader(src io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -73,73 +73,91 @@ func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{limit: limit, buffer: buffer{src: src}}
 }
 
-// Resume goes on with src, the stream of a new connection: the last id and the
-// retry time stay in force, as the standard asks, all else begins anew.
+// Resume continues with src, the stream of a new connection. As the standard requires, it keeps the last
+// event ID and the reconnection time, and resets everything else.
 func (r *Reader) Resume(src io.Reader) {
 	*r = Reader{
-		limit: r.limit, buffer: buffer{src: src}, comments: r.comments,
+		limit: r.limit, buffer: buffer{src: src, beforeGrow: r.beforeGrow}, reportComments: r.reportComments,
 		id: r.id, resumeID: r.resumeID, retry: r.retry,
 	}
 }
 
-// Cut ends the stream behind what has been read from its source.
-func (r *Reader) Cut() {
+// StopReading ends the stream after the bytes that have already been read from its source.
+func (r *Reader) StopReading() {
 	if r.err == nil {
 		r.err = io.EOF
 	}
 }
 
-// LastEventID returns the id to ask for when reconnecting, empty if none: that
-// of the newest finished block, with data or without. An id over 1 KiB is not
-// kept for this, the one before it stays: better a frame twice than one lost.
-// An id may hold bytes that an HTTP header may not.
+// LastEventID returns the id to send when reconnecting, or "": that of the newest complete block, with
+// or without data. An id over 1 KiB is skipped in favor of the one before it: a repeated frame is
+// better than a lost one. The id may contain bytes that are not allowed in an HTTP header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
-// Retry returns the reconnection time that the stream asked for last, put
-// between 100 ms and 5 minutes, and whether it asked for one.
+// Retry returns the reconnection time that the stream asked for last, limited to between 100 ms and 5
+// minutes, and whether it asked for one.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.retry > 0 }
 
-// ReportComments makes Next return ErrComment for each comment line that stands outside any block.
-func (r *Reader) ReportComments(on bool) { r.comments = on }
+// ReportComments makes Next return ErrComment for each comment line between blocks.
+func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
-// Offset returns how many bytes of the source the blocks and comments passed so far took, the byte order mark included. The LF
-// of a CRLF that ends a block may come after it.
-func (r *Reader) Offset() int64 { return r.passed }
+// BeforeGrow makes the reader call wait before its buffer grows to more than 64 KiB, with the new size
+// in bytes. The source is not read while wait blocks.
+func (r *Reader) BeforeGrow(wait func(size int)) { r.beforeGrow = wait }
 
-// Held returns the bytes of memory that the reader holds for its stream.
-func (r *Reader) Held() int {
+// Detach gives the data of f, which Next has just returned, to the caller, with the buffer that holds
+// it. The reader goes on with a small buffer. ID and Event are still borrowed.
+func (r *Reader) Detach(f Frame) Frame {
+	f.Data = r.buf[r.data:r.dataEnd] // its capacity is what the caller keeps in memory
+	from := r.line
+	rest := r.buf[from:r.end]
+	r.buf = make([]byte, len(rest)+minBuffer)
+	copy(r.buf, rest)
+	r.base += int64(from)
+	r.line, r.end = 0, len(rest)
+	r.lineEnds.shift(from)
+	r.lookahead.lineEnds.shift(from)
+	return f
+}
+
+// Offset returns how many bytes of the source the blocks and comments so far took, including the byte
+// order mark. If a block ends in CRLF, the LF may not be included yet.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// MemorySize returns the bytes of memory that the reader holds for its stream.
+func (r *Reader) MemorySize() int {
 	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID)
 }
 
-// Truncated returns how many bytes of an unfinished frame were discarded when
-// the stream ended, by io.EOF or any other error. Comments and retry lines alone
-// are no frame, and a block that was over the limit is not counted again.
-func (r *Reader) Truncated() int { return r.truncated }
+// TruncatedBytes returns how many bytes of an incomplete frame were discarded at the end of the
+// stream, whatever the error. Comments and retry lines alone do not count, and neither does a block
+// over the limit, which was already reported.
+func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
-// Next returns the next frame with data. A *TooLargeError stands for one frame
-// and the stream goes on: call Next again. Any other error is the source's own,
-// io.EOF at the end, and final.
+// Next returns the next frame with data. After a *TooLargeError, which stands for one frame, or
+// ErrComment, the stream continues. Any other error is that of the source, io.EOF at the end, and
+// final.
 func (r *Reader) Next() (Frame, error) {
 	r.beginBlock()
 	for {
 		n, err := r.scanLine()
 		switch {
-		case err == errOverLimit:
-			return Frame{}, r.skipBlock()
+		case err == errOverLimit: //nolint:errorlint // never wrapped, and checked for each line
+			return Frame{}, r.discardBlock()
 		case err != nil:
 			return Frame{}, r.finish(err)
 		case n > 0:
-			r.alone = r.alone && r.buf[r.line] == ':'
+			r.onlyComments = r.onlyComments && r.buf[r.line] == ':'
 			r.field(r.buf[r.line : r.line+n])
 			r.endLine(n)
-			if r.alone && r.comments {
-				r.passed = r.base + int64(r.line)
+			if r.onlyComments && r.reportComments {
+				r.offset = r.base + int64(r.line)
 				return Frame{}, ErrComment
 			}
 			continue
 		}
 		r.endLine(0)
-		r.passed = r.base + int64(r.line)
+		r.offset = r.base + int64(r.line)
 		if f, ok := r.dispatch(); ok {
 			return f, nil
 		}
@@ -147,14 +165,14 @@ func (r *Reader) Next() (Frame, error) {
 	}
 }
 
-// beginBlock forgets the block before, which the caller may have borrowed.
+// beginBlock discards the state of the block before, which the caller may have borrowed.
 func (r *Reader) beginBlock() {
-	r.size, r.alone, r.hasData, r.hasID = 0, true, false, false
+	r.size, r.onlyComments, r.hasData, r.hasID = 0, true, false, false
 	r.event, r.newID = reuse(r.event), reuse(r.newID)
 	r.oldRetry = r.retry
 }
 
-// reuse empties b, or lets it go if one long field made it big.
+// reuse returns b without its content, or nil if a long field made it large.
 func reuse(b []byte) []byte {
 	if cap(b) > maxResumeID {
 		return nil
@@ -162,13 +180,12 @@ func reuse(b []byte) []byte {
 	return b[:0]
 }
 
-// scanLine reads until the line at r.line is whole and returns its length
-// without the line end.
+// scanLine reads until the line at r.line is complete and returns its length without the line end.
 func (r *Reader) scanLine() (int, error) {
 	for {
 		if r.skipBOM() {
 			r.skipLF()
-			i := r.breaks.next(r.buf[:r.end], r.line)
+			i := r.lineEnds.next(r.buf[:r.end], r.line)
 			n := i - r.line
 			size := r.size + n
 			if i < r.end {
@@ -187,10 +204,10 @@ func (r *Reader) scanLine() (int, error) {
 	}
 }
 
-// skipBOM passes over one byte order mark at the start of the stream; false says
-// that the bytes at hand may still become one.
+// skipBOM skips a byte order mark at the start of the stream. It returns false if more bytes are
+// needed to tell whether there is one.
 func (r *Reader) skipBOM() bool {
-	if r.begun {
+	if r.bomChecked {
 		return true
 	}
 	b := r.buf[:r.end]
@@ -200,12 +217,12 @@ func (r *Reader) skipBOM() bool {
 	if bytes.HasPrefix(b, bom) {
 		r.line = len(bom)
 	}
-	r.begun = true
+	r.bomChecked = true
 	return true
 }
 
-// skipLF completes a CRLF whose CR was acted on when it came. After the CR of a
-// blank line the LF is in no block.
+// skipLF skips the LF of a CRLF whose CR already ended a line. After the CR of a blank line, the LF
+// belongs to no block.
 func (r *Reader) skipLF() {
 	if !r.afterCR || r.line == r.end {
 		return
@@ -220,24 +237,24 @@ func (r *Reader) skipLF() {
 	}
 }
 
-// endLine passes over the n bytes of a line and the first byte of its end.
+// endLine skips the n bytes of a line and the first byte of its line end.
 func (r *Reader) endLine(n int) {
 	r.afterCR = r.buf[r.line+n] == '\r'
 	r.line += n + 1
 	r.size += n + 1
 }
 
-// more brings at least one further byte to the end of the current block.
+// more reads at least one more byte of the current block.
 func (r *Reader) more() error {
 	from := r.line
 	if r.hasData {
 		from = r.data
 	}
-	r.keep(from)
+	r.discardBefore(from)
 	r.data -= from
 	r.dataEnd -= from
-	r.breaks.shift(from)
-	r.ahead.breaks.shift(from)
+	r.lineEnds.shift(from)
+	r.lookahead.lineEnds.shift(from)
 	return r.fill(r.limit)
 }
 
@@ -266,8 +283,8 @@ func (r *Reader) field(line []byte) {
 	}
 }
 
-// parseRetry reads milliseconds: ASCII digits and nothing else. A number that
-// does not fit 64 bits is refused, not taken for a long time, as in browsers.
+// parseRetry parses milliseconds: ASCII digits only. As in browsers, a number that does not fit 64
+// bits is ignored instead of being taken for a long time.
 func parseRetry(value []byte) (time.Duration, bool) {
 	var ms int64
 	for _, c := range value {
@@ -281,8 +298,8 @@ func parseRetry(value []byte) (time.Duration, bool) {
 	return max(time.Duration(ms)*time.Millisecond, minRetry), len(value) > 0
 }
 
-// addData takes the value that stands at index at of the buffer. The LF that
-// joins it takes the place of the line end before it.
+// addData adds the value at index at of the buffer to the data. The LF before it overwrites the line
+// end of the line before.
 func (r *Reader) addData(value []byte, at int) {
 	if !r.hasData {
 		r.hasData = true
@@ -293,8 +310,8 @@ func (r *Reader) addData(value []byte, at int) {
 	r.dataEnd += 1 + copy(r.buf[r.dataEnd+1:], value)
 }
 
-// dispatch ends a block at its blank line. The id holds from here on, with data
-// or without; only a block with a data line, be it empty, is a frame.
+// dispatch ends a block at its blank line. Its id becomes the last event ID even without data. Only a
+// block with a data line, which may be empty, is a frame.
 func (r *Reader) dispatch() (Frame, bool) {
 	if r.hasID {
 		r.id, r.newID = r.newID, r.id
@@ -313,40 +330,40 @@ func (r *Reader) dispatch() (Frame, bool) {
 	}, true
 }
 
-// skipBlock passes over the rest of a block, keeping nothing of it.
-func (r *Reader) skipBlock() error {
+// discardBlock skips the rest of a block over the limit.
+func (r *Reader) discardBlock() error {
 	r.hasData = false
 	r.retry = r.oldRetry
-	for begun := false; ; { // begun: bytes of this line were passed over
+	for inLine := false; ; { // inLine: a part of the current line has been skipped
 		r.skipLF()
-		i := r.breaks.next(r.buf[:r.end], r.line)
+		i := r.lineEnds.next(r.buf[:r.end], r.line)
 		n := i - r.line
-		begun = begun || n > 0
+		inLine = inLine || n > 0
 		if i < r.end {
 			r.endLine(n)
-			if !begun {
+			if !inLine {
 				break
 			}
-			begun = false
+			inLine = false
 			continue
 		}
 		r.size += n
 		r.line = r.end
 		if r.more() != nil {
-			break // the next call of Next says why
+			break // the next call of Next returns the error
 		}
 	}
-	r.passed = r.base + int64(r.line)
+	r.offset = r.base + int64(r.line)
 	return &TooLargeError{Limit: r.limit, Size: r.size}
 }
 
-// finish ends the stream: an unfinished block is discarded, its id too.
+// finish ends the stream. It discards an incomplete block and its id.
 func (r *Reader) finish(err error) error {
 	rest := r.buf[r.line:r.end]
 	if r.hasData || r.hasID || len(r.event) > 0 || len(rest) > 0 && rest[0] != ':' {
-		r.truncated = r.size + len(rest)
+		r.truncatedBytes = r.size + len(rest)
 	}
 	r.buffer = buffer{err: err}
-	r.breaks, r.ahead = breaks{}, lookahead{}
+	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}
 	return err
 }

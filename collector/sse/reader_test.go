@@ -44,7 +44,7 @@ func readVectors(tb testing.TB) []vector {
 	for i, v := range list {
 		vectors[i] = vector{v.Name, v.Wire, v.Want, v.LastEventID, time.Duration(v.Retry) * time.Millisecond}
 		if string(v.Wire) == "retry:0\n\n" {
-			vectors[i].retry = minRetry // the file has the number asked for, not the one we allow
+			vectors[i].retry = minRetry // the file has the number as sent
 		}
 	}
 	if len(vectors) != 86 {
@@ -53,6 +53,7 @@ func readVectors(tb testing.TB) []vector {
 	return vectors
 }
 
+// TestVectors checks the reader on the shared test vectors, read in chunks of several sizes.
 func TestVectors(t *testing.T) {
 	for _, v := range readVectors(t) {
 		t.Run(v.name, func(t *testing.T) {
@@ -67,15 +68,15 @@ func TestVectors(t *testing.T) {
 					t.Errorf("chunks of %d: events differ (-want +got):\n%s", size, diff)
 				}
 				if out.LastEventID != v.lastEventID || out.Retry != v.retry {
-					t.Errorf("chunks of %d: last id %q, retry %v; want %q, %v", size, out.LastEventID, out.Retry, v.lastEventID, v.retry)
+					t.Errorf("chunks of %d: the last id is %q and the retry time %v, want %q and %v", size, out.LastEventID, out.Retry, v.lastEventID, v.retry)
 				}
 			}
 		})
 	}
 }
 
-// TestRules has what the standard says and the vectors leave out. Each case also
-// runs against the oracle at several splits, which checks when a frame comes.
+// TestRules checks rules of the standard that the vectors do not cover. Each case also runs against the
+// oracle at several splits, which checks when a frame is returned.
 func TestRules(t *testing.T) {
 	const mib = 1 << 20
 	type frames = []result
@@ -136,12 +137,12 @@ func TestRules(t *testing.T) {
 				plain.Results = append(plain.Results, result{ID: r.ID, Event: r.Event, Data: r.Data, Size: r.Size})
 			}
 			if diff := cmp.Diff(want, plain); diff != "" {
-				t.Fatalf("(-want +got):\n%s", diff)
+				t.Fatalf("the frames differ (-want +got):\n%s", diff)
 			}
 			for _, size := range []int{1, 4096} {
 				split := drain(t, &splitReader{stream: tc.wire, sizes: []int{size}}, DefaultLimit, nil)
 				if diff := cmp.Diff(got, split); diff != "" {
-					t.Fatalf("chunks of %d (-whole +split):\n%s", size, diff)
+					t.Fatalf("chunks of %d: the frames differ (-whole +split):\n%s", size, diff)
 				}
 			}
 			if len(tc.wire) < 4096 {
@@ -151,20 +152,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestFrameIsOutWithItsLastByte(t *testing.T) {
+// TestFrameIsReturnedWithItsLastByte checks that a frame does not wait for a byte after its blank line.
+func TestFrameIsReturnedWithItsLastByte(t *testing.T) {
 	for _, wire := range []string{"data:a\n\n", "data:a\r\r", "data:a\r\n\r", "data:a\n\r", "data:a\r\n\n"} {
 		pr, pw := io.Pipe()
 		go func() {
-			_, _ = io.WriteString(pw, wire) // and never another byte
+			_, _ = io.WriteString(pw, wire) // and no further byte
 		}()
 		f, err := NewReader(pr, 0).Next()
 		if err != nil || string(f.Data) != "a" {
-			t.Errorf("%q: %q, %v", wire, f.Data, err)
+			t.Errorf("%q: Next() = %q, %v", wire, f.Data, err)
 		}
 		_ = pw.Close()
 	}
 }
 
+// TestDataIsBorrowed checks that a frame borrows the bytes of the buffer and cannot overwrite it.
 func TestDataIsBorrowed(t *testing.T) {
 	r := NewReader(strings.NewReader("event:x\ndata:one\n\ndata:two\ndata:three\n\n"), 0)
 	for range 2 {
@@ -173,53 +176,54 @@ func TestDataIsBorrowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := bytes.Index(r.buf, f.Data); at < 0 || &r.buf[at] != &f.Data[0] {
-			t.Errorf("%q is a copy", f.Data)
+			t.Errorf("the data %q is a copy, want borrowed bytes", f.Data)
 		}
 		before := bytes.Clone(r.buf)
 		_, _, _ = append(f.Data, '!'), append(f.Event, '!'), append(f.ID, '!')
 		if !bytes.Equal(before, r.buf) {
-			t.Errorf("appending to %q wrote over what follows it", f.Data)
+			t.Errorf("appending to %q overwrites the bytes after it", f.Data)
 		}
 	}
 }
 
+// TestSourceErrors checks that an error of the source is returned after all complete frames, and is final.
 func TestSourceErrors(t *testing.T) {
 	broken := errors.New("connection reset")
-	t.Run("comes after the whole frames, and stays", func(t *testing.T) {
+	t.Run("after complete frames, and final", func(t *testing.T) {
 		src := &splitReader{stream: "id:1\ndata:a\n\nid:2\ndata:b\n", err: broken, early: true}
 		got := drain(t, src, DefaultLimit, nil)
 		if len(got.Results) != 1 || got.LastEventID != "1" || got.Truncated != 12 {
-			t.Errorf("got %+v", got)
+			t.Errorf("the results are %+v", got)
 		}
 	})
 	t.Run("in a block over the limit", func(t *testing.T) {
 		src := &splitReader{stream: "data:aaaaaaaaaaaa", err: broken}
 		got := drain(t, src, 8, nil)
 		if len(got.Results) != 1 || !got.Results[0].TooLarge || got.Truncated != 0 {
-			t.Errorf("got %+v", got)
+			t.Errorf("the results are %+v", got)
 		}
 	})
 	t.Run("no progress", func(t *testing.T) {
 		_, err := NewReader(iotest.ErrReader(nil), 0).Next()
 		if err != io.ErrNoProgress {
-			t.Errorf("got %v", err)
+			t.Errorf("Next() = %v", err)
 		}
 	})
 	t.Run("no progress in a block over the limit", func(t *testing.T) {
-		// Were it not final, the rest of the block would be taken for a frame.
+		// Otherwise the rest of the block would be read as a frame.
 		empty := &emptyReads{count: maxEmptyReads}
 		r := NewReader(io.MultiReader(strings.NewReader("data:aaaaaaaaaaaa\n"), empty, strings.NewReader("data:b\n\n")), 8)
 		var tooLarge *TooLargeError
 		if _, err := r.Next(); !errors.As(err, &tooLarge) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("Next() = %v", err)
 		}
 		if f, err := r.Next(); err != io.ErrNoProgress {
-			t.Errorf("got %q, %v", f.Data, err)
+			t.Errorf("the second Next() = %q, %v", f.Data, err)
 		}
 	})
 }
 
-// emptyReads gives nothing, count times, before it ends.
+// emptyReads returns no bytes and no error count times, then an error.
 type emptyReads struct{ count int }
 
 func (e *emptyReads) Read([]byte) (int, error) {
@@ -230,15 +234,16 @@ func (e *emptyReads) Read([]byte) (int, error) {
 	return 0, nil
 }
 
+// TestResume checks which state the reader keeps on a new connection.
 func TestResume(t *testing.T) {
 	r := NewReader(strings.NewReader("id:1\nretry:2000\ndata:a\n\nid:2\ndata:cut\r"), 0)
 	next(t, r, "a", "1")
-	if _, err := r.Next(); err != io.EOF || r.Truncated() != 14 {
-		t.Fatalf("%v, truncated %d", err, r.Truncated())
+	if _, err := r.Next(); err != io.EOF || r.TruncatedBytes() != 14 {
+		t.Fatalf("Next() = %v with %d truncated bytes", err, r.TruncatedBytes())
 	}
 	r.Resume(strings.NewReader("\ufeffdata:b\n\nid:3\ndata:c\n\n"))
-	if retry, ok := r.Retry(); r.LastEventID() != "1" || retry != 2*time.Second || !ok || r.Truncated() != 0 {
-		t.Fatalf("id %q, retry %v, truncated %d", r.LastEventID(), retry, r.Truncated())
+	if retry, ok := r.Retry(); r.LastEventID() != "1" || retry != 2*time.Second || !ok || r.TruncatedBytes() != 0 {
+		t.Fatalf("after Resume, the id is %q, the retry time %v, and %d bytes are truncated", r.LastEventID(), retry, r.TruncatedBytes())
 	}
 	next(t, r, "b", "1")
 	next(t, r, "c", "3")
@@ -248,14 +253,15 @@ func next(t *testing.T, r *Reader, data, id string) {
 	t.Helper()
 	f, err := r.Next()
 	if err != nil || string(f.Data) != data || string(f.ID) != id {
-		t.Fatalf("got data %q, id %q, %v; want data %q, id %q", f.Data, f.ID, err, data, id)
+		t.Fatalf("Next() has the data %q and the id %q, %v; want %q and %q", f.Data, f.ID, err, data, id)
 	}
 }
 
+// TestType checks that an empty event name means "message".
 func TestType(t *testing.T) {
 	for event, want := range map[string]string{"": "message", "message": "message", "end": "end", "Message": "Message"} {
 		if got := (Frame{Event: []byte(event)}).Type(); got != want {
-			t.Errorf("type of %q is %q", event, got)
+			t.Errorf("Frame{Event: %q}.Type() = %q, want %q", event, got, want)
 		}
 	}
 }

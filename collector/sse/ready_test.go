@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// counted counts the reads of a source.
-type counted struct {
+// readCounter counts the reads of a source.
+type readCounter struct {
 	src   io.Reader
 	reads int
 }
 
-func (c *counted) Read(p []byte) (int, error) { c.reads++; return c.src.Read(p) }
+func (c *readCounter) Read(p []byte) (int, error) { c.reads++; return c.src.Read(p) }
 
-// TestReady asks before each call of Next whether it will read from its source, and counts whether it did. The byte order mark and
-// frames over the limit are the only results that Ready may miss.
+// TestReady compares Ready before each call of Next with the reads of the source during the call. If Next does
+// not read, Ready may be false only for the byte order mark and for frames over the limit.
 func TestReady(t *testing.T) {
 	lines := []string{"data: x", "data", "datax: y", ": c", ":", "", "", "id: 1", "event: x", "retry: 5", "data:", "dat"}
 	ends := []string{"\n", "\r", "\r\n"}
@@ -33,24 +33,24 @@ func TestReady(t *testing.T) {
 			wire.WriteString(lines[random.IntN(len(lines))] + end)
 		}
 		sizes := []int{1 + random.IntN(60), 1 + random.IntN(9)}
-		src := &counted{src: &splitReader{stream: wire.String(), sizes: sizes}}
+		src := &readCounter{src: &splitReader{stream: wire.String(), sizes: sizes}}
 		r := NewReader(src, 0)
 		r.ReportComments(random.IntN(2) == 0)
 		for err := error(nil); err == nil || errors.Is(err, ErrComment); {
 			ready, before := r.Ready(), src.reads
 			if random.IntN(2) == 0 && r.Ready() != ready {
-				t.Fatalf("%q: Ready is no longer %v", wire.String(), ready)
+				t.Fatalf("%q: the second call of Ready() is not %t", wire.String(), ready)
 			}
 			_, err = r.Next()
 			if waited := src.reads > before; ready == waited {
-				t.Fatalf("%q in %v: ready is %v, reads %d, offset %d", wire.String(), sizes, ready, src.reads-before, r.Offset())
+				t.Fatalf("%q in pieces of %v: Ready() = %t, but Next reads %d times, at offset %d", wire.String(), sizes, ready, src.reads-before, r.Offset())
 			}
 		}
 	}
 }
 
-// BenchmarkReady asks after each result whether there is another, as a relay does. Each stream runs at two lengths, whose MB/s
-// should be alike; a first large frame makes the buffer as large as it can be.
+// BenchmarkReady calls Ready after each result, as a relay does. It reads each stream at two lengths: similar
+// MB/s show that the time is linear. A large first frame makes the buffer as large as possible.
 func BenchmarkReady(b *testing.B) {
 	for _, shape := range []struct{ name, wire, end string }{
 		{"empty comments", ":\n\n", "data:x\n\n"},

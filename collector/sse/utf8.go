@@ -2,9 +2,9 @@ package sse
 
 import "unicode/utf8"
 
-// AppendValidUTF8 appends b, decoded as the WHATWG Encoding Standard says: each
-// maximal subpart of a sequence that is not UTF-8 becomes one U+FFFD.
-// (bytes.ToValidUTF8 makes one of a whole run, a range loop one of each byte.)
+// AppendValidUTF8 appends b, decoded as the WHATWG Encoding Standard specifies: each maximal subpart
+// of an ill-formed sequence becomes one U+FFFD. bytes.ToValidUTF8 would replace a whole run by one
+// U+FFFD, and a range loop each byte.
 func AppendValidUTF8(dst, b []byte) []byte {
 	for len(b) > 0 {
 		valid := validPrefix(b)
@@ -33,8 +33,8 @@ func validPrefix(b []byte) int {
 	return len(b)
 }
 
-// maximalSubpart returns how many bytes at the start of b, which does not begin
-// with a whole sequence, begin one together; at least 1.
+// maximalSubpart returns the length of the maximal subpart that b begins with, at least 1. b must not
+// begin with a complete sequence.
 func maximalSubpart(b []byte) int {
 	more, low, high := 0, byte(0x80), byte(0xBF)
 	switch c := b[0]; {
@@ -45,7 +45,7 @@ func maximalSubpart(b []byte) int {
 	case c >= 0xF0 && c <= 0xF4:
 		more = 3
 	}
-	switch b[0] { // overlong forms, surrogates and what is past U+10FFFF end at the first byte
+	switch b[0] { // the second byte excludes overlong forms, surrogates and code points above U+10FFFF
 	case 0xE0:
 		low = 0xA0
 	case 0xED:

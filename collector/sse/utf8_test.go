@@ -59,6 +59,7 @@ func decodeUTF8(b []byte) string {
 	return out.String()
 }
 
+// TestAppendValidUTF8 checks examples of the Unicode Standard and others.
 func TestAppendValidUTF8(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                 "",
@@ -79,13 +80,12 @@ func TestAppendValidUTF8(t *testing.T) {
 		"\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41\xf1\x80\x80": "\ufffd\ufffd\ufffd\ufffdA\ufffd",
 	} {
 		if got := string(AppendValidUTF8([]byte("x"), []byte(in))); got != "x"+want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
+			t.Errorf("AppendValidUTF8(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-// TestAppendValidUTF8Boundaries tries every sequence of up to four bytes that
-// stand at either side of a rule of the standard.
+// TestAppendValidUTF8Boundaries checks each sequence of up to four bytes next to a boundary in the standard.
 func TestAppendValidUTF8Boundaries(t *testing.T) {
 	edges := []byte{'a', 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5}
 	var in [4]byte
@@ -94,7 +94,7 @@ func TestAppendValidUTF8Boundaries(t *testing.T) {
 	try = func(n int) {
 		out = AppendValidUTF8(out[:0], in[:n])
 		if want := decodeUTF8(in[:n]); string(out) != want {
-			t.Fatalf("%q: got %q, want %q", in[:n], out, want)
+			t.Fatalf("AppendValidUTF8(%q) = %q, want %q", in[:n], out, want)
 		}
 		if n == len(in) {
 			return
@@ -107,15 +107,16 @@ func TestAppendValidUTF8Boundaries(t *testing.T) {
 	try(0)
 }
 
+// FuzzAppendValidUTF8 compares with the decoder of the Encoding Standard.
 func FuzzAppendValidUTF8(f *testing.F) {
 	f.Add([]byte("a\xf0\x9f\x98\xe2\x82\xac\xff"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got := AppendValidUTF8(nil, b)
 		if want := decodeUTF8(b); string(got) != want {
-			t.Fatalf("%q: got %q, want %q", b, got, want)
+			t.Fatalf("AppendValidUTF8(%q) = %q, want %q", b, got, want)
 		}
 		if utf8.Valid(b) != (string(got) == string(b)) {
-			t.Fatalf("%q became %q", b, got)
+			t.Fatalf("the valid text %q becomes %q", b, got)
 		}
 	})
 }

@@ -8,19 +8,17 @@ import (
 )
 
 var (
-	errID    = errors.New("sse: write frame: the id holds CR, LF or NUL: send the frame without an id or under one of your own")
-	errEvent = errors.New("sse: write frame: the event name holds CR, LF or NUL: send the frame under a name of your own")
+	errID    = errors.New("sse: write frame: the id contains CR, LF or NUL; write the frame without an id or with another one")
+	errEvent = errors.New("sse: write frame: the event name contains CR, LF or NUL; write the frame with another name")
 )
 
-// AppendFrame appends f as one block that a reader dispatches as exactly one
-// frame, or returns dst as it was and an error if f.ID or f.Event holds CR, LF
-// or NUL.
+// AppendFrame appends f as one block that a reader dispatches as exactly one frame. If f.ID or f.Event
+// contains CR, LF or NUL, it returns dst unchanged and an error.
 //
-// The reader gets f.Data back byte for byte, leading spaces and LF at either end
-// included, if it holds no CR: a line end is all that SSE has, so a CR or CRLF
-// in f.Data comes back as LF. Bytes that are not UTF-8 are written as they are.
-// An empty f.Event is "message"; an empty f.ID leaves the reader's last id in
-// force.
+// The reader gets f.Data back byte for byte, including leading spaces and LF at either end, if it
+// contains no CR: SSE has no other line end, so CR and CRLF in f.Data come back as LF. Invalid UTF-8
+// is written as it is. An empty f.Event means "message"; an empty f.ID keeps the reader's last event
+// ID.
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	if bytes.ContainsAny(f.ID, "\r\n\x00") {
 		return dst, errID
@@ -38,15 +36,15 @@ func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// AppendComment appends text as a block of comment lines, which readers ignore.
-// The block is closed, so that heartbeats do not add up to one endless block.
+// AppendComment appends text as a block of comment lines, which readers ignore. A blank line ends it, so
+// that repeated comments do not become one endless block.
 func AppendComment(dst []byte, text string) []byte {
 	dst = appendLines(dst, ": ", []byte(text))
 	return append(dst, '\n')
 }
 
-// AppendRetry appends a block that asks readers to wait d, in whole milliseconds
-// rounded up and not less than 0, before they reconnect.
+// AppendRetry appends a block that asks readers to wait d before they reconnect: whole milliseconds,
+// rounded up, at least 0.
 func AppendRetry(dst []byte, d time.Duration) []byte {
 	ms := max(0, d.Milliseconds())
 	if d > 0 && d%time.Millisecond > 0 {
@@ -57,11 +55,10 @@ func AppendRetry(dst []byte, d time.Duration) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// appendLines writes text under prefix, a line of its own for each of its lines;
-// nothing in text can end the block. The space that ends prefix is the one that
-// readers remove, so a space that begins text stays.
+// appendLines appends each line of text as a line with prefix, so that nothing in text can end the
+// block. prefix must end in a space: readers remove one, so a space at the start of text is preserved.
 func appendLines(dst []byte, prefix string, text []byte) []byte {
-	var b breaks
+	var b lineEnds
 	for from := 0; ; {
 		i := b.next(text, from)
 		dst = append(dst, prefix...)

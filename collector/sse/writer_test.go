@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
+// TestAppendFrame checks the fields of a frame, and that invalid ids and names are rejected.
 func TestAppendFrame(t *testing.T) {
 	for _, tc := range []struct {
 		id, event, data string
-		want            string // "" where the frame is refused
+		want            string // "" if the frame is rejected
 	}{
 		{"", "", "", "data: \n\n"},
 		{"1-2", "end", `{"a":1}`, "id: 1-2\nevent: end\ndata: {\"a\":1}\n\n"},
@@ -31,11 +32,12 @@ func TestAppendFrame(t *testing.T) {
 		f := Frame{ID: []byte(tc.id), Event: []byte(tc.event), Data: []byte(tc.data)}
 		got, err := AppendFrame([]byte("before|"), f)
 		if refused := tc.want == ""; refused != (err != nil) || string(got) != "before|"+tc.want {
-			t.Errorf("%q %q %q: got %q, %v; want %q", tc.id, tc.event, tc.data, got, err, tc.want)
+			t.Errorf("AppendFrame() of the id %q, event %q and data %q = %q, %v; want %q", tc.id, tc.event, tc.data, got, err, tc.want)
 		}
 	}
 }
 
+// TestAppendComment checks comments of several lines.
 func TestAppendComment(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                  ": \n\n",
@@ -43,11 +45,12 @@ func TestAppendComment(t *testing.T) {
 		"a\n\ndata: x\r\rb": ": a\n: \n: data: x\n: \n: b\n\n",
 	} {
 		if got := string(AppendComment(nil, text)); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+			t.Errorf("AppendComment(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
+// TestAppendRetry checks that a retry time is written in milliseconds.
 func TestAppendRetry(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                             "retry: 0\n\n",
@@ -60,12 +63,12 @@ func TestAppendRetry(t *testing.T) {
 		-time.Hour - time.Microsecond: "retry: 0\n\n",
 	} {
 		if got := string(AppendRetry(nil, d)); got != want {
-			t.Errorf("%v: got %q, want %q", d, got, want)
+			t.Errorf("AppendRetry(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
 
-// TestRoundTrip sends everything the vectors dispatch through the writer.
+// TestRoundTrip checks that each frame of the vectors is the same after writing and reading it.
 func TestRoundTrip(t *testing.T) {
 	for _, v := range readVectors(t) {
 		first := drain(t, &splitReader{stream: string(v.wire)}, DefaultLimit, nil)
@@ -84,19 +87,18 @@ func TestRoundTrip(t *testing.T) {
 		}
 		second := drain(t, &splitReader{stream: string(wire), sizes: []int{7}}, DefaultLimit, nil)
 		if len(second.Results) != sent || second.Truncated != 0 {
-			t.Fatalf("%s: sent %d frames, got %d", v.name, sent, len(second.Results))
+			t.Fatalf("%s: %d frames are written and %d read", v.name, sent, len(second.Results))
 		}
 		for i, got := range second.Results {
 			want := first.Results[i]
 			if sent == len(first.Results) && (got.Event != want.Event || got.Data != want.Data || want.ID != "" && got.ID != want.ID) {
-				t.Errorf("%s: frame %d: got %+v, want %+v", v.name, i, got, want)
+				t.Errorf("%s: frame %d is %+v, want %+v", v.name, i, got, want)
 			}
 		}
 	}
 }
 
-// FuzzWriter: whatever goes in, one frame comes out between its neighbours, or
-// an error and nothing written.
+// FuzzWriter checks that AppendFrame writes exactly one frame, or returns an error and writes nothing.
 func FuzzWriter(f *testing.F) {
 	for _, data := range []string{"", "\n", "a\r\nb\r", " x", "\n\ndata: x\n\n", "\xef\xbb\xbf", "\xff\x00"} {
 		f.Add([]byte("1"), []byte("x"), []byte(data), []byte{1})
@@ -111,7 +113,7 @@ func FuzzWriter(f *testing.F) {
 		wire, err := AppendFrame(bytes.Clone(before), Frame{ID: id, Event: event, Data: data})
 		if bad := bytes.ContainsAny(id, "\r\n\x00") || bytes.ContainsAny(event, "\r\n\x00"); bad {
 			if err == nil || !bytes.Equal(wire, before) {
-				t.Fatalf("not refused: %q", wire)
+				t.Fatalf("AppendFrame() writes %q and returns no error", wire)
 			}
 			return
 		}
@@ -135,11 +137,11 @@ func FuzzWriter(f *testing.F) {
 		next(t, r, "before", "before")
 		got, err := r.Next()
 		if err != nil || string(got.Data) != want.Data || string(got.Event) != want.Event || string(got.ID) != want.ID {
-			t.Fatalf("got %q %q %q, %v; want %+v", got.ID, got.Event, got.Data, err, want)
+			t.Fatalf("the frame is read as %q %q %q, %v; want %+v", got.ID, got.Event, got.Data, err, want)
 		}
 		next(t, r, "after", want.ID)
-		if _, err := r.Next(); err != io.EOF || r.Truncated() != 0 {
-			t.Fatalf("at the end: %v, truncated %d", err, r.Truncated())
+		if _, err := r.Next(); err != io.EOF || r.TruncatedBytes() != 0 {
+			t.Fatalf("at the end, Next() = %v with %d truncated bytes", err, r.TruncatedBytes())
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// corpus is what a sidecar reads all day: 70 % partial text events, 20 % tool
-// events, 10 % function responses of 2 to 4 KB, as ADK serialises them.
+// corpus returns typical input and its mean size: 70 % partial text events, 20 % tool events, and 10 %
+// function responses of 2 to 4 KB, as ADK serializes them.
 func corpus() (docs [][]byte, size int64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {
@@ -71,6 +71,7 @@ func responseEvent(random *rand.Rand) string {
 		id(random), words(random, 1300+random.IntN(2000)), words(random, 40), words(random, 60), words(random, 60)) + tail(random, "coordinator")
 }
 
+// BenchmarkParse measures a typical document.
 func BenchmarkParse(b *testing.B) {
 	docs, size := corpus()
 	b.SetBytes(size)
@@ -83,7 +84,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkIsValid is what BenchmarkParse is measured against.
+// BenchmarkIsValid is the baseline for BenchmarkParse.
 func BenchmarkIsValid(b *testing.B) {
 	docs, size := corpus()
 	b.SetBytes(size)
@@ -95,8 +96,7 @@ func BenchmarkIsValid(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile gives the cost of each byte of what is made to be slow, so
-// that one that stands out can be seen.
+// BenchmarkHostile measures the cost per byte of inputs that are meant to be slow.
 func BenchmarkHostile(b *testing.B) {
 	for name, doc := range hostile(1 << 20) {
 		b.Run(name, func(b *testing.B) {

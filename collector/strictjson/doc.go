@@ -1,56 +1,52 @@
-// Package strictjson reads one JSON value so that every reader of the same
-// bytes must agree with it: what two parsers could understand differently is
-// refused.
+// Package strictjson parses one JSON value strictly: it rejects input that two parsers could understand
+// differently.
 //
-// Refused are, besides what RFC 8259 does not allow: member names that stand
-// twice in one object, as sent or under Unicode simple case folding ("KIND"
-// beside "kind"), invalid UTF-8, lone surrogate escapes, a byte order mark,
-// nesting beyond a limit and anything but whitespace around the value. The
-// filter of the external stream stands on this: a value that passes has one
-// meaning. Only numbers may be of any size and precision, as the grammar has it;
-// a reader that needs one exactly asks Value.Int.
+// In addition to what RFC 8259 forbids, it rejects duplicate member names in one object, also those
+// that are equal only under Unicode simple case folding ("KIND" and "kind"), invalid UTF-8, lone
+// surrogate escapes, a byte order mark, nesting beyond a limit, and anything except whitespace around
+// the value. The filter of the external stream relies on this: a value that passes has one meaning.
+// Only numbers may have any size and precision, as in the grammar; a reader that needs an exact number
+// uses Value.Int.
 //
 // # Cost
 //
-// One pass fills an index of 16 bytes for each value and each member name, so
-// at most 8 bytes for each byte of input (`[0,0,…]`). An object of more than
-// sixteen members, or with names whose cheap hashes meet, has a table of at most
-// 16 bytes a name, or 256 bytes, while it is open; with it too, 8 bytes for each
-// byte of input are enough but for the 256 bytes of each level of nesting. While
-// one of them grows it takes for a moment up to twice that. A Doc keeps at most
-// 288 KiB of all this from one Parse to the next.
+// One pass fills an index of 16 bytes for each value and each member name, at most 8 bytes for each
+// byte of input (`[0,0,…]`). While it is open, an object of more than sixteen members, or with names
+// whose cheap hashes collide, has a table of at most 16 bytes for each name, or 256 bytes. Together
+// with the index, that is still at most 8 bytes for each byte of input, plus 256 bytes for each level
+// of nesting. While one of them grows, it briefly takes up to twice as much. A Doc keeps at most 288
+// KiB between calls of Parse.
 //
-// Time is linear in the input whatever it holds: the hash of the tables is
-// seeded anew in each process.
+// Time is linear in the size of any input: the hash of the tables has a new seed in each process.
 package strictjson
 
 import "strconv"
 
-// Reason says which rule refused an input: a closed set, fit for a label.
+// Reason says which rule an input violates. The set is closed, so a Reason can be a label value.
 type Reason string
 
 const (
-	// Syntax: not the grammar of RFC 8259, empty, cut short, or more than 512 MiB.
+	// Syntax means input that is not in the grammar of RFC 8259, empty, incomplete, or over 512 MiB.
 	Syntax Reason = "syntax"
-	// DuplicateName: a name stands twice in one object, compared decoded.
+	// DuplicateName means that two decoded names of one object are equal.
 	DuplicateName Reason = "duplicate_name"
-	// FoldedName: two names of one object differ only by case (strings.EqualFold).
+	// FoldedName means that two names of one object differ only by case (strings.EqualFold).
 	FoldedName Reason = "folded_name"
-	// InvalidUTF8: bytes that are not UTF-8, or a surrogate escape without its other half.
+	// InvalidUTF8 means invalid UTF-8 or a lone surrogate escape.
 	InvalidUTF8 Reason = "invalid_utf8"
-	// TrailingData: something other than whitespace follows the value.
+	// TrailingData means that something other than whitespace follows the value.
 	TrailingData Reason = "trailing_data"
-	// Depth: arrays and objects are nested deeper than allowed.
+	// Depth means that arrays and objects are nested deeper than allowed.
 	Depth Reason = "depth"
 )
 
-// Error says why and at which byte an input was refused; of several reasons it
-// is the one that stands first in the input. It never holds any of the input.
+// Error says why and where an input was rejected. If there are several errors, it is the first one in
+// the input. It never contains any of the input.
 type Error struct {
 	Reason Reason
-	// Offset counts bytes from 0: the first byte that cannot stand there (the
-	// length of the input where it ends too soon), the backslash of an escape,
-	// the opening quote of a second name, the bracket that is one too deep.
+	// Offset is a byte offset: of the first byte that is not allowed (the length of the input if it is
+	// incomplete), the backslash of an escape, the opening quote of a duplicate name, or the bracket
+	// that exceeds the depth.
 	Offset int
 }
 
@@ -61,17 +57,18 @@ func (e *Error) Error() string {
 const (
 	// maxSize bounds the input so that offsets fit 32 bits and lengths 28.
 	maxSize = 512 << 20
-	// maxRecursion caps what a caller may ask for as depth, for the stack's sake.
+	// maxRecursion bounds the depth that a caller may ask for, to protect the stack.
 	maxRecursion = 10_000
 
+	// Capacities that a Doc keeps between calls of Parse.
 	keptNodes = 8 << 10  // 128 KiB
 	keptSlots = 32 << 10 // 128 KiB
 	keptKey   = 32 << 10 // 32 KiB
 )
 
-// Doc is one parsed input: the input, borrowed, and an index of its values.
-// The zero value is ready and each Parse reuses what the one before left. Any
-// number of goroutines may read a Doc while none parses.
+// Doc is a parsed input: the input itself, borrowed, and an index of its values. The zero value is
+// ready to use, and each Parse reuses the memory of the one before. Any number of goroutines may read
+// a Doc while none parses.
 type Doc struct {
 	data  []byte
 	nodes []node
@@ -80,10 +77,10 @@ type Doc struct {
 	err   Error
 }
 
-// Parse reads data, one JSON value nested at most maxDepth deep (a scalar is 0
-// deep, `[]` 1; more than 10,000 counts as 10,000), and borrows it until the
-// next Parse or Reset: until then nobody may change it. Values of an earlier
-// Parse must no longer be used. The error is an *Error and leaves the Doc empty.
+// Parse parses data, one JSON value nested at most maxDepth levels deep: a scalar has depth 0 and `[]`
+// has depth 1. The highest possible maxDepth is 10,000. Parse borrows data until the next Parse or
+// Reset: it must not change until then. Values of an earlier Parse become invalid. The error is an
+// *Error and leaves the Doc empty.
 func (d *Doc) Parse(data []byte, maxDepth int) error {
 	d.Reset()
 	if len(data) > maxSize {
@@ -103,8 +100,7 @@ func (d *Doc) Parse(data []byte, maxDepth int) error {
 	return &err
 }
 
-// Root is the value that was parsed; it does not exist before the first Parse
-// and after one that failed.
+// Root returns the parsed value. It does not exist before the first Parse and after a failed one.
 func (d *Doc) Root() Value {
 	if len(d.nodes) == 0 {
 		return Value{}
@@ -112,22 +108,23 @@ func (d *Doc) Root() Value {
 	return Value{doc: d}
 }
 
-// Holds reports whether v is a place in d.
-func (d *Doc) Holds(v Value) bool { return v.doc == d }
+// Contains reports whether v is a value of d.
+func (d *Doc) Contains(v Value) bool { return v.doc == d }
 
-// Cost is how many bytes of memory the index holds, used or not.
-func (d *Doc) Cost() int { return 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
+// MemorySize returns the capacity of the index in bytes.
+func (d *Doc) MemorySize() int { return 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
 
-// Reset lets go of the input, and of memory that only a huge input needed.
+// Reset releases the input, and the memory that only a large input needed.
 func (d *Doc) Reset() {
 	d.data = nil
-	d.nodes = kept(d.nodes, keptNodes)
-	d.table = kept(d.table, keptSlots)
-	d.key = kept(d.key, keptKey)
+	d.nodes = truncate(d.nodes, keptNodes)
+	d.table = truncate(d.table, keptSlots)
+	d.key = truncate(d.key, keptKey)
 }
 
-func kept[E any](s []E, most int) []E {
-	if cap(s) > most {
+// truncate returns s without its elements, or nil if its capacity is over limit.
+func truncate[E any](s []E, limit int) []E {
+	if cap(s) > limit {
 		return nil
 	}
 	return s[:0]

@@ -23,51 +23,51 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzAgainstJSONText demands that we accept exactly what jsontext accepts with
-// its defaults (no duplicate names, valid UTF-8), but for the two rules that only
-// we have, and that we read the same from it.
+// FuzzAgainstJSONText checks that this package accepts exactly what jsontext accepts by default (no
+// duplicate names, valid UTF-8), except for the two rules that only this package has, and reads the
+// same values.
 func FuzzAgainstJSONText(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d Doc
 		err := d.Parse(data, 100)
 		valid := jsontext.Value(data).IsValid()
-		var refusal *Error
+		var rejection *Error
 		switch {
 		case err == nil && !valid:
-			t.Fatalf("jsontext refuses %q", data)
+			t.Fatalf("Parse(%q) = nil, but jsontext rejects it", data)
 		case err == nil:
-			sameTokens(t, d.Root(), data)
-		case !errors.As(err, &refusal):
-			t.Fatalf("%v is not an *Error", err)
-		case refusal.Offset < 0 || refusal.Offset > len(data):
-			t.Fatalf("offset %d of %d", refusal.Offset, len(data))
-		case refusal.Reason == Depth || refusal.Reason == FoldedName:
-			checkOwnRule(t, refusal, data)
+			compareTokens(t, d.Root(), data)
+		case !errors.As(err, &rejection):
+			t.Fatalf("Parse(%q) = %v, want an *Error", data, err)
+		case rejection.Offset < 0 || rejection.Offset > len(data):
+			t.Fatalf("the error's offset is %d in %d bytes", rejection.Offset, len(data))
+		case rejection.Reason == Depth || rejection.Reason == FoldedName:
+			checkOwnRule(t, rejection, data)
 		case valid:
-			t.Fatalf("jsontext accepts %q: %v", data, err)
+			t.Fatalf("Parse(%q) = %v, but jsontext accepts it", data, err)
 		}
 		if err != nil && d.Root().Exists() {
-			t.Fatal("a refused input has a root")
+			t.Fatal("the Doc has a root after an error")
 		}
 	})
 }
 
-// checkOwnRule looks at the place of an error that jsontext cannot judge.
-func checkOwnRule(t *testing.T, refusal *Error, data []byte) {
-	at := data[refusal.Offset]
-	if refusal.Reason == FoldedName && at != '"' || refusal.Reason == Depth && at != '[' && at != '{' {
-		t.Fatalf("%v of %q", refusal, data)
+// checkOwnRule checks the offset of an error that jsontext does not report.
+func checkOwnRule(t *testing.T, rejection *Error, data []byte) {
+	at := data[rejection.Offset]
+	if rejection.Reason == FoldedName && at != '"' || rejection.Reason == Depth && at != '[' && at != '{' {
+		t.Fatalf("Parse(%q) = %v, which is not the position of a name or a container", data, rejection)
 	}
 }
 
-// sameTokens walks the value beside jsontext's decoder.
-func sameTokens(t *testing.T, root Value, data []byte) {
+// compareTokens compares a value with the tokens of jsontext's decoder.
+func compareTokens(t *testing.T, root Value, data []byte) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(data))
 	next := func(kind jsontext.Kind) string {
 		token, err := decoder.ReadToken()
 		if err != nil || token.Kind() != kind {
-			t.Fatalf("token %v (%v), want %v, of %q", token, err, kind, data)
+			t.Fatalf("jsontext reads the token %v (%v) of %q, want %v", token, err, data, kind)
 		}
 		return token.String()
 	}
@@ -84,11 +84,11 @@ func sameTokens(t *testing.T, root Value, data []byte) {
 			next(kind)
 		case Number:
 			if got := next('0'); got != string(v.Raw()) {
-				t.Fatalf("number %s, want %s", v.Raw(), got)
+				t.Fatalf("Raw() = %s, want %s", v.Raw(), got)
 			}
 		case String:
 			if got := next('"'); got != v.String() || !v.Is(got) {
-				t.Fatalf("string %q, want %q", v.String(), got)
+				t.Fatalf("String() = %q, want %q", v.String(), got)
 			}
 		case Array:
 			next('[')
@@ -98,44 +98,44 @@ func sameTokens(t *testing.T, root Value, data []byte) {
 				count++
 			}
 			next(']')
-			sameLength(t, v, count)
+			checkLength(t, v, count)
 		case Object:
 			next('{')
 			count := 0
 			for name, value := range v.Members() {
 				if value != v.Get(name.String()) {
-					t.Fatalf("Get(%q) finds another value", name.String())
+					t.Fatalf("Get(%q) is not the member's value", name.String())
 				}
 				walk(name)
 				walk(value)
 				count++
 			}
 			next('}')
-			sameLength(t, v, count)
+			checkLength(t, v, count)
 		default:
-			t.Fatalf("kind %d in %q", v.Kind(), data)
+			t.Fatalf("Kind() = %d in %q", v.Kind(), data)
 		}
 	}
 	walk(root)
 	if _, err := decoder.ReadToken(); err != io.EOF {
-		t.Fatalf("more tokens than values in %q: %v", data, err)
+		t.Fatalf("jsontext reads more tokens of %q than there are values: %v", data, err)
 	}
 }
 
-func sameLength(t *testing.T, v Value, count int) {
+func checkLength(t *testing.T, v Value, count int) {
 	if v.Len() != count {
-		t.Fatalf("Len() = %d, walked %d in %q", v.Len(), count, v.Raw())
+		t.Fatalf("Len() = %d with %d elements or members in %q", v.Len(), count, v.Raw())
 	}
 }
 
-// FuzzNoPanic asks every value of every input for everything.
+// FuzzNoPanic calls each method on each value of an input, and checks that the results agree.
 func FuzzNoPanic(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d Doc
 		_ = d.Parse(data, 10)
-		var ask func(Value)
-		ask = func(v Value) {
+		var check func(Value)
+		check = func(v Value) {
 			if i, ok := v.Int(); ok {
 				if f, ok := v.Float(); !ok || f != float64(i) {
 					t.Fatalf("Float() of %q = %g, Int() = %d", v.Raw(), f, i)
@@ -143,25 +143,25 @@ func FuzzNoPanic(f *testing.F) {
 			}
 			v.Bool()
 			if text := v.Text(); text != nil && (!v.Is(string(text)) || v.Is(string(text)+"x") || string(v.AppendText(nil)) != string(text)) {
-				t.Fatalf("%q does not agree with itself", v.Raw())
+				t.Fatalf("Text, Is and AppendText of %q do not agree", v.Raw())
 			}
 			v.Get(string(data)).First("", "a").Raw()
 			for name, value := range v.Members() {
-				ask(name)
-				ask(value)
+				check(name)
+				check(value)
 			}
 			for element := range v.Elements() {
-				ask(element)
+				check(element)
 			}
 			if v.Exists() {
 				var again Doc
 				if err := again.Parse(v.Raw(), 10); err != nil || len(v.Raw()) == 0 {
-					t.Fatalf("Raw() = %q: %v", v.Raw(), err)
+					t.Fatalf("Raw() = %q, which does not parse: %v", v.Raw(), err)
 				}
 			}
 		}
-		ask(d.Root())
+		check(d.Root())
 		d.Reset()
-		ask(d.Root())
+		check(d.Root())
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHostile has up to a million of what could be compared with each other, so
-// that whatever is quadratic does not end.
+// TestHostile checks inputs with up to a million names or values, which quadratic code would not finish, and
+// the memory that they take.
 func TestHostile(t *testing.T) {
 	inputs := hostile(1 << 20)
 	for name, input := range hostile(8 << 20) {
@@ -22,7 +22,7 @@ func TestHostile(t *testing.T) {
 			err := d.Parse(input, 128)
 			if name == "too deep" {
 				if e, ok := err.(*Error); !ok || *e != (Error{Depth, 128}) {
-					t.Errorf("Parse: %v", err)
+					t.Errorf("Parse() = %v, want %v", err, Error{Depth, 128})
 				}
 				return
 			}
@@ -37,33 +37,34 @@ func TestHostile(t *testing.T) {
 				walked++
 			}
 			if got := d.Root().Len(); got != walked {
-				t.Errorf("Len() = %d, walked %d", got, walked)
+				t.Errorf("Len() = %d, want %d", got, walked)
 			}
 			memory := 16*cap(d.nodes) + 4*cap(d.table)
-			if most := 8*len(input) + 64<<10; memory > most {
-				t.Errorf("index and tables take %d bytes for %d of input, want at most %d", memory, len(input), most)
+			if limit := 8*len(input) + 64<<10; memory > limit {
+				t.Errorf("the index and tables take %d bytes for %d bytes of input, want at most %d", memory, len(input), limit)
 			}
 			if err := d.Parse([]byte("0"), 0); err != nil {
 				t.Fatal(err)
 			}
 			if kept := 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key); kept > 288<<10 {
-				t.Errorf("%d bytes are kept", kept)
+				t.Errorf("the Doc keeps %d bytes, want at most 288 KiB", kept)
 			}
 		})
 	}
 }
 
+// TestTooLarge checks that an input over maxSize is rejected.
 func TestTooLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a gigabyte of address space")
 	}
 	input := make([]byte, maxSize+1)
 	if e, ok := new(Doc).Parse(input, 1).(*Error); !ok || *e != (Error{Syntax, maxSize}) {
-		t.Errorf("Parse: %v", e)
+		t.Errorf("Parse() = %v, want %v", e, Error{Syntax, maxSize})
 	}
 }
 
-// hostile returns inputs of about size bytes that are made to cost time or memory.
+// hostile returns inputs of about size bytes that are meant to cost time or memory.
 func hostile(size int) map[string][]byte {
 	members := func(member func(i int) string) []byte {
 		var b bytes.Buffer
@@ -82,27 +83,21 @@ func hostile(size int) map[string][]byte {
 	}
 	long := strings.Repeat("k", size/smallObject)
 	return map[string][]byte{
-		"long string":          repeat(`"`, "x", `"`),
-		"long string escaped":  repeat(`"`, `\u006a`, `"`),
-		"long string Cyrillic": repeat(`"`, "ж", `"`),
-		"long name Cyrillic":   repeat(`{"`, "ж", `":0}`),
-		"long name escaped":    repeat(`{"`, `\u0416`, `":0}`),
-		"long number":          repeat("", "7", ""),
-		"numbers":              repeat("[0", ",0", "]"),
-		"strings":              repeat(`[""`, `,""`, "]"),
-		"spaces":               repeat("", " ", "0"),
-		"too deep":             repeat("", "[", ""),
-		"members":              members(func(i int) string { return fmt.Sprintf(`"%x":0`, i) }),
-		"members escaped":      members(func(i int) string { return fmt.Sprintf(`"\u0416%x":0`, i) }),
-		"members of one cheap hash": members(func(i int) string {
-			var name [20]byte // "_" and DEL look the same to the cheap hash
-			for bit := range name {
-				name[bit] = "_\x7f"[i>>bit&1]
-			}
-			return fmt.Sprintf(`"%s":0`, name[:])
-		}),
-		"long names alike": members(func(i int) string { return fmt.Sprintf(`"%s_%d":0`, long, i) }),
-		"many tables":      repeat(`[0`, `,{"_":0,"`+"\x7f"+`":0}`, "]"),
+		"long string":                 repeat(`"`, "x", `"`),
+		"long string escaped":         repeat(`"`, `\u006a`, `"`),
+		"long string Cyrillic":        repeat(`"`, "ж", `"`),
+		"long name Cyrillic":          repeat(`{"`, "ж", `":0}`),
+		"long name escaped":           repeat(`{"`, `\u0416`, `":0}`),
+		"long number":                 repeat("", "7", ""),
+		"numbers":                     repeat("[0", ",0", "]"),
+		"strings":                     repeat(`[""`, `,""`, "]"),
+		"spaces":                      repeat("", " ", "0"),
+		"too deep":                    repeat("", "[", ""),
+		"members":                     members(func(i int) string { return fmt.Sprintf(`"%x":0`, i) }),
+		"members escaped":             members(func(i int) string { return fmt.Sprintf(`"\u0416%x":0`, i) }),
+		"members with one cheap hash": members(func(i int) string { return fmt.Sprintf(`"%s":0`, collidingName(20, i)) }),
+		"long similar names":          members(func(i int) string { return fmt.Sprintf(`"%s_%d":0`, long, i) }),
+		"many tables":                 repeat(`[0`, `,{"_":0,"`+"\x7f"+`":0}`, "]"),
 		"nested tables": []byte(strings.Repeat(`{"_":0,"`+"\x7f"+`":0,"x":`, 128) +
 			"0" + strings.Repeat("}", 128)),
 	}

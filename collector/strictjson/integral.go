@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// integral returns the value of a JSON number without its sign, if it is a whole
-// number that fits an int64.
+// integral returns the value of a JSON number without its sign, if it is a whole number that fits an
+// int64 together with the sign.
 func integral(number []byte, negative bool) (i int64, ok bool) {
 	mantissa, exponent := number, int64(0)
 	if e := bytes.IndexAny(number, "eE"); e >= 0 {
@@ -21,7 +21,8 @@ func integral(number []byte, negative bool) (i int64, ok bool) {
 	}
 	exponent -= int64(len(fraction))
 
-	magnitude, fits := uint64(0), true
+	var magnitude uint64
+	var fits bool
 	for _, part := range [][]byte{whole, fraction} {
 		for _, c := range part {
 			magnitude, fits = shift(magnitude, c-'0')
@@ -47,7 +48,7 @@ func integral(number []byte, negative bool) (i int64, ok bool) {
 	return int64(magnitude), true
 }
 
-// shift appends a decimal digit, as far as the result is at most 1<<63.
+// shift appends a decimal digit. It returns false if the result exceeds 1<<63.
 func shift(magnitude uint64, digit byte) (uint64, bool) {
 	if magnitude > 1<<63/10 {
 		return 0, false
@@ -56,8 +57,8 @@ func shift(magnitude uint64, digit byte) (uint64, bool) {
 	return magnitude, magnitude <= 1<<63
 }
 
-// readExponent stops counting far beyond any number of digits that an input can
-// have, so that it cannot overflow.
+// readExponent returns an exponent. It saturates far above the number of digits that an input can have,
+// so that it cannot overflow.
 func readExponent(digits []byte) int64 {
 	negative := digits[0] == '-'
 	exponent := int64(0)

@@ -11,21 +11,20 @@ import (
 	"unicode/utf8"
 )
 
-// smallObject is the number of names up to which an object may do without a
-// table: where its bit set has a name's bit, the hash is compared with those before.
+// smallObject is the number of names up to which an object may have no table. If its bit set has a
+// name's bit, the name's hash is compared with those of the names before.
 const smallObject = 16
 
-// nameSet knows the names of one open object. Names are compared by their keys:
-// decoded and folded.
+// nameSet is the set of names of one open object. Names are compared by their keys: decoded and folded.
 type nameSet struct {
 	seen  uint64 // a bit for each name, by its cheap hash
 	count uint32
-	table uint32 // where the object's table begins in Doc.table
-	slots uint32 // the size of the table, a power of two; 0 while there is none
+	table uint32 // the offset of the object's table in Doc.table
+	slots uint32 // the size of the table, a power of two; 0 if there is none
 }
 
-// name reads the member name at i and refuses it if the object has it already.
-// It returns the offset after it, or -1 after fail.
+// name parses the member name at i and rejects it if the object already has it. It returns the offset
+// after the name, or -1 after a failure.
 func (d *Doc) name(i int, object uint32, names *nameSet) int {
 	if at(d.data, i) != '"' {
 		return d.fail(Syntax, i)
@@ -43,7 +42,7 @@ func (d *Doc) name(i int, object uint32, names *nameSet) int {
 	d.nodes[name].next = hash
 	bit := uint64(1) << (hash % 64)
 	if names.seen&bit != 0 || names.count >= smallObject {
-		if reason := d.admit(names, object, name); reason != "" {
+		if reason := d.checkDuplicate(names, object, name); reason != "" {
 			return d.fail(reason, i)
 		}
 	}
@@ -52,41 +51,41 @@ func (d *Doc) name(i int, object uint32, names *nameSet) int {
 	return end
 }
 
-// The cheap hash takes eight bytes at a time, each with bit 5 set: that folds
-// ASCII letters, and what else it throws together only costs a table. It is not
-// seeded: whoever finds collisions gets a table too.
-const lower = 0x20 * eachByte
+// lowerMask sets bit 5 of each byte of a word, which folds ASCII letters. The cheap hash takes eight
+// bytes at a time with this mask. The mask also merges other bytes, but a collision only costs a
+// table. The cheap hash needs no seed: an attacker who finds collisions gets a table too.
+const lowerMask = 0x20 * eachByte
 
 func mix(hash, word uint64) uint64 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15
 	return hash ^ hash>>32
 }
 
-// scanName reads the name at i if it is plain ASCII and not right at the end of
-// the input, and hashes its key on the way; otherwise it returns -1.
+// scanName scans the name at i and computes the cheap hash of its key. It returns -1 if the name is not
+// plain ASCII or too close to the end of the input to be read in words.
 func scanName(data []byte, i int) (end int, hash uint32) {
 	h := uint64(0)
 	for i++; i+8 <= len(data); i += 8 {
 		word := binary.LittleEndian.Uint64(data[i:])
 		found := special(word)
 		if found == 0 {
-			h = mix(h, word|lower)
+			h = mix(h, word|lowerMask)
 			continue
 		}
 		size := bits.TrailingZeros64(found) / 8
 		if data[i+size] != '"' {
 			break
 		}
-		return i + size + 1, uint32(mix(h, (word|lower)&(1<<(8*size)-1)))
+		return i + size + 1, uint32(mix(h, (word|lowerMask)&(1<<(8*size)-1)))
 	}
 	return -1, 0
 }
 
-// cheapHash is the hash of scanName, from a key.
+// cheapHash returns the hash of a key, equal to that of scanName.
 func cheapHash(key []byte) uint32 {
 	h := uint64(0)
 	for ; len(key) >= 8; key = key[8:] {
-		h = mix(h, binary.LittleEndian.Uint64(key)|lower)
+		h = mix(h, binary.LittleEndian.Uint64(key)|lowerMask)
 	}
 	word := uint64(0)
 	for i, c := range key {
@@ -95,8 +94,8 @@ func cheapHash(key []byte) uint32 {
 	return uint32(mix(h, word))
 }
 
-// admit returns why the newest name of the object must be refused, or "".
-func (d *Doc) admit(names *nameSet, object, name uint32) Reason {
+// checkDuplicate returns the reason to reject the newest name of the object, or "".
+func (d *Doc) checkDuplicate(names *nameSet, object, name uint32) Reason {
 	if names.slots == 0 {
 		if names.count < smallObject && !d.sameHash(object, name) {
 			return ""
@@ -104,7 +103,7 @@ func (d *Doc) admit(names *nameSet, object, name uint32) Reason {
 		for n := object + 1; n < name; n = d.nodes[n+1].next {
 			d.nodes[n].next = d.strongHash(n)
 		}
-		names.seen = ^uint64(0) // from now on every name comes here
+		names.seen = ^uint64(0) // check every further name here
 		names.table = uint32(len(d.table))
 		d.fillTable(names, object, name, 4*smallObject) // at most smallObject names come before
 	} else if 2*names.count >= names.slots {
@@ -133,15 +132,14 @@ func (d *Doc) sameHash(object, name uint32) bool {
 
 var seed = maphash.MakeSeed()
 
-// strongHash is a hash that no sender can foresee, of the key that it leaves in
-// Doc.key.
+// strongHash returns a seeded hash of the name's key, which it leaves in Doc.key.
 func (d *Doc) strongHash(name uint32) uint32 {
 	d.key = appendKey(d.key[:0], d.sent(name))
 	return uint32(maphash.Bytes(seed, d.key))
 }
 
-// fillTable makes the table of the innermost open object anew, from its names
-// before end. No other table is behind it: those of the objects it holds are gone.
+// fillTable rebuilds the table of the innermost open object from its names before end. It is the last
+// table in Doc.table: the tables of nested objects have been removed.
 func (d *Doc) fillTable(names *nameSet, object, end, slots uint32) {
 	names.slots = slots
 	d.table = slices.Grow(d.table[:names.table], int(slots))[:names.table+slots]
@@ -156,8 +154,8 @@ func (d *Doc) fillTable(names *nameSet, object, end, slots uint32) {
 	}
 }
 
-// findSlot returns the slot of the name with the same key, or the empty one
-// where the name belongs. The name's key is in Doc.key.
+// findSlot returns the slot of the name with the same key, or the empty slot for it. The name's key must
+// be in Doc.key.
 func (d *Doc) findSlot(names *nameSet, name uint32) *uint32 {
 	table := d.table[names.table:]
 	hash, size := d.nodes[name].next, len(d.key)
@@ -176,9 +174,9 @@ func (d *Doc) findSlot(names *nameSet, name uint32) *uint32 {
 	}
 }
 
-// appendKey appends the key of a name, given as sent without its quotes: two
-// names have the same key if and only if strings.EqualFold holds them for equal
-// once decoded. A key is never longer than the name.
+// appendKey appends the key of a name, which is given as sent and without its quotes. Two names have the
+// same key if and only if strings.EqualFold reports that the decoded names are equal. A key is never
+// longer than the name.
 func appendKey(dst, sent []byte) []byte {
 	dst = slices.Grow(dst, len(sent))
 	folds := folds()
@@ -201,9 +199,9 @@ func appendKey(dst, sent []byte) []byte {
 	return dst
 }
 
-// A foldTable gives one and the same rune for all that are equal under simple
-// case folding, in pages of 256. A table, since unicode.SimpleFold takes many
-// times as long and a sender chooses how often it is needed.
+// foldTable maps all runes that are equal under simple case folding to the same rune, in pages of 256.
+// It exists because unicode.SimpleFold is much slower and the sender determines how often it is
+// needed.
 type foldTable []*[256]rune
 
 func (t foldTable) fold(r rune) rune {
@@ -217,7 +215,7 @@ var folds = sync.OnceValue(func() foldTable {
 	var t foldTable
 	for _, cased := range unicode.CaseRanges {
 		for r := rune(cased.Lo); r <= rune(cased.Hi); r++ {
-			t.page(r)[r&0xff] = leastFold(r)
+			t.page(r)[r&0xff] = minFold(r)
 		}
 	}
 	return t
@@ -237,9 +235,9 @@ func (t *foldTable) page(r rune) *[256]rune {
 	return (*t)[page]
 }
 
-// leastFold is the least rune of those equal to r, but small among ASCII letters,
-// as appendKey has it. (Not by unicode.ToLower: that makes an i of U+0130.)
-func leastFold(r rune) rune {
+// minFold returns the smallest rune that folds to r, but the small letter for ASCII letters, as
+// appendKey does. It cannot use unicode.ToLower, which turns U+0130 into an i.
+func minFold(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 		least = min(least, other)

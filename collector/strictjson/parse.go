@@ -1,11 +1,11 @@
 package strictjson
 
-// A node is one value or member name of the index. The nodes stand in the order
-// of the input: a container is followed by what it holds, a name by its value.
+// node is one value or member name of the index. Nodes are in the order of the input: a container is
+// followed by its content, a name by its value.
 type node struct {
-	start, end uint32 // of the bytes as sent, with quotes and brackets
-	next       uint32 // the node after this value and all it holds; of a name, its hash
-	info       uint32 // kind, escapedBit, and from lengthShift on a container's length
+	start, end uint32 // offsets of the bytes as sent, with quotes and brackets
+	next       uint32 // the node after this value and its content; the hash of a name
+	info       uint32 // kind, escapedBit, and a container's length from lengthShift on
 }
 
 const (
@@ -18,9 +18,9 @@ func (n *node) kind() Kind    { return Kind(n.info & kindMask) }
 func (n *node) escaped() bool { return n.info&escapedBit != 0 }
 func (n *node) length() int   { return int(n.info >> lengthShift) }
 
-// value reads the value that begins at i, with room for that many nested
-// containers, and returns the offset after it, or -1 after fail.
-func (d *Doc) value(i, room int) int {
+// value parses the value at i, with at most depth levels of nesting, and returns the offset after it, or
+// -1 after a failure.
+func (d *Doc) value(i, depth int) int {
 	switch at(d.data, i) {
 	case '"':
 		end, info := d.scanString(i)
@@ -29,9 +29,9 @@ func (d *Doc) value(i, room int) int {
 		}
 		return end
 	case '{':
-		return d.object(i, room)
+		return d.object(i, depth)
 	case '[':
-		return d.array(i, room)
+		return d.array(i, depth)
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return d.number(i)
 	case 't':
@@ -44,8 +44,8 @@ func (d *Doc) value(i, room int) int {
 	return d.fail(Syntax, i)
 }
 
-func (d *Doc) object(start, room int) int {
-	if room <= 0 {
+func (d *Doc) object(start, depth int) int {
+	if depth <= 0 {
 		return d.fail(Depth, start)
 	}
 	data := d.data
@@ -64,7 +64,7 @@ func (d *Doc) object(start, room int) int {
 		if at(data, i) != ':' {
 			return d.fail(Syntax, i)
 		}
-		if i = d.value(skipSpace(data, i+1), room-1); i < 0 {
+		if i = d.value(skipSpace(data, i+1), depth-1); i < 0 {
 			return i
 		}
 		i = skipSpace(data, i)
@@ -82,8 +82,8 @@ func (d *Doc) object(start, room int) int {
 	}
 }
 
-func (d *Doc) array(start, room int) int {
-	if room <= 0 {
+func (d *Doc) array(start, depth int) int {
+	if depth <= 0 {
 		return d.fail(Depth, start)
 	}
 	data := d.data
@@ -93,7 +93,7 @@ func (d *Doc) array(start, room int) int {
 		return d.close(array, i+1, 0)
 	}
 	for length := uint32(1); ; length++ {
-		if i = d.value(i, room-1); i < 0 {
+		if i = d.value(i, depth-1); i < 0 {
 			return i
 		}
 		i = skipSpace(data, i)
@@ -178,12 +178,12 @@ func (d *Doc) push(start, end int, info uint32) uint32 {
 	return uint32(index)
 }
 
-// grow doubles the index, but not beyond what the input from start on can fill:
-// a node takes two bytes at least. (Brackets that are never closed take one;
-// they are refused in the end, and grow comes again for them.)
+// grow doubles the index, but not beyond what the input from start on can fill: a node takes at least
+// two bytes. Only brackets that are never closed take one byte; they are rejected in the end, and grow
+// is called again for them.
 func (d *Doc) grow(start int) {
-	most := len(d.nodes) + (len(d.data)-start)/2 + 1
-	nodes := make([]node, len(d.nodes), min(max(64, 2*cap(d.nodes)), most))
+	limit := len(d.nodes) + (len(d.data)-start)/2 + 1
+	nodes := make([]node, len(d.nodes), min(max(64, 2*cap(d.nodes)), limit))
 	copy(nodes, d.nodes)
 	d.nodes = nodes
 }
@@ -193,8 +193,7 @@ func (d *Doc) fail(reason Reason, offset int) int {
 	return -1
 }
 
-// at returns the byte at i, and NUL, which no rule of the grammar accepts,
-// where the input has ended.
+// at returns the byte at i, or NUL after the end of the input. No rule of the grammar accepts NUL.
 func at(data []byte, i int) byte {
 	if uint(i) < uint(len(data)) {
 		return data[i]

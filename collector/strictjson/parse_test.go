@@ -12,15 +12,16 @@ import (
 	"testing"
 )
 
-// refused is an input with the error that it must give at depth 3.
-type refused struct {
+// rejectedCase is an input and its error with a maximum depth of 3.
+type rejectedCase struct {
 	input  string
 	reason Reason
 	offset int
 }
 
-func TestRefused(t *testing.T) {
-	for group, cases := range map[string][]refused{
+// TestRejected checks the reason and the offset of each error.
+func TestRejected(t *testing.T) {
+	for group, cases := range map[string][]rejectedCase{
 		"empty": {
 			{"", Syntax, 0}, {" \n", Syntax, 2},
 		},
@@ -89,7 +90,7 @@ func TestRefused(t *testing.T) {
 		"depth": {
 			{"[[[[", Depth, 3}, {"[[[[]]]]", Depth, 3}, {`{"a":[{"b":{}}]}`, Depth, 11}, {`[[],[[[]]]]`, Depth, 6}, {`[[[{`, Depth, 3},
 		},
-		"the first of several": {
+		"several errors": {
 			{`{"a":1,"a":nul}`, DuplicateName, 7}, {`{"a":nul,"a":1}`, Syntax, 8}, {`{"a":1,"A":1,"a":1}`, FoldedName, 7},
 			{`[[[["` + "\xff" + `"]]]]`, Depth, 3}, {`["` + "\xff" + `",[[[]]]]`, InvalidUTF8, 2},
 		},
@@ -110,6 +111,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestAccepted checks valid documents.
 func TestAccepted(t *testing.T) {
 	var d Doc
 	for _, input := range []string{
@@ -130,12 +132,13 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// TestDepth checks the limit on nesting.
 func TestDepth(t *testing.T) {
 	nested := func(depth int) []byte {
 		return []byte(strings.Repeat(`[`, depth) + strings.Repeat(`]`, depth))
 	}
 	var d Doc
-	for _, c := range []struct{ allowed, depth, refusedAt int }{
+	for _, c := range []struct{ allowed, depth, rejectedAt int }{
 		{math.MinInt, 0, 0}, {-1, 1, 0}, {0, 1, 0}, {0, 2, 0}, {1, 1, -1}, {1, 2, 1}, {128, 128, -1}, {128, 129, 128},
 		{10_000, 10_000, -1}, {math.MaxInt, 10_000, -1}, {math.MaxInt, 1_000_000, 10_000},
 	} {
@@ -144,41 +147,41 @@ func TestDepth(t *testing.T) {
 			input = []byte("[]")
 		}
 		err := d.Parse(input, c.allowed)
-		if c.refusedAt < 0 && err == nil {
+		if c.rejectedAt < 0 && err == nil {
 			continue
 		}
-		if e, ok := err.(*Error); !ok || *e != (Error{Depth, c.refusedAt}) {
-			t.Errorf("depth %d of %d allowed: %v, want refused at %d", c.depth, c.allowed, err, c.refusedAt)
+		if e, ok := err.(*Error); !ok || *e != (Error{Depth, c.rejectedAt}) {
+			t.Errorf("Parse() = %v at depth %d of %d, want an error at byte %d", err, c.depth, c.allowed, c.rejectedAt)
 		}
 	}
 	if err := d.Parse([]byte("7"), 0); err != nil {
-		t.Errorf("a scalar is 0 deep: %v", err)
+		t.Errorf("Parse(7) = %v at depth 0, want no error", err)
 	}
 }
 
+// TestErrorDoesNotQuote checks that an error does not contain any of the input.
 func TestErrorDoesNotQuote(t *testing.T) {
 	err := new(Doc).Parse([]byte(`{"secret":1,"secret":"canary"}`), 3)
 	if got, want := fmt.Sprint(err), "strictjson: duplicate_name at byte 12"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("the error is %q, want %q", got, want)
 	}
 }
 
-// TestSpecial tries every byte at every place, among bytes that may be passed over
-// and behind which anything may stand.
+// TestSpecial checks that special finds each byte that ends a plain string, at each position of a word.
 func TestSpecial(t *testing.T) {
 	for place := range 8 {
 		for b := range 256 {
 			for _, rest := range []byte(" !#[]az~\x7f") {
-				for _, behind := range []byte("\"\\ !\x00\x80\xff") {
+				for _, after := range []byte("\"\\ !\x00\x80\xff") {
 					word := bytes.Repeat([]byte{rest}, place)
-					word = append(append(word, byte(b)), bytes.Repeat([]byte{behind}, 7-place)...)
+					word = append(append(word, byte(b)), bytes.Repeat([]byte{after}, 7-place)...)
 					found := bits.TrailingZeros64(special(binary.LittleEndian.Uint64(word))) / 8
 					want := slices.IndexFunc(word, func(b byte) bool { return b < ' ' || b == '"' || b == '\\' || b >= 0x80 })
 					if want < 0 {
 						want = 8
 					}
 					if found != want {
-						t.Fatalf("special finds byte %d of %q, want %d", found, word, want)
+						t.Fatalf("special(%q) finds byte %d, want %d", word, found, want)
 					}
 				}
 			}
@@ -186,9 +189,9 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
-// TestTail puts every kind of string end at every distance from the end of the
-// input, where words of eight bytes no longer fit.
-func TestTail(t *testing.T) {
+// TestEndOfInput checks each kind of string end near the end of the input, where fewer than eight bytes
+// remain.
+func TestEndOfInput(t *testing.T) {
 	var d Doc
 	for length := range 40 {
 		for _, last := range []string{"", "z", `\n`, "é", "😀", `\u00e9`} {
@@ -200,17 +203,18 @@ func TestTail(t *testing.T) {
 			}
 			for _, bad := range []string{"\xff", "\x01", `\q`, `\ud800`, `\`} {
 				if d.Parse([]byte(`["`+text+bad+`"]`), 1) == nil || d.Parse([]byte(`{"`+text+bad+`":0}`), 1) == nil {
-					t.Errorf("%q was accepted after %q", bad, text)
+					t.Errorf("Parse() accepts %q after %q", bad, text)
 				}
 			}
 			repeated := fmt.Sprintf(`{%q:0,%q:0}`, "p"+strings.Repeat("x", length), "P"+strings.Repeat("X", length))
 			if err := d.Parse([]byte(repeated), 1); err == nil || err.(*Error).Reason != FoldedName {
-				t.Errorf("Parse(%q) = %v", repeated, err)
+				t.Errorf("Parse(%q) = %v, want %s", repeated, err, FoldedName)
 			}
 		}
 	}
 }
 
+// TestReuse checks that a Doc parses like a new one after any input.
 func TestReuse(t *testing.T) {
 	var d Doc
 	if d.Root().Exists() {
@@ -223,7 +227,7 @@ func TestReuse(t *testing.T) {
 			t.Errorf("Parse(%q) = %s, want %s", input, got, want)
 		}
 		if !slices.Equal(d.nodes, fresh.nodes) {
-			t.Errorf("Parse(%q) made another index the second time", input)
+			t.Errorf("Parse(%q) of a used Doc gives another index than of a new one", input)
 		}
 	}
 	d.Reset()
@@ -244,7 +248,7 @@ func TestParseDoesNotAllocate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+			t.Errorf("%s: Parse allocates %v times, want 0", name, n)
 		}
 	}
 }

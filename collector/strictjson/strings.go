@@ -9,22 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// eachByte times a byte is a word of eight of them.
+// eachByte multiplied by a byte is a word of eight such bytes.
 const eachByte = 0x0101010101010101
 
-// special has the high bit set in the lowest byte of w that cannot be passed
-// over in a string: quote, backslash, control character, not ASCII. (Bits above
-// that one may be wrong: the subtractions borrow.) Flipping bit 1 swaps the
-// quote with the space, so that one comparison finds quotes and controls; what is
-// not ASCII keeps its high bit in at least one of the two.
+// special sets the high bit of the lowest byte of w that needs attention in a string: a quote,
+// backslash, control character or non-ASCII byte. Higher bits may be wrong because the subtractions
+// borrow. Flipping bit 1 swaps the quote with the space, so that one comparison finds quotes and
+// control characters. A non-ASCII byte keeps its high bit in at least one of the two terms.
 func special(w uint64) uint64 {
 	quoteOrControl := (w ^ 0x02*eachByte) - 0x21*eachByte
 	backslash := (w ^ '\\'*eachByte) - eachByte
 	return (quoteOrControl | backslash) & (0x80 * eachByte)
 }
 
-// scanString reads the string whose opening quote is at i and returns the offset
-// after its closing quote, or -1 after fail, and the info of its node.
+// scanString parses the string whose opening quote is at i. It returns the offset after the closing
+// quote, or -1 after a failure, and the info of the string's node.
 func (d *Doc) scanString(i int) (end int, info uint32) {
 	data := d.data
 	info = uint32(String)
@@ -64,13 +63,12 @@ func (d *Doc) scanString(i int) (end int, info uint32) {
 	}
 }
 
-// unescape decodes the escape, or the two of a surrogate pair, that b begins
-// with. A half of a pair that stands alone is returned as it is; the size is 0
-// if it is no escape.
+// unescape decodes the escape, or the surrogate pair of two escapes, that b begins with. It returns
+// half of a surrogate pair as it is. The size is 0 if the escape is invalid.
 func unescape(b []byte) (r rune, size int) {
 	c := at(b, 1)
 	if c != 'u' {
-		r = short[c]
+		r = shortEscapes[c]
 		if r == 0 {
 			return 0, 0
 		}
@@ -81,7 +79,7 @@ func unescape(b []byte) (r rune, size int) {
 		return 0, 0
 	}
 	if utf16.IsSurrogate(r) && at(b, 6) == '\\' && at(b, 7) == 'u' {
-		low, _ := hex4(b[8:]) // 0 where malformed: no half of a pair
+		low, _ := hex4(b[8:]) // 0 if malformed, which completes no pair
 		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 			return pair, 12
 		}
@@ -89,7 +87,7 @@ func unescape(b []byte) (r rune, size int) {
 	return r, 6
 }
 
-var short = [256]rune{
+var shortEscapes = [256]rune{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
@@ -111,8 +109,7 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// appendDecoded appends the text of a string that was read without error, given
-// as sent but without its quotes.
+// appendDecoded appends the text of a valid string, which is given as sent and without its quotes.
 func appendDecoded(dst, sent []byte) []byte {
 	for {
 		plain := bytes.IndexByte(sent, '\\')
@@ -126,7 +123,7 @@ func appendDecoded(dst, sent []byte) []byte {
 	}
 }
 
-// decodesTo reports whether sent, as for appendDecoded, is the text s.
+// decodesTo reports whether a string, given as for appendDecoded, decodes to s.
 func decodesTo(sent []byte, s string) bool {
 	for {
 		plain := bytes.IndexByte(sent, '\\')

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Kind is what a Value is; the zero Kind is None.
+// Kind is the type of a Value. The zero Kind is None.
 type Kind uint8
 
 const (
@@ -26,9 +26,9 @@ const (
 	Object
 )
 
-// Value is a place in a Doc, valid until the Doc's next Parse or Reset; the zero
-// Value does not exist. Every method may be called on every Value: what it is not
-// answers like what it does not have.
+// Value is a value in a Doc. It is valid until the Doc's next Parse or Reset. The zero Value does not
+// exist. Every method may be called on every Value; for a value of the wrong kind, it returns a zero
+// result.
 type Value struct {
 	doc   *Doc
 	index uint32
@@ -62,10 +62,10 @@ func (d *Doc) is(index uint32, s string) bool {
 	return string(d.sent(index)) == s
 }
 
-// Exists reports whether there is a value; null is one.
+// Exists reports whether the value exists. A null exists.
 func (v Value) Exists() bool { return v.doc != nil }
 
-// Kind returns what the value is, None if it does not exist.
+// Kind returns the kind of the value, or None if it does not exist.
 func (v Value) Kind() Kind {
 	if v.doc == nil {
 		return None
@@ -73,8 +73,8 @@ func (v Value) Kind() Kind {
 	return v.node().kind()
 }
 
-// Get returns the member with exactly this decoded name, or a Value that does
-// not exist. It looks at the members in order and does not allocate.
+// Get returns the member with exactly this decoded name, or a Value that does not exist. It searches the
+// members in order and does not allocate.
 func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
@@ -93,8 +93,8 @@ func (v Value) Get(name string) Value {
 	return Value{}
 }
 
-// First returns the first of the named members that exists and is not null, or
-// a Value that does not exist. It does not allocate.
+// First returns the first of the named members that exists and is not null, or a Value that does not
+// exist. It does not allocate.
 func (v Value) First(names ...string) Value {
 	for _, name := range names {
 		if member := v.Get(name); member.Kind() > Null {
@@ -150,8 +150,8 @@ func (v Value) Raw() []byte {
 	return v.doc.raw(v.index)
 }
 
-// Text returns a string decoded, nil if it is none: borrowed from the input, or
-// newly allocated where the string has an escape.
+// Text returns the decoded text of a string, or nil. It is borrowed from the input, or newly allocated
+// if the string has an escape.
 func (v Value) Text() []byte {
 	if v.Kind() != String {
 		return nil
@@ -159,11 +159,10 @@ func (v Value) Text() []byte {
 	return v.doc.text(v.index)
 }
 
-// Escaped reports whether the value is a string with an escape, for which Text
-// allocates.
+// Escaped reports whether the value is a string with an escape, so that Text allocates.
 func (v Value) Escaped() bool { return v.Kind() == String && v.node().escaped() }
 
-// AppendText appends a string, decoded, to dst; nothing if it is none.
+// AppendText appends the decoded text of a string to dst. It appends nothing for any other value.
 func (v Value) AppendText(dst []byte) []byte {
 	if v.Kind() != String {
 		return dst
@@ -171,7 +170,7 @@ func (v Value) AppendText(dst []byte) []byte {
 	return appendDecoded(dst, v.doc.sent(v.index))
 }
 
-// String returns a string decoded, "" if it is none.
+// String returns the decoded text of a string, or "".
 func (v Value) String() string {
 	if v.Kind() != String {
 		return ""
@@ -184,7 +183,7 @@ func (v Value) Is(s string) bool {
 	return v.Kind() == String && v.doc.is(v.index, s)
 }
 
-// Bool returns a boolean; ok is false if the value is none.
+// Bool returns a boolean. ok is false if the value is not one.
 func (v Value) Bool() (value, ok bool) {
 	if v.Kind() != Bool {
 		return false, false
@@ -192,8 +191,7 @@ func (v Value) Bool() (value, ok bool) {
 	return v.Raw()[0] == 't', true
 }
 
-// Float returns the float64 nearest to a number; ok is false if the value is
-// none or the number is too large.
+// Float returns the float64 nearest to a number. ok is false if the value is not a number or too large.
 func (v Value) Float() (f float64, ok bool) {
 	if v.Kind() != Number {
 		return 0, false
@@ -205,8 +203,8 @@ func (v Value) Float() (f float64, ok bool) {
 	return f, true
 }
 
-// Int returns a number that is integral and fits, however it is written (1e3,
-// 1.0); ok is false for every other number and value.
+// Int returns a number that is integral and fits an int64, in any notation (1e3, 1.0). ok is false for
+// every other value.
 func (v Value) Int() (i int64, ok bool) {
 	if v.Kind() != Number {
 		return 0, false

@@ -21,20 +21,21 @@ func parse(t testing.TB, input string) Value {
 const event = `{"content":{"parts":[{"text":"Let me\nweigh"},{"functionCall":{"name":"transfer_to_agent","args":{}}}]},
 	"invocationId":"e-1","invocation_id":"e-2","finishReason":null,"finish_reason":"STOP","p\u0061rtial":true,"timestamp":1767081391.059711,"empty":""}`
 
+// TestWalk checks the members and elements of an event.
 func TestWalk(t *testing.T) {
 	root := parse(t, event)
 	parts := slices.Collect(root.Get("content").Get("parts").Elements())
 	if len(parts) != 2 || root.Get("content").Get("parts").Len() != 2 {
-		t.Fatalf("%d parts", len(parts))
+		t.Fatalf("there are %d parts, want 2", len(parts))
 	}
 	if got := parts[0].Get("text").String(); got != "Let me\nweigh" {
-		t.Errorf("text = %q", got)
+		t.Errorf("the text is %q", got)
 	}
 	if !parts[1].Get("functionCall").Get("name").Is("transfer_to_agent") {
-		t.Error("the name of the call is missing")
+		t.Error("the name of the call is not transfer_to_agent")
 	}
 	if args := parts[1].Get("functionCall").Get("args"); args.Kind() != Object || args.Len() != 0 || string(args.Raw()) != "{}" {
-		t.Errorf("args = %s", args.Raw())
+		t.Errorf("the arguments are %s, want {}", args.Raw())
 	}
 	if partial, ok := root.Get("partial").Bool(); !partial || !ok {
 		t.Error("a name with an escape is not found")
@@ -43,12 +44,12 @@ func TestWalk(t *testing.T) {
 	for name, value := range root.Members() {
 		names = append(names, name.String())
 		if name.Kind() != String || !value.Exists() || value != root.Get(name.String()) {
-			t.Errorf("member %s: %s", name.Raw(), value.Raw())
+			t.Errorf("Get(%s) is not the member's value %s", name.Raw(), value.Raw())
 		}
 	}
 	want := []string{"content", "invocationId", "invocation_id", "finishReason", "finish_reason", "partial", "timestamp", "empty"}
 	if diff := cmp.Diff(want, names); diff != "" || root.Len() != len(want) {
-		t.Errorf("Len() = %d, names: %s", root.Len(), diff)
+		t.Errorf("Len() = %d, want %d; the names differ (-want +got):\n%s", root.Len(), len(want), diff)
 	}
 	for range root.Members() {
 		break
@@ -58,6 +59,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// TestFirst checks that First returns the first member that exists and is not null.
 func TestFirst(t *testing.T) {
 	root := parse(t, event)
 	for _, c := range []struct {
@@ -66,7 +68,7 @@ func TestFirst(t *testing.T) {
 	}{
 		{[]string{"invocationId", "invocation_id"}, "e-1"},
 		{[]string{"invocation_id", "invocationId"}, "e-2"},
-		{[]string{"finishReason", "finish_reason"}, "STOP"}, // null gives way
+		{[]string{"finishReason", "finish_reason"}, "STOP"}, // null is skipped
 		{[]string{"missing", "finish_reason"}, "STOP"},
 	} {
 		if got := root.First(c.names...).String(); got != c.want {
@@ -79,14 +81,14 @@ func TestFirst(t *testing.T) {
 		}
 	}
 	if !root.First("missing", "empty").Is("") {
-		t.Error("an empty string gave way")
+		t.Error("First() skips an empty string")
 	}
 }
 
-// TestOfAnotherKind asks every kind for what it is not.
-func TestOfAnotherKind(t *testing.T) {
+// TestKinds checks the results of each method on a value of each kind.
+func TestKinds(t *testing.T) {
 	root := parse(t, `{"null":null,"bool":false,"number":-1.5,"string":"x","array":[7],"object":{"x":0}}`)
-	type answers struct {
+	type results struct {
 		Kind                 Kind
 		Exists, IsX, HasX    bool
 		Len, Walked          int
@@ -100,8 +102,8 @@ func TestOfAnotherKind(t *testing.T) {
 		Appended             string
 		FirstX, MissingChain bool
 	}
-	ask := func(v Value) answers {
-		a := answers{Kind: v.Kind(), Exists: v.Exists(), IsX: v.Is("x"), HasX: v.Get("x").Exists(), Len: v.Len(), Raw: string(v.Raw()),
+	call := func(v Value) results {
+		a := results{Kind: v.Kind(), Exists: v.Exists(), IsX: v.Is("x"), HasX: v.Get("x").Exists(), Len: v.Len(), Raw: string(v.Raw()),
 			String: v.String(), NoText: v.Text() == nil, Appended: string(v.AppendText([]byte("+"))), FirstX: v.First("y", "x").Exists(),
 			MissingChain: v.Get("y").First("z").Get("x").Exists()}
 		for range v.Members() {
@@ -115,7 +117,7 @@ func TestOfAnotherKind(t *testing.T) {
 		a.Int, a.IntOK = v.Int()
 		return a
 	}
-	for name, want := range map[string]answers{
+	for name, want := range map[string]results{
 		"missing": {NoText: true, Appended: "+"},
 		"null":    {Kind: Null, Exists: true, Raw: "null", NoText: true, Appended: "+"},
 		"bool":    {Kind: Bool, Exists: true, Raw: "false", NoText: true, Appended: "+", BoolOK: true},
@@ -124,15 +126,16 @@ func TestOfAnotherKind(t *testing.T) {
 		"array":   {Kind: Array, Exists: true, Raw: "[7]", NoText: true, Appended: "+", Len: 1, Walked: 1},
 		"object":  {Kind: Object, Exists: true, Raw: `{"x":0}`, NoText: true, Appended: "+", Len: 1, Walked: 1, HasX: true, FirstX: true},
 	} {
-		if diff := cmp.Diff(want, ask(root.Get(name))); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		if diff := cmp.Diff(want, call(root.Get(name))); diff != "" {
+			t.Errorf("%s: the results differ (-want +got):\n%s", name, diff)
 		}
 	}
-	if diff := cmp.Diff(answers{NoText: true, Appended: "+"}, ask(Value{})); diff != "" {
-		t.Errorf("the zero Value: %s", diff)
+	if diff := cmp.Diff(results{NoText: true, Appended: "+"}, call(Value{})); diff != "" {
+		t.Errorf("the results of the zero Value differ (-want +got):\n%s", diff)
 	}
 }
 
+// TestText checks texts with and without escapes.
 func TestText(t *testing.T) {
 	for sent, want := range map[string]string{
 		``: "", `plain`: "plain", `é😀`: "é😀", `\"\\\/\b\f\n\r\t`: "\"\\/\b\f\n\r\t", `a\u0041b`: "aAb", `\u00E9\u20ac`: "é€",
@@ -145,22 +148,22 @@ func TestText(t *testing.T) {
 			t.Errorf("%q: Text() = %q, String() = %q, want %q", sent, v.Text(), v.String(), want)
 		}
 		if !v.Is(want) {
-			t.Errorf("%q is not %q", sent, want)
+			t.Errorf("Is(%q) = false for %q", want, sent)
 		}
 		for _, other := range []string{want + "x", "x" + want, strings.ToUpper(want) + ".", sent + "y", want + "\x00"} {
 			if v.Is(other) {
-				t.Errorf("%q is %q", sent, other)
+				t.Errorf("Is(%q) = true for %q", other, sent)
 			}
 		}
 		if want != "" && (v.Is(want[:len(want)-1]) || v.Is(want[1:]) || v.Is("")) {
-			t.Errorf("%q is a part of itself", sent)
+			t.Errorf("Is() = true for a part of %q", sent)
 		}
 	}
 }
 
-// TestBorrow makes sure that a caller who appends to what it borrowed does not
-// write into the input.
-func TestBorrow(t *testing.T) {
+// TestAppendToText checks that Text and Raw share the input's memory, but that an append does not write into
+// it.
+func TestAppendToText(t *testing.T) {
 	input := []byte(`["a","b"]`)
 	var d Doc
 	if err := d.Parse(input, 1); err != nil {
@@ -178,6 +181,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
+// TestInt checks that Int reads a number exactly or not at all.
 func TestInt(t *testing.T) {
 	zeros := strings.Repeat("0", 400)
 	for number, want := range map[string]int64{
@@ -202,6 +206,7 @@ func TestInt(t *testing.T) {
 	}
 }
 
+// TestFloat checks that Float rejects numbers out of range.
 func TestFloat(t *testing.T) {
 	for number, want := range map[string]float64{
 		"0": 0, "1767081391.059711": 1767081391.059711, "-1e-3": -0.001, "1e308": 1e308, "1.7976931348623157e308": math.MaxFloat64,
@@ -246,30 +251,32 @@ func TestAccessorsDoNotAllocate(t *testing.T) {
 		},
 	} {
 		if n := testing.AllocsPerRun(100, access); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+			t.Errorf("%s allocates %v times, want 0", name, n)
 		}
 	}
 }
 
+// TestEscaped checks which values are strings with escapes.
 func TestEscaped(t *testing.T) {
 	for input, want := range map[string]bool{`"a"`: false, `"\u0061"`: true, `"ä"`: false, `1`: false, `["\n"]`: false} {
 		if got := parse(t, input).Escaped(); got != want {
-			t.Errorf("%s: %t", input, got)
+			t.Errorf("Escaped() of %s = %t, want %t", input, got, want)
 		}
 	}
 	if (Value{}).Escaped() {
-		t.Error("what does not exist has an escape")
+		t.Error("Escaped() = true for a missing value")
 	}
 }
 
-func TestHolds(t *testing.T) {
+// TestContains checks which values belong to a document.
+func TestContains(t *testing.T) {
 	var d, other Doc
 	for _, doc := range []*Doc{&d, &other} {
 		if err := doc.Parse([]byte(`{"a":[1]}`), 8); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if v := d.Root().Get("a"); !d.Holds(v) || other.Holds(v) || d.Holds(Value{}) {
-		t.Error("a value is not held by its document alone")
+	if v := d.Root().Get("a"); !d.Contains(v) || other.Contains(v) || d.Contains(Value{}) {
+		t.Error("Contains() is wrong for a value of this or of another document")
 	}
 }

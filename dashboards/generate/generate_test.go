@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the dashboards")
 
-// TestCheckedIn holds the dashboards that people import against what the generator writes.
+// TestCheckedIn compares the checked-in dashboards with the generated ones.
 func TestCheckedIn(t *testing.T) {
 	const folder = ".."
 	if *update {
@@ -28,7 +28,7 @@ func TestCheckedIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the generator writes: go run ./dashboards/generate -out dashboards", name)
+			t.Errorf("%s is out of date: go run ./dashboards/generate -out dashboards", name)
 		}
 	}
 	found, err := filepath.Glob(filepath.Join(folder, "*.json"))

@@ -1,4 +1,4 @@
-// Command generate writes Delegraph's Grafana dashboards into the folder that it is given.
+// Command generate writes Delegraph's Grafana dashboards into a folder.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
@@ -28,29 +29,45 @@ func write(folder string) error {
 	return err
 }
 
-// files are the dashboards by the names of their files.
+// files returns the encoded dashboards by file name.
 func files() (map[string][]byte, error) {
 	agents, errAgents := agentsDashboard().Encode()
 	itself, errItself := itselfDashboard().Encode()
 	return map[string][]byte{"agents.json": agents, "delegraph.json": itself}, errors.Join(errAgents, errItself)
 }
 
-// tag is that of all our dashboards, by which each links to the others.
+// tag is on all our dashboards. Each uses it to link to the others.
 const tag = "delegraph"
 
 func newDashboard(uid, title, description string, variables []grafana.Variable, rows []row) grafana.Dashboard {
 	return grafana.Dashboard{
 		UID: uid, Title: title, Description: description, Tags: []string{tag},
 		GraphTooltip: 1, Refresh: "30s", Time: grafana.Time{From: "now-3h", To: "now"},
-		Links: []grafana.Link{{Title: "Delegraph", Type: "dashboards", Icon: "external link", Tags: []string{tag}, IncludeVars: true, KeepTime: true}},
-		Templating: grafana.Templating{List: append([]grafana.Variable{{
+		Links:       []grafana.Link{{Title: "Delegraph", Type: "dashboards", Icon: "external link", Tags: []string{tag}, IncludeVars: true, KeepTime: true}},
+		Annotations: grafana.Annotations{List: []grafana.Annotation{alerts}},
+		Templating: grafana.Templating{List: slices.Concat([]grafana.Variable{{
 			Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1,
-		}}, variables...)},
+		}}, variables, []grafana.Variable{pageVariable})},
 		Panels: place(rows),
 	}
 }
 
-// variable is the values of a label. Where a series may lack it, all of them are any and none.
+// alerts marks the times at which an alert of ours began to fire. An alert that concerns no single source has no source label.
+var alerts = grafana.Annotation{
+	Name: "Alerts", Datasource: prometheus, Enable: true, IconColor: "red", Step: "60s",
+	Expr:        `ALERTS{alertname=~"Delegraph.*", alertstate="firing", namespace=~"$namespace", job=~"$job", source=~"$source|"}`,
+	TitleFormat: "{{alertname}}", TextFormat: "{{severity}} {{source}}", TagKeys: "severity,source",
+}
+
+// pageVariable is the address of Delegraph's page, to which panels link.
+var pageVariable = grafana.Variable{
+	Name: "delegraph", Label: "Page of Delegraph", Type: "textbox", Query: defaultPage, Current: &grafana.Option{Text: defaultPage, Value: defaultPage},
+}
+
+const defaultPage = "http://127.0.0.1:10477"
+
+// variable returns a variable whose values are those of a label. The selection All becomes the regular
+// expression all, which is ".*" if some series do not have the label.
 func variable(name, label, query, all string) grafana.Variable {
 	return grafana.Variable{
 		Name: name, Label: label, Type: "query", Query: query, Datasource: &prometheus,
@@ -58,7 +75,7 @@ func variable(name, label, query, all string) grafana.Variable {
 	}
 }
 
-// The variables. Every Delegraph has its build's series, whatever else it has.
+// The variables. They are read from delegraph_build_info where possible, because every instance has it.
 var (
 	namespaceVariable = variable("namespace", "Namespace", `label_values(delegraph_build_info, namespace)`, ".*")
 	jobVariable       = variable("job", "Job", `label_values(delegraph_build_info{namespace=~"$namespace"}, job)`, ".+")

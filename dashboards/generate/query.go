@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Grafana's own variables: the shortest window in which a rate is sound, the time from one point to the next, the same in
-// milliseconds, and the period shown.
+// Grafana's own variables: the shortest window in which a rate is reliable, the time between two
+// points, the same in milliseconds, and the period shown.
 const (
 	interval = "$__rate_interval"
 	point    = "$__interval"
@@ -14,55 +14,59 @@ const (
 	period   = "$__range"
 )
 
-// scope is the matchers of a dashboard's variables, and asks only of series that these select.
+// scope holds the label matchers of a dashboard's variables. Its methods build queries for the series
+// that the variables select.
 type scope []string
 
 func (s scope) of(metric string, matchers ...string) string {
 	return metric + "{" + strings.Join(append(s[:len(s):len(s)], matchers...), ", ") + "}"
 }
 
-// rate is a counter's by the second.
+// rate returns the rate of a counter per second.
 func (s scope) rate(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("rate(%s[%s])", s.of(counter, matchers...), interval))
 }
 
-// each is by how much a counter grew from one point to the next. The window of a rate is longer than that: what grew in it would
-// stand in several bars, and bars could not be added up.
+// each returns the growth of a counter between two points. An increase over the window of a rate,
+// which is longer, would show the same growth in several bars.
 func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
 }
 
-// eachFromFirst is each for a counter whose series begin with what they first count, which no rate has. A series is new where it was
-// not there one point ago; after a gap in the scrapes that is longer than five minutes, old series are new too.
+// eachFromFirst is like each, for a counter whose series do not start at zero: a rate misses their
+// first value. A series counts as new if it did not exist one point ago; after a gap in the scrapes of
+// more than five minutes, old series count as new too.
 func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
 	return sum(by, fmt.Sprintf("%s unless %s offset %s or rate(%s[%s]) * %s / 1000", series, series, point, series, interval, step))
 }
 
-// increase is by how much a counter grew in the period.
+// increase returns the growth of a counter in the period.
 func (s scope) increase(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), period))
 }
 
-// all is how much a counter counted in the period, with what its series began with, which no increase has: of what happened once,
-// the series begins at 1. A series is held to be new that was not there before the period, so a gap in the scrapes makes it too many.
+// all is like increase, for a counter whose series do not start at zero: an increase misses their
+// first value. A series counts as new if it did not exist before the period, so that a gap in the
+// scrapes makes the result too large.
 func (s scope) all(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
 	return sum(by, fmt.Sprintf("%s unless %s offset %s or increase(%s[%s])", series, series, period, series, period))
 }
 
-// latest is a gauge.
+// latest returns the value of a gauge.
 func (s scope) latest(by, gauge string, matchers ...string) string {
 	return sum(by, s.of(gauge, matchers...))
 }
 
-// histogram is a histogram by each name that it may have: which one is the choice of OTEL_SEMCONV_STABILITY_OPT_IN.
+// histogram holds the names that a histogram may have. OTEL_SEMCONV_STABILITY_OPT_IN selects one.
 type histogram []string
 
-// Histograms are asked for in both forms: by their classic series and, where a server scrapes only the native one, by that.
+// Queries of histograms read both forms: the classic series, and the native histogram in case the
+// server scrapes only that.
 
-// growth is by how much a histogram's series grew: by the second where it is drawn over time, and in all where it is said of the whole
-// period.
+// growth returns how much a histogram's series grew: per second for a panel over time, and in total if
+// the window is the whole period.
 func (s scope) growth(h histogram, suffix, window string, matchers ...string) string {
 	function := "rate"
 	if window == period {
@@ -75,20 +79,21 @@ func (s scope) growth(h histogram, suffix, window string, matchers ...string) st
 	return strings.Join(either, " or ")
 }
 
-// quantile is one of a histogram's, over the window.
+// quantile returns a quantile of a histogram over the window.
 func (s scope) quantile(q float64, by string, h histogram, window string, matchers ...string) string {
 	classic := sum(join(by, "le"), s.growth(h, "_bucket", window, matchers...))
 	native := sum(by, s.growth(h, "", window, matchers...))
 	return fmt.Sprintf("histogram_quantile(%g, %s) or histogram_quantile(%g, %s)", q, classic, q, native)
 }
 
-// count is the growth of a histogram's count.
+// count returns the growth of a histogram's count.
 func (s scope) count(by string, h histogram, window string, matchers ...string) string {
 	return s.part("count", by, h, window, matchers...)
 }
 
-// counted is by how much a histogram's count grew from one point to the next, with what new series began with where they are classic.
-func (s scope) counted(by string, h histogram, matchers ...string) string {
+// countFromFirst returns the growth of a histogram's count between two points. It includes the first
+// value of new classic series.
+func (s scope) countFromFirst(by string, h histogram, matchers ...string) string {
 	var either []string
 	for _, name := range h {
 		either = append(either, s.eachFromFirst(by, name+"_count", matchers...))
@@ -97,7 +102,7 @@ func (s scope) counted(by string, h histogram, matchers ...string) string {
 	return fmt.Sprintf("%s or histogram_count(%s) * %s / 1000", strings.Join(either, " or "), native, step)
 }
 
-// total is the growth of a histogram's sum.
+// total returns the growth of a histogram's sum.
 func (s scope) total(by string, h histogram, window string, matchers ...string) string {
 	return s.part("sum", by, h, window, matchers...)
 }
@@ -108,13 +113,14 @@ func (s scope) part(part, by string, h histogram, window string, matchers ...str
 	return fmt.Sprintf("(%s or histogram_%s(%s))", classic, part, native)
 }
 
-// mean is that of what a histogram measured; nothing where it measured nothing.
+// mean returns the mean of a histogram's observations, or nothing if there are none.
 func (s scope) mean(by string, h histogram, matchers ...string) string {
 	return fmt.Sprintf("%s / (%s > 0)", s.total(by, h, interval, matchers...), s.count(by, h, interval, matchers...))
 }
 
-// used is the rate of the tokens used, of a histogram whose label has their type, or of a counter of each type.
-func (s scope) used(by string) string {
+// tokens returns the rate of used tokens, from a histogram with a label for the type, or from one
+// counter for each type.
+func (s scope) tokens(by string) string {
 	const usage, label = "gen_ai_client_token_usage", "gen_ai_token_type"
 	counter := func(kind string) string {
 		return fmt.Sprintf(`label_replace(rate(%s[%s]), %q, %q, "", "")`, s.of("gen_ai_client_inference_usage_"+kind+"_tokens_total"), interval, label, kind)
@@ -123,7 +129,16 @@ func (s scope) used(by string) string {
 	return fmt.Sprintf("(%s or histogram_sum(%s))", classic, sum(by, s.growth(histogram{usage}, "", interval)))
 }
 
-// buckets is a histogram as a heat map shows it: both forms at once would be two maps.
+// outputTokens returns the rate of output tokens.
+func (s scope) outputTokens(by string) string {
+	const usage = "gen_ai_client_token_usage"
+	isOutput := `gen_ai_token_type="output"`
+	counter := fmt.Sprintf("rate(%s[%s])", s.of("gen_ai_client_inference_usage_output_tokens_total"), interval)
+	classic := sum(by, s.growth(histogram{usage}, "_sum", interval, isOutput)+" or "+counter)
+	return fmt.Sprintf("(%s or histogram_sum(%s))", classic, sum(by, s.growth(histogram{usage}, "", interval, isOutput)))
+}
+
+// buckets returns a histogram for a heat map. It uses one form only, because both would give two maps.
 func (s scope) buckets(h histogram, matchers ...string) string {
 	increase := func(suffix string) string {
 		return fmt.Sprintf("increase(%s[%s])", s.of(h[0]+suffix, matchers...), interval)
@@ -138,7 +153,7 @@ func sum(by, expr string) string {
 	return fmt.Sprintf("sum by (%s) (%s)", by, expr)
 }
 
-// share is a part of a whole: 0 where there is no part, nothing where there is no whole.
+// share returns part divided by whole: 0 if part has no series, and nothing if whole is 0.
 func share(part, whole string) string {
 	return fmt.Sprintf("(%s or 0 * %s) / (%s > 0)", part, whole, whole)
 }

@@ -1,4 +1,5 @@
-// Package query asks a Prometheus server the queries of a dashboard's panels as Grafana would, so that tests can check the answers.
+// Package query runs the queries of a dashboard's panels on a Prometheus server, as Grafana would.
+// Tests use it to check the results.
 package query
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/delegraph/delegraph/dashboards/grafana"
 )
 
-// View is the server and the settings with which a user looks at a dashboard.
+// View holds the server and the settings with which a user views a dashboard.
 type View struct {
 	Prometheus string            // base URL of the server
 	Variables  map[string]string // regular expressions by variable name; a variable without one matches everything
@@ -25,7 +26,8 @@ type View struct {
 	Rate       time.Duration // $__rate_interval
 }
 
-// Series is one series of an answer: floats, or a number of native histograms.
+// Series is one series of a result. It has floats or native histograms; of the latter only the number
+// is kept.
 type Series struct {
 	Labels     map[string]string
 	Values     []float64
@@ -34,7 +36,7 @@ type Series struct {
 
 var variable = regexp.MustCompile(`\$(\w+)|\$\{(\w+)\}`)
 
-// Expand replaces the variables of an expression by their values.
+// Expand replaces the variables in an expression with their values.
 func (v View) Expand(expr string) string {
 	return variable.ReplaceAllStringFunc(expr, func(name string) string {
 		switch name = strings.Trim(name, "${}"); {
@@ -57,8 +59,8 @@ func (v View) Expand(expr string) string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 
-// Ask runs the query of a panel's target. The error contains the expanded expression.
-func (v View) Ask(ctx context.Context, target grafana.Target) ([]Series, error) {
+// Query runs a target's query. An error contains the expanded expression.
+func (v View) Query(ctx context.Context, target grafana.Target) ([]Series, error) {
 	parameters := url.Values{"query": {v.Expand(target.Expr)}}
 	path := "/api/v1/query"
 	if target.Range {
@@ -104,7 +106,8 @@ func (v View) Ask(ctx context.Context, target grafana.Target) ([]Series, error) 
 	return all, nil
 }
 
-// TraceIDs returns the trace ids of the exemplars of the target's series, "" for an exemplar without one.
+// TraceIDs returns the trace id of each exemplar of the target's series, or "" for an exemplar that
+// has none.
 func (v View) TraceIDs(ctx context.Context, target grafana.Target) ([]string, error) {
 	parameters := url.Values{"query": {v.Expand(target.Expr)}, "start": {unix(v.From)}, "end": {unix(v.To)}}
 	var data []struct {
@@ -126,7 +129,8 @@ func (v View) get(ctx context.Context, path string, parameters url.Values, data 
 	return Fetch(ctx, v.Prometheus+path+"?"+parameters.Encode(), data)
 }
 
-// Fetch requests a URL of Prometheus' API and decodes the data of its answer. The error is the server's own if it gives one.
+// Fetch requests a URL of the Prometheus API and decodes the data of the response. It returns the
+// server's own error if there is one.
 func Fetch(ctx context.Context, address string, data any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -149,7 +153,7 @@ func Fetch(ctx context.Context, address string, data any) error {
 	return json.Unmarshal(answer.Data, data)
 }
 
-// sample is the value of a pair [time, "value"].
+// sample is the value in a pair [time, "value"].
 type sample float64
 
 func (s *sample) UnmarshalJSON(b []byte) error {

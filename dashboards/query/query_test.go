@@ -37,7 +37,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestQuery(t *testing.T) {
 	v := newView(t, map[string]string{
 		"/api/v1/query_range lines": `{"data":{"result":[
 			{"metric":{"agent":"b"},"values":[[1772366400,"1.5"],[1772366410.5,"NaN"]]},
@@ -56,13 +56,13 @@ func TestAsk(t *testing.T) {
 		}},
 		{grafana.Target{Expr: "now"}, []query.Series{{Labels: map[string]string{}, Values: []float64{7}}, {Labels: map[string]string{}, Histograms: 1}}},
 	} {
-		got, err := v.Ask(t.Context(), test.target)
+		got, err := v.Query(t.Context(), test.target)
 		same := cmp.Comparer(func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 		if diff := cmp.Diff(test.want, got, same); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", test.target.Expr, err, diff)
 		}
 	}
-	if _, err := v.Ask(t.Context(), grafana.Target{Expr: "("}); err == nil || !strings.Contains(err.Error(), "(: parse error") {
+	if _, err := v.Query(t.Context(), grafana.Target{Expr: "("}); err == nil || !strings.Contains(err.Error(), "(: parse error") {
 		t.Errorf("a query that the server refuses: %v", err)
 	}
 	if ids, err := v.TraceIDs(t.Context(), grafana.Target{Expr: "linked"}); err != nil || !slices.Equal(ids, []string{"t", ""}) {

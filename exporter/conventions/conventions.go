@@ -1,5 +1,5 @@
-// Package conventions holds the names that the OpenTelemetry GenAI conventions give to spans and metrics: one table for each version
-// that Delegraph emits.
+// Package conventions holds the names of spans, attributes and metrics in the OpenTelemetry GenAI
+// conventions, with one table for each version that Delegraph emits.
 package conventions
 
 import (
@@ -10,13 +10,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Variable is the environment variable that chooses a table. Its value is a list of words, each for the instrumentations that know it.
-const Variable = "OTEL_SEMCONV_STABILITY_OPT_IN"
+// OptInVariable is the environment variable that selects a table. Its value is a comma-separated
+// list of words; each instrumentation reads the words that it knows.
+const OptInVariable = "OTEL_SEMCONV_STABILITY_OPT_IN"
 
-// newest is the word that asks for Latest.
+// newest is the word that selects Latest.
 const newest = "gen_ai_latest_experimental"
 
-// Choose returns the table that a value of Variable asks for.
+// Choose returns the table selected by a value of OptInVariable.
 func Choose(optIn string) Table {
 	for word := range strings.SplitSeq(optIn, ",") {
 		if strings.TrimSpace(word) == newest {
@@ -26,7 +27,7 @@ func Choose(optIn string) Table {
 	return Released()
 }
 
-// Table is one version of the conventions. What has no name in it is not emitted.
+// Table holds the names of one version of the conventions. What has no name in it is not emitted.
 type Table struct {
 	Version   string
 	SchemaURL string
@@ -36,7 +37,8 @@ type Table struct {
 	EvaluationEvent string // of a span
 }
 
-// Attributes are names of attributes of spans. Those of metrics are the same; Prometheus has them with underscores.
+// Attributes holds the names of attributes, for spans and metrics. Prometheus has underscores in
+// them.
 type Attributes struct {
 	OperationName, ErrorType, ConversationID, SessionID attribute.Key
 	AgentName, WorkflowName                             attribute.Key
@@ -51,22 +53,23 @@ type Attributes struct {
 	EvaluationName, EvaluationScore, EvaluationLabel, EvaluationExplanation attribute.Key
 }
 
-// Metrics are names of metrics, as OTLP has them.
+// Metrics holds the names of metrics over OTLP.
 type Metrics struct {
 	AgentDuration, WorkflowDuration, ToolDuration, InferenceDuration, FirstChunk string // histograms, in seconds
 
-	InferenceCalls, ToolCalls string // histograms of the calls of one agent's invocation
-	Tokens                    []Tokens
+	InferenceCalls, ToolCalls string // histograms of the calls of one agent invocation
+	Tokens                    []TokenMetric
 }
 
-// Tokens is a metric of the tokens that models used. Several can be one metric whose label tells them apart.
-type Tokens struct {
-	Name  string
-	Help  string
-	Of    func(event.Usage) event.Count
-	Total bool               // a counter of all tokens; otherwise a histogram of the tokens of each response
-	Runs  bool               // also the usage of whole runs, where the protocol ties it to no response
-	Label attribute.KeyValue // of every series
+// TokenMetric describes how one kind of token is recorded. Several kinds can share one metric, with
+// a label that tells them apart.
+type TokenMetric struct {
+	Name         string
+	Help         string
+	Count        func(event.Usage) event.Count
+	IsCounter    bool               // a counter of all tokens; otherwise a histogram of the tokens of each response
+	IncludesRuns bool               // also records usage that the protocol reports only for a whole run
+	Label        attribute.KeyValue // on every series
 }
 
 func input(u event.Usage) event.Count     { return u.Input }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
-	convention "go.opentelemetry.io/otel/semconv/v1.41.0" // the last with the GenAI names, which then moved to a repository of their own
+	convention "go.opentelemetry.io/otel/semconv/v1.41.0" // the last version with the GenAI names, which then moved to their own repository
 	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// released are the names of the semconv package, by the fields of the tables.
+// released maps the fields of the tables to the names in the semconv package.
 var released = map[string]string{
 	"SchemaURL":             convention.SchemaURL,
 	"OperationName":         string(convention.GenAIOperationNameKey),
@@ -44,7 +44,7 @@ var released = map[string]string{
 	"Tokens":                genaiconv.ClientTokenUsage{}.Name(),
 }
 
-// unreleased are the fields whose names the semconv package lacks, with the reason.
+// unreleased maps the fields whose names the semconv package lacks to the reason.
 var unreleased = map[string]string{
 	"Version":          "part of its path",
 	"EvaluationEvent":  "an event's name, which it does not have",
@@ -57,7 +57,7 @@ var unreleased = map[string]string{
 	"WorkflowDuration": "later, open-telemetry/semantic-conventions-genai#341",
 }
 
-// names returns the names of a table, by field.
+// names returns the names of a table by field.
 func names(t *testing.T, table any) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -71,7 +71,7 @@ func names(t *testing.T, table any) map[string]string {
 			all[field.Name] = value.String()
 		case field.Name == "Tokens":
 			var list []string
-			for _, tokens := range value.Interface().([]Tokens) {
+			for _, tokens := range value.Interface().([]TokenMetric) {
 				list = append(list, tokens.Name)
 			}
 			all[field.Name] = list[0]
@@ -85,7 +85,7 @@ func names(t *testing.T, table any) map[string]string {
 	return all
 }
 
-// TestReleased holds every name of the table against the semconv package of its version.
+// TestReleased compares every name of the table with the semconv package of its version.
 func TestReleased(t *testing.T) {
 	ours := names(t, Released())
 	for field, name := range ours {
@@ -113,7 +113,8 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// TestLatest holds all that differs from the release, as docs/gen-ai/non-normative/migration.md of the conventions' repository has it.
+// TestLatest checks every difference from the release, as listed in docs/gen-ai/non-normative/migration.md of the conventions'
+// repository.
 func TestLatest(t *testing.T) {
 	before, after := names(t, Released()), names(t, Latest())
 	changed := map[string]string{}
@@ -135,13 +136,13 @@ func TestLatest(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	for _, tokens := range Latest().Tokens {
-		if modality := attribute.String("gen_ai.token.modality", "unknown"); tokens.Total != (tokens.Label == modality) || tokens.Total != tokens.Runs {
+		if modality := attribute.String("gen_ai.token.modality", "unknown"); tokens.IsCounter != (tokens.Label == modality) || tokens.IsCounter != tokens.IncludesRuns {
 			t.Errorf("%+v: a counter, and only one, has a modality and counts whole runs", tokens)
 		}
 	}
 }
 
-// TestTokens has each metric of tokens count its own kind.
+// TestTokens checks that each metric of tokens counts its own kind.
 func TestTokens(t *testing.T) {
 	u := event.Usage{Input: event.Count{N: 1}, Output: event.Count{N: 2}, CacheRead: event.Count{N: 3}, Reasoning: event.Count{N: 4}}
 	for _, c := range []struct {
@@ -150,7 +151,7 @@ func TestTokens(t *testing.T) {
 	}{{Released(), []int64{1, 2}}, {Latest(), []int64{1, 2, 3, 4, 1, 2}}} {
 		var got []int64
 		for _, tokens := range c.table.Tokens {
-			got = append(got, tokens.Of(u).N)
+			got = append(got, tokens.Count(u).N)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, not %v", c.table.Version, got, c.want)

@@ -2,12 +2,11 @@ package conventions
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Released returns the names of semantic conventions 1.41, the last release with the GenAI names and what backends read today. Names
-// that it lacks are those of Latest, because nothing else names these things.
+// Released returns the names of semantic conventions 1.41, the last release that contains the GenAI
+// names and the one that backends read today. Names that it lacks are taken from Latest.
 func Released() Table {
 	const usage = "gen_ai.client.token.usage"
-	const usageHelp = "Tokens of a model response, by type, or of a whole run if its protocol does not tie them to a response. " +
-		"Counts that are not in the stream are left out. The model is the one that answered, as the stream names it."
+	const usageHelp = "Tokens of a model response, or of a run if its protocol reports usage only per run."
 	const tokenType = attribute.Key("gen_ai.token.type")
 	return Table{
 		Version:         "1.41.0",
@@ -20,7 +19,7 @@ func Released() Table {
 			SessionID:      "session.id",
 			AgentName:      "gen_ai.agent.name",
 			WorkflowName:   "gen_ai.workflow.name",
-			// In no version: proposed in open-telemetry/semantic-conventions-genai#98, and under other names in #447.
+			// Not in any version: proposed in open-telemetry/semantic-conventions-genai#98, and under other names in #447.
 			HandoffSource:         "gen_ai.agent.handoff.source.name",
 			HandoffTarget:         "gen_ai.agent.handoff.target.name",
 			ToolName:              "gen_ai.tool.name",
@@ -49,9 +48,9 @@ func Released() Table {
 			FirstChunk:        "gen_ai.client.operation.time_to_first_chunk",
 			InferenceCalls:    "gen_ai.invoke_agent.inference_calls",
 			ToolCalls:         "gen_ai.invoke_agent.tool_calls",
-			Tokens: []Tokens{
-				{Name: usage, Help: usageHelp, Of: input, Runs: true, Label: tokenType.String("input")},
-				{Name: usage, Help: usageHelp, Of: output, Runs: true, Label: tokenType.String("output")},
+			Tokens: []TokenMetric{
+				{Name: usage, Help: usageHelp, Count: input, IncludesRuns: true, Label: tokenType.String("input")},
+				{Name: usage, Help: usageHelp, Count: output, IncludesRuns: true, Label: tokenType.String("output")},
 			},
 		},
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/conventions"
 )
 
-// The metrics of the conventions by their names in a scrape, and their attributes by the labels that these are there: those of every
-// table, whichever is in use.
+// Metrics of the conventions by their Prometheus names, and attributes by their Prometheus labels.
+// Both cover all tables, whichever is in use.
 var sent, attributeOf = byScrapedName(conventions.Released(), conventions.Latest())
 
 func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional, attributes map[string]string) {
@@ -34,7 +34,7 @@ func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional
 	return metrics, attributes
 }
 
-// unit returns a metric's unit by UCUM, which OpenTelemetry has beside the name.
+// unit returns the UCUM unit of a metric, which OpenTelemetry keeps apart from the name.
 func unit(name string) string {
 	switch base := strings.TrimSuffix(name, "_total"); {
 	case sent[name].unit != "":
@@ -49,7 +49,7 @@ func unit(name string) string {
 	return ""
 }
 
-// bridge hands over what a scrape would show, in OpenTelemetry's form.
+// bridge produces, in OpenTelemetry's form, what a scrape would return.
 type bridge struct {
 	sdkmetric.Producer
 	scope  instrumentation.Scope
@@ -79,8 +79,9 @@ func (b bridge) Produce(ctx context.Context) (scopes []metricdata.ScopeMetrics, 
 	return scopes, err
 }
 
-// finish sets what the bridge leaves out, and makes bytes of exemplars' ids, which it copies as the text that they are in
-// Prometheus: a collector refuses all that comes with one.
+// finish sets the unit and name, which the bridge leaves out, and decodes the ids of exemplars. The
+// bridge copies ids as the hexadecimal text that Prometheus has, and a collector rejects a whole
+// request with such an id.
 func finish(m *metricdata.Metrics) {
 	name := m.Name
 	m.Unit = unit(name)
@@ -104,20 +105,21 @@ func binary(text []byte) []byte {
 	return id
 }
 
-// prepared is a registry whose labels are named and whose histograms are formed as OpenTelemetry's are to be.
+// prepared is a registry whose labels are renamed to attributes, and whose histograms are classic
+// unless native is set.
 type prepared struct {
 	prometheus.Gatherer
 	native bool
 }
 
-// Gather reads the registry. What it changes is the caller's, except for the labels.
+// Gather reads the registry. The caller owns the result, except for the labels.
 func (p prepared) Gather() ([]*dto.MetricFamily, error) {
 	families, err := p.Gatherer.Gather()
 	for _, f := range families {
 		for _, m := range f.Metric {
 			m.Label = attributes(m.Label)
 			if h := m.Histogram; h != nil && !p.native {
-				// By these the bridge knows a native one.
+				// The bridge takes a histogram with these fields for a native one.
 				h.ZeroThreshold, h.ZeroCount, h.PositiveSpan, h.NegativeSpan = nil, nil, nil, nil
 			}
 		}
@@ -125,7 +127,7 @@ func (p prepared) Gather() ([]*dto.MetricFamily, error) {
 	return families, err
 }
 
-// attributes names labels, without those that are empty: to Prometheus, they are not there.
+// attributes renames labels to attributes and drops empty ones, which Prometheus treats as absent.
 func attributes(labels []*dto.LabelPair) (out []*dto.LabelPair) {
 	for _, l := range labels {
 		if key, ok := attributeOf[l.GetName()]; ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// produced is what a registry gives by the bridge, by name.
+// produced returns the metrics of a registry as the bridge produces them, by name.
 func produced(t *testing.T, reg prometheus.Gatherer, native bool) map[string]metricdata.Metrics {
 	t.Helper()
 	scopes, err := newBridge(reg, testSettings, native).Produce(t.Context())
@@ -28,15 +28,15 @@ func produced(t *testing.T, reg prometheus.Gatherer, native bool) map[string]met
 	all := map[string]metricdata.Metrics{}
 	for _, m := range scopes[0].Metrics {
 		if _, twice := all[m.Name]; twice {
-			t.Errorf("%s is there twice", m.Name)
+			t.Errorf("%s was produced twice", m.Name)
 		}
 		all[m.Name] = m
 	}
 	return all
 }
 
-// atPrometheus makes of an OpenTelemetry name what a Prometheus that takes OTLP makes of it: underscores, the unit and the type, unless
-// they are there.
+// atPrometheus returns the name that a Prometheus gives to an OpenTelemetry metric that it receives over OTLP: with underscores,
+// and with the unit and type as suffixes.
 func atPrometheus(m metricdata.Metrics) string {
 	name := strings.ReplaceAll(m.Name, ".", "_")
 	total := ""
@@ -53,8 +53,8 @@ func atPrometheus(m metricdata.Metrics) string {
 	return name + total
 }
 
-// TestBothPaths shows that every metric goes over OTLP, with every series and value, in both forms of histograms, and that a
-// Prometheus at the other end has it under the name that a scrape has.
+// TestBothPaths checks that every metric is sent over OTLP with every series and value, in both forms of histograms, and that a
+// receiving Prometheus stores it under the same name as a scraping one.
 func TestBothPaths(t *testing.T) {
 	reg := all(t)
 	families, err := reg.Gather()
@@ -82,7 +82,7 @@ func TestBothPaths(t *testing.T) {
 	}
 }
 
-// withoutEmpty leaves the empty labels of a series out: they say the same as none.
+// withoutEmpty removes empty labels from a series: an empty label equals a missing one.
 func withoutEmpty(s string) string {
 	labels, value, _ := strings.Cut(s, "\" ")
 	if value == "" {
@@ -92,7 +92,7 @@ func withoutEmpty(s string) string {
 	return strings.Join(kept, ",") + " " + value
 }
 
-// points are a metric's, in the form and the words of series.
+// points returns the points of a metric in the notation of series.
 func points(m metricdata.Metrics) (out []string) {
 	add := func(labels []string, value string) { out = append(out, strings.Join(labels, ",")+" "+value) }
 	switch data := m.Data.(type) {
@@ -117,7 +117,7 @@ func points(m metricdata.Metrics) (out []string) {
 	return out
 }
 
-// labelled are attributes by the names that labels have.
+// labelled returns attributes with the names of labels.
 func labelled(attributes []attribute.KeyValue) (out []string) {
 	for _, a := range attributes {
 		out = append(out, fmt.Sprintf("%s=%q", strings.ReplaceAll(string(a.Key), ".", "_"), a.Value.AsString()))
@@ -125,7 +125,7 @@ func labelled(attributes []attribute.KeyValue) (out []string) {
 	return out
 }
 
-// TestConventionalNames holds the words of the conventions that a user of OpenTelemetry looks for.
+// TestConventionalNames checks the OTLP names of the conventions' metrics.
 func TestConventionalNames(t *testing.T) {
 	sent := produced(t, all(t), false)
 	for name, want := range map[string]string{
@@ -155,7 +155,7 @@ func TestConventionalNames(t *testing.T) {
 	}
 }
 
-// TestHistogramForms shows both forms: with the buckets of the conventions and exemplars that lead to spans, or exponential.
+// TestHistogramForms checks explicit buckets with exemplars, and exponential histograms.
 func TestHistogramForms(t *testing.T) {
 	m, reg := newTest(10, 100)
 	r := run()

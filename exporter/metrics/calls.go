@@ -8,24 +8,25 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// made counts the calls that an agent made by itself.
+// made counts the calls that one agent made itself.
 type made struct{ inference, tools int }
 
 func (n made) plus(m made) made { return made{n.inference + m.inference, n.tools + m.tools} }
 
-// calls counts by the agent's operation, until that ends. There are no more than the tracker holds operations open.
+// calls counts calls by the agent's operation until that operation ends. The tracker's limit on
+// open operations bounds it.
 type calls struct {
 	mu   sync.Mutex
-	runs map[*tracker.Run]runCalls // of those that are open; the id of a run's own operation may change
+	runs map[*tracker.Run]runCalls // open runs; the id of a run's root operation may change
 }
 
-// runCalls are the calls of one run.
+// runCalls holds the calls of one run.
 type runCalls struct {
 	open map[tracker.SpanID]made // by the agent's operation
 	all  made
 }
 
-// add counts a call for the operation above it.
+// add counts a call for its parent operation.
 func (c *calls) add(r *tracker.Run, op *tracker.Operation, n made) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +39,7 @@ func (c *calls) add(r *tracker.Run, op *tracker.Operation, n made) {
 	c.runs[r] = run
 }
 
-// take returns what an operation that has ended counted.
+// take removes and returns the count of an operation that has ended.
 func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +49,7 @@ func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 	return n
 }
 
-// takeRun returns what a run that has ended counted.
+// takeRun removes and returns the count of a run that has ended.
 func (c *calls) takeRun(r *tracker.Run) made {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,8 +58,9 @@ func (c *calls) takeRun(r *tracker.Run) made {
 	return n
 }
 
-// countCalls measures how many calls an invocation of an agent, or a run, made. Some protocols show no model calls and some no tools, so
-// nothing is measured where nothing was seen; but where model calls are seen, and no tool calls, none were made.
+// countCalls records the number of calls of an agent invocation or a run. Some protocols show no
+// model calls and some no tool calls, so nothing is recorded if no call was seen. If model calls
+// were seen and tool calls were not, the number of tool calls is recorded as 0.
 func countCalls(inference, tools *family[prometheus.Observer], source, agent string, n made) {
 	if n.inference > 0 {
 		inference.with(source, agent).Observe(float64(n.inference))
@@ -68,9 +70,9 @@ func countCalls(inference, tools *family[prometheus.Observer], source, agent str
 	}
 }
 
-// observeDelegation measures how deep a run delegated.
+// observeDelegation records how deep a run delegated.
 func (m *Metrics) observeDelegation(r *tracker.Run, agent string) {
-	if depth, known := r.Depth(); known {
+	if depth, known := r.DelegationDepth(); known {
 		m.delegationDepth.with(r.Source, agent).Observe(float64(depth))
 	}
 }

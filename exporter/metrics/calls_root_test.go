@@ -10,12 +10,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestCallsBelowAnotherRoot has a run whose own operation turns out to be another than at first: its calls count all the same, and nothing
-// is left of them.
+// TestCallsBelowAnotherRoot checks that calls count if the root operation of their run changes later, and that nothing is kept
+// for them.
 func TestCallsBelowAnotherRoot(t *testing.T) {
 	m, reg := newTest(10, 100)
-	tr := tracker.New(tracker.Settings{MaxOpen: 3, MaxOperations: 50, MaxFacts: 10, Idle: time.Minute}, m, m)
-	s := &event.Stream{Source: "s", Dialect: "adk", Live: true, Answer: true, Opened: start, Identity: event.Identity{App: "app"}}
+	tr := tracker.New(tracker.Settings{MaxOpenRuns: 3, MaxOperations: 50, MaxFacts: 10, IdleTimeout: time.Minute}, m, m)
+	s := &event.Stream{Source: "s", Dialect: "adk", Live: true, SingleRun: true, OpenedAt: start, Identity: event.Identity{App: "app"}}
 	tr.Open(s)
 	for _, agent := range []string{"app", "other", "third"} {
 		b := &event.Batch{Stream: s, Agent: agent, Place: new(wire.Places).Of(wire.Speaker{Author: agent}), Received: start}

@@ -11,8 +11,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// invocations is a run of the agent a, which makes three model calls, one of which fails, and calls two tools, one of which is the
-// agent b. That makes one model call. Of c, which control is handed to, only a tool call is seen, and of d nothing.
+// invocations sends a run of agent a. It makes three model calls, one of which fails, and calls two tools. One of the tools is
+// agent b, which makes one model call. Control is then transferred to c, of which only a tool call is seen, and to d, of which
+// nothing is seen.
 func invocations(m *Metrics) {
 	r := run()
 	agent := func(id byte, name string) *tracker.Operation {
@@ -37,7 +38,7 @@ func invocations(m *Metrics) {
 	m.RunEnded(r)
 }
 
-// TestInvocations tells two invocations of an agent apart, and the runs of one.
+// TestInvocations checks that the calls of two invocations of an agent are counted separately.
 func TestInvocations(t *testing.T) {
 	m, reg := newTest(10, 100)
 	invocations(m)
@@ -48,16 +49,16 @@ func TestInvocations(t *testing.T) {
 	}
 }
 
-// TestCallsAreForgotten has runs that end in every way, with agents and calls that nothing ended: what counts their calls is empty after
-// them, and while they are open it has no more than the operations that are.
+// TestCallsAreForgotten ends runs in every way, with agents and calls still open, and checks that no call counters are left.
+// While the runs are open, at most one counter exists for each open operation.
 func TestCallsAreForgotten(t *testing.T) {
 	m, _ := newTest(10, 100)
 	const most = 20
-	tr := tracker.New(tracker.Settings{MaxOpen: 3, MaxOperations: most, MaxFacts: 10, Idle: time.Minute}, m, m)
+	tr := tracker.New(tracker.Settings{MaxOpenRuns: 3, MaxOperations: most, MaxFacts: 10, IdleTimeout: time.Minute}, m, m)
 	now := start
 	ends := []event.End{event.EndOfStream, event.EndClientLeft, event.EndBroken, event.EndShutdown, event.EndUnobserved}
 	for i, end := range ends {
-		s := &event.Stream{Source: "s", Dialect: "adk", Nonce: fmt.Sprint(i), Live: true, Answer: true, Opened: now, Identity: event.Identity{App: "app"}}
+		s := &event.Stream{Source: "s", Dialect: "adk", Nonce: fmt.Sprint(i), Live: true, SingleRun: true, OpenedAt: now, Identity: event.Identity{App: "app"}}
 		tr.Open(s)
 		for n := range 50 {
 			b := &event.Batch{Stream: s, Received: now, Agent: []string{"a", "b"}[n%2], Branch: []string{"", "b"}[n%2]}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,18 +21,19 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// Delivery sends what a scrape would show, at intervals, besides its being scraped.
+// Delivery sends, at intervals, the metrics that a scrape would return.
 type Delivery struct {
 	provider *sdkmetric.MeterProvider
 	to       []*outages
 }
 
-// Describe makes the resource: who sends.
-type Describe func(context.Context) (*resource.Resource, error)
+// ResourceFunc returns the OpenTelemetry resource that describes this process.
+type ResourceFunc func(context.Context) (*resource.Resource, error)
 
-// NewDelivery sends to whom OTEL_METRICS_EXPORTER says: OTLP over gRPC or HTTP, the console, or nobody where it says nothing. How
-// and whereto is in the rest of the OTEL_* environment, and nothing of it is read where nobody gets anything.
-func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, describe Describe, logger *slog.Logger) (*Delivery, error) {
+// NewDelivery sends metrics to the exporters named by OTEL_METRICS_EXPORTER: OTLP over gRPC or
+// HTTP, or the console. Without that variable it sends nothing and reads no other variable. The
+// rest of the OTEL_* environment configures the exporters.
+func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, describe ResourceFunc, logger *slog.Logger) (*Delivery, error) {
 	to, often, err := receivers(ctx, env, s, g, logger)
 	if err != nil || len(to) == 0 {
 		return &Delivery{provider: sdkmetric.NewMeterProvider()}, err
@@ -43,7 +45,7 @@ func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g promet
 	return deliver(described, often, to...), nil
 }
 
-// receivers are those who get metrics, and how often.
+// receivers returns the configured exporters and the reader options that set the interval.
 func receivers(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, logger *slog.Logger) (all []*outages, often []sdkmetric.PeriodicReaderOption, err error) {
 	names, err := exporterNames(env)
 	if err != nil || len(names) == 0 {
@@ -52,11 +54,11 @@ func receivers(ctx context.Context, env otlp.Environment, s Settings, g promethe
 	if often, err = schedule(env); err != nil {
 		return nil, nil, err
 	}
-	source := newBridge(g, s, env.Word(aggregation) == exponential)
+	source := newBridge(g, s, env.Enum(aggregation) == exponential)
 	for _, name := range names {
 		to := &outages{Producer: source, backend: "standard output", logger: logger}
 		if name == "otlp" {
-			to.Exporter, to.backend, err = newOTLP(ctx, env)
+			to.Exporter, to.backend, err = newOTLP(ctx, env, s.OTLPClient)
 		} else {
 			to.Exporter, err = stdoutmetric.New()
 		}
@@ -68,8 +70,8 @@ func receivers(ctx context.Context, env otlp.Environment, s Settings, g promethe
 	return all, often, nil
 }
 
-// batchSize is how many series are sent at once. Servers take 4 MiB of gRPC by default, and the longest names make a histogram's
-// series 2 KiB.
+// batchSize is the number of series sent at once. Servers accept 4 MiB over gRPC by default, and
+// with the longest names a series of a histogram takes 2 KiB.
 const batchSize = 1000
 
 func deliver(described *resource.Resource, often []sdkmetric.PeriodicReaderOption, all ...*outages) *Delivery {
@@ -82,7 +84,7 @@ func deliver(described *resource.Resource, often []sdkmetric.PeriodicReaderOptio
 	return &Delivery{sdkmetric.NewMeterProvider(options...), all}
 }
 
-// Shutdown sends what there is to say since the last interval, until the context ends.
+// Shutdown sends what was recorded since the last interval, until the context ends.
 func (d *Delivery) Shutdown(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
@@ -95,15 +97,15 @@ func (d *Delivery) Shutdown(ctx context.Context) error {
 	select {
 	case err := <-done:
 		return err
-	case <-ctx.Done(): // an exporter that does not heed its context, such as a console that nobody reads, is left behind
+	case <-ctx.Done(): // do not wait for an exporter that ignores its context, such as a blocked console
 		return ctx.Err()
 	}
 }
 
-// exporterNames reads OTEL_METRICS_EXPORTER, a list as the specification allows. The word prometheus asks for what is there in
-// any case.
+// exporterNames reads OTEL_METRICS_EXPORTER, which may be a list. The value prometheus is accepted
+// and adds nothing, because the Prometheus endpoint always exists.
 func exporterNames(env otlp.Environment) (names []string, err error) {
-	said := env.Word("OTEL_METRICS_EXPORTER")
+	said := env.Enum("OTEL_METRICS_EXPORTER")
 	if env.Disabled() || said == "" || said == "none" {
 		return nil, nil
 	}
@@ -113,14 +115,14 @@ func exporterNames(env otlp.Environment) (names []string, err error) {
 			names = append(names, name)
 		case "prometheus":
 		default:
-			return nil, fmt.Errorf("OTEL_METRICS_EXPORTER=%s is not supported: use none, or otlp, console and prometheus, with commas between", said)
+			return nil, fmt.Errorf("OTEL_METRICS_EXPORTER=%s is not supported: use none, or a comma-separated list of otlp, console and prometheus", said)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
 
-// schedule reads OTEL_METRIC_EXPORT_*, of which the SDK passes over what it cannot read.
+// schedule reads OTEL_METRIC_EXPORT_*. The SDK would ignore values that it cannot parse.
 func schedule(env otlp.Environment) ([]sdkmetric.PeriodicReaderOption, error) {
 	const day = int(24 * time.Hour / time.Millisecond)
 	interval, err := env.Number("OTEL_METRIC_EXPORT_INTERVAL", "milliseconds", 60_000, 1, day)
@@ -134,7 +136,7 @@ func schedule(env otlp.Environment) ([]sdkmetric.PeriodicReaderOption, error) {
 	}, err
 }
 
-// How metrics are sent, and the values that we know.
+// Environment variables of the OTLP exporter, and their supported values.
 const (
 	aggregation = "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION"
 	explicit    = "explicit_bucket_histogram"
@@ -143,23 +145,27 @@ const (
 	cumulative  = "cumulative"
 )
 
-// newOTLP makes the exporter and names its backend. It makes one attempt an interval: as after a scrape that failed, the next one
-// says all.
-func newOTLP(ctx context.Context, env otlp.Environment) (exporter sdkmetric.Exporter, backend string, err error) {
+// newOTLP returns the OTLP exporter and the name of its backend. It makes one attempt per interval:
+// metrics are cumulative, so the next attempt sends everything.
+func newOTLP(ctx context.Context, env otlp.Environment, client *http.Client) (exporter sdkmetric.Exporter, backend string, err error) {
 	protocol, err := env.Protocol(otlp.Metrics, "grpc", "http/protobuf")
 	if err != nil {
 		return nil, "", err
 	}
-	if form := env.Word(aggregation); form != "" && form != explicit && form != exponential {
+	if form := env.Enum(aggregation); form != "" && form != explicit && form != exponential {
 		return nil, "", fmt.Errorf("%s=%s is not supported: use %s or %s", aggregation, form, explicit, exponential)
 	}
-	if wanted := env.Word(temporality); wanted != "" && wanted != cumulative {
-		return nil, "", fmt.Errorf("%s=%s is not supported: use %s, and a collector's cumulativetodelta processor before a backend that wants deltas", temporality, wanted, cumulative)
+	if wanted := env.Enum(temporality); wanted != "" && wanted != cumulative {
+		return nil, "", fmt.Errorf("%s=%s is not supported: use %s, and the cumulativetodelta processor of a collector if the backend needs deltas", temporality, wanted, cumulative)
 	}
-	if protocol == "grpc" {
+	switch {
+	case client != nil:
+		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithHTTPClient(client), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}),
+			otlpmetrichttp.WithEndpointURL(otlp.InProcess+"/v1/metrics"), otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression))
+	case protocol == "grpc":
 		exporter, err = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
-			otlpmetricgrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.DialAgain)))
-	} else {
+			otlpmetricgrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.ResetBackoff)))
+	default:
 		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}))
 	}
 	return exporter, env.Backend(otlp.Metrics, protocol), err

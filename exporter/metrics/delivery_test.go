@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	noExporter = " is not supported: use none, or otlp, console and prometheus, with commas between"
+	noExporter = " is not supported: use none, or a comma-separated list of otlp, console and prometheus"
 	noTime     = " is not supported: use a whole number of milliseconds, from 1 to 86400000"
 )
 
-// TestDeliveryEnvironment has each variable with values that are right and wrong. A wrong one is an error that names the variable
-// and what to do; where nobody gets metrics, nobody reads it.
+// TestDeliveryEnvironment checks valid and invalid values of each variable. An invalid value is an error that names the variable
+// and the remedy, unless metrics are not sent at all.
 func TestDeliveryEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		exporter string
 		env      []string
-		readers  string // the exporters that there are
+		readers  string // the configured exporters
 		err      string
 	}{
 		{exporter: ""},
@@ -53,9 +53,9 @@ func TestDeliveryEnvironment(t *testing.T) {
 		{exporter: "otlp", env: []string{"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=http/protobuf"}, readers: "127.0.0.1:1"},
 		{exporter: "otlp", env: []string{"OTEL_EXPORTER_OTLP_PROTOCOL=http/json"}, err: "OTEL_EXPORTER_OTLP_PROTOCOL=http/json is not supported: use grpc or http/protobuf"},
 		{exporter: "otlp", env: []string{"OTEL_EXPORTER_OTLP_PROTOCOL=http/json", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=grpc"}, readers: "127.0.0.1:1"},
-		{exporter: "otlp", env: []string{"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT=1s"}, err: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: this is no timeout: use a whole number of milliseconds"},
+		{exporter: "otlp", env: []string{"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT=1s"}, err: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: not a timeout: use a whole number of milliseconds"},
 		{exporter: "otlp", env: []string{temporality + "=Cumulative"}, readers: "127.0.0.1:1"},
-		{exporter: "otlp", env: []string{temporality + "=delta"}, err: temporality + "=delta is not supported: use cumulative, and a collector's cumulativetodelta processor before a backend that wants deltas"},
+		{exporter: "otlp", env: []string{temporality + "=delta"}, err: temporality + "=delta is not supported: use cumulative, and the cumulativetodelta processor of a collector if the backend needs deltas"},
 		{exporter: "otlp", env: []string{aggregation + "=Base2_exponential_bucket_histogram"}, readers: "127.0.0.1:1"},
 		{exporter: "otlp", env: []string{aggregation + "=explicit_bucket_histogram"}, readers: "127.0.0.1:1"},
 		{exporter: "otlp", env: []string{aggregation + "=summary"}, err: aggregation + "=summary is not supported: use explicit_bucket_histogram or base2_exponential_bucket_histogram"},
@@ -86,7 +86,7 @@ func TestDeliveryEnvironment(t *testing.T) {
 	}
 }
 
-// TestNobodyIsDescribed shows that a resource that cannot be read matters only where it is sent.
+// TestNobodyIsDescribed checks that the resource is read only if metrics are sent.
 func TestNobodyIsDescribed(t *testing.T) {
 	fails := func(context.Context) (*resource.Resource, error) { return nil, errors.New("unreadable") }
 	for name, want := range map[string]bool{"": false, "none": false, "console": true} {
@@ -103,18 +103,18 @@ func TestNobodyIsDescribed(t *testing.T) {
 	}
 }
 
-// receiving is an exporter whose answers the test gives.
-type receiving struct {
+// scriptedExporter is an exporter whose responses the test chooses.
+type scriptedExporter struct {
 	sdkmetric.Exporter // Temporality and Aggregation
 	answer             func(ctx context.Context, n int) error
 
 	mu       sync.Mutex
 	exports  int
 	received []metricdata.Metrics
-	longest  int // data points of an export
+	longest  int // the most data points in an export
 }
 
-func (r *receiving) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+func (r *scriptedExporter) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.exports++
@@ -131,11 +131,11 @@ func (r *receiving) Export(ctx context.Context, data *metricdata.ResourceMetrics
 	return r.answer(ctx, r.exports)
 }
 
-func (r *receiving) ForceFlush(context.Context) error { return nil }
-func (r *receiving) Shutdown(context.Context) error   { return nil }
+func (r *scriptedExporter) ForceFlush(context.Context) error { return nil }
+func (r *scriptedExporter) Shutdown(context.Context) error   { return nil }
 
-// begin delivers every ten seconds. The test's bubble must shut it down.
-func begin(reg prometheus.Gatherer, to *receiving, log *bytes.Buffer) *Delivery {
+// begin starts to deliver every ten seconds. The test's bubble must shut it down.
+func begin(reg prometheus.Gatherer, to *scriptedExporter, log *bytes.Buffer) *Delivery {
 	to.Exporter = constant{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -147,7 +147,7 @@ func begin(reg prometheus.Gatherer, to *receiving, log *bytes.Buffer) *Delivery 
 		&outages{Exporter: to, Producer: newBridge(reg, testSettings, false), backend: "collector:4317", logger: logger})
 }
 
-// constant is what an OTLP exporter says of itself.
+// constant has the temporality and aggregation of an OTLP exporter.
 type constant struct{ sdkmetric.Exporter }
 
 func (constant) Temporality(sdkmetric.InstrumentKind) metricdata.Temporality {
@@ -158,18 +158,18 @@ func (constant) Aggregation(kind sdkmetric.InstrumentKind) sdkmetric.Aggregation
 	return sdkmetric.DefaultAggregationSelector(kind)
 }
 
-// TestOutagesAreToldOnce has a backend that fails for a while, twice, in all ways that an attempt has.
+// TestOutagesAreToldOnce checks that each outage of a backend is logged once.
 func TestOutagesAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		m, reg := newTest(10, 100)
 		m.RunStarted(run())
-		d := begin(reg, &receiving{answer: func(ctx context.Context, n int) error {
+		d := begin(reg, &scriptedExporter{answer: func(ctx context.Context, n int) error {
 			switch {
 			case n == 2:
 				return errors.New("failed to upload metrics: failed to send metrics to http://user:hunter2@collector: 400 Bad Request (body: hunter2)")
 			case n > 2 && n < 10:
-				<-ctx.Done() // the timeout of an attempt
+				<-ctx.Done() // until the timeout of the attempt
 				return ctx.Err()
 			case n == 12:
 				return errors.New("failed to upload metrics: OTLP partial success: hunter2 (3 metric data points rejected)")
@@ -180,9 +180,9 @@ func TestOutagesAreToldOnce(t *testing.T) {
 		if err := d.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
-		want := `level=WARN msg="the metrics backend does not take all metrics; they are sent again at each interval" endpoint=collector:4317 err="HTTP status 400"
+		want := `level=WARN msg="the metrics backend does not accept all metrics; they are sent again at each interval" endpoint=collector:4317 err="HTTP status 400"
 level=INFO msg="the metrics backend is back" endpoint=collector:4317
-level=WARN msg="the metrics backend does not take all metrics; they are sent again at each interval" endpoint=collector:4317 err="some of a batch"
+level=WARN msg="the metrics backend does not accept all metrics; they are sent again at each interval" endpoint=collector:4317 err="some of a batch"
 level=INFO msg="the metrics backend is back" endpoint=collector:4317
 `
 		if diff := cmp.Diff(want, log.String()); diff != "" {
@@ -191,7 +191,7 @@ level=INFO msg="the metrics backend is back" endpoint=collector:4317
 	})
 }
 
-// TestOneBatchOfSeveralFails shows that an outage lasts until an attempt succeeds as a whole.
+// TestOneBatchOfSeveralFails checks that an outage lasts until all batches of an attempt succeed.
 func TestOneBatchOfSeveralFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -199,7 +199,7 @@ func TestOneBatchOfSeveralFails(t *testing.T) {
 		for i := range 2 * batchSize {
 			ends(m, call("a", fmt.Sprint(i)))
 		}
-		to := &receiving{answer: func(_ context.Context, n int) error {
+		to := &scriptedExporter{answer: func(_ context.Context, n int) error {
 			if n%2 == 0 {
 				return errors.New("too large")
 			}
@@ -207,10 +207,10 @@ func TestOneBatchOfSeveralFails(t *testing.T) {
 		}}
 		d := begin(reg, to, &log)
 		time.Sleep(95 * time.Second)
-		if err := d.Shutdown(t.Context()); err == nil || !strings.Contains(err.Error(), "send metrics to collector:4317: an answer that is not understood") {
+		if err := d.Shutdown(t.Context()); err == nil || !strings.Contains(err.Error(), "send metrics to collector:4317: unknown error") {
 			t.Error(err)
 		}
-		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "does not take") {
+		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "does not accept") {
 			t.Errorf("log:\n%s", &log)
 		}
 		series := 0
@@ -219,21 +219,21 @@ func TestOneBatchOfSeveralFails(t *testing.T) {
 				series += len(sum.DataPoints)
 			}
 		}
-		// Nine intervals and the last.
+		// nine intervals and the final export
 		if to.longest > batchSize || series != 10*2*batchSize {
 			t.Errorf("%d series in all, %d at once", series, to.longest)
 		}
 	})
 }
 
-// TestShutdownSendsTheLast shows that what came since the last interval is sent, and that an attempt on its way does not keep it.
+// TestShutdownSendsTheLast checks that a shutdown sends what changed since the last interval, even while an attempt is under way.
 func TestShutdownSendsTheLast(t *testing.T) {
 	for name, busy := range map[string]bool{"idle": false, "in an attempt": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				m, reg := newTest(10, 100)
-				to := &receiving{answer: func(ctx context.Context, n int) error {
+				to := &scriptedExporter{answer: func(ctx context.Context, n int) error {
 					if busy && n == 1 {
 						<-ctx.Done()
 						return ctx.Err()
@@ -258,7 +258,7 @@ func TestShutdownSendsTheLast(t *testing.T) {
 	}
 }
 
-// TestShutdownIsBounded has a backend that heeds its context, and one that does not.
+// TestShutdownIsBounded checks that a shutdown ends with its context.
 func TestShutdownIsBounded(t *testing.T) {
 	for name, heeds := range map[string]bool{"heeds": true, "does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestShutdownIsBounded(t *testing.T) {
 				var log bytes.Buffer
 				_, reg := newTest(10, 100)
 				released := make(chan struct{})
-				d := begin(reg, &receiving{answer: func(ctx context.Context, _ int) error {
+				d := begin(reg, &scriptedExporter{answer: func(ctx context.Context, _ int) error {
 					if heeds {
 						<-ctx.Done()
 					} else {

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ const (
 	endsTables   = "<!-- the end of the tables -->\n"
 )
 
-// TestDocumentation holds the tables of docs/reference/metrics.md against the metrics themselves.
+// TestDocumentation compares the metrics with the tables in docs/reference/metrics.md.
 func TestDocumentation(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -41,23 +40,18 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// tables are those of the metrics, and that of the labels whose values are ours.
+// tables returns the tables of the metrics, of their names over OTLP and of their labels.
 func tables(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]dto.MetricType{}
 	for _, f := range families(t) {
 		kinds[f.GetName()] = f.GetType()
 	}
-	when := begins(t)
 	var b strings.Builder
 	for _, section := range append(table[:len(table):len(table)], newest()) {
-		fmt.Fprintf(&b, "### %s\n\n| name | type, unit | labels | meaning | its series begin |\n|-|-|-|-|-|\n", section.title)
+		fmt.Fprintf(&b, "### %s\n\n| name | type | labels | meaning |\n|-|-|-|-|\n", section.title)
 		for _, m := range section.metrics {
-			what := strings.ToLower(kinds[m.name].String())
-			if u := unitWords[unit(m.name)]; u != "" {
-				what += ", " + u
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, what, quoted(m.labels), cell(m.help), when[m.name])
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, strings.ToLower(kinds[m.name].String()), quoted(m.labels), cell(m.help))
 		}
 		b.WriteString("\n")
 	}
@@ -69,61 +63,80 @@ func tables(t *testing.T) string {
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
+	b.WriteString("\n### Series that exist before the first event\n\n| begin | |\n|-|-|\n")
+	for _, line := range beginLines(t) {
+		b.WriteString(line)
+	}
 	b.WriteString("\n")
 	return b.String()
 }
 
-var unitWords = map[string]string{"s": "seconds", "By": "bytes", "1": "0 to 1", "{token}": "tokens", "{inference_call}": "calls", "{tool_call}": "calls"}
+// beginLines returns a line for each moment at which series begin before there is an event, with the metrics.
+func beginLines(t *testing.T) (lines []string) {
+	t.Helper()
+	names := map[string][]string{}
+	for name, when := range begins(t) {
+		names[when] = append(names[when], name)
+	}
+	for _, when := range []string{atStart, withSource} {
+		slices.Sort(names[when])
+		lines = append(lines, fmt.Sprintf("| %s | %s |\n", when, quoted(names[when])))
+	}
+	return lines
+}
 
-// sentLines has a line for each metric and each label that the conventions name.
+// sentLines returns a line for each metric of the conventions.
 func sentLines() (lines []string) {
-	attributes := map[string]bool{}
 	for _, m := range append(released.all(), latest.all()...) {
 		line := fmt.Sprintf("| `%s` | `%s` | %s |\n", m.name, m.sent, m.unit)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
-		for _, key := range m.attributes {
-			attributes[fmt.Sprintf("| `%s` | `%s` | |\n", label(key), key)] = true
-		}
-	}
-	return append(lines, slices.Sorted(maps.Keys(attributes))...)
-}
-
-// labelLines has a line for each list of values that a label has, with the metrics that have it.
-func labelLines() []string {
-	var lines []string
-	of := map[string][]string{}
-	for _, section := range append(table[:len(table):len(table)], newest()) {
-		for _, m := range section.metrics {
-			for _, label := range m.labels {
-				line := fmt.Sprintf("| `%s` | %%s | %s |\n", label, valuesOf(m, label))
-				if _, seen := of[line]; !seen {
-					lines = append(lines, line)
-				}
-				of[line] = append(of[line], "`"+m.name+"`")
-			}
-		}
-	}
-	slices.Sort(lines)
-	for i, line := range lines {
-		metrics := strings.Join(of[line], ", ")
-		if n := len(of[line]); n > 4 {
-			metrics = fmt.Sprintf("%d metrics", n)
-		}
-		lines[i] = fmt.Sprintf(line, metrics)
 	}
 	return lines
 }
 
-// valuesOf says what a label can have.
+// labelLines returns a line for each list of label values, with the labels that have it. If a label has several lists, its lines name
+// the metrics.
+func labelLines() (lines []string) {
+	labels, metrics, lists := map[string][]string{}, map[string][]string{}, map[string]map[string]bool{}
+	for _, section := range append(table[:len(table):len(table)], newest()) {
+		for _, m := range section.metrics {
+			for _, label := range m.labels {
+				values := valuesOf(m, label)
+				if !slices.Contains(labels[values], label) {
+					labels[values] = append(labels[values], label)
+				}
+				metrics[values] = append(metrics[values], m.name)
+				if lists[label] == nil {
+					lists[label] = map[string]bool{}
+				}
+				lists[label][values] = true
+			}
+		}
+	}
+	for values, of := range labels {
+		names := ""
+		if len(lists[of[0]]) > 1 {
+			names = quoted(metrics[values])
+			if len(metrics[values]) > 4 {
+				names = "the others"
+			}
+		}
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s |\n", quoted(of), names, values))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// valuesOf describes the values that a label can have.
 func valuesOf(m metric, label string) string {
 	switch class := fromWire[label]; class {
 	case "":
 	case "error":
-		return quoted(exempt[label]) + "; capped: codes of errors, then `_other`"
+		return quoted(exempt[label]) + ", or a code of an error, capped"
 	default:
-		return "capped: names of " + class + "s, then `_other`"
+		return "names of " + class + "s, capped"
 	}
 	if values := m.values(label); values != nil {
 		return quoted(values)
@@ -149,5 +162,5 @@ func quoted(words []string) string {
 	return strings.Join(out, ", ")
 }
 
-// cell is text that stays in its cell.
+// cell escapes text for a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

@@ -5,84 +5,20 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
-	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// start is when the runs of the tests begin; at is a moment of them, seconds later.
-var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-func at(second int) tracker.Moment {
-	return tracker.Moment{At: start.Add(time.Duration(second) * time.Second), Frame: second}
-}
-
-// run is one of the source s, which the agent a began and which took eight seconds.
-func run() *tracker.Run {
-	return &tracker.Run{
-		Source: "s", Dialect: "adk", Live: true, Status: tracker.Failed,
-		Root: &tracker.Operation{Kind: tracker.InvokeAgent, Name: "a", Agent: "a", Error: event.AgentError, Started: at(0), Ended: at(8), Timing: tracker.Observed},
-	}
-}
-
-// ends tells of the ends of operations, without that of their run.
-func ends(m *Metrics, operations ...*tracker.Operation) {
-	for _, op := range operations {
-		m.OperationEnded(run(), op)
-	}
-}
-
-// runEnds tells of the end of a run with these facts.
-func runEnds(m *Metrics, facts func(*tracker.Run)) {
-	r := run()
-	facts(r)
-	m.RunStarted(r)
-	m.RunEnded(r)
-}
-
-// batch is a frame of the source s, 100 bytes long.
-func batch(events ...event.Kind) *event.Batch {
-	b := &event.Batch{Stream: &event.Stream{Source: "s", Dialect: "adk"}, Frame: sse.Frame{Size: 100}}
-	for _, kind := range events {
-		b.Add(kind)
-	}
-	return b
-}
-
-var known = event.Count{N: 100, Known: true}
-
-func tool(name string, failure event.Failure) *tracker.Operation {
-	op := &tracker.Operation{Kind: tracker.ExecuteTool, Name: name, Agent: "a", Error: failure, Started: at(1), Ended: at(3), Timing: tracker.Observed}
-	if failure != "" {
-		op.Status = tracker.Error
-	}
-	return op
-}
-
-func chat(model string, failure event.Failure) *tracker.Operation {
-	return &tracker.Operation{
-		Kind: tracker.Chat, Name: model, Agent: "a", Error: failure, Started: at(1), Ended: at(2), Timing: tracker.Observed,
-		Response: &tracker.Response{Usage: event.Usage{Input: known, Output: event.Count{N: 7, Known: true}, Reasoning: known, CacheRead: known}, FirstChunk: at(1)},
-	}
-}
-
-// coded gives an operation's failure a code.
-func coded(code string, op *tracker.Operation) *tracker.Operation {
-	op.Code = code
-	return op
-}
-
-// driven has every metric: what drives it, and what it says then.
+// driven has, for each metric, a function that uses it and the resulting series.
 var driven = map[string]struct {
 	drive func(*Metrics)
 	want  []string
 }{
 	"gen_ai_invoke_agent_duration_seconds": {
 		func(m *Metrics) {
-			ends(m, run().Root, coded("ValueError", run().Root), &tracker.Operation{Kind: tracker.InvokeAgent, Name: "b", Agent: "b", Started: at(1), Ended: at(2), Timing: tracker.Reported})
+			ends(m, run().Root, coded("ValueError", run().Root), &tracker.Operation{Kind: tracker.InvokeAgent, Name: "b", Agent: "b", Started: at(1), Ended: at(2), Timing: tracker.TimingReported})
 		},
 		[]string{`error_type="",gen_ai_agent_name="b",source="s" 1 of 1`, `error_type="ValueError",gen_ai_agent_name="a",source="s" 1 of 8`, `error_type="agent_error",gen_ai_agent_name="a",source="s" 1 of 8`},
 	},
@@ -121,11 +57,11 @@ var driven = map[string]struct {
 	"gen_ai_client_operation_time_to_first_chunk_seconds": {
 		func(m *Metrics) {
 			streamed := chat("m", "")
-			streamed.Started.At = streamed.Started.At.Add(-time.Second) // two seconds before its end, the first chunk one
+			streamed.Started.At = streamed.Started.At.Add(-time.Second) // two seconds before the end; the first chunk comes one second before it
 			undated := chat("m", "")
-			undated.Timing = tracker.Unknown
+			undated.Timing = tracker.TimingUnknown
 			whole := chat("m", "")
-			whole.Response.FirstChunk = tracker.Moment{}
+			whole.Response.FirstChunk = tracker.Timestamp{}
 			ends(m, streamed, undated, whole)
 		},
 		[]string{`gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 1 of 1`},
@@ -133,7 +69,9 @@ var driven = map[string]struct {
 	"gen_ai_client_token_usage": {
 		func(m *Metrics) {
 			ends(m, chat("m", ""), chat("m", ""), &tracker.Operation{Kind: tracker.Chat, Name: "m"})
-			runEnds(m, func(r *tracker.Run) { r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}} })
+			runEnds(m, func(r *tracker.Run) {
+				r.UnattributedUsage = []tracker.UnattributedUsage{{Model: "m", Usage: event.Usage{Input: known}}}
+			})
 		},
 		[]string{
 			`gen_ai_operation_name="chat",gen_ai_response_model="m",gen_ai_token_type="input",source="s" 2 of 200`,
@@ -165,7 +103,7 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			runEnds(m, func(r *tracker.Run) { r.FirstText = at(3) })
 			runEnds(m, func(*tracker.Run) {})                                                         // no text
-			runEnds(m, func(r *tracker.Run) { r.FirstText = at(3); r.Live = false })                  // of a file, whose start is not the request
+			runEnds(m, func(r *tracker.Run) { r.FirstText = at(3); r.Live = false })                  // from a file, whose start is not the time of the request
 			runEnds(m, func(r *tracker.Run) { r.FirstText = at(3); r.Root.Started.At = time.Time{} }) // no start
 		},
 		[]string{`agent="a",source="s" 1 of 3`},
@@ -175,7 +113,7 @@ var driven = map[string]struct {
 	"delegraph_run_delegation_depth": {
 		func(m *Metrics) {
 			runEnds(m, func(r *tracker.Run) { r.Operations = []*tracker.Operation{r.Root} })
-			runEnds(m, func(*tracker.Run) {}) // that shows no agent
+			runEnds(m, func(*tracker.Run) {}) // without an agent
 		},
 		[]string{`agent="a",source="s" 1 of 0`},
 	},
@@ -187,7 +125,7 @@ var driven = map[string]struct {
 			interrupted := tool("t", "")
 			interrupted.Status = tracker.OperationInterrupted
 			unfinished := tool("t", event.FailureTimeout)
-			unfinished.Status = tracker.Unfinished
+			unfinished.Status = tracker.OperationUnfinished
 			ends(m, tool("t", ""), tool("t", event.ToolError), interrupted, unfinished)
 		},
 		[]string{`agent="a",source="s",tool="t" 1`},
@@ -211,7 +149,7 @@ var driven = map[string]struct {
 	"delegraph_confidence_ratio": {
 		func(m *Metrics) {
 			runEnds(m, func(r *tracker.Run) {
-				r.Confidence = []tracker.Statement{
+				r.Confidence = []tracker.Confidence{
 					{Agent: "t", Confidence: event.Confidence{Value: 0.5, Known: true, Origin: event.OriginStructured}},
 					{Agent: "a", Confidence: event.Confidence{Value: 0.25, Known: true, Origin: event.OriginText}},
 					{Agent: "a", Confidence: event.Confidence{Value: 0.75, Known: true, Origin: event.OriginThought}},
@@ -223,11 +161,13 @@ var driven = map[string]struct {
 		[]string{`agent="a",origin="text",source="s" 1 of 0.25`, `agent="a",origin="thought",source="s" 1 of 0.75`, `agent="t",origin="structured",source="s" 1 of 0.5`},
 	},
 	"delegraph_answers_without_confidence_total": {
-		func(m *Metrics) { runEnds(m, func(r *tracker.Run) { r.Unrated = map[string]int{"a": 2, "b": 1} }) }, []string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
+		func(m *Metrics) {
+			runEnds(m, func(r *tracker.Run) { r.UnratedAnswers = map[string]int{"a": 2, "b": 1} })
+		}, []string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
 	"delegraph_citations_total": {
 		func(m *Metrics) {
-			runEnds(m, func(r *tracker.Run) { r.Citations = []tracker.Source{{Agent: "a"}, {Agent: "b"}, {Agent: "a"}} })
+			runEnds(m, func(r *tracker.Run) { r.Citations = []tracker.Citation{{Agent: "a"}, {Agent: "b"}, {Agent: "a"}} })
 		},
 		[]string{`agent="a",source="s" 2`, `agent="b",source="s" 1`},
 	},
@@ -244,7 +184,7 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {
 				runEnds(m, func(r *tracker.Run) {
-					r.Operations, r.ToolCalls = []*tracker.Operation{r.Root, tool("t", event.NoFailure)}, stated
+					r.Operations, r.ReportedToolCalls = []*tracker.Operation{r.Root, tool("t", event.NoFailure)}, stated
 				})
 			}
 		},
@@ -294,60 +234,32 @@ var driven = map[string]struct {
 		},
 	},
 	"delegraph_source_event_lag_seconds": {
-		func(m *Metrics) {
-			for _, second := range []int{0, 2, 5} { // five seconds ago, two seconds from now, and not at all
-				b := batch()
-				b.Time, b.Received = at(second).At, at(3).At
-				m.Consume(b)
-			}
-			m.Consume(batch())
-			unknown := batch()
-			unknown.Received = at(3).At
-			m.Consume(unknown)
-			file := batch()
-			file.Time = at(3).At
-			m.Consume(file)
-		},
+		lags,
 		[]string{`source="s" 3 of 4`},
 	},
 	"delegraph_source_clock_offset_seconds": {
 		func(m *Metrics) {
-			runEnds(m, func(r *tracker.Run) { r.Offset, r.OffsetKnown = time.Second, true })
-			runEnds(m, func(r *tracker.Run) { r.Offset, r.OffsetKnown = -2*time.Second, true })
+			runEnds(m, func(r *tracker.Run) { r.ClockOffset, r.ClockOffsetKnown = time.Second, true })
+			runEnds(m, func(r *tracker.Run) { r.ClockOffset, r.ClockOffsetKnown = -2*time.Second, true })
 			runEnds(m, func(*tracker.Run) {})
 		},
 		[]string{`source="s" -2`},
 	},
 	"delegraph_source_reconnects_total": {
-		func(m *Metrics) { m.Reconnected("s"); m.Reconnected("s") }, []string{`source="s" 2`},
+		func(m *Metrics) { m.CountReconnect("s"); m.CountReconnect("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_source_repeated_frames_total": {
-		func(m *Metrics) { m.Repeated("s") }, []string{`source="s" 1`},
+		func(m *Metrics) { m.CountRepeatedFrame("s") }, []string{`source="s" 1`},
 	},
 	"delegraph_source_missed_frames_total": {
-		func(m *Metrics) { m.Missed("s", 3); m.Missed("s", 2) }, []string{`source="s" 5`},
+		func(m *Metrics) { m.CountMissedFrames("s", 3); m.CountMissedFrames("s", 2) }, []string{`source="s" 5`},
 	},
 	"delegraph_source_last_event_timestamp_seconds": {
-		func(m *Metrics) {
-			received := func(source string, second int, reason event.Reason) {
-				b := batch()
-				b.Stream.Source, b.Received, b.Rejected = source, at(second).At, reason
-				m.Consume(b)
-			}
-			received("s", 1, "")
-			received("s", 2, "")
-			received("s", 3, event.ReasonShape)
-			m.Consume(batch()) // of a file
-			received("removed", 1, "")
-			received("again", 1, "")
-			m.Gone("removed")
-			m.Gone("again")
-			received("again", 4, "")
-		},
+		lastEvents,
 		[]string{`source="again" 1.772366404e+09`, `source="s" 1.772366402e+09`},
 	},
 	"delegraph_source_sessions_evicted_total": {
-		func(m *Metrics) { m.SessionEvicted("s") }, []string{`source="s" 1`},
+		func(m *Metrics) { m.CountEvictedSession("s") }, []string{`source="s" 1`},
 	},
 	"delegraph_artifact_chunks_missing_total": {
 		func(m *Metrics) { runEnds(m, addChunks) }, []string{`kind="dataset",source="s" 2`},
@@ -364,44 +276,48 @@ var driven = map[string]struct {
 	},
 	"delegraph_source_up": {
 		func(m *Metrics) {
-			m.Up("s", false)
-			m.Up("s", true)
-			m.BrokeOff("s")
-			m.Up("gone", true)
-			m.Up("gone", false)
-			m.Up("removed", false)
-			m.Gone("removed")
-			m.Gone("never there")
+			m.SetSourceUp("s", false)
+			m.SetSourceUp("s", true)
+			m.CountBrokenAnswer("s")
+			m.SetSourceUp("gone", true)
+			m.SetSourceUp("gone", false)
+			m.SetSourceUp("removed", false)
+			m.RemoveSource("removed")
+			m.RemoveSource("never there")
 		}, []string{`source="gone" 0`, `source="s" 1`},
 	},
 	"delegraph_unrecognized_streams_total": {
-		func(m *Metrics) { m.Unrecognized("s"); m.Unrecognized("s") }, []string{`source="s" 2`},
+		func(m *Metrics) { m.CountUnrecognizedStream("s"); m.CountUnrecognizedStream("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_source_upstream_errors_total": {
-		func(m *Metrics) { m.Up("s", false); m.Up("s", true); m.BrokeOff("s") }, []string{`source="s" 2`},
+		func(m *Metrics) { m.SetSourceUp("s", false); m.SetSourceUp("s", true); m.CountBrokenAnswer("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_source_unobserved_bytes_total": {
 		func(m *Metrics) {
-			m.Unobserved("s", "panic", 7)
-			m.Unobserved("s", "panic", 3)
-			m.Unobserved("s", "queue_full", 1)
+			m.CountUnobserved("s", "panic", 7)
+			m.CountUnobserved("s", "panic", 3)
+			m.CountUnobserved("s", "queue_full", 1)
 		},
 		[]string{`reason="panic",source="s" 10`, `reason="queue_full",source="s" 1`},
 	},
 	"delegraph_source_cards_unchanged_total": {
 		func(m *Metrics) {
-			m.CardPassed("s", "signed")
-			m.CardPassed("s", "too_large")
-			m.CardPassed("s", "signed")
+			m.CountUnchangedCard("s", "signed")
+			m.CountUnchangedCard("s", "too_large")
+			m.CountUnchangedCard("s", "signed")
 		},
 		[]string{`reason="signed",source="s" 2`, `reason="too_large",source="s" 1`},
 	},
 	"delegraph_source_unread_requests_total": {
-		func(m *Metrics) { m.Unread("s", "too_large"); m.Unread("s", "too_large"); m.Unread("s", "malformed") },
+		func(m *Metrics) {
+			m.CountUnreadRequest("s", "too_large")
+			m.CountUnreadRequest("s", "too_large")
+			m.CountUnreadRequest("s", "malformed")
+		},
 		[]string{`reason="malformed",source="s" 1`, `reason="too_large",source="s" 2`},
 	},
 	"delegraph_panics_total": {
-		func(m *Metrics) { m.Panicked(recovery.Decoder) }, []string{
+		func(m *Metrics) { m.CountPanic(recovery.Decoder) }, []string{
 			`component="admin" 0`,
 			`component="decoder" 1`,
 			`component="detector" 0`,
@@ -419,33 +335,33 @@ var driven = map[string]struct {
 	},
 	"delegraph_relay_frames_withheld_total": {
 		func(m *Metrics) {
-			m.Withheld("s", filter.Internal)
-			m.Withheld("s", filter.Internal)
-			m.Withheld("s", filter.Unreadable)
+			m.CountWithheld("s", filter.ReasonInternal)
+			m.CountWithheld("s", filter.ReasonInternal)
+			m.CountWithheld("s", filter.ReasonUnreadable)
 		},
-		[]string{`reason="` + string(filter.Internal) + `",source="s" 2`, `reason="` + string(filter.Unreadable) + `",source="s" 1`},
+		[]string{`reason="` + string(filter.ReasonInternal) + `",source="s" 2`, `reason="` + string(filter.ReasonUnreadable) + `",source="s" 1`},
 	},
 	"delegraph_relay_ids_withheld_total": {
-		func(m *Metrics) { m.IDWithheld("s") }, []string{`source="s" 1`},
+		func(m *Metrics) { m.CountRemovedID("s") }, []string{`source="s" 1`},
 	},
 	"delegraph_unknown_events_total": {
 		func(m *Metrics) {
 			for _, name := range []string{"task-paused", "task-paused", "_other", ""} {
 				b := batch(event.KindOther)
-				b.Unknown = name
+				b.UnknownKind = name
 				m.Consume(b)
 			}
 		},
 		[]string{`dialect="adk",name="_other",source="s" 1`, `dialect="adk",name="task-paused",source="s" 2`},
 	},
 	"delegraph_late_frames_total": {
-		func(m *Metrics) { m.Late("s"); m.Late("s") }, []string{`source="s" 2`},
+		func(m *Metrics) { m.CountLateFrame("s"); m.CountLateFrame("s") }, []string{`source="s" 2`},
 	},
 	"delegraph_operations_expired_total": {
-		func(m *Metrics) { m.Expired(tracker.LostRun); m.Expired(string(tracker.Chat)) }, []string{`kind="chat" 1`, `kind="run" 1`},
+		func(m *Metrics) { m.CountExpired(tracker.LostRun); m.CountExpired(string(tracker.Chat)) }, []string{`kind="chat" 1`, `kind="run" 1`},
 	},
 	"delegraph_operations_evicted_total": {
-		func(m *Metrics) { m.Evicted(tracker.LostRun); m.Evicted(tracker.LostRun) }, []string{`kind="run" 2`},
+		func(m *Metrics) { m.CountEvicted(tracker.LostRun); m.CountEvicted(tracker.LostRun) }, []string{`kind="run" 2`},
 	},
 	"delegraph_spans_exported_total": {observeSpans, []string{" 5"}},
 	"delegraph_spans_queued":         {observeSpans, []string{" 3"}},
@@ -465,58 +381,15 @@ var driven = map[string]struct {
 	"delegraph_memory_used_bytes":   {observeMemory, []string{`buffer="content" 0`, `buffer="replay" 7`}},
 	"delegraph_memory_shed_total":   {observeMemory, []string{`buffer="content" 1`, `buffer="replay" 0`}},
 	"delegraph_config_last_reload_successful": {
-		func(m *Metrics) { m.Reloaded(true, start); m.Reloaded(false, start.Add(time.Hour)) }, []string{" 0"},
+		func(m *Metrics) { m.SetReload(true, start); m.SetReload(false, start.Add(time.Hour)) }, []string{" 0"},
 	},
 	"delegraph_config_last_reload_success_timestamp_seconds": {
 		func(m *Metrics) {
-			m.Reloaded(true, start.Add(500*time.Millisecond))
-			m.Reloaded(false, start.Add(time.Hour))
+			m.SetReload(true, start.Add(500*time.Millisecond))
+			m.SetReload(false, start.Add(time.Hour))
 		}, []string{" 1.7723664005e+09"},
 	},
 	"delegraph_build_info": {
 		func(*Metrics) {}, []string{`goversion="` + runtime.Version() + `",revision="abc",version="1.2.3" 1`},
 	},
-}
-
-// addInputs has one that was answered after five seconds, one answered before, as far as one knows, and one that expired.
-func addInputs(r *tracker.Run) {
-	r.Inputs = []*tracker.Input{
-		{Kind: event.InputConfirmation, Status: tracker.InputAnswered, Requested: at(1), Answered: at(6)},
-		{Kind: event.InputConfirmation, Status: tracker.InputAnswered, Answered: at(6)},
-		{Kind: event.InputTool, Status: tracker.InputExpired, Requested: at(1)},
-	}
-}
-
-func addChunks(r *tracker.Run) {
-	r.Artifacts = []tracker.Artifact{{ID: "a", Artifact: event.Artifact{Kind: event.ArtifactDataset}, Gaps: 2, Duplicates: 3}, {ID: "b", Artifact: event.Artifact{Kind: event.ArtifactData}}}
-}
-
-func addArtifacts(r *tracker.Run) {
-	r.Artifacts = []tracker.Artifact{
-		{Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
-		{Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
-		{Artifact: event.Artifact{Kind: event.ArtifactData}},
-	}
-}
-
-// frameOfEachSort are one that was decoded, one that was not, one that nobody knows, and the end of the stream inside one, which
-// is no frame.
-func frameOfEachSort(m *Metrics) {
-	shape, unknown, truncated := batch(), batch(), batch()
-	shape.Rejected, unknown.Rejected, truncated.Rejected = event.ReasonShape, event.ReasonUnrecognised, event.ReasonTruncated
-	unknown.Stream = &event.Stream{Source: "s"}
-	for _, b := range []*event.Batch{batch(), shape, unknown, truncated} {
-		m.Consume(b)
-	}
-}
-
-func observeMemory(m *Metrics) {
-	b := budget.New(1000)
-	b.Account("replay", 1, 1).Hold(7)
-	b.Account("content", 0.5, 1).Reserve(501)
-	m.ObserveMemory(b)
-}
-
-func observeSpans(m *Metrics) {
-	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 5, 3, map[string]uint64{"queue_full": 2} }, []string{"queue_full", "shutdown"})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestErrorCodesAreBounded sends thousands of codes: those beyond the cap are one series, while our own classes, and what did not fail,
-// keep theirs.
+// TestErrorCodesAreBounded checks that codes beyond the cap share one series, while our own classes and successful calls keep
+// theirs.
 func TestErrorCodesAreBounded(t *testing.T) {
 	const name = "gen_ai_client_operation_duration_seconds"
 	m, reg := newTest(2, 1000)
@@ -35,7 +35,8 @@ func TestErrorCodesAreBounded(t *testing.T) {
 	}
 }
 
-// TestErrorTypesOfManySets has more agents and tools than a metric has series: calls that went well are never counted as errors.
+// TestErrorTypesOfManySets checks that successful calls never count as errors when the limit on
+// label sets is reached.
 func TestErrorTypesOfManySets(t *testing.T) {
 	m, reg := newTest(1000, 100)
 	for i := range 500 {

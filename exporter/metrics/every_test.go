@@ -17,7 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// TestEveryMetric drives each metric alone and holds all its series against the table.
+// TestEveryMetric drives each metric alone and compares all its series with the table.
 func TestEveryMetric(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(driven)) {
 		t.Run(name, func(t *testing.T) {
@@ -30,8 +30,8 @@ func TestEveryMetric(t *testing.T) {
 	}
 }
 
-// TestEveryMetricIsDriven reads the names out of names.go and the conventions' table, so that none can be added without a line in a
-// table of tests.
+// TestEveryMetricIsDriven compares the names in names.go and in the conventions' table with the tables of these tests, so that no
+// metric is added untested.
 func TestEveryMetricIsDriven(t *testing.T) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestEveryMetricIsDriven(t *testing.T) {
 	}
 }
 
-// all drives everything at once.
+// all sends everything that any metric counts.
 func all(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	m, reg := newTest(100, 1000)
@@ -71,7 +71,7 @@ func all(t *testing.T) *prometheus.Registry {
 	for name, d := range driven {
 		for _, prefix := range []string{"delegraph_spans_", "delegraph_memory_"} {
 			if strings.HasPrefix(name, prefix) {
-				name = prefix // three metrics, one registration
+				name = prefix // three metrics that are registered together
 			}
 		}
 		if !observed[name] {
@@ -83,7 +83,7 @@ func all(t *testing.T) *prometheus.Registry {
 	return reg
 }
 
-// TestLint holds the names, the help and the units against Prometheus's own rules.
+// TestLint checks names, HELP texts and units by Prometheus's rules.
 func TestLint(t *testing.T) {
 	reg := all(t)
 	problems, err := testutil.GatherAndLint(reg)
@@ -98,11 +98,11 @@ func TestLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most := len(driven) + len(drivenStream); len(families) != most {
-		t.Errorf("%d metrics were looked at, of %d", len(families), most)
+		t.Errorf("the tables in driven_test.go have %d metrics, the registry has %d: add a line for a new metric", most, len(families))
 	}
 }
 
-// series are a metric's, each as its labels and its value, or its count and its sum.
+// series returns the series of a metric: the labels and the value, or the count and the sum.
 func series(t *testing.T, reg prometheus.Gatherer, name string) (out []string) {
 	t.Helper()
 	for _, s := range gathered(t, reg, name) {
@@ -119,7 +119,7 @@ func series(t *testing.T, reg prometheus.Gatherer, name string) (out []string) {
 	return out
 }
 
-// gathered is what a scrape would get of one metric.
+// gathered returns the series of one metric as a scrape would.
 func gathered(t *testing.T, reg prometheus.Gatherer, name string) []*dto.Metric {
 	t.Helper()
 	families, err := reg.Gather()

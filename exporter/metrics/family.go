@@ -13,27 +13,27 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// metric is one line of the table of names.
+// metric is the name, HELP text and labels of one metric.
 type metric struct {
 	name   string
 	help   string
 	labels []string
 }
 
-// maxLabels is the most labels that a metric of ours has.
+// maxLabels is the largest number of labels of any metric.
 const maxLabels = 4
 
 // key is a label set, in the order of the metric's labels.
 type key [maxLabels]string
 
-// family hands out the series of one metric, and no more of them than the bound.
+// family creates and looks up the series of one metric, up to the limit on label sets.
 type family[T any] struct {
 	metric
 	caps   *caps
-	capped bool // some of its labels are from the wire
-	whole  bool // a new set brings those with it that differ in a label of ours only, at zero
+	capped bool // has labels whose values come from agents
+	whole  bool // a new label set also creates, at zero, those that differ only in a closed label
 	create func(values ...string) T
-	remove func(values ...string) bool // nil where a series stays for good
+	remove func(values ...string) bool // nil if series are never removed
 
 	mu     sync.RWMutex
 	series map[key]T
@@ -44,24 +44,25 @@ func newFamily[T any](m metric, c *caps, create func(values ...string) T) *famil
 	return &family[T]{metric: m, caps: c, capped: capped, create: create, series: map[key]T{}}
 }
 
-// with returns the series of these values.
+// with returns the series of the given label values.
 func (f *family[T]) with(values ...string) T {
 	var k key
 	copy(k[:], values)
 	return f.at(k)
 }
 
-// at returns the series of a label set. Values from the wire that are too many, each by itself or all together, are _other.
+// at returns the series of a label set. Values from agents become _other beyond the limit on values
+// or on label sets.
 func (f *family[T]) at(k key) T {
 	if s, ok := f.find(k); ok {
-		return s // what has a series was let in
+		return s // its values were admitted when the series was created
 	}
 	for i := range f.labels {
 		if class := f.class(i, k[i]); class != "" {
 			k[i] = f.caps.value(class, printable(k[i]))
 		} else {
-			// Prometheus panics at what is not UTF-8, as the name of a capture may be.
-			k[i] = printable(event.Bounded(k[i], longestValue))
+			// Prometheus panics on invalid UTF-8, which the name of a capture file may contain.
+			k[i] = printable(event.LimitText(k[i], longestValue))
 		}
 	}
 	if s, ok := f.find(k); ok {
@@ -70,7 +71,8 @@ func (f *family[T]) at(k key) T {
 	return f.add(k)
 }
 
-// printable returns a value with U+FFFD in the place of control characters, which would act on the terminal that shows a scrape.
+// printable replaces control characters with U+FFFD: they would act on a terminal that shows a
+// scrape.
 func printable(v string) string {
 	if len(v) > longestValue || !utf8.ValidString(v) || !strings.ContainsFunc(v, unicode.IsControl) {
 		return v
@@ -83,7 +85,7 @@ func printable(v string) string {
 	}, v)
 }
 
-// class returns the class of caps that binds a value of the i-th label, "" if none does.
+// class returns the class whose cap applies to value v of the i-th label, or "".
 func (f *family[T]) class(i int, v string) string {
 	label := f.labels[i]
 	if slices.Contains(exempt[label], v) {
@@ -99,7 +101,8 @@ func (f *family[T]) find(k key) (s T, ok bool) {
 	return s, ok
 }
 
-// add makes the series of a label set that is new. By itself, so that only new ones take the heap.
+// add creates the series of a new label set. It is a function of its own so that only new label
+// sets escape to the heap.
 func (f *family[T]) add(k key) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +123,7 @@ func (f *family[T]) add(k key) T {
 	return s
 }
 
-// forget ends a series whose labels are all ours.
+// forget removes the series of a label set whose values all come from us.
 func (f *family[T]) forget(values ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +133,8 @@ func (f *family[T]) forget(values ...string) {
 	f.remove(values...)
 }
 
-// complete makes what differs from a set in a label of ours only, as far as there is room.
+// complete creates, while there is room, the label sets that differ from k only in a label with a
+// closed list of values.
 func (f *family[T]) complete(k key) {
 	for i, label := range f.labels {
 		beside := k
@@ -142,7 +146,8 @@ func (f *family[T]) complete(k key) {
 	}
 }
 
-// begin makes the series of all values at zero: a rate needs one to rise from. A label that is not given has its own values.
+// begin creates, at zero, the series of all combinations of label values: a rate needs a starting
+// point. A label that is not given takes its closed list.
 func (f *family[T]) begin(given map[string][]string) {
 	sets := [][]string{nil}
 	for _, label := range f.labels {
@@ -163,8 +168,9 @@ func (f *family[T]) begin(given map[string][]string) {
 	}
 }
 
-// close replaces values of a new label set where there are too many sets: those from the wire when nine tenths are taken, which
-// leaves a product of closed enumerations, and all of them before the last.
+// close replaces values of a new label set when there are too many sets. Values from agents are
+// replaced when nine tenths of the limit are used, so that the remaining sets are a product of
+// closed lists; all values are replaced before the last set.
 func (f *family[T]) close(k *key) {
 	sets := len(f.series)
 	for i := range f.labels {
@@ -179,7 +185,8 @@ func (f *family[T]) close(k *key) {
 	}
 }
 
-// caps lets the first values of each class of labels in, and those that the configuration names in any case.
+// caps admits the first values of each class of labels, and all values that the configuration
+// names.
 type caps struct {
 	maxValues, maxSets int
 	overflow           *prometheus.CounterVec
@@ -188,10 +195,11 @@ type caps struct {
 	seen map[string]map[string]struct{}
 }
 
-// roomy is how many sets a metric has before names from the wire get no new ones.
+// roomy returns the number of label sets beyond which a metric admits no new values from agents.
 func (c *caps) roomy() int { return c.maxSets * 9 / 10 }
 
-// longestValue is how many bytes a value from the wire may have; as many as a frame would fill the memory in place of the number.
+// longestValue is the maximum length in bytes of a label value from an agent. Without it, a few
+// values as long as a frame would fill the memory.
 const longestValue = 256
 
 func (c *caps) value(class, v string) string {
@@ -213,7 +221,7 @@ func (c *caps) value(class, v string) string {
 	return other
 }
 
-// reserve lets a value in that the configuration names, however many there are.
+// reserve admits a value that the configuration names, whatever the limit.
 func (c *caps) reserve(class, v string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +256,7 @@ func (m metric) histogram(reg prometheus.Registerer, c *caps, buckets []float64)
 	return newFamily(m, c, m.histogramVec(reg, buckets).WithLabelValues)
 }
 
-// histogramVec is classic and native at once: which one is scraped is the server's choice.
+// histogramVec returns a histogram that is both classic and native; the scraping server chooses.
 func (m metric) histogramVec(reg prometheus.Registerer, buckets []float64) *prometheus.HistogramVec {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: m.name, Help: m.help, Buckets: buckets,

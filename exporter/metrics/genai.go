@@ -11,11 +11,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// conventional is a metric that the GenAI conventions name. Its labels are the source and the attributes.
+// conventional is a metric defined by the GenAI conventions. Its labels are the source and its
+// attributes.
 type conventional struct {
 	metric
-	sent       string // its name over OTLP
-	unit       string // by UCUM
+	sent       string // name over OTLP
+	unit       string // UCUM unit
 	attributes []attribute.Key
 }
 
@@ -27,17 +28,17 @@ func newConventional(sent, suffix, unit, help string, attributes ...attribute.Ke
 	return conventional{metric{scraped(sent) + suffix, help, labels}, sent, unit, attributes}
 }
 
-// scraped returns a name of the conventions in the characters that Prometheus has by default.
+// scraped returns the name of a convention with underscores, as Prometheus exposes it.
 func scraped(sent string) string { return strings.ReplaceAll(sent, ".", "_") }
 
-// label returns the label that an attribute is.
+// label returns the Prometheus label of an attribute.
 func label(key attribute.Key) string { return scraped(string(key)) }
 
-// genAI holds the metrics of the conventions, by one table of names.
+// genAI holds the metrics of one table of the conventions.
 type genAI struct {
 	agentDuration, workflowDuration, toolDuration, inferenceDuration, firstChunk conventional
 	inferenceCalls, toolCalls                                                    conventional
-	tokens                                                                       []conventional // each once
+	tokens                                                                       []conventional // without duplicates
 }
 
 func newGenAI(n conventions.Table) genAI {
@@ -45,19 +46,17 @@ func newGenAI(n conventions.Table) genAI {
 		return newConventional(sent, "_seconds", "s", help, attributes...)
 	}
 	g := genAI{
-		agentDuration: duration(n.AgentDuration, "Duration of agents' operations, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
+		agentDuration: duration(n.AgentDuration, "Duration of agent invocations.",
 			n.AgentName, n.ErrorType),
-		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each of which is a whole run, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
+		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each a whole run.",
 			n.WorkflowName, n.ErrorType),
-		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls of one invocation of an agent, failed ones included; "+
-			"without those of agents that it called or handed over to, and without invocations in which no model call is seen.", n.AgentName),
-		toolCalls: newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls of one invocation of an agent, failed ones and hand-overs included; "+
-			"without those of agents that it called or handed over to, and without invocations in which neither a tool call nor a model call is seen.", n.AgentName),
-		toolDuration: duration(n.ToolDuration, "Time from a tool's call to its response, equal to the duration of its span; without those whose times are unknown, unless the stream says how long they took.",
+		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls made by one agent invocation itself, including failed ones, if any.", n.AgentName),
+		toolCalls:      newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls made by one agent invocation itself, including failed ones and transfers, if it made a tool or model call.", n.AgentName),
+		toolDuration: duration(n.ToolDuration, "Time from a tool call to its response.",
 			n.ToolName, n.AgentName, n.ErrorType),
-		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses, equal to that of their spans; without those whose times are unknown, unless the stream says how long they took.",
+		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses.",
 			n.OperationName, n.ResponseModel, n.ErrorType),
-		firstChunk: duration(n.FirstChunk, "Time from the beginning of a model response, which is that of its span, to its first chunk; without responses that come whole, those that do not end, and those whose times are unknown.",
+		firstChunk: duration(n.FirstChunk, "Time to the first chunk of a model response that arrives in chunks and ends.",
 			n.OperationName, n.ResponseModel),
 	}
 	for _, t := range n.Tokens {
@@ -65,7 +64,7 @@ func newGenAI(n conventions.Table) genAI {
 		if t.Label.Valid() {
 			attributes = append(attributes, t.Label.Key)
 		}
-		if t.Total {
+		if t.IsCounter {
 			suffix = "_total"
 		}
 		if last := len(g.tokens) - 1; last < 0 || g.tokens[last].sent != t.Name {
@@ -80,15 +79,15 @@ func (g genAI) all() []conventional {
 	return append([]conventional{g.agentDuration, g.inferenceCalls, g.toolCalls, g.workflowDuration, g.toolDuration, g.inferenceDuration, g.firstChunk}, g.tokens...)
 }
 
-// tokens counts one kind of tokens.
+// tokens records one kind of token.
 type tokens struct {
-	conventions.Tokens
-	own string // the value of its label
+	conventions.TokenMetric
+	own string // value of the label that tells kinds apart
 	add func(series key, n float64)
 }
 
-// newTokens registers the metrics of tokens. Kinds that are one metric share it.
-func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.Tokens, metrics []conventional) (all []tokens) {
+// newTokens registers the token metrics. Kinds with the same metric name share one metric.
+func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.TokenMetric, metrics []conventional) (all []tokens) {
 	adds := map[string]func(key, float64){}
 	for _, m := range metrics {
 		if strings.HasSuffix(m.name, "_total") {
@@ -105,19 +104,19 @@ func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.Tokens, m
 	return all
 }
 
-// observeUsage measures the tokens of a response.
+// observeUsage records the tokens of a response.
 func (m *Metrics) observeUsage(r *tracker.Run, operation tracker.OperationKind, model string, u event.Usage) {
 	for _, t := range m.tokens {
-		if n := t.Of(u); n.Known {
+		if n := t.Count(u); n.Known {
 			t.add(key{r.Source, string(operation), model, t.own}, float64(n.N))
 		}
 	}
 }
 
-// observeRunUsage measures the tokens of a whole run, where the protocol ties them to no response.
-func (m *Metrics) observeRunUsage(r *tracker.Run, used tracker.Metered) {
+// observeRunUsage records tokens that the protocol reports for a run rather than for a response.
+func (m *Metrics) observeRunUsage(r *tracker.Run, used tracker.UnattributedUsage) {
 	for _, t := range m.tokens {
-		if n := t.Of(used.Usage); n.Known && t.Runs {
+		if n := t.Count(used.Usage); n.Known && t.IncludesRuns {
 			t.add(key{r.Source, string(r.Root.Kind), used.Model, t.own}, float64(n.N))
 		}
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// newLatest returns metrics by the newest conventions.
+// newLatest returns metrics that follow the newest conventions.
 func newLatest() (*Metrics, *prometheus.Registry) {
 	reg, s := prometheus.NewPedanticRegistry(), testSettings
 	s.Names = conventions.Latest()
 	return New(reg, s), reg
 }
 
-// drivenLatest has every metric that only the newest conventions name, with what driveLatest makes of it.
+// drivenLatest has the series after driveLatest of every metric that only the newest conventions name.
 var drivenLatest = map[string][]string{
 	"gen_ai_client_inference_duration_seconds": {
 		`error_type="",gen_ai_operation_name="chat",gen_ai_response_model="m",source="s" 2 of 2`,
@@ -47,7 +47,7 @@ var drivenLatest = map[string][]string{
 	},
 }
 
-// newest is the section of what only the newest conventions name.
+// newest returns the section of the metrics that only the newest conventions name.
 func newest() section {
 	s := section{title: "By the newest conventions"}
 	for _, after := range latest.all() {
@@ -58,7 +58,7 @@ func newest() section {
 	return s
 }
 
-// families are those of all that is driven, by either table of names.
+// families returns all families, with either table of names.
 func families(t *testing.T) (both []*dto.MetricFamily) {
 	t.Helper()
 	m, after := newLatest()
@@ -73,16 +73,18 @@ func families(t *testing.T) (both []*dto.MetricFamily) {
 	return both
 }
 
-// driveLatest has two responses, one of which tells no tokens, and the tokens of a whole run.
+// driveLatest sends two responses, one of them without token counts, and the tokens of a whole run.
 func driveLatest(m *Metrics) {
 	silent := chat("m", "")
 	silent.Response = nil
-	silent.Timing = tracker.Unknown
+	silent.Timing = tracker.TimingUnknown
 	ends(m, chat("m", ""), chat("m", ""), silent)
-	runEnds(m, func(r *tracker.Run) { r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}} })
+	runEnds(m, func(r *tracker.Run) {
+		r.UnattributedUsage = []tracker.UnattributedUsage{{Model: "m", Usage: event.Usage{Input: known}}}
+	})
 }
 
-// TestLatest holds the metrics that the newest conventions name otherwise, and that the names of the release are gone.
+// TestLatest checks which metrics differ with the latest conventions.
 func TestLatest(t *testing.T) {
 	m, reg := newLatest()
 	driveLatest(m)
@@ -107,7 +109,7 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// TestLatestOverOTLP shows that the newest names are those of OTLP too.
+// TestLatestOverOTLP checks the OTLP names with the latest conventions.
 func TestLatestOverOTLP(t *testing.T) {
 	m, reg := newLatest()
 	driveLatest(m)

@@ -21,7 +21,8 @@ var durations = []string{
 	"gen_ai_invoke_workflow_duration_seconds", "delegraph_run_duration_seconds",
 }
 
-// TestHistograms shows that each is classic and native at once, in the buckets of the conventions where these have some.
+// TestHistograms checks that each histogram is both classic and native, with the conventions'
+// buckets.
 func TestHistograms(t *testing.T) {
 	families, err := all(t).Gather()
 	if err != nil {
@@ -62,7 +63,8 @@ func TestHistograms(t *testing.T) {
 	}
 }
 
-// TestConventions holds the names against the conventions', as OpenTelemetry's rules spell them for Prometheus.
+// TestConventions compares the names with the conventions, as OpenTelemetry spells them for
+// Prometheus.
 func TestConventions(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		released.inferenceDuration.name: genaiconv.ClientOperationDuration{}.Name() + "_seconds",
@@ -85,8 +87,8 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// operations are one of each kind, with these times.
-func operations(timing tracker.Timing, started, ended tracker.Moment) []*tracker.Operation {
+// operations returns one operation of each kind, with these times.
+func operations(timing tracker.Timing, started, ended tracker.Timestamp) []*tracker.Operation {
 	var out []*tracker.Operation
 	for _, kind := range []tracker.OperationKind{tracker.InvokeWorkflow, tracker.InvokeAgent, tracker.ExecuteTool, tracker.Chat} {
 		out = append(out, &tracker.Operation{ID: tracker.SpanID{1, 2, 3}, Kind: kind, Name: "n", Agent: "a", Timing: timing, Started: started, Ended: ended})
@@ -94,16 +96,16 @@ func operations(timing tracker.Timing, started, ended tracker.Moment) []*tracker
 	return out
 }
 
-// TestUnknownTimes shows that an operation whose start or end is not known has no duration, and is counted all the same.
+// TestUnknownTimes checks that an operation of unknown duration is counted and not observed.
 func TestUnknownTimes(t *testing.T) {
 	m, reg := newTest(10, 100)
-	for _, ended := range []tracker.Moment{{}, at(3)} {
-		for _, op := range operations(tracker.Unknown, tracker.Moment{}, ended) {
+	for _, ended := range []tracker.Timestamp{{}, at(3)} {
+		for _, op := range operations(tracker.TimingUnknown, tracker.Timestamp{}, ended) {
 			m.OperationEnded(run(), op)
 		}
 	}
 	r := run()
-	r.Root.Timing, r.Root.Started.At = tracker.Unknown, time.Time{}
+	r.Root.Timing, r.Root.Started.At = tracker.TimingUnknown, time.Time{}
 	m.RunEnded(r)
 	for _, name := range durations {
 		if got := series(t, reg, name); got != nil {
@@ -118,9 +120,9 @@ func TestUnknownTimes(t *testing.T) {
 	}
 }
 
-// TestReportedTimes shows that what a capture's own times say is measured as what we saw.
+// TestReportedTimes checks that times in a capture are measured like observed ones.
 func TestReportedTimes(t *testing.T) {
-	for _, timing := range []tracker.Timing{tracker.Reported, tracker.Observed} {
+	for _, timing := range []tracker.Timing{tracker.TimingReported, tracker.TimingObserved} {
 		m, reg := newTest(10, 100)
 		ends(m, operations(timing, at(1), at(5))...)
 		for _, name := range durations[:4] {
@@ -131,14 +133,14 @@ func TestReportedTimes(t *testing.T) {
 	}
 }
 
-// TestExemplars shows that a duration leads to its span, if there is one.
+// TestExemplars checks that a duration has an exemplar if its span exists.
 func TestExemplars(t *testing.T) {
 	for _, sampled := range []bool{true, false} {
 		m, reg := newTest(10, 100)
 		r := run()
 		r.Trace, r.Sampled, r.Root.ID = [16]byte{15: 0xAB}, sampled, tracker.SpanID{1, 2, 3}
-		r.Confidence = []tracker.Statement{{Confidence: event.Confidence{Known: true}}}
-		for _, op := range operations(tracker.Observed, at(1), at(5)) {
+		r.Confidence = []tracker.Confidence{{Confidence: event.Confidence{Known: true}}}
+		for _, op := range operations(tracker.TimingObserved, at(1), at(5)) {
 			m.OperationEnded(r, op)
 		}
 		m.RunEnded(r)
@@ -167,14 +169,14 @@ func TestExemplars(t *testing.T) {
 	}
 }
 
-// spanID is the id of these bytes and no more, as an exemplar has it.
+// spanID returns the id that begins with these bytes, in the notation of an exemplar.
 func spanID(begin ...byte) string {
 	var id tracker.SpanID
 	copy(id[:], begin)
 	return hex.EncodeToString(id[:])
 }
 
-// spanOf is the span that an exemplar leads to.
+// spanOf returns the span that an exemplar leads to.
 func spanOf(e *dto.Exemplar) string {
 	for _, l := range e.GetLabel() {
 		if l.GetName() == "span_id" {
@@ -184,14 +186,14 @@ func spanOf(e *dto.Exemplar) string {
 	return ""
 }
 
-// TestExemplarsRenewed shows which of a bucket's durations its exemplar leads to: the slowest of the second in which the last one
-// ended.
+// TestExemplarsRenewed checks which duration of a bucket has the exemplar: the slowest of those that ended in the same second as
+// the last one.
 func TestExemplarsRenewed(t *testing.T) {
-	const slot, beside = 3 * time.Second, 6 * time.Second // in two buckets
+	const slot, beside = 3 * time.Second, 6 * time.Second // durations in two buckets
 	for name, c := range map[string]struct {
-		ends []time.Duration // of operations, since the start
+		ends []time.Duration // when operations end, since the start
 		took []time.Duration
-		want []byte // which of them exemplars lead to, the first being 1, by bucket
+		want []byte // the operations that exemplars lead to, counted from 1, by bucket
 	}{
 		"the first":                      {[]time.Duration{0, 1, 2}, []time.Duration{slot, slot, slot}, []byte{1}},
 		"no faster one":                  {[]time.Duration{0, 1, 2}, []time.Duration{slot, slot - 1, slot - 2}, []byte{1}},
@@ -209,8 +211,8 @@ func TestExemplarsRenewed(t *testing.T) {
 			for i := range c.ends {
 				ended := at(0).At.Add(c.ends[i])
 				m.OperationEnded(r, &tracker.Operation{
-					ID: tracker.SpanID{byte(i + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.Observed,
-					Started: tracker.Moment{At: ended.Add(-c.took[i])}, Ended: tracker.Moment{At: ended},
+					ID: tracker.SpanID{byte(i + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.TimingObserved,
+					Started: tracker.Timestamp{At: ended.Add(-c.took[i])}, Ended: tracker.Timestamp{At: ended},
 				})
 			}
 			h := gathered(t, reg, released.toolDuration.name)[0].Histogram
@@ -234,8 +236,8 @@ func TestExemplarsRenewed(t *testing.T) {
 	}
 }
 
-// TestEveryBucketLeads shows that however often it is scraped, and whatever came before, a bucket in which something ended since the
-// last scrape has an exemplar that ended in the same second as what came last.
+// TestEveryBucketLeads checks that every bucket in which something ended since the last scrape has an exemplar of the second of
+// its last operation, however often it is scraped.
 func TestEveryBucketLeads(t *testing.T) {
 	m, reg := newTest(10, 100)
 	r := run()
@@ -245,8 +247,8 @@ func TestEveryBucketLeads(t *testing.T) {
 			took := time.Duration(bound * float64(time.Second))
 			for range 3 { // each a little faster than the one before
 				m.OperationEnded(r, &tracker.Operation{
-					ID: tracker.SpanID{byte(i), byte(second + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.Observed,
-					Started: tracker.Moment{At: at(second).At.Add(-took)}, Ended: at(second),
+					ID: tracker.SpanID{byte(i), byte(second + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.TimingObserved,
+					Started: tracker.Timestamp{At: at(second).At.Add(-took)}, Ended: at(second),
 				})
 				took -= time.Duration(second)
 			}

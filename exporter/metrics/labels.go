@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// fromWire are the labels whose values come from agents: they are capped, by these classes.
+// fromWire maps each label whose values come from agents to the class that caps it.
 var fromWire = map[string]string{
 	"gen_ai_agent_name": "agent", "agent": "agent", "from_agent": "agent", "to_agent": "agent",
 	"gen_ai_tool_name": "tool", "tool": "tool",
@@ -23,24 +23,26 @@ var fromWire = map[string]string{
 	"error_type":            "error",
 }
 
-// exempt are values of ours that a label from the wire has too. No cap replaces them: what did not fail must not become _other.
+// exempt lists values that no cap replaces although agents send values of the same label: an
+// operation that did not fail must not become _other.
 var exempt = map[string][]string{
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
 	}),
 }
 
-// closed are the labels whose values are ours, of one metric where another has other values.
+// closed lists the possible values of the labels that we define, by label, or by metric and label
+// where metrics differ.
 var closed = map[string][]string{
 	"status":                words(tracker.Statuses()),
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
-	"outcome":               words(stream.Outcomes()),
-	"answer":                words(stream.Answers()),
+	"outcome":               words(stream.ResumeOutcomes()),
+	"answer":                words(stream.RefusalResponses()),
 	"component":             words(recovery.Components()),
 	"label":                 {"agent", "tool", "model", "workflow", "error", "event"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
-	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's own operation where no response is said to have used them
+	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's root operation if no response is known to have used them
 
 	inferenceOf(conventions.Released()): {string(tracker.Chat)},
 	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},
@@ -63,7 +65,7 @@ var closed = map[string][]string{
 	memoryShed.of("buffer"):        buffers,
 	unobservedBytes.of("reason"):   {"queue_full", "memory", "panic", "encoding"},
 	unreadable.of("reason"):        words(event.UnreadableReasons()),
-	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic"},
+	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic", "memory"},
 	cardsUnchanged.of("reason"):    {"too_large", "unreadable", "signed"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
 	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes", "memory"},
@@ -71,17 +73,17 @@ var closed = map[string][]string{
 	streamDisconnects.of("reason"): words(stream.Disconnects()),
 	streamRefusals.of("reason"):    words(stream.Refusals()),
 	storeDropped.of("reason"):      words(jetstream.Drops()),
-	storeFeedGaps.of("reason"):     words([]replay.Reason{replay.Evicted, replay.Lost}),
+	storeFeedGaps.of("reason"):     words([]replay.GapReason{replay.GapEvicted, replay.GapLost}),
 }
 
 var (
-	buffers    = []string{"observe_queues", "span_queue", "content", "replay", "relays", "log_and_ended_runs"}
+	buffers    = []string{"observe_queues", "requests", "span_queue", "content", "replay", "decodings", "relays", "log_and_ended_runs"}
 	inputKinds = words([]event.InputKind{
 		event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool,
 	})
 	artifactKinds = words([]event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther})
 
-	// What the tracker holds open, and what it keeps of a run.
+	// Kinds that the tracker keeps open, and kinds that it keeps for a run.
 	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.InvokeNode), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent, tracker.LostStream, tracker.LostListener},
@@ -104,15 +106,16 @@ func kinds(values []event.Kind) (out []string) {
 	return out
 }
 
-// inferenceOf names the label of operations of the metric that only model responses have.
+// inferenceOf returns the key in closed of the operation label of the model responses' duration.
 func inferenceOf(n conventions.Table) string {
 	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }
 
-// of names a label of this metric alone.
+// of returns the key in closed of a label of this metric only.
 func (m metric) of(label string) string { return m.name + " " + label }
 
-// values lists all that a label can have; nil where agents or the configuration choose.
+// values returns the closed list of a label's values, or nil if agents or the configuration choose
+// them.
 func (m metric) values(label string) []string {
 	if own, ok := closed[m.of(label)]; ok {
 		return own

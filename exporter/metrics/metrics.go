@@ -1,8 +1,10 @@
-// Package metrics turns batches and operations into Prometheus metrics whose number is bounded whatever agents send.
+// Package metrics turns batches and operations into Prometheus metrics, and can also send these over
+// OTLP. The number of series is bounded, whatever agents send.
 package metrics
 
 import (
 	"cmp"
+	"net/http"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,21 +19,24 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Settings bound the label values; both must be positive.
+// Settings holds the limits on labels, which must be positive, and what else the metrics need.
 type Settings struct {
-	MaxLabelValues int                                // of agents, tools, models, error codes and unknown kinds of events, each
-	MaxLabelSets   int                                // of each metric
-	UnknownKind    func(source, dialect, name string) // called once for each of the first MaxLabelValues kinds that a dialect does not know; may be nil
+	MaxLabelValues int                                // agents, tools, models, error codes and unknown event kinds, each
+	MaxLabelSets   int                                // label sets of each metric
+	UnknownKind    func(source, dialect, name string) // called once for each of the first MaxLabelValues unknown kinds; may be nil
 	Names          conventions.Table
 	Version        string
 	Revision       string
-	Panics         *recovery.Recorder // of delivery; nil recovers panics without a record
+	Panics         *recovery.Recorder // for the delivery over OTLP; nil recovers panics without recording them
+	OTLPClient     *http.Client       // for the delivery over OTLP in this process; nil for the one that the environment configures
 }
 
-// Spans tells how the delivery of spans stands.
-type Spans func() (exported uint64, queued int, dropped map[string]uint64)
+// SpanStats returns the current counts of exported, queued and dropped spans; dropped is keyed by
+// reason.
+type SpanStats func() (exported uint64, queued int, dropped map[string]uint64)
 
-// Metrics counts. It is a tracker.Observer, a tracker.Losses, and takes batches beside the tracker.
+// Metrics records Delegraph's metrics. It implements tracker.Observer and tracker.Losses, and
+// consumes batches alongside the tracker.
 type Metrics struct {
 	caps *caps
 	reg  prometheus.Registerer
@@ -57,12 +62,12 @@ type Metrics struct {
 	kinds     unknownKinds
 	mu        sync.RWMutex
 	perSource map[[2]string]*framed // by source and dialect
-	reserved  map[string]bool       // sources
+	reserved  map[string]bool       // sources set up by InitSource
 
-	reloadSuccessful, reloadTime *family[prometheus.Gauge] // nothing before the first load
+	reloadSuccessful, reloadTime *family[prometheus.Gauge] // absent before the first load
 }
 
-// New registers every metric.
+// New registers every metric with reg.
 func New(reg prometheus.Registerer, s Settings) *Metrics {
 	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
 	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
@@ -138,11 +143,11 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	}
 	m.runsEnded.whole = true
 	for _, c := range recovery.Components() {
-		m.panics.with(string(c)) // the first must show as an increase
+		m.panics.with(string(c)) // from 0, so that the first panic shows as an increase
 	}
 	calls := m.toolCalls.create
 	m.toolCalls.create = func(values ...string) prometheus.Counter {
-		m.toolCallFailures.with(values...) // a failure is a part of the calls, from the first
+		m.toolCallFailures.with(values...) // from 0, so that the failure rate of a tool is defined from its first call
 		return calls(values...)
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labels)
@@ -151,11 +156,12 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// Reserve begins a source's series that alerts divide or take the rate of, at zero: the rate of a series that begins at one never
-// sees the first error. Everything else has no series before it happens. The dialects are those that the configuration names. The
-// tools are admitted as by Admit.
-func (m *Metrics) Reserve(source string, dialects, tools []string) {
-	m.Admit(tools)
+// InitSource creates, at zero, the series of a source that alerts divide by or take the rate of:
+// the rate of a series that starts at one misses the first error. Other series appear with their
+// first value. The dialects are those that the configuration names. The tools are admitted as by
+// AllowTools.
+func (m *Metrics) InitSource(source string, dialects, tools []string) {
+	m.AllowTools(tools)
 	m.mu.Lock()
 	m.reserved[source] = true
 	m.mu.Unlock()
@@ -168,16 +174,17 @@ func (m *Metrics) Reserve(source string, dialects, tools []string) {
 	m.runsOpen.begin(of)
 }
 
-// Admit lets tools in that the configuration knows, which may be agents.
-func (m *Metrics) Admit(tools []string) {
+// AllowTools admits tool names from the configuration, as label values of both tools and agents,
+// beyond the limit on label values.
+func (m *Metrics) AllowTools(tools []string) {
 	for _, tool := range tools {
 		m.caps.reserve("tool", tool)
 		m.caps.reserve("agent", tool)
 	}
 }
 
-// Reloaded notes the outcome of loading the configuration.
-func (m *Metrics) Reloaded(ok bool, at time.Time) {
+// SetReload records whether loading the configuration succeeded.
+func (m *Metrics) SetReload(ok bool, at time.Time) {
 	m.reloadSuccessful.with().Set(0)
 	if ok {
 		m.reloadSuccessful.with().Set(1)
@@ -185,17 +192,17 @@ func (m *Metrics) Reloaded(ok bool, at time.Time) {
 	}
 }
 
-// seconds returns a moment as Prometheus' timestamps have it.
+// seconds returns a Prometheus timestamp: seconds since 1970.
 func seconds(at time.Time) float64 { return float64(at.UnixNano()) / 1e9 }
 
-// unknownDialect is the label of frames whose stream is not known yet, or nobody's.
+// unknownDialect labels frames of a stream whose dialect is not known, or not known yet.
 const unknownDialect = "unknown"
 
-// framed is the series that every frame of a source in a dialect counts in.
+// framed holds the series that count every frame of a source in one dialect.
 type framed struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
-	lag           func() prometheus.Observer             // what is only measured has no series before it is
+	lag           func() prometheus.Observer             // created with the first observation
 	last          func() prometheus.Gauge
 }
 
@@ -216,7 +223,7 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	defer m.mu.Unlock()
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
-		if m.reserved[source] { // a dialect that the configuration leaves open is known only now
+		if m.reserved[source] { // a dialect that is detected is known only now
 			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}
@@ -232,7 +239,7 @@ func (m *Metrics) event(f *framed, source, dialect string, k event.Kind) prometh
 	return c
 }
 
-// Consume counts a frame and its facts.
+// Consume counts a frame and its events.
 func (m *Metrics) Consume(b *event.Batch) {
 	source, dialect := b.Stream.Source, b.Stream.Dialect
 	if dialect == "" {
@@ -252,9 +259,9 @@ func (m *Metrics) Consume(b *event.Batch) {
 	for _, why := range b.Unreadable {
 		m.unreadable.with(source, string(why)).Inc()
 	}
-	if b.Unknown != "" {
-		m.unknown.with(source, dialect, b.Unknown).Inc()
-		m.kinds.see(source, dialect, b.Unknown)
+	if b.UnknownKind != "" {
+		m.unknown.with(source, dialect, b.UnknownKind).Inc()
+		m.kinds.see(source, dialect, b.UnknownKind)
 	}
 	if b.Internal {
 		kind := event.KindOther
@@ -271,13 +278,13 @@ func (m *Metrics) Consume(b *event.Batch) {
 	}
 }
 
-// RunStarted counts a run that began.
+// RunStarted counts a started run.
 func (m *Metrics) RunStarted(r *tracker.Run) {
 	m.runsStarted.with(r.Source).Inc()
 	m.runsOpen.with(r.Source).Inc()
 }
 
-// OperationEnded measures an operation.
+// OperationEnded records an operation's duration, calls and tokens.
 func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	calls := m.calls.take(r, op)
 	switch op.Kind {
@@ -289,7 +296,7 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	case tracker.ExecuteTool:
 		m.calls.add(r, op, made{tools: 1})
 		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
-		if op.Status == tracker.Error {
+		if op.Status == tracker.OperationError {
 			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
 		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, op.ErrorType())
@@ -299,11 +306,11 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		if first, known := op.FirstChunk(); known {
 			m.firstChunk.with(r.Source, string(op.Kind), op.Name).Observe(first.Seconds())
 		}
-		m.observeUsage(r, op.Kind, op.Name, op.Response.OrNone().Usage)
+		m.observeUsage(r, op.Kind, op.Name, op.Response.OrZero().Usage)
 	}
 }
 
-// RunEnded counts a run's end and what is known only then.
+// RunEnded records a run's end, and everything that is counted only then.
 func (m *Metrics) RunEnded(r *tracker.Run) {
 	agent := cmp.Or(r.Agent, r.Root.Name)
 	m.runsOpen.with(r.Source).Dec()
@@ -314,7 +321,7 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	if first := r.FirstText.At; r.Live && !first.IsZero() && !r.Root.Started.At.IsZero() {
 		m.timeToFirstText.with(r.Source, agent).Observe(first.Sub(r.Root.Started.At).Seconds())
 	}
-	if r.ToolCalls.Known && r.ToolCalls.N != toolCallsSeen(r) {
+	if r.ReportedToolCalls.Known && r.ReportedToolCalls.N != toolCallsSeen(r) {
 		m.toolCallsDiffer.with(r.Source).Inc()
 	}
 	for _, t := range r.Transfers {
@@ -346,11 +353,11 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		}
 	}
 	m.countPlan(r)
-	for _, used := range r.Metered {
+	for _, used := range r.UnattributedUsage {
 		m.observeRunUsage(r, used)
 	}
-	if r.OffsetKnown {
-		m.clockOffset.with(r.Source).Set(r.Offset.Seconds())
+	if r.ClockOffsetKnown {
+		m.clockOffset.with(r.Source).Set(r.ClockOffset.Seconds())
 	}
 }
 
@@ -382,7 +389,7 @@ func (m *Metrics) countProof(r *tracker.Run) {
 	for _, c := range r.Citations {
 		m.citations.with(r.Source, c.Agent).Inc()
 	}
-	for agent, n := range r.Unrated {
+	for agent, n := range r.UnratedAnswers {
 		m.unratedAnswer.with(r.Source, agent).Add(float64(n))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// testSettings are those of tests that bound nothing; the metrics of the conventions are those of both tables.
+// testSettings are the settings of tests without limits. They use the metrics of both tables of conventions.
 var (
 	testSettings = Settings{MaxLabelValues: 100, MaxLabelSets: 1000, Names: conventions.Released(), Version: "1.2.3", Revision: "abc"}
 	released     = newGenAI(conventions.Released())
@@ -30,15 +30,15 @@ func newTest(values, sets int) (*Metrics, *prometheus.Registry) {
 	return New(reg, s), reg
 }
 
-// call is one of a tool by an agent, of which no duration is known.
+// call returns a tool call by an agent, without a known duration.
 func call(agent, tool string) *tracker.Operation {
-	return &tracker.Operation{Kind: tracker.ExecuteTool, Name: tool, Agent: agent, Timing: tracker.Unknown}
+	return &tracker.Operation{Kind: tracker.ExecuteTool, Name: tool, Agent: agent, Timing: tracker.TimingUnknown}
 }
 
-// TestLabelsAreBounded sends more tools than are let in: the rest is one series, and counted.
+// TestLabelsAreBounded checks that tools beyond the limit become one series, and are counted.
 func TestLabelsAreBounded(t *testing.T) {
 	m, reg := newTest(10, 1000)
-	m.Reserve("s", nil, []string{"configured"})
+	m.InitSource("s", nil, []string{"configured"})
 	for i := range 100 {
 		ends(m, call("a", fmt.Sprint("tool", i)))
 	}
@@ -58,22 +58,22 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEachClassIsBounded has the labels that take agents, tools and models, each over its cap.
+// TestEachClassIsBounded checks the limit for agents, tools and models.
 func TestEachClassIsBounded(t *testing.T) {
 	m, reg := newTest(3, 1000)
 	for i := range 10 {
 		name := fmt.Sprint(i)
 		asks, calls := chat(name, ""), tool(name, "")
 		asks.Agent, calls.Agent = name, name
-		ends(m, asks, calls, &tracker.Operation{Kind: tracker.InvokeAgent, Name: name, Timing: tracker.Observed})
+		ends(m, asks, calls, &tracker.Operation{Kind: tracker.InvokeAgent, Name: name, Timing: tracker.TimingObserved})
 		runEnds(m, func(r *tracker.Run) {
 			r.Root.Name = name
 			r.FirstText = at(1)
 			r.Transfers = []tracker.Transfer{{From: name, To: name, Loop: true}}
 			r.Operations = []*tracker.Operation{r.Root}
-			r.Confidence = []tracker.Statement{{Agent: name, Confidence: event.Confidence{Known: true}}}
-			r.Citations = []tracker.Source{{Agent: name}}
-			r.Unrated = map[string]int{name: 1}
+			r.Confidence = []tracker.Confidence{{Agent: name, Confidence: event.Confidence{Known: true}}}
+			r.Citations = []tracker.Citation{{Agent: name}}
+			r.UnratedAnswers = map[string]int{name: 1}
 		})
 	}
 	for name, most := range map[string]int{
@@ -89,7 +89,7 @@ func TestEachClassIsBounded(t *testing.T) {
 	}
 }
 
-// TestSourcesAreApart has two sources whose agents, tools and models have the same names: nothing of theirs is added up.
+// TestSourcesAreApart checks that equal names of two sources are counted separately.
 func TestSourcesAreApart(t *testing.T) {
 	m, reg := newTest(10, 1000)
 	for _, source := range []string{"one", "two"} {
@@ -97,12 +97,12 @@ func TestSourcesAreApart(t *testing.T) {
 		r.Source, r.FirstText = source, at(3)
 		r.Transfers = []tracker.Transfer{{From: "a", To: "b", Loop: true}}
 		r.Operations = []*tracker.Operation{r.Root}
-		r.Confidence = []tracker.Statement{{Agent: "a", Confidence: event.Confidence{Known: true}}}
-		r.Citations = []tracker.Source{{Agent: "a"}}
-		r.Unrated = map[string]int{"a": 1}
-		r.Metered = []tracker.Metered{{Model: "m", Usage: event.Usage{Input: known}}}
+		r.Confidence = []tracker.Confidence{{Agent: "a", Confidence: event.Confidence{Known: true}}}
+		r.Citations = []tracker.Citation{{Agent: "a"}}
+		r.UnratedAnswers = map[string]int{"a": 1}
+		r.UnattributedUsage = []tracker.UnattributedUsage{{Model: "m", Usage: event.Usage{Input: known}}}
 		r.Root.ID = tracker.SpanID{1}
-		workflow := &tracker.Operation{Kind: tracker.InvokeWorkflow, Name: "w", Timing: tracker.Observed}
+		workflow := &tracker.Operation{Kind: tracker.InvokeWorkflow, Name: "w", Timing: tracker.TimingObserved}
 		for _, op := range []*tracker.Operation{chat("m", ""), tool("t", event.ToolError), workflow} {
 			op.Parent = r.Root.ID
 			m.OperationEnded(r, op)
@@ -111,7 +111,7 @@ func TestSourcesAreApart(t *testing.T) {
 		m.RunEnded(r)
 		m.Consume(&event.Batch{Stream: &event.Stream{Source: source}, Type: "internal:checkpoint", Internal: true})
 		unknown := batch(event.KindOther)
-		unknown.Stream.Source, unknown.Unknown = source, "kind"
+		unknown.Stream.Source, unknown.UnknownKind = source, "kind"
 		m.Consume(unknown)
 	}
 	for _, section := range table {
@@ -129,14 +129,14 @@ func TestSourcesAreApart(t *testing.T) {
 			}
 			named := slices.ContainsFunc(mt.labels, func(label string) bool { return fromWire[label] != "" })
 			if named && of["one"] == 0 {
-				t.Errorf("%s does not say whose names it has", mt.name)
+				t.Errorf("%s has no source label", mt.name)
 			}
 		}
 	}
 }
 
-// TestLabelSetsAreBounded has few agents and few tools whose product is over the bound: what is over it is one series, and
-// nothing is lost.
+// TestLabelSetsAreBounded uses few agents and few tools whose combinations exceed the limit, and checks that those beyond it
+// share one series and no call is lost.
 func TestLabelSetsAreBounded(t *testing.T) {
 	for _, c := range []struct{ values, names, sets, series int }{{100, 20, 50, 46}, {100, 100, 1000, 901}, {100, 30, 1000, 900}} {
 		m, reg := newTest(c.values, c.sets)
@@ -165,13 +165,13 @@ func TestLabelSetsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSetsOfClosedLabels shows that not even enumerations of ours get a metric with names from the wire over its bound, and
-// that a metric of which nothing is from the wire has no bound.
+// TestSetsOfClosedLabels checks that closed labels do not push a metric with names from the stream over its limit, and that a
+// metric without such names has no limit.
 func TestSetsOfClosedLabels(t *testing.T) {
 	m, _ := newTest(100, 100)
 	for source := range 200 {
 		for _, status := range tracker.Statuses() {
-			m.RunEnded(&tracker.Run{Source: fmt.Sprint(source), Status: status, Root: &tracker.Operation{Name: "a", Timing: tracker.Unknown}})
+			m.RunEnded(&tracker.Run{Source: fmt.Sprint(source), Status: status, Root: &tracker.Operation{Name: "a", Timing: tracker.TimingUnknown}})
 		}
 	}
 	if n := len(m.runsEnded.series); n != 100 {
@@ -185,7 +185,7 @@ func TestSetsOfClosedLabels(t *testing.T) {
 	}
 }
 
-// TestConcurrent has many streams on the same series, over the bound: no call is lost, and none is over it that need not be.
+// TestConcurrent counts calls from many goroutines beyond the limit, and checks that no call is lost and no series is wasted.
 func TestConcurrent(t *testing.T) {
 	for _, most := range []int{20, 112, 1000} { // of which nine tenths are for the first sets: 100 in the second
 		m, reg := newTest(100, most)
@@ -216,7 +216,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestHostile has names that Prometheus would panic at, or that would fill the memory though they are few.
+// TestHostile checks names that would make Prometheus panic, and a few names long enough to fill the memory.
 func TestHostile(t *testing.T) {
 	long := strings.Repeat("l", longestValue)
 	for name, want := range map[string]string{

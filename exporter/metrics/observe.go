@@ -6,8 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// ObserveSpans adds the delivery of spans.
-func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
+// ObserveSpans registers the metrics of span delivery. The reasons are those for which spans are
+// dropped.
+func (m *Metrics) ObserveSpans(stats SpanStats, reasons []string) {
 	m.reg.MustRegister(
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: spansExported.name, Help: spansExported.help}, func() float64 {
 			exported, _, _ := stats()
@@ -27,24 +28,24 @@ func (m *Metrics) ObserveSpans(stats Spans, reasons []string) {
 	}
 }
 
-// ObserveMemory adds the budget of the process.
+// ObserveMemory registers the metrics of the memory budget.
 func (m *Metrics) ObserveMemory(b *budget.Budget) {
 	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryBudget.name, Help: memoryBudget.help}, func() float64 {
 		return float64(b.Limit())
 	}))
-	for i, use := range b.Uses() {
+	for i, use := range b.Usage() {
 		labels := prometheus.Labels{"buffer": use.Name}
 		m.reg.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: memoryUsed.name, Help: memoryUsed.help, ConstLabels: labels}, func() float64 {
-				return float64(b.Uses()[i].Bytes)
+				return float64(b.Usage()[i].Bytes)
 			}),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: memoryShed.name, Help: memoryShed.help, ConstLabels: labels}, func() float64 {
-				return float64(b.Uses()[i].Shed)
+				return float64(b.Usage()[i].Shed)
 			}))
 	}
 }
 
-// ObserveLog adds how many log lines were dropped.
+// ObserveLog registers the count of dropped log lines.
 func (m *Metrics) ObserveLog(lost func() uint64) {
 	m.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: logDropped.name, Help: logDropped.help}, func() float64 {
 		return float64(lost())

@@ -12,45 +12,46 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// outages logs when an outage begins and when it is over, and not each attempt within it. Its reader makes one attempt after the
-// other, each of which produces once and exports what that gave, in one batch or more.
+// outages logs the beginning and the end of an outage of the metrics backend, but not each failed
+// attempt in between. Its reader makes one attempt at a time: one call of Produce, then one or more
+// of Export.
 type outages struct {
 	sdkmetric.Exporter
 	sdkmetric.Producer
 	backend string
 	logger  *slog.Logger
 
-	during bool   // there is an outage
-	took   bool   // the attempt brought something
-	cause  string // of the attempt's failure
+	active    bool   // an outage is in progress
+	delivered bool   // the current attempt delivered a batch
+	cause     string // why the current attempt failed, or ""
 }
 
 // Produce begins an attempt.
 func (o *outages) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
-	if o.during && o.took && o.cause == "" {
-		o.during = false
+	if o.active && o.delivered && o.cause == "" {
+		o.active = false
 		o.logger.Info("the metrics backend is back", "endpoint", o.backend)
 	}
-	o.took, o.cause = false, ""
+	o.delivered, o.cause = false, ""
 	return o.Producer.Produce(ctx)
 }
 
-// Export sends a batch. It returns no error: its reader would only log it, each time.
+// Export sends a batch. It returns no error, because the reader would log every one.
 func (o *outages) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
 	err := o.Exporter.Export(ctx, data)
-	if err == nil || ctx.Err() == context.Canceled { // by our own end, which makes a last attempt
-		o.took = err == nil
+	if err == nil || ctx.Err() == context.Canceled { // canceled by our own shutdown, which makes a last attempt
+		o.delivered = err == nil
 		return nil
 	}
-	o.cause = otlp.Judge(cmp.Or(ctx.Err(), err)).Cause // a deadline has words of its own, which HTTP says in the place of the usual
-	if !o.during {
-		o.during = true
-		o.logger.Warn("the metrics backend does not take all metrics; they are sent again at each interval", "endpoint", o.backend, "err", o.cause)
+	o.cause = otlp.Classify(cmp.Or(ctx.Err(), err)).Cause // the HTTP exporter reports a deadline with a text of its own
+	if !o.active {
+		o.active = true
+		o.logger.Warn("the metrics backend does not accept all metrics; they are sent again at each interval", "endpoint", o.backend, "err", o.cause)
 	}
 	return nil
 }
 
-// last is the failure of the last attempt.
+// last returns why the last attempt failed, or nil.
 func (o *outages) last() error {
 	if o.cause == "" {
 		return nil

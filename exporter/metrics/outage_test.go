@@ -21,14 +21,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// refusing is OTLP's service with one answer.
-type refusing struct {
+// fixedService is an OTLP service that always gives the same answer.
+type fixedService struct {
 	metricscollector.UnimplementedMetricsServiceServer
 	answer *metricscollector.ExportMetricsServiceResponse
 	err    error
 }
 
-func (r refusing) Export(context.Context, *metricscollector.ExportMetricsServiceRequest) (*metricscollector.ExportMetricsServiceResponse, error) {
+func (r fixedService) Export(context.Context, *metricscollector.ExportMetricsServiceRequest) (*metricscollector.ExportMetricsServiceResponse, error) {
 	return r.answer, r.err
 }
 
@@ -36,16 +36,16 @@ var partly = &metricscollector.ExportMetricsServiceResponse{
 	PartialSuccess: &metricscollector.ExportMetricsPartialSuccess{RejectedDataPoints: 3, ErrorMessage: "out\nof order"},
 }
 
-// one is a request of one metric without a series.
+// one returns a request with one metric and no series.
 func one() *metricdata.ResourceMetrics {
 	return &metricdata.ResourceMetrics{Resource: resource.Empty(), ScopeMetrics: []metricdata.ScopeMetrics{{
 		Metrics: []metricdata.Metrics{{Name: "m", Data: metricdata.Gauge[float64]{}}},
 	}}}
 }
 
-// TestCausesOverGRPC holds what is logged against the SDK's exporter.
+// TestCausesOverGRPC checks the causes in the log with the SDK's gRPC exporter.
 func TestCausesOverGRPC(t *testing.T) {
-	for want, service := range map[string]refusing{
+	for want, service := range map[string]fixedService{
 		"":                                  {answer: &metricscollector.ExportMetricsServiceResponse{}},
 		"some of a batch":                   {answer: partly},
 		"gRPC status Unauthenticated":       {err: status.Error(codes.Unauthenticated, "hunter2")},
@@ -82,7 +82,7 @@ func TestCausesOverGRPC(t *testing.T) {
 	}
 }
 
-// TestCausesOverHTTP holds what is logged against the SDK's exporter.
+// TestCausesOverHTTP checks the causes in the log with the SDK's HTTP exporter.
 func TestCausesOverHTTP(t *testing.T) {
 	says := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hunter2", code) }
@@ -120,7 +120,7 @@ func TestCausesOverHTTP(t *testing.T) {
 func checkCause(t *testing.T, e sdkmetric.Exporter, want string) {
 	t.Helper()
 	err := e.Export(t.Context(), one())
-	if got := otlp.Judge(err).Cause; got != want {
+	if got := otlp.Classify(err).Cause; got != want {
 		t.Errorf("%q, not %q: %v", got, want, err)
 	}
 	if err := e.Shutdown(t.Context()); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Store counts what happens between the external stream and its store in NATS. It is a jetstream.Observer.
+// Store counts events of the external stream's store in NATS. It implements jetstream.Observer.
 type Store struct {
 	stream                              *Stream
 	published, repeated, retried, again prometheus.Counter
@@ -30,15 +30,17 @@ func (m *Metrics) Store(of *Stream) *Store {
 	return s
 }
 
-// Observe adds what the store says of itself.
+// Observe registers the gauges of the store.
 func (s *Store) Observe(store interface {
-	Queued() int
-	Feeds() int
+	QueuedBytes() int
+	QueueCapacity() int
+	OpenFeeds() int
 	Connected() bool
 }) {
 	for t, value := range map[*metric]func() float64{
-		&storeQueued: func() float64 { return float64(store.Queued()) },
-		&storeFeeds:  func() float64 { return float64(store.Feeds()) },
+		&storeQueued:   func() float64 { return float64(store.QueuedBytes()) },
+		&storeCapacity: func() float64 { return float64(store.QueueCapacity()) },
+		&storeFeeds:    func() float64 { return float64(store.OpenFeeds()) },
 		&storeConnected: func() float64 {
 			if store.Connected() {
 				return 1
@@ -50,23 +52,23 @@ func (s *Store) Observe(store interface {
 	}
 }
 
-// Published counts a frame that we published.
-func (s *Store) Published() { s.published.Inc() }
+// CountPublished counts a frame that this process published.
+func (s *Store) CountPublished() { s.published.Inc() }
 
-// Repeated counts a frame that another had published before.
-func (s *Store) Repeated() { s.repeated.Inc() }
+// CountRepeated counts a frame that was already in the store.
+func (s *Store) CountRepeated() { s.repeated.Inc() }
 
-// Retried counts an attempt to publish that failed, or may have.
-func (s *Store) Retried() { s.retried.Inc() }
+// CountRetry counts an attempt to publish that failed or may have failed.
+func (s *Store) CountRetry() { s.retried.Inc() }
 
-// Dropped counts a frame that was not published.
-func (s *Store) Dropped(why jetstream.Drop) { s.dropped.with(string(why)).Inc() }
+// CountDropped counts a frame that was not published.
+func (s *Store) CountDropped(why jetstream.Drop) { s.dropped.with(string(why)).Inc() }
 
-// FeedRetried counts an attempt to bring a feed that failed.
-func (s *Store) FeedRetried() { s.again.Inc() }
+// CountFeedRetry counts a failed attempt to read a feed.
+func (s *Store) CountFeedRetry() { s.again.Inc() }
 
-// FeedGap counts a gap in a feed.
-func (s *Store) FeedGap(why replay.Reason) { s.gaps.with(string(why)).Inc() }
+// CountFeedGap counts a gap in a feed.
+func (s *Store) CountFeedGap(why replay.GapReason) { s.gaps.with(string(why)).Inc() }
 
-// FrameDropped counts a frame that a feed could not hold.
-func (s *Store) FrameDropped(why replay.Drop) { s.stream.Dropped(why) }
+// CountDroppedFeedFrame counts a frame that did not fit into a feed.
+func (s *Store) CountDroppedFeedFrame(why replay.Drop) { s.stream.CountDropped(why) }

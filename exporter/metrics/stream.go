@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Stream counts what happens on the external stream. It is a stream.Observer.
+// Stream counts events of the external stream. It implements stream.Observer.
 type Stream struct {
 	reg                                     prometheus.Registerer
 	subscribers                             prometheus.Gauge
@@ -30,10 +30,11 @@ func (m *Metrics) Stream() *Stream {
 	}
 	m.reg.MustRegister(s.subscribers, s.sent)
 	s.disconnects.begin(nil)
+	s.refusals.begin(nil)
 	return s
 }
 
-// Observe adds what is held for those who come back, and what access lost.
+// Observe registers the metrics of the replay buffer and of access control.
 func (s *Stream) Observe(held func() replay.Stats, lost func() access.Counts) {
 	gauge := func(t metric, value func() float64) {
 		s.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: t.name, Help: t.help}, value))
@@ -43,29 +44,29 @@ func (s *Stream) Observe(held func() replay.Stats, lost func() access.Counts) {
 	}
 	gauge(streamReplayFrames, func() float64 { return float64(held().Frames) })
 	gauge(streamReplayBytes, func() float64 { return float64(held().Bytes) })
-	counter(streamTokensFailures, func() float64 { return float64(lost().FailedReadings) })
+	counter(streamTokensFailures, func() float64 { return float64(lost().FailedReloads) })
 	counter(streamTicketsEvicted, func() float64 { return float64(lost().EvictedTickets) })
 }
 
-// Subscribers notes how many are connected.
-func (s *Stream) Subscribers(n int) { s.subscribers.Set(float64(n)) }
+// SetSubscribers records the number of connected subscribers.
+func (s *Stream) SetSubscribers(n int) { s.subscribers.Set(float64(n)) }
 
-// Sent counts frames sent to one subscriber.
-func (s *Stream) Sent(frames int) { s.sent.Add(float64(frames)) }
+// CountSent counts frames sent to one subscriber.
+func (s *Stream) CountSent(frames int) { s.sent.Add(float64(frames)) }
 
-// Kept counts a frame that the filter kept in.
-func (s *Stream) Kept(why filter.Reason) { s.dropped.with(string(why)).Inc() }
+// CountWithheld counts a frame that the filter withheld.
+func (s *Stream) CountWithheld(why filter.Reason) { s.dropped.with(string(why)).Inc() }
 
-// Dropped counts a frame that could not be published.
-func (s *Stream) Dropped(why replay.Drop) { s.dropped.with(string(why)).Inc() }
+// CountDropped counts a frame that could not be published.
+func (s *Stream) CountDropped(why replay.Drop) { s.dropped.with(string(why)).Inc() }
 
-// Disconnected counts a subscriber's end.
-func (s *Stream) Disconnected(why stream.Disconnect) { s.disconnects.with(string(why)).Inc() }
+// CountDisconnect counts a subscriber's disconnection.
+func (s *Stream) CountDisconnect(why stream.Disconnect) { s.disconnects.with(string(why)).Inc() }
 
-// Refused counts a request that was given no stream.
-func (s *Stream) Refused(why stream.Refusal, answer stream.Answer) {
+// CountRefusal counts a request that was refused a stream.
+func (s *Stream) CountRefusal(why stream.Refusal, answer stream.RefusalResponse) {
 	s.refusals.with(string(why), string(answer)).Inc()
 }
 
-// Resumed counts a subscriber that came with an id.
-func (s *Stream) Resumed(outcome stream.Outcome) { s.resumes.with(string(outcome)).Inc() }
+// CountResume counts a subscriber that reconnected with an event ID.
+func (s *Stream) CountResume(outcome stream.ResumeOutcome) { s.resumes.with(string(outcome)).Inc() }

@@ -15,40 +15,41 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// driveStream has something of everything that happens on the external stream.
+// driveStream sends one of everything that happens on the external stream.
 func driveStream(m *Metrics) {
 	s := m.Stream()
 	s.Observe(func() replay.Stats { return replay.Stats{Frames: 5, Bytes: 600} },
-		func() access.Counts { return access.Counts{FailedReadings: 2, EvictedTickets: 3} })
-	s.Subscribers(4)
-	s.Sent(10)
-	s.Sent(7)
-	s.Kept(filter.Internal)
-	s.Dropped(replay.TooLarge)
-	s.Dropped(replay.TooLarge)
-	s.Disconnected(stream.FellOff)
-	s.Resumed(stream.Continued)
-	s.Refused(stream.Full, stream.AnswerRetry)
+		func() access.Counts { return access.Counts{FailedReloads: 2, EvictedTickets: 3} })
+	s.SetSubscribers(4)
+	s.CountSent(10)
+	s.CountSent(7)
+	s.CountWithheld(filter.ReasonInternal)
+	s.CountDropped(replay.TooLarge)
+	s.CountDropped(replay.TooLarge)
+	s.CountDisconnect(stream.TooSlow)
+	s.CountResume(stream.ResumeContinued)
+	s.CountRefusal(stream.SubscriberLimit, stream.RetryResponse)
 	store := m.Store(s)
 	store.Observe(busyStore{})
-	store.Published()
-	store.Repeated()
-	store.Repeated()
-	store.Retried()
-	store.Dropped(jetstream.QueueFull)
-	store.FeedGap(replay.Lost)
-	store.FeedRetried()
-	store.FrameDropped(replay.BadName)
+	store.CountPublished()
+	store.CountRepeated()
+	store.CountRepeated()
+	store.CountRetry()
+	store.CountDropped(jetstream.QueueFull)
+	store.CountFeedGap(replay.GapLost)
+	store.CountFeedRetry()
+	store.CountDroppedFeedFrame(replay.BadName)
 }
 
-// busyStore has something of everything.
+// busyStore is a store with work.
 type busyStore struct{}
 
-func (busyStore) Queued() int     { return 4096 }
-func (busyStore) Feeds() int      { return 6 }
-func (busyStore) Connected() bool { return true }
+func (busyStore) QueuedBytes() int   { return 4096 }
+func (busyStore) QueueCapacity() int { return 8192 }
+func (busyStore) OpenFeeds() int     { return 6 }
+func (busyStore) Connected() bool    { return true }
 
-// drivenStream has every metric of the external stream, with its series after driveStream.
+// drivenStream has the series of every metric of the external stream after driveStream.
 var drivenStream = map[string][]string{
 	"delegraph_stream_subscribers":                {" 4"},
 	"delegraph_stream_replay_frames":              {" 5"},
@@ -57,26 +58,20 @@ var drivenStream = map[string][]string{
 	"delegraph_stream_tokens_file_failures_total": {" 2"},
 	"delegraph_stream_tickets_evicted_total":      {" 3"},
 	"delegraph_stream_frames_dropped_total":       {`reason="bad_name" 1`, `reason="internal" 1`, `reason="too_large" 2`},
-	"delegraph_stream_disconnects_total":          each("reason", texts(stream.Disconnects()), map[string]int{string(stream.FellOff): 1}),
+	"delegraph_stream_disconnects_total":          each("reason", words(stream.Disconnects()), map[string]int{string(stream.TooSlow): 1}),
 	"delegraph_stream_resumes_total":              {`outcome="continued" 1`},
-	"delegraph_stream_refusals_total":             {`answer="retry",reason="full" 1`},
+	"delegraph_stream_refusals_total":             refused(map[string]int{`answer="retry",reason="full"`: 1}),
 
 	"delegraph_stream_store_published_total":       {" 1"},
 	"delegraph_stream_store_repeated_total":        {" 2"},
 	"delegraph_stream_store_publish_retries_total": {" 1"},
 	"delegraph_stream_feed_retries_total":          {" 1"},
 	"delegraph_stream_store_queue_bytes":           {" 4096"},
+	"delegraph_stream_store_queue_capacity_bytes":  {" 8192"},
 	"delegraph_stream_store_connected":             {" 1"},
 	"delegraph_stream_feeds":                       {" 6"},
-	"delegraph_stream_store_dropped_total":         each("reason", texts(jetstream.Drops()), map[string]int{string(jetstream.QueueFull): 1}),
+	"delegraph_stream_store_dropped_total":         each("reason", words(jetstream.Drops()), map[string]int{string(jetstream.QueueFull): 1}),
 	"delegraph_stream_feed_gaps_total":             {`reason="evicted" 0`, `reason="lost" 1`},
-}
-
-func texts[T ~string](values []T) (out []string) {
-	for _, v := range values {
-		out = append(out, string(v))
-	}
-	return out
 }
 
 func each(label string, values []string, counts map[string]int) (out []string) {
@@ -87,7 +82,19 @@ func each(label string, values []string, counts map[string]int) (out []string) {
 	return out
 }
 
-// TestStream holds all series of the external stream against the table.
+// refused returns the series of refusals with these counts; all others are 0.
+func refused(counts map[string]int) (out []string) {
+	for _, answer := range words(stream.RefusalResponses()) {
+		for _, reason := range words(stream.Refusals()) {
+			labels := fmt.Sprintf("answer=%q,reason=%q", answer, reason)
+			out = append(out, fmt.Sprintf("%s %d", labels, counts[labels]))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestStream checks all series of the external stream.
 func TestStream(t *testing.T) {
 	m, reg := newTest(10, 100)
 	driveStream(m)
@@ -98,7 +105,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestNoStream shows that there are no metrics of what is not there.
+// TestNoStream checks that there are no metrics of an external stream that is not configured.
 func TestNoStream(t *testing.T) {
 	_, reg := newTest(10, 100)
 	for name := range drivenStream {

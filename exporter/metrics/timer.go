@@ -10,42 +10,44 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// timer is a series of times of runs or operations, which lead to their spans. An exemplar costs ten times what an observation
-// does, and a scrape takes the last of each bucket: so of what ends within one second, by the run's own clock, a bucket's exemplar
-// is the first, and after that only what took longer.
+// timer is a histogram series of durations, with exemplars that link to spans. An observation with
+// an exemplar costs ten times as much, and a scrape returns only the last one of each bucket. Among
+// the operations that end within one second of the run's clock, a bucket's exemplar is therefore
+// the first, and after it only longer ones.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer
 	bounds []float64
 
 	mu    sync.Mutex
-	shown []shown // by bucket
+	shown []exemplar // by bucket
 }
 
-// shown is what the last exemplar of a bucket is of.
-type shown struct {
-	second  int64 // in which it ended, since 1970
+// exemplar describes the last exemplar of a bucket.
+type exemplar struct {
+	second  int64 // Unix time at which it ended
 	seconds float64
 }
 
-// timer is a histogram whose series have exemplars.
+// timer registers a histogram whose series have exemplars.
 func (m metric) timer(reg prometheus.Registerer, c *caps, buckets []float64) *family[*timer] {
 	observer := m.histogramVec(reg, buckets).WithLabelValues
 	return newFamily(m, c, func(values ...string) *timer {
 		series := observer(values...)
-		linked := series.(prometheus.ExemplarObserver) // as every histogram of the library is
-		return &timer{ExemplarObserver: linked, Observer: series, bounds: buckets, shown: make([]shown, len(buckets)+1)}
+		linked := series.(prometheus.ExemplarObserver) // every histogram of the library implements it
+		return &timer{ExemplarObserver: linked, Observer: series, bounds: buckets, shown: make([]exemplar, len(buckets)+1)}
 	})
 }
 
-// observe measures what has a duration: one with an unknown end has none, unless the protocol says how long it took.
+// observe records an operation's duration if it is known, either measured or reported by the
+// protocol.
 func observe(f *family[*timer], r *tracker.Run, op *tracker.Operation, labels ...string) {
 	took, by := op.Duration()
-	if by == tracker.Unknown {
+	if by == tracker.TimingUnknown {
 		return
 	}
 	series, seconds := f.with(labels...), took.Seconds()
-	if r.Sampled && series.leads(shown{op.Ended.At.Unix(), seconds}) {
+	if r.Sampled && series.replaceExemplar(exemplar{op.Ended.At.Unix(), seconds}) {
 		series.ObserveWithExemplar(seconds, prometheus.Labels{
 			"trace_id": hex.EncodeToString(r.Trace[:]), "span_id": hex.EncodeToString(op.ID[:]),
 		})
@@ -54,8 +56,8 @@ func observe(f *family[*timer], r *tracker.Run, op *tracker.Operation, labels ..
 	series.Observe(seconds)
 }
 
-// leads says whether a bucket's exemplar is to be of this one from now on.
-func (t *timer) leads(next shown) bool {
+// replaceExemplar makes next its bucket's exemplar if it should be, and reports whether it did.
+func (t *timer) replaceExemplar(next exemplar) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := &t.shown[sort.SearchFloat64s(t.bounds, next.seconds)]

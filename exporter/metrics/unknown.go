@@ -2,7 +2,7 @@ package metrics
 
 import "sync"
 
-// unknownKinds reports each kind that a dialect does not know once, and no more than most of them.
+// unknownKinds reports each kind unknown to a dialect once, up to a maximum number of kinds.
 type unknownKinds struct {
 	report func(source, dialect, name string)
 	most   int

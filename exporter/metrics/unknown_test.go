@@ -12,7 +12,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestUnknownKindsAreBounded sends a thousand kinds, each twice: those beyond the cap are one series, and no log line.
+// TestUnknownKindsAreBounded checks that unknown kinds beyond the limit become one series and are
+// not logged.
 func TestUnknownKindsAreBounded(t *testing.T) {
 	s, reg := testSettings, prometheus.NewPedanticRegistry()
 	s.MaxLabelValues = 3
@@ -21,7 +22,7 @@ func TestUnknownKindsAreBounded(t *testing.T) {
 	m := New(reg, s)
 	for i := range 2000 {
 		b := batch(event.KindOther)
-		b.Unknown = fmt.Sprint("kind-", i%1000)
+		b.UnknownKind = fmt.Sprint("kind-", i%1000)
 		m.Consume(b)
 	}
 	m.Consume(batch(event.KindOther)) // an ordinary frame

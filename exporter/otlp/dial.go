@@ -8,13 +8,13 @@ import (
 	"google.golang.org/grpc/connectivity"
 )
 
-// dialTime is what an attempt over gRPC gives a backend that was away to take a connection.
+// dialTime is how long an attempt over gRPC waits for a connection to a backend that was away.
 const dialTime = time.Second / 4
 
-// DialAgain makes each attempt one at the backend. Left to itself, gRPC dials at intervals of its own, of two minutes in the end,
-// and answers from memory meanwhile: a backend that is back would be found late, and by a stop never. It is a
-// grpc.UnaryClientInterceptor.
-func DialAgain(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+// ResetBackoff makes gRPC connect at each attempt. By default gRPC reconnects at its own intervals
+// of up to two minutes and fails attempts in between without trying, so that a backend that is back
+// would be found late, and during a shutdown never. It is a grpc.UnaryClientInterceptor.
+func ResetBackoff(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if conn.GetState() == connectivity.TransientFailure {
 		conn.ResetConnectBackoff()
 		dialing, cancel := context.WithTimeout(ctx, dialTime)

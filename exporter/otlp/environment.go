@@ -1,4 +1,5 @@
-// Package otlp reads what the OTEL_* environment says of sending telemetry, and finds the mistakes in it before anything is sent.
+// Package otlp holds what the delivery of spans and metrics over OTLP has in common: it reads and checks
+// the OTEL_* environment variables, and classifies the exporters' errors.
 package otlp
 
 import (
@@ -14,33 +15,39 @@ import (
 	"strings"
 )
 
-// Environment looks a variable of the OTEL_* environment up; os.Getenv is one.
+// Environment looks up a variable of the OTEL_* environment, as os.Getenv does.
 type Environment func(name string) string
 
-// Signal is what is sent: its name stands in the variables that are for it alone.
+// InProcess is the base URL of OTLP requests that are answered in this process. The SDK reads OTEL_*
+// itself where an option does not override it, and would refuse a certificate for a URL without TLS.
+const InProcess = "https://in-process"
+
+// Signal is a kind of telemetry. Its value is part of the names of its own variables.
 type Signal string
 
-// The signals that we send.
+// The signals that Delegraph sends.
 const (
 	Traces  Signal = "TRACES"
 	Metrics Signal = "METRICS"
 )
 
-// Disabled says whether OTEL_SDK_DISABLED turns everything off. The Go SDK does not read it.
-func (env Environment) Disabled() bool { return env.Word("OTEL_SDK_DISABLED") == "true" }
+// Disabled reports whether OTEL_SDK_DISABLED turns telemetry off. The Go SDK does not read it.
+func (env Environment) Disabled() bool { return env.Enum("OTEL_SDK_DISABLED") == "true" }
 
-// Word reads a value of an enumeration, whose case says nothing.
-func (env Environment) Word(name string) string { return strings.ToLower(env.Text(name)) }
+// Enum returns the value of a case-insensitive variable in lower case.
+func (env Environment) Enum(name string) string { return strings.ToLower(env.Text(name)) }
 
-// Text reads a value as the SDK does.
+// Text returns the value of a variable without surrounding space, as the SDK reads it.
 func (env Environment) Text(name string) string { return strings.TrimSpace(env(name)) }
 
-// prefixes begin the variables of a signal's exporter, its own first since they outweigh the others.
+// prefixes returns the prefixes of the variables of a signal's exporter. The signal's own comes
+// first, because it overrides the general one.
 func (s Signal) prefixes() []string {
 	return []string{"OTEL_EXPORTER_OTLP_" + string(s) + "_", "OTEL_EXPORTER_OTLP_"}
 }
 
-// Backend is where a signal goes by a protocol, for the log: the host alone, since the rest of a URL may be a secret.
+// Backend returns where a signal is sent, for the log. It returns only the host, because the rest
+// of a URL may be secret.
 func (env Environment) Backend(s Signal, protocol string) string {
 	for _, prefix := range s.prefixes() {
 		if endpoint := env.Text(prefix + "ENDPOINT"); endpoint != "" {
@@ -56,7 +63,7 @@ func (env Environment) Backend(s Signal, protocol string) string {
 	return "localhost:4317"
 }
 
-// Number reads a whole number of a unit, within bounds, which stands there otherwise.
+// Number reads an integer within bounds, or returns otherwise if the variable is not set.
 func (env Environment) Number(name, unit string, otherwise, least, most int) (int, error) {
 	text := env.Text(name)
 	if text == "" {
@@ -69,12 +76,13 @@ func (env Environment) Number(name, unit string, otherwise, least, most int) (in
 	return n, nil
 }
 
-// Protocol is how OTLP is spoken for a signal: one of those given, the first where nobody says. An error names the variable that
-// is wrong, of all that the exporter reads, and what to write there.
+// Protocol returns the OTLP protocol of a signal, which must be one of known; the first is the
+// default. It also checks the exporter's other variables. An error names the wrong variable and how
+// to correct it.
 func (env Environment) Protocol(s Signal, known ...string) (string, error) {
 	protocol := known[0]
 	for _, prefix := range s.prefixes() {
-		said := env.Word(prefix + "PROTOCOL")
+		said := env.Enum(prefix + "PROTOCOL")
 		if said == "" {
 			continue
 		}
@@ -87,8 +95,8 @@ func (env Environment) Protocol(s Signal, known ...string) (string, error) {
 	return protocol, env.check(s, protocol)
 }
 
-// check finds the mistakes that the SDK passes over, to send elsewhere or nowhere. No value is quoted: endpoints and headers
-// hold secrets.
+// check reports mistakes that the SDK would ignore and then send elsewhere or nowhere. Errors quote
+// no values, because endpoints and headers contain secrets.
 func (env Environment) check(s Signal, protocol string) error {
 	checks := []struct {
 		name  string
@@ -118,7 +126,7 @@ func (env Environment) check(s Signal, protocol string) error {
 	return nil
 }
 
-// listed is "a, b or c".
+// listed formats words as "a, b or c".
 func listed(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
@@ -131,16 +139,16 @@ func wrongEndpoint(value, protocol string) error {
 	case web && u.Hostname() != "":
 		return nil
 	case protocol != "grpc":
-		return errors.New("this is no URL: use one such as http://localhost:4318")
+		return errors.New("not a URL: use one such as http://localhost:4318")
 	case err != nil || web:
-		return errors.New("this is no URL: use one such as http://localhost:4317")
+		return errors.New("not a URL: use one such as http://localhost:4317")
 	}
 	return nil // whatever gRPC can resolve: unix:, dns:, host:port
 }
 
 func wrongTimeout(value string) error {
 	if n, err := strconv.Atoi(value); err != nil || n < 0 {
-		return errors.New("this is no timeout: use a whole number of milliseconds")
+		return errors.New("not a timeout: use a whole number of milliseconds")
 	}
 	return nil
 }
@@ -148,13 +156,13 @@ func wrongTimeout(value string) error {
 func oneOf(words ...string) func(string) error {
 	return func(value string) error {
 		if !slices.Contains(words, value) {
-			return fmt.Errorf("this is not supported: use %s", listed(words))
+			return fmt.Errorf("value not supported: use %s", listed(words))
 		}
 		return nil
 	}
 }
 
-// headerName is RFC 9110's token.
+// headerName is the token of RFC 9110.
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 func wrongHeaders(value string) error {
@@ -162,7 +170,7 @@ func wrongHeaders(value string) error {
 		name, content, found := strings.Cut(header, "=")
 		_, err := url.PathUnescape(content)
 		if strings.TrimSpace(header) != "" && (!found || err != nil || !headerName.MatchString(strings.TrimSpace(name))) {
-			return fmt.Errorf("header %d is not readable: use name=value, percent-encoded, with commas between", i+1)
+			return fmt.Errorf("header %d cannot be parsed: use name=value pairs, percent-encoded and separated by commas", i+1)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// of is an environment with these variables and no others.
+// of returns an environment with these variables only.
 func of(variables ...string) Environment {
 	return func(name string) string {
 		for i := 0; i < len(variables); i += 2 {
@@ -35,7 +35,7 @@ func write(t *testing.T, name string, content []byte) string {
 	return file
 }
 
-// keyPair makes a certificate and its key, as files.
+// keyPair writes a certificate and its key to files.
 func keyPair(t *testing.T) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -67,20 +67,20 @@ func TestDisabled(t *testing.T) {
 }
 
 const (
-	noHTTPEndpoint = "this is no URL: use one such as http://localhost:4318"
-	noGRPCEndpoint = "this is no URL: use one such as http://localhost:4317"
-	noHeader       = "is not readable: use name=value, percent-encoded, with commas between"
-	noTimeout      = "this is no timeout: use a whole number of milliseconds"
+	noHTTPEndpoint = "not a URL: use one such as http://localhost:4318"
+	noGRPCEndpoint = "not a URL: use one such as http://localhost:4317"
+	noHeader       = "cannot be parsed: use name=value pairs, percent-encoded and separated by commas"
+	noTimeout      = "not a timeout: use a whole number of milliseconds"
 	noProtocol     = " is not supported: use grpc, http/protobuf or http/json"
 )
 
-// TestProtocol has each variable with values that are right and wrong, as one of all signals and of each alone. A wrong one is
-// one error, which names the variable and what to do.
+// TestProtocol checks valid and invalid values of each variable, for all signals and for each one. An invalid value gives one
+// error, which names the variable and the remedy.
 func TestProtocol(t *testing.T) {
 	certificate, key := keyPair(t)
 	noCertificate := write(t, "note.txt", []byte("this is no certificate"))
 	for _, c := range []struct {
-		env       []string // names without what they begin with
+		env       []string // names without their prefix
 		want, err string
 	}{
 		{nil, "grpc", ""},
@@ -101,9 +101,9 @@ func TestProtocol(t *testing.T) {
 		{[]string{"TIMEOUT", "-1"}, "", "TIMEOUT: " + noTimeout},
 		{[]string{"COMPRESSION", "gzip"}, "grpc", ""},
 		{[]string{"COMPRESSION", "none"}, "grpc", ""},
-		{[]string{"COMPRESSION", "zstd"}, "", "COMPRESSION: this is not supported: use gzip or none"},
+		{[]string{"COMPRESSION", "zstd"}, "", "COMPRESSION: value not supported: use gzip or none"},
 		{[]string{"INSECURE", "True"}, "grpc", ""},
-		{[]string{"INSECURE", "1"}, "", "INSECURE: this is not supported: use true or false"},
+		{[]string{"INSECURE", "1"}, "", "INSECURE: value not supported: use true or false"},
 		{[]string{"HEADERS", "authorization=Basic%20c2VjcmV0, x-team = fire "}, "grpc", ""},
 		{[]string{"HEADERS", "a=b,"}, "grpc", ""},
 		{[]string{"HEADERS", "a=b,authorization: hunter2"}, "", "HEADERS: header 2 " + noHeader},
@@ -142,7 +142,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestOwnVariablesFirst shows that a signal's own protocol outweighs the one for all, and that another signal's is not read.
+// TestOwnVariablesFirst checks that a signal's own protocol overrides the general one, and that another signal's is not read.
 func TestOwnVariablesFirst(t *testing.T) {
 	for _, c := range []struct {
 		env       Environment
@@ -159,7 +159,7 @@ func TestOwnVariablesFirst(t *testing.T) {
 	}
 }
 
-// TestBackend says no more of an endpoint than its host.
+// TestBackend checks that only the host of an endpoint is named.
 func TestBackend(t *testing.T) {
 	for _, c := range []struct {
 		env            Environment

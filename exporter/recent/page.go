@@ -12,32 +12,32 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Summary is a run on one line.
+// Summary is a run in one line.
 type Summary struct {
-	Key             string // ours: fit for a URL, the same from the run's beginning to its end, and no other run's
-	Run             string // on the wire, or ""
+	Key             string // unique and fit for a URL; the same while the run is open and after it has ended
+	Run             string // id in the stream, or ""
 	Source, Dialect string
 	Session, Agent  string
 	Status          tracker.Status
 	Reason          tracker.StatusReason
-	Code            string    // of the error that failed it, as the stream gives it, or ""
-	Started, Ended  time.Time // zero where unknown; Ended of an open run too
+	Code            string    // code, in the stream, of the error that failed the run, or ""
+	Started, Ended  time.Time // zero if unknown; Ended is zero for an open run
 	Timing          tracker.Timing
-	Tools, Failed   int      // calls, and those that failed
-	FailedAgents    int      // besides the run's own
-	Called          []string // the first agents and tools that worked for it, each once
-	CalledMore      bool     // and there are others
-	Waiting         int      // requests for input that nobody has answered
+	Tools, Failed   int      // tool calls, and failed ones
+	FailedAgents    int      // without the run's own agent
+	Called          []string // the first agents and tools that worked for it, without duplicates
+	CalledMore      bool     // there are more than Called lists
+	Waiting         int      // unanswered requests for input
 	Usage           event.Usage
-	Lowest          *tracker.Statement // of the values that answers state; nil where there is none
+	Lowest          *tracker.Confidence // lowest stated confidence of the answers, or nil
 	Events          int
 	ParseErrors     int
 }
 
-func summarise(r *tracker.Run) Summary {
+func summarize(r *tracker.Run) Summary {
 	s := Summary{
 		Run: r.ID, Source: r.Source, Dialect: r.Dialect, Session: r.Session, Agent: cmp.Or(r.Agent, r.Root.Name),
-		Status: r.Status, Reason: r.Reason, Code: r.Root.Code, Started: r.Root.Started.At, Timing: r.Root.Timing,
+		Status: r.Status, Reason: r.Reason, Code: r.Root.ErrorCode, Started: r.Root.Started.At, Timing: r.Root.Timing,
 		Usage: r.Usage, Events: r.Events, ParseErrors: r.ParseErrors,
 	}
 	if r.Status != tracker.Running {
@@ -45,16 +45,16 @@ func summarise(r *tracker.Run) Summary {
 	}
 	for _, op := range r.Operations {
 		isAgent := op.Kind == tracker.InvokeAgent
-		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // which is below the root where the app has another name
-		if !own && op.Kind != tracker.Chat && op.Details.OrNone().HandoffTarget == "" {
+		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
+		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
 			s.call(op.Name)
 		}
 		switch {
-		case isAgent && !own && op.Status == tracker.Error:
+		case isAgent && !own && op.Status == tracker.OperationError:
 			s.FailedAgents++
 		case op.Kind == tracker.ExecuteTool:
 			s.Tools++
-			if op.Status == tracker.Error {
+			if op.Status == tracker.OperationError {
 				s.Failed++
 			}
 		}
@@ -65,7 +65,7 @@ func summarise(r *tracker.Run) Summary {
 		}
 	}
 	for i := range r.Confidence {
-		c := r.Confidence[i] // a thought judges itself, and no answer
+		c := r.Confidence[i] // a thought rates itself, not an answer
 		if c.Known && c.Origin != event.OriginThought && (s.Lowest == nil || c.Value < s.Lowest.Value) {
 			s.Lowest = &c
 		}
@@ -73,7 +73,7 @@ func summarise(r *tracker.Run) Summary {
 	return s
 }
 
-// maxCalled is how many names a summary has.
+// maxCalled is the maximum number of names in Summary.Called.
 const maxCalled = 3
 
 func (s *Summary) call(name string) {
@@ -86,10 +86,10 @@ func (s *Summary) call(name string) {
 	}
 }
 
-// Query chooses runs; what is "" or 0 leaves the choice open.
+// Query selects runs. Zero values select all.
 type Query struct {
 	Source string
-	Agent  string // the first that spoke, or the app
+	Agent  string // the root agent, or the app
 	Status tracker.Status
 	After  Cursor
 	Limit  int // runs
@@ -100,13 +100,14 @@ func (q Query) takes(r *tracker.Run) bool {
 		(q.Agent == "" || q.Agent == r.Agent || q.Agent == r.App || q.Agent == r.Root.Name)
 }
 
-// Cursor is a place in the list of runs: behind an open run, or behind one that ended.
+// Cursor is a position in the list of runs: after an open run, or after an ended one. The zero
+// value is the beginning.
 type Cursor struct {
 	ended bool
 	place uint64
 }
 
-// String is the cursor as ParseCursor reads it; "" for the beginning.
+// String returns the cursor in the form that ParseCursor reads, or "" for the beginning.
 func (c Cursor) String() string {
 	switch {
 	case c.place == 0:
@@ -117,7 +118,7 @@ func (c Cursor) String() string {
 	return fmt.Sprint("open-", c.place)
 }
 
-// ParseCursor reads what String printed.
+// ParseCursor parses the result of Cursor.String.
 func ParseCursor(text string) (Cursor, error) {
 	if text == "" {
 		return Cursor{}, nil
@@ -125,24 +126,25 @@ func ParseCursor(text string) (Cursor, error) {
 	list, place, _ := strings.Cut(text, "-")
 	n, err := strconv.ParseUint(place, 10, 64)
 	if list != "open" && list != "ended" || err != nil || n == 0 {
-		return Cursor{}, fmt.Errorf("%.40q is no cursor: take one from the page before", text)
+		return Cursor{}, fmt.Errorf("%.40q is not a cursor: take one from the previous page", text)
 	}
 	return Cursor{ended: list == "ended", place: n}, nil
 }
 
-// Page is a part of the list of runs: open ones, the last begun first, then those that ended, the last first.
+// Page is a part of the list of runs: open ones, the latest started first, then ended ones, the
+// latest ended first.
 type Page struct {
 	Runs  []Summary
-	Whole []*tracker.Run // of each, where it was asked for
-	Next  Cursor         // the beginning where nothing follows
-	Open  int            // runs in all, whatever was asked for
+	Whole []*tracker.Run // the full runs, if they were asked for
+	Next  Cursor         // zero if no run follows
+	Open  int            // number of all open runs, regardless of the query; Ended likewise
 	Ended int
 }
 
-// maxWhole is how many operations a page of whole runs holds before it ends, though it may hold more runs.
+// maxWhole is the number of operations after which a page of full runs ends.
 const maxWhole = 20_000
 
-// Page lists runs.
+// Page returns a page of runs, with full runs if whole is set.
 func (r *Runs) Page(q Query, whole bool) Page {
 	p := pager{query: q, whole: whole}
 	r.look(func(open []opened) {
@@ -156,7 +158,7 @@ func (r *Runs) Page(q Query, whole bool) Page {
 				continue
 			}
 			if p.take(o.run.Run(), Cursor{place: o.number}, func() Summary {
-				s := summarise(o.run.Run())
+				s := summarize(o.run.Run())
 				s.Key = r.key(o.number)
 				return s
 			}, o.run.Copy) {
@@ -177,7 +179,7 @@ func (r *Runs) Page(q Query, whole bool) Page {
 	open := p.page.Runs
 	for k := range r.newest(before) {
 		if slices.ContainsFunc(open, func(s Summary) bool { return s.Key == k.summary.Key }) {
-			continue // it has ended since
+			continue // it ended while the page was built
 		}
 		if p.take(k.run, Cursor{true, k.ended}, func() Summary { return k.summary }, func() *tracker.Run { return k.run }) {
 			break
@@ -191,12 +193,12 @@ type pager struct {
 	query      Query
 	whole      bool
 	page       Page
-	last       Cursor // of the run that was taken last
+	last       Cursor // of the last run taken
 	operations int
-	full       bool // and there is more
+	full       bool // the page is full and more runs follow
 }
 
-// take adds a run that was asked for, and says whether the page was full before.
+// take adds a run if the query selects it. It reports whether the page was full already.
 func (p *pager) take(run *tracker.Run, at Cursor, summary func() Summary, whole func() *tracker.Run) (full bool) {
 	if !p.query.takes(run) {
 		return false
@@ -213,19 +215,19 @@ func (p *pager) take(run *tracker.Run, at Cursor, summary func() Summary, whole 
 	return false
 }
 
-// opened is an open run with the number that was given to it.
+// opened is an open run and its number.
 type opened struct {
-	run    tracker.Open
+	run    tracker.RunView
 	number uint64
 }
 
-// look reads the open runs under the tracker's lock.
+// look calls see with the open runs, with the tracker's lock held.
 func (r *Runs) look(see func([]opened)) {
 	if r.tracker == nil {
 		see(nil)
 		return
 	}
-	r.tracker.Look(func(open []tracker.Open) {
+	r.tracker.ViewOpen(func(open []tracker.RunView) {
 		r.mu.Lock()
 		numbered := make([]opened, 0, len(open))
 		for _, o := range open {
@@ -238,7 +240,7 @@ func (r *Runs) look(see func([]opened)) {
 	})
 }
 
-// Names lists the sources and the agents of all runs, sorted, each at most so many.
+// Names returns the sources and the agents of all runs, sorted, each up to limit.
 func (r *Runs) Names(limit int) (sources, agents []string) {
 	of, by := map[string]bool{}, map[string]bool{}
 	add := func(names map[string]bool, name string) {

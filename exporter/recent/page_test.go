@@ -28,7 +28,7 @@ func ids(runs []tracker.Report) (ids []string) {
 	return ids
 }
 
-// TestFailuresStay keeps runs that failed while others come and go, up to half of the room.
+// TestFailuresStay checks that failed runs are kept while they use at most half of the limit.
 func TestFailuresStay(t *testing.T) {
 	r := recent.New(6, 1<<20)
 	r.RunEnded(failedRun("bad-0"))
@@ -49,22 +49,22 @@ func TestFailuresStay(t *testing.T) {
 		onlyBad.RunEnded(failedRun(fmt.Sprint("bad-", i)))
 	}
 	if got, want := ids(onlyBad.Reports()), []string{"bad-4", "bad-3", "bad-2"}; !slices.Equal(got, want) {
-		t.Errorf("nothing but failures: %q; want %q", got, want)
+		t.Errorf("only failures: %q; want %q", got, want)
 	}
 	onlyBad.RunEnded(endedRun("good"))
 	if got, want := ids(onlyBad.Reports()), []string{"good", "bad-4", "bad-3"}; !slices.Equal(got, want) {
-		t.Errorf("then one that is well: %q; want %q", got, want)
+		t.Errorf("then a completed run: %q; want %q", got, want)
 	}
 }
 
-// follow is an exporter with a list of runs, and a stream for each of which a frame has come.
+// follow returns an exporter with a list of runs, and streams that each received one frame.
 func follow(t *testing.T, r *recent.Runs, streams int) (*exporter.Exporter, []*event.Stream) {
 	t.Helper()
-	e := newExporter(tracker.Settings{MaxOpen: 10_000, MaxOperations: 1_000, MaxFacts: 1_000, Idle: time.Hour}, r)
-	r.Follow(e.Tracker())
+	e := newExporter(tracker.Settings{MaxOpenRuns: 10_000, MaxOperations: 1_000, MaxFacts: 1_000, IdleTimeout: time.Hour}, r)
+	r.SetTracker(e.Tracker())
 	all := make([]*event.Stream, streams)
 	for i := range all {
-		all[i] = &event.Stream{Source: "agent", Live: true, Answer: true, Nonce: fmt.Sprint(i), Opened: time.Unix(int64(i), 0)}
+		all[i] = &event.Stream{Source: "agent", Live: true, SingleRun: true, Nonce: fmt.Sprint(i), OpenedAt: time.Unix(int64(i), 0)}
 		all[i].Session = fmt.Sprint("s-", i)
 		e.Open(all[i])
 		e.Consume(&event.Batch{Stream: all[i], Run: fmt.Sprint("e-", i), Agent: "agent", Received: time.Unix(int64(i), 5), Events: []event.Event{{Kind: event.KindToolStarted, CallID: "c-1", Name: "search"}}})
@@ -72,20 +72,20 @@ func follow(t *testing.T, r *recent.Runs, streams int) (*exporter.Exporter, []*e
 	return e, all
 }
 
-// TestOpenRuns are listed before those that ended, under keys that stay.
+// TestOpenRuns checks that open runs come before ended ones, and that keys do not change.
 func TestOpenRuns(t *testing.T) {
 	r := recent.New(10, 1<<20)
 	before := r.Version()
 	e, streams := follow(t, r, 3)
 	if r.Version() == before {
-		t.Error("nobody was told that runs began")
+		t.Error("no change was reported when runs began")
 	}
 	page := r.Page(recent.Query{}, true)
 	if page.Open != 3 || page.Ended != 0 || len(page.Runs) != 3 || page.Runs[0].Run != "e-2" || page.Runs[0].Tools != 1 || page.Runs[0].Status != tracker.Running {
 		t.Fatalf("%+v", page)
 	}
 	tool := page.Whole[0].Report().Operations[1]
-	if tool.Ended != nil || tool.Status != tracker.Unfinished || *tool.Name != "search" || len(tool.ID) != 16 || tool.Parent == nil {
+	if tool.Ended != nil || tool.Status != tracker.OperationUnfinished || *tool.Name != "search" || len(tool.ID) != 16 || tool.Parent == nil {
 		t.Errorf("a call that is open is %+v", tool)
 	}
 	key := page.Runs[1].Key
@@ -114,14 +114,14 @@ func TestOpenRuns(t *testing.T) {
 	}
 }
 
-// TestLookingChangesNothing has a run whose id and session come late: the ids of its spans are the same whether somebody has looked
-// at it before or not.
+// TestLookingChangesNothing checks that the span ids of a run whose id and session come late are the same whether or not it was
+// read before.
 func TestLookingChangesNothing(t *testing.T) {
 	ended := func(look bool) string {
 		r := recent.New(10, 1<<20)
-		e := newExporter(tracker.Settings{MaxOpen: 10, MaxOperations: 10, MaxFacts: 10, Idle: time.Hour}, r)
-		r.Follow(e.Tracker())
-		s := &event.Stream{Source: "agent", Live: true, Answer: true, Opened: time.Unix(1, 0)}
+		e := newExporter(tracker.Settings{MaxOpenRuns: 10, MaxOperations: 10, MaxFacts: 10, IdleTimeout: time.Hour}, r)
+		r.SetTracker(e.Tracker())
+		s := &event.Stream{Source: "agent", Live: true, SingleRun: true, OpenedAt: time.Unix(1, 0)}
 		e.Open(s)
 		for i, b := range []event.Batch{
 			{Events: []event.Event{{Kind: event.KindToolStarted, Name: "a", CallID: "1"}}},
@@ -141,11 +141,11 @@ func TestLookingChangesNothing(t *testing.T) {
 		return string(report)
 	}
 	if looked, alone := ended(true), ended(false); looked != alone {
-		t.Errorf("%s\nwithout a look %s", looked, alone)
+		t.Errorf("%s\nwithout reading %s", looked, alone)
 	}
 }
 
-// TestOpenRunsAtOnce are read by many while frames come and runs end: the race detector judges.
+// TestOpenRunsAtOnce reads open runs concurrently while frames come and runs end, for the race detector.
 func TestOpenRunsAtOnce(t *testing.T) {
 	r := recent.New(50, 16<<20)
 	e, streams := follow(t, r, 20)
@@ -181,7 +181,7 @@ func TestOpenRunsAtOnce(t *testing.T) {
 	}
 }
 
-// TestWholePagesAreBounded ends a page of large runs early, and goes on behind it.
+// TestWholePagesAreBounded checks that a page of large runs ends early and that the next page continues after it.
 func TestWholePagesAreBounded(t *testing.T) {
 	r := recent.New(10, 1<<30)
 	for i := range 5 {
@@ -198,8 +198,8 @@ func TestWholePagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestMemory holds 10,000 runs that ended and 1,000 open ones to what the configuration allows, which is what the heap grows by:
-// roughly for what is kept, and by so much for each open run.
+// TestMemory checks that 10,000 ended runs stay near the configured memory limit, and limits the memory of each of 1,000 open
+// runs.
 func TestMemory(t *testing.T) {
 	const bytes, openRun = 16 << 20, 16 << 10
 	heap := func() uint64 {
@@ -220,7 +220,6 @@ func TestMemory(t *testing.T) {
 		}
 		e.Close(s, event.EndOfStream, time.Unix(60, 0))
 	}
-	streams = nil
 	ended := heap() - before
 	kept := r.Page(recent.Query{}, false).Ended
 	if kept < 500 || kept > 10_000 || ended > 2*bytes {

@@ -1,4 +1,5 @@
-// Package recent keeps what the page and the API show: the latest runs and the state of the sources.
+// Package recent keeps what the page and the API show: the latest runs and the state of the
+// sources.
 package recent
 
 import (
@@ -13,23 +14,24 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Runs is a tracker.Observer that knows the open runs and keeps the runs that ended last, up to a number of runs and a number of bytes.
-// The oldest are evicted first. Failed runs stay as long as they take no more than half of either limit.
+// Runs knows the open runs and keeps the runs that ended last, within limits on their number and
+// size. The oldest are evicted first, but failed runs stay while they use at most half of either
+// limit. Runs implements tracker.Observer.
 type Runs struct {
 	limit, bytes int
-	epoch        string // begins every key, so that keys of an earlier process match no run
+	epoch        string // prefix of every key, so that keys of an earlier process match no run
 	version      atomic.Uint64
 	tracker      *tracker.Tracker // nil if open runs cannot be read
 
 	mu     sync.Mutex
-	last   uint64 // the last number of a run
-	ends   uint64
-	open   map[*tracker.Run]uint64 // to be read only within tracker.Look
-	failed backlog                 // in the order of their ends
+	last   uint64                  // number of the last run started
+	ends   uint64                  // number of ended runs
+	open   map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
+	failed backlog                 // in the order in which they ended
 	others backlog
 }
 
-// endedRun is a run that has ended.
+// endedRun is an ended run that is kept.
 type endedRun struct {
 	run     *tracker.Run
 	summary Summary
@@ -37,7 +39,7 @@ type endedRun struct {
 	size    int
 }
 
-// backlog holds runs in the order of their ends, and their total size.
+// backlog holds runs in the order in which they ended, and their total size.
 type backlog struct {
 	runs []*endedRun
 	size int
@@ -47,22 +49,24 @@ func (l *backlog) add(k *endedRun) { l.runs, l.size = append(l.runs, k), l.size+
 
 func (l *backlog) drop() {
 	l.size -= l.runs[0].size
-	l.runs[0] = nil // the array outlives it
+	l.runs[0] = nil // the array is still referenced
 	l.runs = l.runs[1:]
 }
 
-// failedShare: failed runs keep 1/failedShare of the room.
+// failedShare is the divisor of the limits that gives the share reserved for failed runs.
 const failedShare = 2
 
-// New returns a store of at most so many runs and about so many bytes. The run that ended last is always kept.
+// New returns a store for at most the given number of runs and about the given number of bytes. It
+// always keeps the run that ended last.
 func New(runs, bytes int) *Runs {
 	return &Runs{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
 }
 
-// Follow makes open runs visible as they are in the tracker.
-func (r *Runs) Follow(t *tracker.Tracker) { r.tracker = t }
+// SetTracker sets the tracker from which open runs are read. It must be called before the store is
+// used.
+func (r *Runs) SetTracker(t *tracker.Tracker) { r.tracker = t }
 
-// Version changes whenever a run begins or ends, or an operation ends.
+// Version returns a number that changes whenever a run starts or ends, or an operation ends.
 func (r *Runs) Version() uint64 { return r.version.Load() }
 
 // RunStarted gives the run its key.
@@ -74,13 +78,13 @@ func (r *Runs) RunStarted(run *tracker.Run) {
 	r.version.Add(1)
 }
 
-// OperationEnded has nothing to keep: the run holds its operations.
+// OperationEnded changes the version. The run holds its operations.
 func (r *Runs) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
 
-// RunEnded keeps the run, and lets others go where there is no room.
+// RunEnded keeps the run, and evicts others if there is no room.
 func (r *Runs) RunEnded(run *tracker.Run) {
-	whole := *run // what the tracker remembers of an open run beside it may go; its operations change no more
-	k := &endedRun{run: &whole, summary: summarise(&whole), size: size(&whole)}
+	whole := *run // so that the tracker's own state of the run can be freed; the operations no longer change
+	k := &endedRun{run: &whole, summary: summarize(&whole), size: size(&whole)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number, known := r.open[run]
@@ -109,7 +113,7 @@ func (r *Runs) full() bool {
 	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
 }
 
-// victims is the line whose first run has to go. The newest never does.
+// victims returns the backlog from which to evict the first run, which is never the newest.
 func (r *Runs) victims(newest *endedRun) *backlog {
 	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
 		return &r.failed
@@ -121,7 +125,7 @@ func (r *Runs) victims(newest *endedRun) *backlog {
 	return &r.others
 }
 
-// What a run and what it holds cost besides their texts, measured on a 64-bit machine.
+// Sizes in memory of a run and its parts without their texts, measured on a 64-bit machine.
 const (
 	runCost       = 1_500
 	operationCost = 300
@@ -130,12 +134,12 @@ const (
 	factCost      = 150
 )
 
-// size is roughly what a run takes in memory. Texts that an operation shares with its run count again: one that a stream repeats
-// may well be another string each time.
+// size returns the approximate size of a run in memory. A text that occurs twice counts twice, because
+// the decoder may have created a string for each occurrence.
 func size(r *tracker.Run) int {
-	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.Metered)+len(r.Thoughts))
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.UnattributedUsage)+len(r.Thoughts))
 	for _, op := range r.Operations {
-		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.Code)
+		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.ErrorCode)
 		if op.Response != nil {
 			n += responseCost + len(op.Response.FinishReason)
 		}
@@ -150,7 +154,7 @@ func size(r *tracker.Run) int {
 		}
 	}
 	for _, t := range r.Transfers {
-		n += factCost + len(t.From) + len(t.To) + len(t.Event)
+		n += factCost + len(t.From) + len(t.To) + len(t.EventID)
 	}
 	for _, c := range r.Confidence {
 		n += factCost + len(c.Agent) + len(c.Scope) + len(c.Label) + len(c.Topic)
@@ -173,13 +177,13 @@ func size(r *tracker.Run) int {
 	for _, l := range r.Links {
 		n += factCost + len(l.Run)
 	}
-	for agent := range r.Unrated {
+	for agent := range r.UnratedAnswers {
 		n += factCost + len(agent)
 	}
 	return n
 }
 
-// Runs lists the reports of the runs that ended, the last first.
+// Reports returns the reports of the ended runs, the latest ended first.
 func (r *Runs) Reports() []tracker.Report {
 	r.mu.Lock()
 	all := slices.Collect(r.newest(0))
@@ -191,7 +195,8 @@ func (r *Runs) Reports() []tracker.Report {
 	return out
 }
 
-// newest merges both lines, the run that ended last first, from behind an end; 0 for all.
+// newest yields the ended runs of both backlogs, the latest ended first, starting before a
+// position; 0 yields all.
 func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
 	return func(yield func(*endedRun) bool) {
 		failed, others := r.failed.runs, r.others.runs
@@ -209,8 +214,8 @@ func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
 	}
 }
 
-// Run finds a run by its key, by the id of its own span or its trace, or by its id on the wire; where several have it, the open
-// ones come before those that ended, and of these the last first.
+// Run finds a run by its key, by the id of its root span or trace, or by its id in the stream. If
+// several match, open runs come before ended ones, and then the latest ended first.
 func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) {
 	if id == "" {
 		return nil, Summary{}, false
@@ -219,7 +224,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	r.look(func(open []opened) {
 		for _, o := range open {
 			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
-				best, found, summary = s, o.run.Copy(), summarise(o.run.Run())
+				best, found, summary = s, o.run.Copy(), summarize(o.run.Run())
 				summary.Key = r.key(o.number)
 			}
 		}
@@ -234,14 +239,14 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	return found, summary, best > 0
 }
 
-// strength is how well a run is named: what an agent makes up never outweighs what is ours.
+// strength ranks how a run was found: an id from an agent never outranks one of ours.
 type strength int
 
-// wanted is what a run is asked for by.
+// wanted is the parsed id that a run is looked up by.
 type wanted struct {
 	id              string
 	binary          [16]byte // of a span or a trace
-	isSpan, isTrace bool     // in its form
+	isSpan, isTrace bool     // binary is an id of that kind
 }
 
 func want(id string) wanted {

@@ -19,7 +19,7 @@ func endedRun(id string) *tracker.Run {
 	return &tracker.Run{ID: id, Root: root, Operations: []*tracker.Operation{root}}
 }
 
-// TestRecent keeps the last runs, the newest first, as they were when they ended.
+// TestRecent checks that the last runs are kept, newest first, as they were when they ended.
 func TestRecent(t *testing.T) {
 	for kept := range 5 {
 		r := recent.New(3, 1<<20)
@@ -42,7 +42,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentList is its reader's own: what ends later does not change it.
+// TestRecentList checks that a returned list does not change when more runs end.
 func TestRecentList(t *testing.T) {
 	r := recent.New(2, 1<<20)
 	r.RunEnded(endedRun("0"))
@@ -55,7 +55,7 @@ func TestRecentList(t *testing.T) {
 	}
 }
 
-// TestRecentAtOnce is read by many while runs end.
+// TestRecentAtOnce reads the list concurrently while runs end.
 func TestRecentAtOnce(t *testing.T) {
 	r := recent.New(10, 1<<20)
 	var work sync.WaitGroup
@@ -75,7 +75,7 @@ func TestRecentAtOnce(t *testing.T) {
 	}
 }
 
-// TestRecentIsBounded keeps fewer runs where they are large, and the last one whatever its size.
+// TestRecentIsBounded checks that fewer runs are kept if they are large, and the last one whatever its size.
 func TestRecentIsBounded(t *testing.T) {
 	r := recent.New(100, 6<<20)
 	large := func(id string, operations int) *tracker.Run {
@@ -98,7 +98,7 @@ func TestRecentIsBounded(t *testing.T) {
 	r.RunEnded(endedRun("6"))
 	r.RunEnded(endedRun("7"))
 	if runs := r.Reports(); len(runs) != 2 {
-		t.Errorf("%d runs are kept once it has gone", len(runs))
+		t.Errorf("%d runs are kept after it was evicted", len(runs))
 	}
 }
 

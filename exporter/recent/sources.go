@@ -8,10 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Sources knows how each source fares, and the last of its frames that could not be read. It is an event.Sink before another.
+// Sources is an event.Sink that tracks the state of each source and its last parse errors.
 type Sources struct {
-	next event.Sink
-	now  func() time.Time
+	now func() time.Time
 
 	mu      sync.Mutex
 	sources []*Source // as configured
@@ -19,45 +18,45 @@ type Sources struct {
 	streams map[*event.Stream]*openStream
 }
 
-// openStream is a stream of a source, which may be configured no longer.
+// openStream is an open stream of a source, which may no longer be configured.
 type openStream struct {
 	of     *Source
 	frames int // so far
 }
 
-// Source is how one source fares.
+// Source is the state of one source.
 type Source struct {
 	Name        string
 	Kind        string // "proxy" or "tail"
-	Known, Up   bool   // whether the last request, or attempt, reached the agent; not Known before the first
-	Streams     int    // open
+	Known, Up   bool   // Up: the last request or connection attempt reached the agent; Known: there was one
+	Streams     int    // open streams
 	Frames      uint64
 	ParseErrors uint64
-	Last        time.Time    // receipt of its last frame; zero before the first
-	Errors      []ParseError // the last of them, the newest first
+	Last        time.Time    // receipt of the last frame; zero before the first
+	Errors      []ParseError // the last parse errors, newest first
 }
 
-// ParseError is a frame that could not be read: where it stood and why, and nothing of it.
+// ParseError describes a frame that could not be decoded, without its content.
 type ParseError struct {
 	At      time.Time
-	Dialect string // "" where it was not known yet
+	Dialect string // "" if it was not known yet
 	Opened  time.Time
-	Frame   int // its number in the stream, from 1
+	Frame   int // number in the stream, from 1
 	Bytes   int
 	Reason  event.Reason
 }
 
-// maxErrors is how many parse errors of a source are kept.
+// maxErrors is the number of parse errors kept for a source.
 const maxErrors = 20
 
-// NewSources passes everything on to the next sink. A stream of a source that is not configured is passed on, and no more.
-func NewSources(next event.Sink, now func() time.Time, configured ...Source) *Sources {
-	s := &Sources{next: next, now: now, streams: map[*event.Stream]*openStream{}}
+// NewSources returns a sink that ignores the streams of sources that are not configured.
+func NewSources(now func() time.Time, configured ...Source) *Sources {
+	s := &Sources{now: now, streams: map[*event.Stream]*openStream{}}
 	s.Configure(configured...)
 	return s
 }
 
-// Configure replaces the sources. One that stays what it was is known as before.
+// Configure replaces the sources. An unchanged source keeps its state.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,22 +75,20 @@ func (s *Sources) Configure(configured ...Source) {
 // Open begins a stream.
 func (s *Sources) Open(stream *event.Stream) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if of := s.byName[stream.Source]; of != nil {
 		of.Streams++
 		s.streams[stream] = &openStream{of: of}
 	}
-	s.mu.Unlock()
-	s.next.Open(stream)
 }
 
 // Consume counts a frame.
 func (s *Sources) Consume(b *event.Batch) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if open := s.streams[b.Stream]; open != nil {
 		open.count(b, s.now)
 	}
-	s.mu.Unlock()
-	s.next.Consume(b)
 }
 
 func (s *openStream) count(b *event.Batch, now func() time.Time) {
@@ -107,23 +104,22 @@ func (s *openStream) count(b *event.Batch, now func() time.Time) {
 			of.Errors = slices.Delete(of.Errors, 0, 1)
 		}
 		of.Errors = append(of.Errors, ParseError{
-			At: of.Last, Dialect: b.Stream.Dialect, Opened: b.Stream.Opened, Frame: s.frames, Bytes: b.Frame.Size, Reason: b.Rejected,
+			At: of.Last, Dialect: b.Stream.Dialect, Opened: b.Stream.OpenedAt, Frame: s.frames, Bytes: b.Frame.Size, Reason: b.Rejected,
 		})
 	}
 }
 
 // Close ends a stream.
-func (s *Sources) Close(stream *event.Stream, end event.End, at time.Time) {
+func (s *Sources) Close(stream *event.Stream, _ event.End, _ time.Time) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if open := s.streams[stream]; open != nil {
 		delete(s.streams, stream)
 		open.of.Streams--
 	}
-	s.mu.Unlock()
-	s.next.Close(stream, end, at)
 }
 
-// Up notes whether the source's agent was reached, and says whether the source is configured.
+// Up records whether the source's agent was reached. It reports whether the source is configured.
 func (s *Sources) Up(source string, up bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +130,7 @@ func (s *Sources) Up(source string, up bool) bool {
 	return of != nil
 }
 
-// All lists the sources as configured.
+// All returns the sources in the configured order.
 func (s *Sources) All() []Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// backend is an exporter that does as it is told, and notes what it took.
+// backend is a scripted exporter that records what it accepted.
 type backend struct {
-	answer func(ctx context.Context, attempt int, batch []sdktrace.ReadOnlySpan) error // nil takes everything
+	answer func(ctx context.Context, attempt int, batch []sdktrace.ReadOnlySpan) error // nil accepts everything
 
 	mu       sync.Mutex
 	attempts []time.Time
-	batches  [][]string // the names of the spans of those taken
+	batches  [][]string // the span names of each accepted batch
 	closed   int
 }
 
@@ -69,13 +69,13 @@ func (b *backend) tried() []time.Time {
 	return b.attempts
 }
 
-// The defaults of what is set for all but a few tests.
+// The usual settings of the tests.
 const (
 	batchSize  = 512
 	batchDelay = time.Second
 )
 
-// settings are the defaults with a queue of so many spans, and nobody to read the log.
+// settings returns these settings with a queue of the given length. The log is discarded.
 func settings(t *testing.T, queue int) Settings {
 	t.Helper()
 	s, err := NewSettings(of(), queue, 1<<30, slog.New(slog.DiscardHandler))
@@ -93,7 +93,7 @@ var (
 	errOdd    = errors.New("odd")
 )
 
-// inTurn answers with the errors in turn, then takes everything.
+// inTurn answers with one error after another, then accepts everything.
 func inTurn(errs ...error) func(context.Context, int, []sdktrace.ReadOnlySpan) error {
 	return func(_ context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
 		if attempt < len(errs) {
@@ -103,28 +103,27 @@ func inTurn(errs ...error) func(context.Context, int, []sdktrace.ReadOnlySpan) e
 	}
 }
 
-// hang waits for the end of its context.
+// hang blocks until its context ends.
 func hang(ctx context.Context, _ int, _ []sdktrace.ReadOnlySpan) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// span is one that ended, sampled.
+// span returns a sampled span that has ended.
 func span(name string) sdktrace.ReadOnlySpan {
 	return tracetest.SpanStub{Name: name, SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled,
 	})}.Snapshot()
 }
 
-// hand gives the processor spans named by their ordinals.
+// hand gives the processor spans whose names are numbers.
 func hand(p *Processor, from, to int) {
 	for i := from; i < to; i++ {
 		p.OnEnd(span(strconv.Itoa(i)))
 	}
 }
 
-// check holds the processor's own figures against what is expected: exported, queued, and the dropped by reason in the order
-// of DropReasons.
+// check compares the processor's statistics with the expected ones. The dropped spans are in the order of DropReasons.
 func check(t *testing.T, p *Processor, exported uint64, queued int, dropped ...uint64) {
 	t.Helper()
 	s := p.Stats()
@@ -138,7 +137,7 @@ func check(t *testing.T, p *Processor, exported uint64, queued int, dropped ...u
 	}
 }
 
-// checkTaken holds what the backend took against the ordinals from..to, each once and in order.
+// checkTaken checks that the backend accepted the spans from..to, each once and in order.
 func checkTaken(t *testing.T, b *backend, from, to int) {
 	t.Helper()
 	names := b.taken()
@@ -152,7 +151,7 @@ func checkTaken(t *testing.T, b *backend, from, to int) {
 	}
 }
 
-// shut ends the processor within d, which must suffice.
+// shut shuts the processor down, which must succeed within d.
 func shut(t *testing.T, p *Processor, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)

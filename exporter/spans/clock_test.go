@@ -8,21 +8,21 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// stepped returns a time as it is read after the clock on the wall was set, by so many seconds. A time that the process read keeps,
-// beside the wall's, the reading of a clock that nobody sets, by which durations are known; only time.Now makes one of both.
-func stepped(t time.Time, seconds int64) time.Time {
-	wall := (*uint64)(unsafe.Pointer(&t)) // bits 30 to 62 are seconds
+// afterClockStep returns a time as it would be read after the wall clock was set by so many seconds. The monotonic reading, by which
+// durations are measured, stays the same. Only time.Now makes times with both.
+func afterClockStep(t time.Time, seconds int64) time.Time {
+	wall := (*uint64)(unsafe.Pointer(&t)) // bits 30 to 62 are the seconds
 	*wall = uint64(int64(*wall) + seconds<<30)
 	return t
 }
 
-// TestClockSteps sets the clock by an hour, in both directions, within a tool call of a live run: spans last as long as the operations
-// did, and a child stays within its parent.
+// TestClockSteps sets the clock by an hour in both directions during a tool call of a live run, and checks that spans last as
+// long as their operations and that a child stays within its parent.
 func TestClockSteps(t *testing.T) {
 	for _, seconds := range []int64{3600, -3600} {
 		begun := time.Now()
-		known := func(after time.Duration, step int64) tracker.Moment {
-			return tracker.Moment{At: stepped(begun.Add(after), step), Frame: 1}
+		known := func(after time.Duration, step int64) tracker.Timestamp {
+			return tracker.Timestamp{At: afterClockStep(begun.Add(after), step), Frame: 1}
 		}
 		if lasted := known(time.Second, seconds).At.Sub(begun); lasted != time.Second {
 			t.Fatalf("a time after a step is %s after one before it", lasted)
@@ -34,7 +34,7 @@ func TestClockSteps(t *testing.T) {
 			op := []*tracker.Operation{before, after, root}[i]
 			from, to := span.StartTime().UnixNano()-begun.UnixNano(), span.EndTime().UnixNano()-begun.UnixNano()-1
 			if time.Duration(from) != op.Started.At.Sub(begun) || time.Duration(to) != op.Ended.At.Sub(begun) {
-				t.Errorf("by %d s: span %d is from %s to %s after the run's beginning, and the operation from %s to %s",
+				t.Errorf("by %d s: span %d is from %s to %s after the start of the run, and the operation from %s to %s",
 					seconds, i, time.Duration(from), time.Duration(to), op.Started.At.Sub(begun), op.Ended.At.Sub(begun))
 			}
 		}

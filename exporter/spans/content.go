@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// message is one of gen_ai.output.messages; the convention's JSON schema names the members.
+// message is an element of gen_ai.output.messages, by the convention's JSON schema.
 type message struct {
 	Role         string `json:"role"`
 	Parts        []part `json:"parts"`
@@ -22,9 +22,9 @@ type part struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// content adds what the user opted in to: the convention's attributes of content, each JSON in a string.
+// content adds the convention's content attributes, each as a JSON string, if content was kept.
 func (a *attributes) content(op *tracker.Operation) {
-	c := op.Details.OrNone().Content
+	c := op.Details.OrZero().Content
 	if c == nil {
 		return
 	}
@@ -34,9 +34,9 @@ func (a *attributes) content(op *tracker.Operation) {
 	if len(c.Result) > 0 {
 		a.add(a.names.ToolResult.String(string(c.Result)))
 	}
-	if len(c.Said) > 0 {
-		// Marshal fails on nothing here: arguments are JSON, and a string of any bytes is text to it.
-		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Said), FinishReason: finishReason(op)}})
+	if len(c.Output) > 0 {
+		// Marshal cannot fail here: arguments are valid JSON, and it accepts strings of any bytes.
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Output), FinishReason: finishReason(op)}})
 		a.add(a.names.OutputMessages.String(string(encoded)))
 	}
 	if c.Truncated {
@@ -44,7 +44,7 @@ func (a *attributes) content(op *tracker.Operation) {
 	}
 }
 
-// question adds the question of an input.
+// question adds the question of a request for input.
 func (a *attributes) question(q *tracker.Question) {
 	if q == nil {
 		return
@@ -60,7 +60,7 @@ func (a *attributes) question(q *tracker.Question) {
 	}
 }
 
-func parts(said []tracker.Part) []part {
+func parts(said []tracker.MessagePart) []part {
 	out := make([]part, len(said))
 	for i, p := range said {
 		text := string(p.Text)

@@ -12,10 +12,10 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestContent shows content where there is some, as the convention's JSON schema has it, and nowhere else.
+// TestContent checks the content attributes against the conventions' JSON schema.
 func TestContent(t *testing.T) {
 	r := delegation()
-	r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{
+	r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Output: []tracker.MessagePart{
 		{Kind: event.KindThought, Text: []byte("hm")},
 		{Kind: event.KindText, Text: []byte("I look.\xff")},
 		{Kind: event.KindText, Text: nil},

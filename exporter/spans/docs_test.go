@@ -19,7 +19,7 @@ const (
 	endsTables   = "<!-- the end of the tables -->\n"
 )
 
-// TestAttributes holds the table, and the tables of docs/reference/attributes.md, against the spans that are made.
+// TestAttributes compares the spans' attributes with the tables in docs/reference/attributes.md.
 func TestAttributes(t *testing.T) {
 	documented, got := map[string]string{}, emitted(t)
 	for _, section := range sections {
@@ -30,9 +30,9 @@ func TestAttributes(t *testing.T) {
 			}
 			documented[key] = row.kind.String() + " on " + strings.Join(row.places, ", ")
 			if row.when == "" || !fits(row.example, row.kind) {
-				t.Errorf("%s is there %q, and its example is %q", key, row.when, row.example)
+				t.Errorf("%s has the condition %q and the example %q", key, row.when, row.example)
 			}
-			if row.places[0] == onServer { // made by collector/source
+			if row.places[0] == onServer { // emitted by collector/source
 				delete(documented, key)
 			}
 		}
@@ -78,7 +78,7 @@ func fits(example string, kind attribute.Type) bool {
 	return example != "" && err == nil
 }
 
-// typeWords are the conventions' words for types.
+// typeWords maps types to the conventions' names for them.
 var typeWords = map[attribute.Type]string{
 	attribute.STRING: "string", attribute.INT64: "int", attribute.FLOAT64: "double", attribute.BOOL: "boolean", attribute.STRINGSLICE: "string[]",
 }
@@ -90,7 +90,7 @@ func tables() string {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(s[:], " | "))
 	}
 	for _, section := range sections {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| attribute | type | of | present | example |\n|-|-|-|-|-|\n", section.title, section.about)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| attribute | type | of | meaning | example |\n|-|-|-|-|-|\n", section.title, section.about)
 		for _, row := range section.rows {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", row.key, typeWords[row.kind], strings.Join(quoted(row.places), ", "), row.when, row.example)
 		}
@@ -99,8 +99,11 @@ func tables() string {
 	return b.String()
 }
 
-// quoted has the names among places as code.
+// quoted returns places with the names among them as code. All operations together are "operations".
 func quoted(places []string) (out []string) {
+	if slices.Equal(places, onAll) {
+		return []string{"operations"}
+	}
 	for _, p := range places {
 		if slices.Contains([]string{onServer, onRun, onLink}, p) {
 			out = append(out, p)

@@ -8,25 +8,26 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// Environment looks a variable of the OTEL_* environment up; os.Getenv is one. Unlike otlp.Environment it knows what turns off
-// traces alone.
+// Environment looks up a variable of the OTEL_* environment, as os.Getenv does. It adds the
+// variables for traces to otlp.Environment.
 type Environment otlp.Environment
 
-// Disabled says whether OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER=none turns traces off. The Go SDK reads neither.
+// Disabled reports whether OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER=none turns traces off. The Go
+// SDK reads neither.
 func (env Environment) Disabled() bool {
 	return otlp.Environment(env).Disabled() || env.exporter() == "none"
 }
 
-// exporter is who gets spans, as the user says.
-func (env Environment) exporter() string { return otlp.Environment(env).Word("OTEL_TRACES_EXPORTER") }
+// exporter returns the value of OTEL_TRACES_EXPORTER.
+func (env Environment) exporter() string { return otlp.Environment(env).Enum("OTEL_TRACES_EXPORTER") }
 
-// protocol is how OTLP is spoken: gRPC where nobody says.
+// protocol returns the OTLP protocol, by default gRPC.
 func (env Environment) protocol() (string, error) {
 	return otlp.Environment(env).Protocol(otlp.Traces, "grpc", "http/protobuf", "http/json")
 }
 
-// KnownMethods returns the HTTP methods of OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS, which replace those of the conventions; nil if
-// it is not set.
+// KnownMethods returns the HTTP methods in OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS, which replace
+// those of the conventions, or nil if it is not set.
 func (env Environment) KnownMethods() (methods []string) {
 	for name := range strings.SplitSeq(otlp.Environment(env).Text("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"), ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -36,14 +37,14 @@ func (env Environment) KnownMethods() (methods []string) {
 	return methods
 }
 
-// The bounds of what OTEL_BSP_* may say; that of the queue is limits.span_queue's too.
+// Limits on the values of OTEL_BSP_*. The limit on the queue is also that of limits.span_queue.
 const (
 	longestQueue = 1_000_000
 	longestTime  = int(time.Hour / time.Millisecond)
 )
 
-// NewSettings reads OTEL_BSP_*. The queue's size is the configured one where they say nothing of it: the environment outweighs the
-// file, as it does for all of the delivery.
+// NewSettings reads OTEL_BSP_*. OTEL_BSP_MAX_QUEUE_SIZE overrides the configured queue size, as the
+// environment does for all settings of delivery.
 func NewSettings(env Environment, queue, size int, logger *slog.Logger) (s Settings, err error) {
 	read := func(name, unit string, otherwise, least, most int) (n int) {
 		if err == nil {
@@ -51,19 +52,19 @@ func NewSettings(env Environment, queue, size int, logger *slog.Logger) (s Setti
 		}
 		return n
 	}
-	s.Queue = read("OTEL_BSP_MAX_QUEUE_SIZE", "spans", queue, 1, longestQueue)
-	s.Batch = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.Queue), 1, s.Queue)
+	s.QueueSize = read("OTEL_BSP_MAX_QUEUE_SIZE", "spans", queue, 1, longestQueue)
+	s.BatchSize = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.QueueSize), 1, s.QueueSize)
 	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, longestTime)) * time.Millisecond
 	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, longestTime)) * time.Millisecond
-	s.Size, s.Backend, s.Logger = size, env.backend(), logger
+	s.QueueBytes, s.Backend, s.Logger = size, env.backend(), logger
 	return s, err
 }
 
-// backend is where spans go, for the log.
+// backend returns where spans are sent, for the log.
 func (env Environment) backend() string {
 	if env.exporter() == "console" {
 		return "standard output"
 	}
-	protocol, _ := env.protocol() // NewExporter tells what is wrong with it
+	protocol, _ := env.protocol() // NewExporter reports the error
 	return otlp.Environment(env).Backend(otlp.Traces, protocol)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// of is an environment with these variables and no others.
+// of returns an environment with these variables only.
 func of(variables ...string) Environment {
 	return func(name string) string {
 		for i := 0; i < len(variables); i += 2 {
@@ -49,13 +49,13 @@ func TestKnownMethods(t *testing.T) {
 	}
 }
 
-// TestExporterEnvironment has each exporter and protocol. What is wrong of the rest of the environment, of which package otlp knows,
-// is wrong here.
+// TestExporterEnvironment checks each exporter and protocol. An error in another variable that package otlp checks is an error
+// here too.
 func TestExporterEnvironment(t *testing.T) {
 	const noProtocol = " is not supported: use grpc, http/protobuf or http/json"
 	for _, c := range []struct {
 		env  []string
-		want string // "" for an exporter
+		want string // empty if there is an exporter
 	}{
 		{nil, ""},
 		{[]string{"OTEL_TRACES_EXPORTER", "otlp"}, ""},
@@ -70,12 +70,12 @@ func TestExporterEnvironment(t *testing.T) {
 		{[]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "udp", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=udp" + noProtocol},
 		{[]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL", "udp"}, ""},
 		{[]string{"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "udp", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "5s"}, ""},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "5s"}, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: this is no timeout: use a whole number of milliseconds"},
-		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@:1"}, "OTEL_EXPORTER_OTLP_ENDPOINT: this is no URL: use one such as http://localhost:4318"},
+		{[]string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "5s"}, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: not a timeout: use a whole number of milliseconds"},
+		{[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@:1"}, "OTEL_EXPORTER_OTLP_ENDPOINT: not a URL: use one such as http://localhost:4318"},
 	} {
 		t.Run(strings.Join(c.env, ","), func(t *testing.T) {
 			for i := 0; i < len(c.env); i += 2 {
-				t.Setenv(c.env[i], c.env[i+1]) // the SDK reads the process's
+				t.Setenv(c.env[i], c.env[i+1]) // the SDK reads the environment of the process
 			}
 			exporter, err := NewExporter(t.Context(), os.Getenv)
 			if exporter != nil {
@@ -88,10 +88,10 @@ func TestExporterEnvironment(t *testing.T) {
 	}
 }
 
-// TestSettings has the variables of the batch span processor, which outweigh what is configured.
+// TestSettings checks the variables of the batch span processor, which override the configuration.
 func TestSettings(t *testing.T) {
 	const number = " is not supported: use a whole number of "
-	defaults := Settings{Queue: 8192, Size: 1 << 20, Batch: 512, Delay: time.Second, Timeout: 30 * time.Second, Backend: "localhost:4317"}
+	defaults := Settings{QueueSize: 8192, QueueBytes: 1 << 20, BatchSize: 512, Delay: time.Second, Timeout: 30 * time.Second, Backend: "localhost:4317"}
 	with := func(change func(*Settings)) Settings {
 		s := defaults
 		change(&s)
@@ -103,9 +103,9 @@ func TestSettings(t *testing.T) {
 		err  string
 	}{
 		{nil, defaults, ""},
-		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", " 2048 "}, with(func(s *Settings) { s.Queue = 2048 }), ""},
-		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "100"}, with(func(s *Settings) { s.Queue, s.Batch = 100, 100 }), ""},
-		{[]string{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "8192"}, with(func(s *Settings) { s.Batch = 8192 }), ""},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", " 2048 "}, with(func(s *Settings) { s.QueueSize = 2048 }), ""},
+		{[]string{"OTEL_BSP_MAX_QUEUE_SIZE", "100"}, with(func(s *Settings) { s.QueueSize, s.BatchSize = 100, 100 }), ""},
+		{[]string{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "8192"}, with(func(s *Settings) { s.BatchSize = 8192 }), ""},
 		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "5000"}, with(func(s *Settings) { s.Delay = 5 * time.Second }), ""},
 		{[]string{"OTEL_BSP_SCHEDULE_DELAY", "0"}, with(func(s *Settings) { s.Delay = 0 }), ""},
 		{[]string{"OTEL_BSP_EXPORT_TIMEOUT", "0"}, with(func(s *Settings) { s.Timeout = 0 }), ""},
@@ -129,7 +129,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestBackendName has what the log calls the backend.
+// TestBackendName checks the name of the backend in the log.
 func TestBackendName(t *testing.T) {
 	for _, c := range []struct {
 		env  Environment

@@ -20,7 +20,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// hostile are strings that an agent, or the path of a request to it, may hold.
+// hostile has strings that an agent or the path of a request may contain.
 var hostile = map[string]string{
 	"control characters": "\x00\x01\x1b[31m\r\n\u2028\u202e",
 	"markup":             `<script>alert("1")</script>`,
@@ -31,7 +31,7 @@ var hostile = map[string]string{
 	"long and not UTF-8": strings.Repeat("\xff", 1<<20),
 }
 
-// TestHostile puts hostile strings wherever an operation has one: what comes out is valid OTLP, and not long.
+// TestHostile checks that hostile strings give valid OTLP of limited length.
 func TestHostile(t *testing.T) {
 	for name, s := range hostile {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// FuzzHostile looks for a string that makes OTLP invalid.
+// FuzzHostile checks that no string makes OTLP invalid.
 func FuzzHostile(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s[:min(len(s), 4*event.MaxText)])
@@ -54,7 +54,7 @@ func FuzzHostile(f *testing.F) {
 	})
 }
 
-// fill sets every string that can be reached from v.
+// fill sets every string that is reachable from v.
 func fill(v reflect.Value, s string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -79,11 +79,11 @@ func fill(v reflect.Value, s string) {
 	}
 }
 
-// lines is what a run is as OTLP/JSON.
+// lines returns a run as OTLP/JSON.
 func lines(t *testing.T, r *tracker.Run) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	l, err := NewLines(t.Context(), &out)
+	l, err := NewJSONLines(t.Context(), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,8 @@ func lines(t *testing.T, r *tracker.Run) []byte {
 	return out.Bytes()
 }
 
-// parse reads one line of OTLP/JSON. OTLP writes ids as hexadecimal digits where ProtoJSON has base64, whose digits they are too.
+// parse reads one line of OTLP/JSON. OTLP writes ids in hexadecimal, where ProtoJSON expects base64, which accepts the same
+// digits.
 func parse(t *testing.T, line []byte) []*otlp.Span {
 	t.Helper()
 	var data otlp.TracesData

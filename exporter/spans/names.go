@@ -2,54 +2,56 @@ package spans
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Names of our own. Those of the GenAI conventions are in a conventions.Table.
+// Delegraph's own attribute names. Those of the GenAI conventions are in a conventions.Table.
 const (
 	runID       = attribute.Key("delegraph.run.id")
 	runStatus   = attribute.Key("delegraph.run.status")
 	runReason   = attribute.Key("delegraph.run.status_reason")
 	dialectName = attribute.Key("delegraph.dialect")
 	sourceName  = attribute.Key("delegraph.source")
-	timingWorth = attribute.Key("delegraph.timing")
-	// Seconds that the protocol says an operation took whose own times are not known, so that the span's length says nothing.
+	timing      = attribute.Key("delegraph.timing")
+	// Seconds, reported by the protocol for an operation of unknown times. The span's length is
+	// meaningless then.
 	statedDuration = attribute.Key("delegraph.reported_duration")
-	// What kind of thing failed, where error.type says why.
+	// Class of what failed; error.type has the reason.
 	failureClass = attribute.Key("delegraph.failure")
 	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")
-	// The response is taken for this call's by name and order, since the wire joins the two by nothing.
+	// The response was matched to the call by name and order, because the stream has no ids.
 	toolInferred   = attribute.Key("delegraph.tool.response_inferred")
 	reasoningSteps = attribute.Key("delegraph.reasoning.steps")
-	// Confidences, citations and reasoning chains beyond the limit of one operation; those beyond the limit of one span's events
-	// are in OTLP's own dropped_events_count.
+	// Confidences, citations and reasoning chains beyond the limit of one operation. Those beyond the
+	// limit of a span's events are in OTLP's own dropped_events_count.
 	statementsDropped = attribute.Key("delegraph.statements.dropped")
 
-	// What a link is for: linkTransfer, or one of the tracker's kinds of links to other runs.
+	// Kind of a link: linkTransfer, or one of the tracker's kinds of links to other runs.
 	linkKind = attribute.Key("delegraph.link.kind")
 
-	// Seconds, the least time of receipt less time reported: how far the agent's clock is behind ours, with the shortest delay.
+	// Seconds: smallest difference between time of receipt and reported time, which is how far the
+	// agent's clock is behind ours plus the shortest delay.
 	clockOffset = attribute.Key("delegraph.clock.offset")
 
-	// What the protocol itself says of a run at its end: seconds, and tool calls. Neither has a say in what is measured.
+	// What the protocol reports at the end of a run: seconds, and tool calls. Measurements ignore both.
 	reportedDuration  = attribute.Key("delegraph.run.reported_duration")
 	reportedToolCalls = attribute.Key("delegraph.run.reported_tool_calls")
 
 	contentTruncated = attribute.Key("delegraph.content.truncated")
 
-	// What a run means to do: items of its plan by how far they were at last.
+	// Items of a run's plan by their last status.
 	planPending    = attribute.Key("delegraph.plan.pending")
 	planInProgress = attribute.Key("delegraph.plan.in_progress")
 	planCompleted  = attribute.Key("delegraph.plan.completed")
 	planCanceled   = attribute.Key("delegraph.plan.canceled")
 
-	// Shared state as an agent left it: names of its members and its size, never a value.
+	// Shared state as an agent last reported it: names of its members and its size, never values.
 	stateKeys  = attribute.Key("delegraph.state.keys")
 	stateBytes = attribute.Key("delegraph.state.bytes")
 
-	// Where an agent's loop stands: on a model's response, at its request; on an agent, at last.
+	// State of an agent's loop: at the request of a model response, or the last of an agent.
 	loopIteration = attribute.Key("delegraph.loop.iteration")
 	loopMessages  = attribute.Key("delegraph.loop.messages")
 	loopTools     = attribute.Key("delegraph.loop.tools")
 
-	// Rounds of an agent's loop, as the protocol counts them at the agent's end.
+	// Rounds of an agent's loop, as the protocol reports them at its end.
 	reportedIterations = attribute.Key("delegraph.loop.reported_iterations")
 
 	thoughtTypes = attribute.Key("delegraph.thought.types")
@@ -62,12 +64,12 @@ const (
 	inputRouting = attribute.Key("delegraph.input.routing")
 	inputWait    = attribute.Key("delegraph.input.wait") // seconds
 
-	// With traces.content only: what was asked, and as JSON the answers to choose from and what an answer is to look like.
+	// Only with traces.content: the question, and as JSON the options and the schema of an answer.
 	inputPrompt  = attribute.Key("delegraph.input.prompt")
 	inputOptions = attribute.Key("delegraph.input.options")
 	inputSchema  = attribute.Key("delegraph.input.schema")
 
-	// The ends of a range, which has no score.
+	// Bounds of a range, which has no score.
 	confidenceLow  = attribute.Key("delegraph.confidence.low")
 	confidenceHigh = attribute.Key("delegraph.confidence.high")
 
@@ -77,8 +79,8 @@ const (
 	citationURI       = attribute.Key("delegraph.citation.uri")
 )
 
-// linkTransfer is the kind of a link to the call by which control came.
+// linkTransfer is the kind of a link to the call that transferred control.
 const linkTransfer = "transfer"
 
-// proofConfidence is the name under which a stated confidence is an evaluation.
+// proofConfidence is the evaluation name of a stated confidence.
 const proofConfidence = "proof.confidence"

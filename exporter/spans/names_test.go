@@ -15,15 +15,15 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestVocabulary reads the names out of names.go: each is there once, and none is in a namespace of the conventions'.
+// TestVocabulary checks that each name in names.go occurs once and is in none of the conventions' namespaces.
 func TestVocabulary(t *testing.T) {
 	all := namesIn(t, "names.go")
 	for i, name := range all {
 		if slices.Contains(all[:i], name) {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("%s occurs twice", name)
 		}
 		if !strings.HasPrefix(name, "delegraph.") && name != proofConfidence && name != linkTransfer {
-			t.Errorf("%s is no name of ours", name)
+			t.Errorf("%s is not in our namespace", name)
 		}
 	}
 	if len(all) < 30 {
@@ -31,7 +31,7 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestVocabularyValues holds the values that are an enumeration of the conventions' against it.
+// TestVocabularyValues compares enumerated values with the conventions.
 func TestVocabularyValues(t *testing.T) {
 	for ours, theirs := range map[tracker.OperationKind][]string{
 		tracker.InvokeWorkflow: {convention.GenAIOperationNameInvokeWorkflow.Value.AsString(), string(genaiconv.OperationNameInvokeWorkflow)},

@@ -6,22 +6,23 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// outage is a time in which nobody takes the spans. It is over when all that had piled up is out: a backend that takes a batch and
-// fails at the next is not back.
+// outage is a period in which the backend accepts no spans. It is over when all spans queued at its
+// end have been delivered: a backend that accepts one batch and fails at the next has not
+// recovered.
 type outage struct {
-	told    bool // there is one: an attempt has failed
+	active  bool // an attempt has failed: the outage has begun and was logged
 	began   time.Time
-	dropped uint64 // spans, before it
-	waited  int    // spans that were queued when the backend took some again; 0 until then
-	left    int    // of those
+	dropped uint64 // spans dropped before it
+	waited  int    // spans queued when the backend accepted some again; 0 until then
+	left    int    // how many of these are still queued
 }
 
-// episode is how long no span must have been rejected until a rejection is news again.
+// episode is how long no span may have been rejected before a rejection is logged again.
 const episode = 10 * time.Minute
 
-// settle notes that n of the queued spans are out. It returns whether the outage is over.
+// settle records that n queued spans have left the queue. It reports whether the outage is over.
 func (o *outage) settle(n, queued int) (over bool) {
-	if !o.told {
+	if !o.active {
 		return false
 	}
 	if o.waited == 0 {
@@ -31,7 +32,7 @@ func (o *outage) settle(n, queued int) (over bool) {
 	return o.left <= 0
 }
 
-// lost is how many spans were dropped so far.
+// lost returns the number of spans dropped so far.
 func (p *Processor) lost() (n uint64) {
 	for _, dropped := range p.dropped {
 		n += dropped
@@ -39,27 +40,28 @@ func (p *Processor) lost() (n uint64) {
 	return n
 }
 
-// fail notes an attempt after which the batch stays in the queue. The first of an outage is told; the next would say the same.
-func (p *Processor) fail(v otlp.Verdict) {
+// fail records a failed attempt, after which the batch stays queued. Only the first failure of an
+// outage is logged.
+func (p *Processor) fail(v otlp.Result) {
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
 		return
 	}
 	p.cause = v.Cause
-	news := v.Outcome != otlp.Obscure && !p.outage.told
-	if v.Outcome != otlp.Obscure {
-		p.outage.told, p.outage.waited = true, 0
+	isFirst := v.Outcome != otlp.Unclassified && !p.outage.active
+	if v.Outcome != otlp.Unclassified {
+		p.outage.active, p.outage.waited = true, 0
 	}
 	p.mu.Unlock()
-	if news {
-		p.settings.Logger.Warn("the trace backend takes no spans; they wait until the queue is full", "endpoint", p.settings.Backend,
-			"err", v.Cause, "queue", p.settings.Queue)
+	if isFirst {
+		p.settings.Logger.Warn("the trace backend accepts no spans; they wait until the queue is full", "endpoint", p.settings.Backend,
+			"err", v.Cause, "queue", p.settings.QueueSize)
 	}
 }
 
-// settle takes the oldest n spans, of which some may have been rejected, out of the queue.
-func (p *Processor) settle(n int, v otlp.Verdict) {
+// settle removes the oldest n spans, some of which may have been rejected, from the queue.
+func (p *Processor) settle(n int, v otlp.Result) {
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
@@ -72,19 +74,19 @@ func (p *Processor) settle(n int, v otlp.Verdict) {
 	p.dropped[DroppedRejected] += uint64(v.Rejected)
 	past, dropped := p.outage, p.lost()-p.outage.dropped
 	if over {
-		p.outage.told = false
+		p.outage.active = false
 	}
 	p.mu.Unlock()
 	if over {
 		p.settings.Logger.Info("the trace backend is back", "endpoint", p.settings.Backend,
 			"after", time.Since(past.began).Round(time.Millisecond), "waited", past.waited, "dropped", dropped)
 	}
-	p.tellRejected(v)
+	p.logRejected(v)
 }
 
-// tellRejected tells of the first rejection of an episode. There may be one for each batch: of a span that is too large, of a token
-// that has expired.
-func (p *Processor) tellRejected(v otlp.Verdict) {
+// logRejected logs the first rejection of an episode. Every batch may be rejected, for example
+// because a token has expired.
+func (p *Processor) logRejected(v otlp.Result) {
 	if v.Rejected == 0 {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// journal is a log that can be waited for.
+// journal is a log whose lines a test can wait for.
 type journal chan string
 
 func (j journal) Write(line []byte) (int, error) {
@@ -25,7 +25,7 @@ func (j journal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// logged are settings whose log is read by the test.
+// logged returns settings with a log that the test reads.
 func logged(t *testing.T, queue int) (Settings, journal) {
 	t.Helper()
 	j := make(journal, 100)
@@ -39,7 +39,7 @@ func logged(t *testing.T, queue int) (Settings, journal) {
 	return s, j
 }
 
-// all is what was logged and not yet read.
+// all returns the log lines that were not read yet.
 func (j journal) all() (lines []string) {
 	for {
 		select {
@@ -51,7 +51,7 @@ func (j journal) all() (lines []string) {
 	}
 }
 
-// await reads the next line, which must begin so.
+// await reads the next line, which must have this prefix.
 func (j journal) await(t *testing.T, begins string) {
 	t.Helper()
 	select {
@@ -65,12 +65,12 @@ func (j journal) await(t *testing.T, begins string) {
 }
 
 const (
-	downLine   = `level=WARN msg="the trace backend takes no spans; they wait until the queue is full" endpoint=localhost:4317 `
+	downLine   = `level=WARN msg="the trace backend accepts no spans; they wait until the queue is full" endpoint=localhost:4317 `
 	backLine   = `level=INFO msg="the trace backend is back" endpoint=localhost:4317 `
 	rejectLine = `level=WARN msg="the trace backend rejects spans; they are dropped and counted" endpoint=localhost:4317 `
 )
 
-// TestOutageIsTold once when it begins, and once when it is over.
+// TestOutageIsTold checks that an outage is logged once at its beginning and once at its end.
 func TestOutageIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(slices.Repeat([]error{errDown}, 10)...)}
@@ -97,7 +97,8 @@ func TestOutageIsTold(t *testing.T) {
 	})
 }
 
-// TestDropsOfTheFirstAttempt are the outage's: it began when the attempt did, and not when it failed.
+// TestDropsOfTheFirstAttempt checks that spans dropped during the first failed attempt count for
+// the outage.
 func TestDropsOfTheFirstAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(ctx context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
@@ -107,7 +108,7 @@ func TestDropsOfTheFirstAttempt(t *testing.T) {
 			return nil
 		}}
 		s, j := logged(t, 5)
-		s.Batch = 10 // so that none is whole
+		s.BatchSize = 10 // so that no batch is full
 		p := NewProcessor(b, s)
 		hand(p, 0, 7)
 		time.Sleep(5 * batchDelay / 2)
@@ -124,7 +125,8 @@ func TestDropsOfTheFirstAttempt(t *testing.T) {
 	})
 }
 
-// TestThrottled has a backend that takes one batch and not the next: one outage, until all that had piled up is out.
+// TestThrottled checks that a backend that accepts only some batches causes one outage, which ends
+// when the queue is empty.
 func TestThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var throttled atomic.Bool
@@ -153,7 +155,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// TestRejectionIsTold once as long as it lasts, and again when it is news.
+// TestRejectionIsTold checks that a rejection is logged once per episode.
 func TestRejectionIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
@@ -176,30 +178,32 @@ func TestRejectionIsTold(t *testing.T) {
 		hand(p, 0, 5)
 		time.Sleep(5 * time.Second)
 		if diff := cmp.Diff(want, j.all()); diff != "" {
-			t.Errorf("in the next (-want +got):\n%s", diff)
+			t.Errorf("in the next one (-want +got):\n%s", diff)
 		}
 		check(t, p, 1000, 0, 0, 505, 0)
 		shut(t, p, time.Second)
 	})
 }
 
-// TestObscureIsNoOutage but, in the end, a rejection: somebody is there.
+// TestObscureIsNoOutage checks that an unclassified failure is in the end a rejection and not an
+// outage.
 func TestObscureIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j := logged(t, 10)
-		p := NewProcessor(&backend{answer: inTurn(slices.Repeat([]error{errOdd}, guesses)...)}, s)
+		p := NewProcessor(&backend{answer: inTurn(slices.Repeat([]error{errOdd}, maxGuesses)...)}, s)
 		hand(p, 0, 5)
 		time.Sleep(time.Minute)
 		hand(p, 5, 10)
 		shut(t, p, time.Second)
-		if diff := cmp.Diff([]string{rejectLine + `err="an answer that is not understood" dropped=5`}, j.all()); diff != "" {
+		if diff := cmp.Diff([]string{rejectLine + `err="unknown error" dropped=5`}, j.all()); diff != "" {
 			t.Errorf("the log (-want +got):\n%s", diff)
 		}
 		check(t, p, 5, 0, 0, 5, 0)
 	})
 }
 
-// TestStopTellsNothingMore cuts an attempt short by the end of the grace period, which is no outage.
+// TestStopTellsNothingMore checks that an attempt canceled by the end of the grace period is not
+// logged as an outage.
 func TestStopTellsNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j := logged(t, 10)
@@ -217,8 +221,8 @@ func TestStopTellsNothingMore(t *testing.T) {
 	})
 }
 
-// TestTwoMinutesAway kills a backend for two minutes of traffic, with the SDK's own exporters and their own network in memory:
-// what the backend never got is what was counted.
+// TestTwoMinutesAway takes a backend away during two minutes of traffic, with the SDK's own exporters and an in-memory network,
+// and checks that the spans that never arrived are those counted as dropped.
 func TestTwoMinutesAway(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T, *receiver) (e sdktrace.SpanExporter, kill, start func()){
 		"grpc": inMemoryGRPC, "http/protobuf": inMemoryHTTP,
@@ -249,7 +253,7 @@ func TestTwoMinutesAway(t *testing.T) {
 				traffic(longestPause + 2*distance)
 				synctest.Wait()
 				if !r.heardSince(back) {
-					t.Errorf("%s after it was back, it has heard nothing", time.Since(back))
+					t.Errorf("%s after it was back, the backend has received nothing", time.Since(back))
 				}
 				traffic(time.Minute)
 				shut(t, p, 10*time.Second)
@@ -257,7 +261,7 @@ func TestTwoMinutesAway(t *testing.T) {
 
 				lines, end := j.all(), fmt.Sprintf(" waited=1000 dropped=%d", p.Stats().Dropped[DroppedQueueFull])
 				if len(lines) != 2 || !strings.HasPrefix(lines[0], downLine+`err="connection refused" queue=1000`) || !strings.HasPrefix(lines[1], backLine) || !strings.HasSuffix(lines[1], end) {
-					t.Errorf("the log, but for %q: %q", end, lines)
+					t.Errorf("the log, apart from %q: %q", end, lines)
 				}
 			})
 		})

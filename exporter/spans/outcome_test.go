@@ -28,15 +28,15 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// partly is a backend's answer that some spans are not taken.
-func partly(rejected int64, message string) *collector.ExportTraceServiceResponse {
+// partialSuccess returns a backend's answer that rejects some spans.
+func partialSuccess(rejected int64, message string) *collector.ExportTraceServiceResponse {
 	return &collector.ExportTraceServiceResponse{PartialSuccess: &collector.ExportTracePartialSuccess{RejectedSpans: rejected, ErrorMessage: message}}
 }
 
-// answering is a transport in the place of the network.
-type answering http.HandlerFunc
+// handlerTransport is a transport without a network.
+type handlerTransport http.HandlerFunc
 
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	a(w, r)
 	answer := w.Result()
@@ -44,7 +44,7 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// httpExporter is the SDK's, as NewExporter makes it but for the network.
+// httpExporter returns the SDK's exporter as NewExporter makes it, with another transport.
 func httpExporter(t *testing.T, answer http.RoundTripper) sdktrace.SpanExporter {
 	t.Helper()
 	e, err := otlptracehttp.New(t.Context(), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
@@ -60,19 +60,19 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// TestJudgeHTTP holds the texts by which answers are known against the exporter that makes them.
+// TestJudgeHTTP checks Classify with the errors of the real HTTP exporter.
 func TestJudgeHTTP(t *testing.T) {
 	says := func(code int, body string) http.RoundTripper {
-		return answering(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, body) })
+		return handlerTransport(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, body) })
 	}
 	speaks := func(body []byte) http.RoundTripper {
-		return answering(func(w http.ResponseWriter, _ *http.Request) {
+		return handlerTransport(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-protobuf")
 			_, _ = w.Write(body)
 		})
 	}
 	partly := func(rejected int64, message string) http.RoundTripper {
-		body, err := proto.Marshal(partly(rejected, message))
+		body, err := proto.Marshal(partialSuccess(rejected, message))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestJudgeHTTP(t *testing.T) {
 		"200, in part":              {partly(3, "bad"), "s", otlp.Delivered, 3, "some of a batch"},
 		"200, in part, no reason":   {partly(3, ""), "s", otlp.Delivered, 3, "some of a batch"},
 		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", otlp.Delivered, 0, "some of a batch"},
-		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Obscure, 0, "an answer that is not understood"},
+		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Unclassified, 0, "unknown error"},
 		"400":                       {says(400, "bad\nspan"), "s", otlp.Malformed, 0, "HTTP status 400"},
 		"400, which deceives":       {says(400, deceit), "s", otlp.Malformed, 0, "HTTP status 400"},
 		"401":                       {says(401, ""), "s", otlp.Refused, 0, "HTTP status 401"},
@@ -104,17 +104,17 @@ func TestJudgeHTTP(t *testing.T) {
 		"502":                       {says(502, ""), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
 		"503":                       {says(503, deceit), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
 		"504":                       {says(504, ""), "s", otlp.Unreachable, 0, "HTTP status 429, 502, 503 or 504"},
-		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", otlp.Nobody, 0, "connection refused"},
-		"no such host":              {fails(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "timeout", IsNotFound: true}}), "s", otlp.Nobody, 0, "no such host"},
+		"refused":                   {fails(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), "s", otlp.NoConnection, 0, "connection refused"},
+		"no such host":              {fails(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "timeout", IsNotFound: true}}), "s", otlp.NoConnection, 0, "no such host"},
 		"broken off":                {fails(io.EOF), "s", otlp.Unreachable, 0, "connection broken"},
 		"timeout":                   {fails(context.DeadlineExceeded), "s", otlp.Unreachable, 0, "timeout"},
 		"over the exporter's limit": {says(200, ""), strings.Repeat("s", 2<<20), otlp.TooLarge, 0, "too large for the exporter"},
-		"not UTF-8":                 {says(200, ""), "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never makes
+		"not UTF-8":                 {says(200, ""), "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never creates
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := httpExporter(t, c.backend)
 			err := e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span(c.name)})
-			if v := otlp.Judge(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
+			if v := otlp.Classify(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
 				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
@@ -132,7 +132,7 @@ func (s service) Export(context.Context, *collector.ExportTraceServiceRequest) (
 	return s.answer, s.err
 }
 
-// TestJudgeGRPC has the answers of a gRPC backend, by the exporter that receives them.
+// TestJudgeGRPC checks Classify with the errors of the real gRPC exporter.
 func TestJudgeGRPC(t *testing.T) {
 	says := func(code codes.Code) service { return service{err: status.Error(code, "no")} }
 	later, err := status.New(codes.ResourceExhausted, "later").WithDetails(&errdetails.RetryInfo{})
@@ -147,7 +147,7 @@ func TestJudgeGRPC(t *testing.T) {
 		cause    string
 	}{
 		"OK":                        {service{answer: &collector.ExportTraceServiceResponse{}}, "s", otlp.Delivered, 0, ""},
-		"OK, in part":               {service{answer: partly(3, "bad")}, "s", otlp.Delivered, 3, "some of a batch"},
+		"OK, in part":               {service{answer: partialSuccess(3, "bad")}, "s", otlp.Delivered, 3, "some of a batch"},
 		"canceled":                  {says(codes.Canceled), "s", otlp.Unreachable, 0, "gRPC status Canceled"},
 		"unknown":                   {service{err: errors.New("no")}, "s", otlp.Refused, 0, "gRPC status Unknown"},
 		"invalid argument":          {says(codes.InvalidArgument), "s", otlp.Malformed, 0, "gRPC status InvalidArgument"},
@@ -166,11 +166,11 @@ func TestJudgeGRPC(t *testing.T) {
 		"data loss":                 {says(codes.DataLoss), "s", otlp.Unreachable, 0, "gRPC status DataLoss"},
 		"unauthenticated":           {says(codes.Unauthenticated), "s", otlp.Refused, 0, "gRPC status Unauthenticated"},
 		"over the server's limit":   {service{answer: &collector.ExportTraceServiceResponse{}}, strings.Repeat("s", 5<<20), otlp.TooLarge, 0, "gRPC status ResourceExhausted"},
-		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never makes
+		"not UTF-8":                 {service{answer: &collector.ExportTraceServiceResponse{}}, "\xff", otlp.Malformed, 0, "cannot be encoded"}, // which the observer never creates
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := exportGRPC(t, c.backend, c.name)
-			if v := otlp.Judge(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
+			if v := otlp.Classify(err); v.Outcome != c.want || v.Rejected != c.rejected || v.Cause != c.cause {
 				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
@@ -204,7 +204,7 @@ func exportGRPC(t *testing.T, backend service, name string) error {
 	return e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span(name)})
 }
 
-// TestJudgeConnection has ends at which there is nobody to take spans, by the exporters that look for one.
+// TestJudgeConnection checks Classify with connection errors of both real exporters.
 func TestJudgeConnection(t *testing.T) {
 	quiet := slog.NewLogLogger(slog.DiscardHandler, 0)
 	listen := func(t *testing.T) net.Listener {
@@ -253,15 +253,15 @@ func TestJudgeConnection(t *testing.T) {
 		want     otlp.Outcome
 		cause    string
 	}{
-		"nobody listens":              {overGRPC, closed, otlp.Nobody, "connection refused"},
-		"nobody listens, HTTP":        {overHTTP, closed, otlp.Nobody, "connection refused"},
-		"nobody made the socket":      {overGRPC, func(*testing.T) string { return "unix:///nowhere/otlp.sock" }, otlp.Nobody, "no connection"},
+		"nobody listens":              {overGRPC, closed, otlp.NoConnection, "connection refused"},
+		"nobody listens, HTTP":        {overHTTP, closed, otlp.NoConnection, "connection refused"},
+		"nobody made the socket":      {overGRPC, func(*testing.T) string { return "unix:///nowhere/otlp.sock" }, otlp.NoConnection, "no connection"},
 		"closed at once, HTTP":        {overHTTP, slamming, otlp.Unreachable, "connection broken"},
-		"certificate of nobody":       {overGRPC, untrusted, otlp.Nobody, "TLS handshake failed"},
-		"certificate of nobody, HTTP": {overHTTP, untrusted, otlp.Nobody, "TLS handshake failed"},
-		"no TLS":                      {overGRPC, secure(web), otlp.Nobody, "TLS handshake failed"},
-		"no TLS, HTTP":                {overHTTP, secure(web), otlp.Nobody, "TLS handshake failed"},
-		"gRPC to a web server":        {overGRPC, web, otlp.Nobody, "no gRPC server; see OTEL_EXPORTER_OTLP_PROTOCOL"},
+		"certificate of nobody":       {overGRPC, untrusted, otlp.NoConnection, "TLS handshake failed"},
+		"certificate of nobody, HTTP": {overHTTP, untrusted, otlp.NoConnection, "TLS handshake failed"},
+		"no TLS":                      {overGRPC, secure(web), otlp.NoConnection, "TLS handshake failed"},
+		"no TLS, HTTP":                {overHTTP, secure(web), otlp.NoConnection, "TLS handshake failed"},
+		"gRPC to a web server":        {overGRPC, web, otlp.NoConnection, "no gRPC server; see OTEL_EXPORTER_OTLP_PROTOCOL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", c.protocol)
@@ -276,23 +276,23 @@ func TestJudgeConnection(t *testing.T) {
 				}
 			}()
 			err = e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})
-			if v := otlp.Judge(err); v.Outcome != c.want || v.Cause != c.cause {
+			if v := otlp.Classify(err); v.Outcome != c.want || v.Cause != c.cause {
 				t.Errorf("%+v; want %d and the cause %q, of the error %v", v, c.want, c.cause, err)
 			}
 		})
 	}
 }
 
-// TestPoison lets an HTTP backend refuse every batch that holds one certain span. It used to be tried for ever, and all that
-// came after it waited until the queue was full.
+// TestPoison checks that if an HTTP backend refuses every batch with a certain span, only that span is dropped. Without this the
+// batch would be retried forever while the queue fills up.
 func TestPoison(t *testing.T) {
 	for name, c := range map[string]struct {
 		code     int
-		rejected uint64 // with the poison
+		rejected uint64 // while the backend refuses that span
 	}{"bad request": {400, 1}, "unauthorized": {401, batchSize}, "too large": {413, 1}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := NewProcessor(httpExporter(t, answering(func(w http.ResponseWriter, r *http.Request) {
+				p := NewProcessor(httpExporter(t, handlerTransport(func(w http.ResponseWriter, r *http.Request) {
 					body, err := io.ReadAll(r.Body)
 					var request collector.ExportTraceServiceRequest
 					if err == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// TestExporterPanics drops the batch that an exporter panicked with, and delivers what follows.
+// TestExporterPanics checks that a batch with which the exporter panics is dropped, and that the
+// next ones are delivered.
 func TestExporterPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {

@@ -15,74 +15,75 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// Why a span was dropped; the values of the label `reason`.
+// Reasons why a span was dropped: the values of the label `reason`.
 const (
-	DroppedQueueFull  = "queue_full"  // the newest go, since the older ones complete the traces already begun
-	DroppedQueueBytes = "queue_bytes" // likewise, by their size
-	DroppedMemory     = "memory"      // all that waits in the process left no room
-	DroppedRejected   = "rejected"    // the backend refused them for good
-	DroppedShutdown   = "shutdown"    // the backend did not take them before we were gone
+	DroppedQueueFull  = "queue_full"  // the newest spans are dropped, because older ones complete traces that have begun
+	DroppedQueueBytes = "queue_bytes" // likewise, by size
+	DroppedMemory     = "memory"      // the memory budget of the process is used up
+	DroppedRejected   = "rejected"    // the backend rejected them permanently
+	DroppedShutdown   = "shutdown"    // the backend had not accepted them by the end of the shutdown
 )
 
-// DropReasons lists the reasons.
+// DropReasons returns all reasons.
 func DropReasons() []string {
 	return []string{DroppedQueueFull, DroppedRejected, DroppedShutdown, DroppedQueueBytes, DroppedMemory}
 }
 
 const (
-	shortestPause = time.Second / 4 // between attempts; while there is a grace period to be kept, every one
+	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
-	absence       = 2 * time.Second // of a backend, after which a stop waits for it no more
-	guesses       = 5               // attempts at a batch whose failure says nothing
+	absentWait    = 2 * time.Second // how long a shutdown waits for a backend that accepts no connection
+	maxGuesses    = 5               // attempts at a batch whose failure cannot be classified
 )
 
-// Settings say how spans are delivered; NewSettings reads them.
+// Settings configure the delivery of spans. NewSettings reads them.
 type Settings struct {
-	Queue   int             // spans that wait at most
-	Size    int             // of these spans in memory, in bytes
-	Memory  *budget.Account // which they are taken from; nil for no bound
-	Batch   int             // spans of one attempt at most
-	Delay   time.Duration   // how long a span waits for company, and the first pause after a failure
-	Timeout time.Duration   // of one attempt; 0 for that of the exporter alone
-	Backend string          // its host, for the log
-	Logger  *slog.Logger
-	Panics  *recovery.Recorder
+	QueueSize  int             // maximum number of queued spans
+	QueueBytes int             // maximum size in memory of the queued spans
+	Memory     *budget.Account // account that queued spans are charged to; nil for no limit
+	BatchSize  int             // maximum number of spans per attempt
+	Delay      time.Duration   // how long a span waits for a full batch, and the first pause after a failure
+	Timeout    time.Duration   // of one attempt; 0 for the exporter's own
+	Backend    string          // host of the backend, for the log
+	Logger     *slog.Logger
+	Panics     *recovery.Recorder
 }
 
-// Processor keeps a bounded queue in front of an exporter and tries each batch until the backend takes it. The SDK's own
-// batch processor drops what an attempt fails on, without a word; this one drops only where it must, and counts.
+// Processor keeps a bounded queue in front of an exporter and retries each batch until the backend
+// accepts it. The SDK's batch processor silently drops a batch when an attempt fails; this one
+// drops only what it must, and counts it.
 type Processor struct {
 	exporter sdktrace.SpanExporter
 	settings Settings
-	wake     chan struct{} // a span came
-	full     chan struct{} // a batch is whole
+	wake     chan struct{} // a span was queued
+	full     chan struct{} // a batch is full
 	stop     chan struct{}
 	done     chan struct{}
-	halt     context.CancelFunc // ends the attempt on its way
+	halt     context.CancelFunc // cancels the current attempt
 
-	// Of the delivering goroutine alone.
-	batch    int       // spans of the next attempt at most
-	split    split     // of a batch that was refused as malformed
-	guessed  int       // attempts at the oldest batch whose failure said nothing
-	rejected time.Time // when spans last were, which is told once an episode
+	// Used by the delivering goroutine only.
+	batch    int       // maximum size of the next attempt
+	split    split     // of a batch that was rejected as malformed
+	guessed  int       // attempts at the oldest batch whose failure could not be classified
+	rejected time.Time // time of the last rejection, which is logged once per episode
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
-	sizes    []int // of the spans in the queue
-	size     int   // of all of them
+	sizes    []int // of the queued spans
+	size     int   // sum of sizes
 	stopped  bool
-	ended    bool   // the stop is over: what an attempt still brings counts no more
+	ended    bool   // the shutdown is over: results of a running attempt no longer count
 	cause    string // of the last failure
 	outage   outage
 	exported uint64
 	dropped  map[string]uint64
 }
 
-// NewProcessor delivers until Shutdown.
+// NewProcessor returns a processor that delivers until Shutdown.
 func NewProcessor(exporter sdktrace.SpanExporter, settings Settings) *Processor {
 	ctx, halt := context.WithCancel(context.Background())
 	p := &Processor{
-		exporter: exporter, settings: settings, halt: halt, batch: settings.Batch,
+		exporter: exporter, settings: settings, halt: halt, batch: settings.BatchSize,
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		dropped: map[string]uint64{},
 	}
@@ -90,14 +91,14 @@ func NewProcessor(exporter sdktrace.SpanExporter, settings Settings) *Processor 
 	return p
 }
 
-// Stats is how the delivery stands. Every sampled span that came is in exactly one of the three.
+// Stats counts spans. Every sampled span that ended is counted in exactly one of the three.
 type Stats struct {
 	Exported uint64
 	Queued   int
 	Dropped  map[string]uint64 // by reason
 }
 
-// Stats is a snapshot.
+// Stats returns the current counts.
 func (p *Processor) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +109,7 @@ func (p *Processor) Stats() Stats {
 	return s
 }
 
-// OnStart does nothing: an unfinished span has nothing to deliver.
+// OnStart does nothing: only ended spans are delivered.
 func (p *Processor) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
 // OnEnd queues a sampled span. It never blocks.
@@ -121,9 +122,9 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 	switch {
 	case p.stopped:
 		p.dropped[DroppedShutdown]++
-	case len(p.queue) >= p.settings.Queue:
+	case len(p.queue) >= p.settings.QueueSize:
 		p.dropped[DroppedQueueFull]++
-	case p.size+size > p.settings.Size:
+	case p.size+size > p.settings.QueueBytes:
 		p.dropped[DroppedQueueBytes]++
 	case !p.settings.Memory.Reserve(size):
 		p.dropped[DroppedMemory]++
@@ -131,7 +132,7 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 		p.queue, p.sizes = append(p.queue, span), append(p.sizes, size)
 		p.size += size
 	}
-	whole := len(p.queue) >= p.settings.Batch
+	whole := len(p.queue) >= p.settings.BatchSize
 	p.mu.Unlock()
 	signal(p.wake)
 	if whole {
@@ -146,11 +147,12 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// ForceFlush is the SDK's; delivery goes on by itself, and Shutdown flushes.
+// ForceFlush does nothing: delivery runs in the background, and Shutdown flushes.
 func (p *Processor) ForceFlush(context.Context) error { return nil }
 
-// Shutdown delivers what is queued until the context ends or nobody is there to take it, then drops and counts the rest, which is
-// its error. An attempt on its way is not cut short before: the backend may have taken its spans, and would get them twice.
+// Shutdown delivers the queued spans until the context ends or the backend is given up. It drops
+// and counts the rest, and reports it as its error. A running attempt is not canceled before the
+// context ends: the backend may have accepted its spans and would get them twice.
 func (p *Processor) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	first := !p.stopped
@@ -169,7 +171,7 @@ func (p *Processor) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	lost := p.end()
-	// An exporter that does not heed its context is left behind: the grace period is the process's.
+	// Do not wait for an exporter that ignores its context: the grace period is for the whole process.
 	p.halt()
 	if err := p.exporter.Shutdown(ctx); lost == nil {
 		return err
@@ -177,7 +179,7 @@ func (p *Processor) Shutdown(ctx context.Context) error {
 	return lost
 }
 
-// end drops what is left.
+// end drops the remaining spans.
 func (p *Processor) end() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +193,7 @@ func (p *Processor) end() (err error) {
 	}
 	p.ended = true
 	p.settings.Memory.Release(p.size)
-	p.queue, p.sizes, p.size = nil, nil, 0 // not cleared: an attempt may still read it
+	p.queue, p.sizes, p.size = nil, nil, 0 // not cleared: a running attempt may still read it
 	return err
 }
 
@@ -206,8 +208,9 @@ func (p *Processor) run(ctx context.Context) {
 	p.deliverLast(ctx)
 }
 
-// gather waits until a batch is whole or the first of its spans has waited long enough. The least that is then worth an attempt is
-// a whole batch, or any span. It returns false when it is time to stop.
+// gather waits until a batch is full or the first span has waited long enough. It returns how many
+// queued spans are worth an attempt: a full batch or any span. It returns false when it is time to
+// stop.
 func (p *Processor) gather() (least int, more bool) {
 	if p.pending() == 0 {
 		select {
@@ -222,13 +225,14 @@ func (p *Processor) gather() (least int, more bool) {
 	case <-p.stop:
 		return 0, false
 	case <-p.full:
-		return p.settings.Batch, true
+		return p.settings.BatchSize, true
 	case <-delay.C:
 		return 1, true
 	}
 }
 
-// deliverAll goes on until fewer spans than the least are queued. It returns false when it is time to stop.
+// deliverAll delivers until fewer than least spans are queued. It returns false when it is time to
+// stop.
 func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 	first := min(max(p.settings.Delay, shortestPause), longestPause)
 	pause := first
@@ -237,7 +241,7 @@ func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 			pause = first
 			continue
 		}
-		// Jitter, so that the sidecars of many agents do not come back at one moment.
+		// Jitter, so that the sidecars of many agents do not retry at the same time.
 		if !pauseFor(pause/2+rand.N(pause/2), p.stop) {
 			return false
 		}
@@ -246,21 +250,21 @@ func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 	return true
 }
 
-// deliverLast uses the grace period. A backend that is slow, overloaded or restarting behind a proxy gets all of it. One where
-// nobody takes a connection, time and again for as long as an absence, is given up: it will hardly be there before we are gone,
-// and until then the agent's pod would wait for us.
+// deliverLast delivers during the grace period. A backend that is slow, overloaded or restarting
+// behind a proxy gets all of it. A backend that accepts no connection for absentWait is given
+// up: it is unlikely to return in time, and the agent's pod would wait for it.
 func (p *Processor) deliverLast(ctx context.Context) {
-	var absent time.Time // since when
+	var absent time.Time // when the backend was first found absent
 	for p.pending() > 0 {
 		switch p.deliver(ctx) {
 		case otlp.Delivered:
 			absent = time.Time{}
 			continue
-		case otlp.Nobody:
+		case otlp.NoConnection:
 			if absent.IsZero() {
 				absent = time.Now()
 			}
-			if time.Since(absent) >= absence {
+			if time.Since(absent) >= absentWait {
 				return
 			}
 		default:
@@ -272,7 +276,7 @@ func (p *Processor) deliverLast(ctx context.Context) {
 	}
 }
 
-// pauseFor returns false where the pause was cut short.
+// pauseFor waits for d. It returns false if cut was closed before.
 func pauseFor(d time.Duration, cut <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -290,8 +294,9 @@ func (p *Processor) pending() int {
 	return len(p.queue)
 }
 
-// deliver makes one attempt with the oldest batch, which leaves the queue when the backend took it or refused it for good. What it
-// returns is not delivered where a pause is needed.
+// deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts
+// it or rejects it permanently. A result other than Delivered asks for a pause before the next
+// attempt.
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.next()
 	v := p.attempt(ctx, batch)
@@ -308,51 +313,51 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 			batch = p.oldest(p.split.left)
 		}
 		v.Rejected = len(batch)
-	case v.Outcome == otlp.Obscure && p.guessed+1 < guesses:
+	case v.Outcome == otlp.Unclassified && p.guessed+1 < maxGuesses:
 		p.guessed++
 		p.fail(v)
-		return otlp.Obscure
-	case v.Outcome == otlp.Nobody, v.Outcome == otlp.Unreachable:
+		return otlp.Unclassified
+	case v.Outcome == otlp.NoConnection, v.Outcome == otlp.Unreachable:
 		p.fail(v)
 		return v.Outcome
 	case v.Outcome != otlp.Delivered:
 		v.Rejected = len(batch)
 	}
-	p.batch, p.guessed = min(2*p.batch, p.settings.Batch), 0
+	p.batch, p.guessed = min(2*p.batch, p.settings.BatchSize), 0
 	if p.split.settled(len(batch), v.Outcome) {
-		p.batch = p.settings.Batch
+		p.batch = p.settings.BatchSize
 	}
 	v.Rejected = min(v.Rejected, len(batch))
 	p.settle(len(batch), v)
 	return otlp.Delivered
 }
 
-func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) (v otlp.Verdict) {
+func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) (v otlp.Result) {
 	defer p.settings.Panics.Recover(recovery.Spans, func() {
-		v = otlp.Verdict{Outcome: otlp.Refused, Cause: "a fault of Delegraph's own"} // which another attempt would meet again
+		v = otlp.Result{Outcome: otlp.Refused, Cause: "panic in Delegraph"} // another attempt would panic again
 	})
 	if p.settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.settings.Timeout)
 		defer cancel()
 	}
-	return otlp.Judge(p.exporter.ExportSpans(ctx, batch))
+	return otlp.Classify(p.exporter.ExportSpans(ctx, batch))
 }
 
-// next returns the next batch. Should the attempt with it fail, an outage may have begun.
+// next returns the next batch. It notes when an outage would begin should the attempt fail.
 func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
-	if !p.outage.told {
+	if !p.outage.active {
 		p.outage = outage{began: time.Now(), dropped: p.lost()}
 	}
 	p.mu.Unlock()
-	if p.split.left > 0 { // without spans that nobody has refused yet
+	if p.split.left > 0 { // without later spans, which have not been rejected
 		return p.oldest(min(p.batch, p.split.left))
 	}
 	return p.oldest(p.batch)
 }
 
-// oldest returns the oldest n spans, or all if there are less.
+// oldest returns the oldest n spans, or all if there are fewer.
 func (p *Processor) oldest(n int) []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// TestBatches sends whole batches at once, and the rest when it has waited for company.
+// TestBatches checks that full batches are sent at once and others after the delay.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
@@ -42,7 +42,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// TestSettingsAreHeeded has delays and timeouts, and none.
+// TestSettingsAreHeeded checks delays and timeouts, including zero.
 func TestSettingsAreHeeded(t *testing.T) {
 	for _, c := range []struct{ delay, timeout time.Duration }{{0, 0}, {5 * time.Second, time.Second / 10}, {time.Hour, time.Hour}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestUnsampledSpansAreNotQueued(t *testing.T) {
 	})
 }
 
-// TestOutage lets a backend be away for ten attempts: nothing is lost or doubled, and the pauses grow to their limit, each
-// somewhere in its upper half.
+// TestOutage keeps a backend away for ten attempts: no span is lost or sent twice, and the pauses grow to their limit, each
+// between half of it and all of it.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errs := make([]error, 10)
@@ -111,7 +111,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// TestPausesBeginAnew shows that an outage does not inherit the pauses of the one before.
+// TestPausesBeginAnew checks that the pauses of an outage start again at the shortest one.
 func TestPausesBeginAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errDown, errDown, errDown, nil, errDown, nil)}
@@ -127,7 +127,7 @@ func TestPausesBeginAnew(t *testing.T) {
 	})
 }
 
-// TestRefused drops a batch that the backend refuses for good, and goes on at once with the next.
+// TestRefused checks that a rejected batch is dropped and the next one is sent at once.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errRefuse)}
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestTooLarge finds the spans that are too large by halves, drops those alone, and comes back to whole batches.
+// TestTooLarge checks that too large spans are found by halving and dropped alone.
 func TestTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
@@ -167,7 +167,7 @@ func TestTooLarge(t *testing.T) {
 	})
 }
 
-// TestObscure tries a batch whose failure says nothing a few times, and then lets it go: it would hold up all others for ever.
+// TestObscure checks that a batch whose failure is unclassified is dropped after a few attempts.
 func TestObscure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
@@ -180,14 +180,15 @@ func TestObscure(t *testing.T) {
 		hand(p, 0, 600)
 		time.Sleep(time.Minute)
 		check(t, p, 88, 0, 0, 512, 0)
-		if n := len(b.tried()); n != guesses+1 {
+		if n := len(b.tried()); n != maxGuesses+1 {
 			t.Errorf("%d attempts", n)
 		}
 		shut(t, p, time.Second)
 	})
 }
 
-// TestObscureIsForgotten shows that an outage between does not use up the guesses, and a batch taken gives them back.
+// TestObscureIsForgotten checks that an outage in between does not use up the attempts for an unclassified failure, and that an
+// accepted batch resets them.
 func TestObscureIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errOdd, errDown, errOdd, errDown, errOdd, errOdd, nil, errOdd, errOdd, errOdd, errOdd)}
@@ -199,7 +200,7 @@ func TestObscureIsForgotten(t *testing.T) {
 	})
 }
 
-// TestPartialSuccess counts what a backend took of a batch, and never sends it again.
+// TestPartialSuccess checks that a partly accepted batch is counted and not sent again.
 func TestPartialSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(
@@ -210,7 +211,7 @@ func TestPartialSuccess(t *testing.T) {
 		p := NewProcessor(b, settings(t, 10_000))
 		for _, want := range []struct{ exported, rejected uint64 }{{8, 2}, {18, 2}, {18, 12}, {28, 12}} {
 			hand(p, 0, 10)
-			time.Sleep(5 * batchDelay / 2) // between two looks at the queue
+			time.Sleep(5 * batchDelay / 2) // between two checks of the queue
 			check(t, p, want.exported, 0, 0, want.rejected, 0)
 		}
 		shut(t, p, time.Second)
@@ -220,14 +221,14 @@ func TestPartialSuccess(t *testing.T) {
 	})
 }
 
-// TestQueueFull lets the newest go while a backend hangs, which holds up nobody.
+// TestQueueFull checks that the newest spans are dropped, without blocking, while a backend hangs.
 func TestQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: hang}
 		p := NewProcessor(b, settings(t, 100))
 		hand(p, 0, 50)
 		time.Sleep(batchDelay)
-		synctest.Wait() // the attempt hangs
+		synctest.Wait() // until the attempt hangs
 		began := time.Now()
 		hand(p, 50, 150)
 		if waited := time.Since(began); waited != 0 {
@@ -244,7 +245,7 @@ func TestQueueFull(t *testing.T) {
 	})
 }
 
-// TestConcurrent hands in, reads and ends from all sides.
+// TestConcurrent checks concurrent use.
 func TestConcurrent(t *testing.T) {
 	b := &backend{answer: inTurn(errBig, nil, errRefuse)}
 	p := NewProcessor(b, settings(t, 5000))

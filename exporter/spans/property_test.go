@@ -13,8 +13,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// TestEverySpanIsCounted drives processors against backends that fail in every way, at random. Whenever one looks, every span
-// that was handed in is exported, queued or dropped, once; what is exported is what the backend took, in order.
+// TestEverySpanIsCounted drives processors at random against backends that fail in every way. At any time each span is either
+// exported, queued or dropped, and the exported ones are those that the backend accepted, in order.
 func TestEverySpanIsCounted(t *testing.T) {
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -28,7 +28,7 @@ func driveAtRandom(t *testing.T, random *rand.Rand) {
 	b := &backend{}
 	moods := rand.New(rand.NewPCG(random.Uint64(), 0))
 	b.answer = func(ctx context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
-		took, err := mood(ctx, moods, len(batch))
+		took, err := answerAtRandom(ctx, moods, len(batch))
 		accepted.Add(uint64(took))
 		return err
 	}
@@ -70,8 +70,8 @@ func driveAtRandom(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// mood answers an attempt in a way at random, and says how many spans it took.
-func mood(ctx context.Context, random *rand.Rand, batch int) (took int, err error) {
+// answerAtRandom answers an attempt at random and returns the number of accepted spans.
+func answerAtRandom(ctx context.Context, random *rand.Rand, batch int) (took int, err error) {
 	switch random.IntN(10) {
 	case 0:
 		return 0, errDown

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// NewExporter makes the exporter that the environment asks for: OTLP over gRPC where it says nothing. Retries are the
-// processor's, so the exporter makes none.
+// NewExporter returns the exporter that the environment selects, by default OTLP over gRPC. It does
+// not retry, because the Processor does.
 func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
 	switch exporter := env.exporter(); exporter {
 	case "", "otlp":
@@ -42,16 +43,24 @@ func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, e
 		return newHTTP(ctx, otlptracehttp.EncodingJSON)
 	}
 	return otlptracegrpc.New(ctx, otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
-		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.DialAgain)))
+		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.ResetBackoff)))
 }
 
 func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.SpanExporter, error) {
 	return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithEncoding(encoding))
 }
 
-// NewSampler makes the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
+// NewInProcessExporter returns an exporter that sends its OTLP requests through client. The client's
+// transport answers them in this process. Like NewExporter, it does not retry.
+func NewInProcessExporter(ctx context.Context, client *http.Client) (sdktrace.SpanExporter, error) {
+	return otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
+		otlptracehttp.WithEndpointURL(otlp.InProcess+"/v1/traces"), otlptracehttp.WithCompression(otlptracehttp.NoCompression),
+		otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf))
+}
+
+// NewSampler returns the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
 func NewSampler(env Environment) (sdktrace.Sampler, error) {
-	name, argument := otlp.Environment(env).Word("OTEL_TRACES_SAMPLER"), otlp.Environment(env).Text("OTEL_TRACES_SAMPLER_ARG")
+	name, argument := otlp.Environment(env).Enum("OTEL_TRACES_SAMPLER"), otlp.Environment(env).Text("OTEL_TRACES_SAMPLER_ARG")
 	if name == "" {
 		name = "parentbased_always_on"
 	}
@@ -59,7 +68,7 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 	if strings.HasSuffix(name, "traceidratio") && argument != "" {
 		parsed, err := strconv.ParseFloat(argument, 64)
 		if err != nil || !(parsed >= 0 && parsed <= 1) {
-			return nil, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG=%s is no ratio: use a number from 0 to 1", argument)
+			return nil, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG=%s is not a ratio: use a number from 0 to 1", argument)
 		}
 		ratio = parsed
 	}
@@ -81,10 +90,10 @@ func NewSampler(env Environment) (sdktrace.Sampler, error) {
 	return sampler, nil
 }
 
-// NewPropagator makes the propagator of OTEL_PROPAGATORS. Baggage needs none: the proxy passes that header on as it came, and
-// nothing of ours reads it.
+// NewPropagator returns the propagator of OTEL_PROPAGATORS. Baggage needs none: the proxy relays
+// that header unchanged and does not read it.
 func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
-	names := otlp.Environment(env).Word("OTEL_PROPAGATORS")
+	names := otlp.Environment(env).Enum("OTEL_PROPAGATORS")
 	if names == "" {
 		names = "tracecontext,baggage"
 	}
@@ -95,14 +104,14 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 			all = append(all, propagation.TraceContext{})
 		case "baggage", "none":
 		default:
-			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use tracecontext, baggage or none, with commas between", names)
+			return nil, fmt.Errorf("OTEL_PROPAGATORS=%s is not supported: use none, or a comma-separated list of tracecontext and baggage", names)
 		}
 	}
 	return propagation.NewCompositeTextMapPropagator(all...), nil
 }
 
-// NewProvider makes a provider whose spans can have ids and decisions of their own, which go to the processor. The resource is
-// that of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, with the name "delegraph" where neither has one.
+// NewProvider returns a provider that lets an Observer set span ids and sampling decisions, and
+// that sends spans to the processor.
 func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *sdktrace.TracerProvider {
 	return sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(decided{sampler}),
@@ -111,11 +120,11 @@ func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, des
 		sdktrace.WithSpanProcessor(processor))
 }
 
-// Decide asks a sampler once about a run that no parent has decided for: a parent is the proxy's own span, of which the sampler was
-// asked. It is a tracker.Settings.Sample.
-func Decide(sampler sdktrace.Sampler, names conventions.Table) func(*tracker.Run) bool {
+// RunSampler returns a tracker.Settings.Sample that asks the sampler once per run. A run with a
+// parent span follows the parent's decision, for which the sampler was asked already.
+func RunSampler(sampler sdktrace.Sampler, names conventions.Table) func(*tracker.Run) bool {
 	return func(r *tracker.Run) bool {
-		if r.Parent.Valid() {
+		if r.Parent.IsValid() {
 			return r.Parent.Sampled
 		}
 		a := attributes{names: &names}
@@ -131,7 +140,7 @@ func Decide(sampler sdktrace.Sampler, names conventions.Table) func(*tracker.Run
 	}
 }
 
-// identity is a context with the ids that a span is to have; its run has been decided to be sampled.
+// identity is a context that carries the ids of a span. Its run is sampled.
 type identity struct {
 	context.Context
 	trace trace.TraceID
@@ -140,7 +149,7 @@ type identity struct {
 
 type identityKey struct{}
 
-// Value finds the identity itself, also in contexts made of it.
+// Value returns the identity for identityKey, also from derived contexts.
 func (i *identity) Value(key any) any {
 	if _, own := key.(identityKey); own {
 		return i
@@ -148,7 +157,8 @@ func (i *identity) Value(key any) any {
 	return i.Context.Value(key)
 }
 
-// decided samples the spans of operations, since only those of sampled runs are made, and asks the sampler about all others.
+// decided samples the spans of operations, because only those of sampled runs are created, and asks
+// the sampler about all others.
 type decided struct{ sdktrace.Sampler }
 
 func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
@@ -161,7 +171,7 @@ func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 	return d.Sampler.ShouldSample(p)
 }
 
-// generator gives the ids that are wished for, and random ones otherwise.
+// generator returns the ids of the context's identity, or random ones.
 type generator struct{}
 
 func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {

@@ -21,7 +21,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestExporterProtocol looks at what arrives: the SDK's own default is protobuf whatever it is asked for in other words.
+// TestExporterProtocol checks the protocol that arrives at a receiver.
 func TestExporterProtocol(t *testing.T) {
 	for protocol, want := range map[string]string{
 		"http/protobuf": "application/x-protobuf", "http/json": "application/json", "HTTP/JSON": "application/json",
@@ -52,7 +52,7 @@ func TestExporterProtocol(t *testing.T) {
 	}
 }
 
-// TestExporterDoesNotRetry leaves that to the processor: two that retry would multiply.
+// TestExporterDoesNotRetry checks that only the processor retries.
 func TestExporterDoesNotRetry(t *testing.T) {
 	attempts := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +76,7 @@ func TestExporterDoesNotRetry(t *testing.T) {
 
 const noSampler = " is not supported: use always_on, always_off, traceidratio, or one of these with parentbased_ before it"
 
-// TestSampler has every value of OTEL_TRACES_SAMPLER and its argument, with what they decide on a low and a high trace id.
+// TestSampler checks all values of OTEL_TRACES_SAMPLER and its argument.
 func TestSampler(t *testing.T) {
 	low, high := trace.TraceID{15: 1}, trace.TraceID{8: 0xff, 15: 1}
 	for _, c := range []struct {
@@ -96,10 +96,10 @@ func TestSampler(t *testing.T) {
 		{"parentbased_traceidratio", "0.5", true, false, ""},
 		{"parentbased_traceidratio", "0", false, false, ""},
 		{"always_on", "nonsense", true, true, ""},
-		{"traceidratio", "half", false, false, "OTEL_TRACES_SAMPLER_ARG=half is no ratio: use a number from 0 to 1"},
-		{"traceidratio", "NaN", false, false, "OTEL_TRACES_SAMPLER_ARG=NaN is no ratio: use a number from 0 to 1"},
-		{"traceidratio", "-0.1", false, false, "OTEL_TRACES_SAMPLER_ARG=-0.1 is no ratio: use a number from 0 to 1"},
-		{"parentbased_traceidratio", "1.1", false, false, "OTEL_TRACES_SAMPLER_ARG=1.1 is no ratio: use a number from 0 to 1"},
+		{"traceidratio", "half", false, false, "OTEL_TRACES_SAMPLER_ARG=half is not a ratio: use a number from 0 to 1"},
+		{"traceidratio", "NaN", false, false, "OTEL_TRACES_SAMPLER_ARG=NaN is not a ratio: use a number from 0 to 1"},
+		{"traceidratio", "-0.1", false, false, "OTEL_TRACES_SAMPLER_ARG=-0.1 is not a ratio: use a number from 0 to 1"},
+		{"parentbased_traceidratio", "1.1", false, false, "OTEL_TRACES_SAMPLER_ARG=1.1 is not a ratio: use a number from 0 to 1"},
 		{"jaeger_remote", "", false, false, "OTEL_TRACES_SAMPLER=jaeger_remote" + noSampler},
 		{"parentbased_", "", false, false, "OTEL_TRACES_SAMPLER=parentbased_" + noSampler},
 		{"parentbased_parentbased_always_on", "", false, false, "OTEL_TRACES_SAMPLER=parentbased_parentbased_always_on" + noSampler},
@@ -111,7 +111,7 @@ func TestSampler(t *testing.T) {
 			}
 			continue
 		}
-		decide := Decide(sampler, names)
+		decide := RunSampler(sampler, names)
 		r := delegation()
 		r.Parent = event.SpanContext{}
 		for id, want := range map[trace.TraceID]bool{low: c.low, high: c.high} {
@@ -122,8 +122,8 @@ func TestSampler(t *testing.T) {
 	}
 }
 
-// TestParentDecides shows that a span without an identity is the sampler's, which heeds a parent, and that nobody is asked about a
-// run below such a span.
+// TestParentDecides checks that the sampler decides on a span without an identity and follows its parent, and that it is not
+// asked about runs below such a span.
 func TestParentDecides(t *testing.T) {
 	sampler, err := NewSampler(of("OTEL_TRACES_SAMPLER", "parentbased_always_off"))
 	if err != nil {
@@ -142,18 +142,18 @@ func TestParentDecides(t *testing.T) {
 	for _, decided := range []bool{true, false} {
 		r, seen := delegation(), sdktrace.SamplingParameters{}
 		r.Parent.Sampled = decided
-		if got := Decide(seeing{&seen}, names)(r); got != decided || seen.Name != "" {
+		if got := RunSampler(recordingSampler{&seen}, names)(r); got != decided || seen.Name != "" {
 			t.Errorf("decided %t, inherited %t; asked about %q", decided, got, seen.Name)
 		}
 	}
 }
 
-// TestSamplerSees what a root's span begins with.
+// TestSamplerSees checks the attributes that the sampler gets.
 func TestSamplerSees(t *testing.T) {
 	r := delegation()
 	r.Parent = event.SpanContext{}
 	var seen sdktrace.SamplingParameters
-	Decide(seeing{&seen}, names)(r)
+	RunSampler(recordingSampler{&seen}, names)(r)
 	if seen.Name != "invoke_agent coordinator" || seen.Kind != trace.SpanKindInternal || seen.TraceID != r.Trace {
 		t.Errorf("the sampler sees %s, %s, %s", seen.Name, seen.Kind, seen.TraceID)
 	}
@@ -164,16 +164,16 @@ func TestSamplerSees(t *testing.T) {
 	}
 }
 
-type seeing struct{ parameters *sdktrace.SamplingParameters }
+type recordingSampler struct{ parameters *sdktrace.SamplingParameters }
 
-func (s seeing) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+func (s recordingSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
 	*s.parameters = p
 	return sdktrace.SamplingResult{}
 }
 
-func (seeing) Description() string { return "" }
+func (recordingSampler) Description() string { return "" }
 
-// TestIDs shows that the provider's own ids are random, valid and never the same.
+// TestIDs checks that ids without an identity are random and valid.
 func TestIDs(t *testing.T) {
 	tracer := NewProvider(sdktrace.AlwaysSample(), tracetest.NewSpanRecorder(), resource.Empty()).Tracer("")
 	traces, spans := map[trace.TraceID]bool{}, map[trace.SpanID]bool{}
@@ -193,11 +193,11 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestSameSpans shows that a capture that is read again makes the same spans, and that each hangs on another.
+// TestSameSpans checks that a capture that is read again gives the same spans, each with a parent.
 func TestSameSpans(t *testing.T) {
 	read := func() []sdktrace.ReadOnlySpan {
 		recorder := tracetest.NewSpanRecorder()
-		follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 100, MaxFacts: 100, Idle: 1}, nil,
+		follow := tracker.New(tracker.Settings{MaxOpenRuns: 1, MaxOperations: 100, MaxFacts: 100, IdleTimeout: 1}, nil,
 			newObserver(NewProvider(sdktrace.AlwaysSample(), recorder, resource.Empty())))
 		s := &event.Stream{Source: "capture.sse", Dialect: "adk", Nonce: "n"}
 		follow.Open(s)
@@ -248,7 +248,7 @@ func TestSameSpans(t *testing.T) {
 	}
 }
 
-// TestPropagator has every value of OTEL_PROPAGATORS.
+// TestPropagator checks all values of OTEL_PROPAGATORS.
 func TestPropagator(t *testing.T) {
 	for names, want := range map[string][]string{
 		"": {"traceparent"}, "tracecontext,baggage": {"traceparent"}, "tracecontext": {"traceparent"}, " Baggage ": nil, "none": nil,
@@ -266,7 +266,7 @@ func TestPropagator(t *testing.T) {
 			t.Errorf("%s: %v", names, carried)
 		}
 	}
-	const want = "OTEL_PROPAGATORS=tracecontext,b3 is not supported: use tracecontext, baggage or none, with commas between"
+	const want = "OTEL_PROPAGATORS=tracecontext,b3 is not supported: use none, or a comma-separated list of tracecontext and baggage"
 	if _, err := NewPropagator(of("OTEL_PROPAGATORS", "tracecontext,b3")); err == nil || err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
 	}

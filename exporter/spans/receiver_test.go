@@ -25,13 +25,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// receiver takes spans over whatever protocol, and knows each by its name. Taken twice, as it happens where an answer is lost, a
-// span is one.
+// receiver receives spans over any protocol and knows each by its name. A span that arrives twice, as happens if an answer is
+// lost, counts once.
 type receiver struct {
 	collector.UnimplementedTraceServiceServer
 	mu    sync.Mutex
 	spans map[string]bool
-	heard time.Time // of the last
+	heard time.Time // when the last spans came
 }
 
 func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
@@ -71,7 +71,7 @@ func (r *receiver) heardSince(when time.Time) bool {
 	return r.heard.After(when)
 }
 
-// account holds what was handed in against what the receiver has and what is counted.
+// account compares the spans that were handed in with the received and the counted ones.
 func (r *receiver) account(t *testing.T, p *Processor, sent int) {
 	t.Helper()
 	r.mu.Lock()
@@ -82,7 +82,7 @@ func (r *receiver) account(t *testing.T, p *Processor, sent int) {
 	}
 	for name := range r.spans {
 		if !names[name] {
-			t.Errorf("nobody sent the span %s", name)
+			t.Errorf("the receiver has the span %s, which was not sent", name)
 		}
 	}
 	dropped := s.Dropped[DroppedQueueFull]
@@ -99,7 +99,7 @@ var errNobody = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 func inMemoryHTTP(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, start func()) {
 	t.Helper()
 	var down atomic.Bool
-	served := answering(r.ServeHTTP)
+	served := handlerTransport(r.ServeHTTP)
 	network := transport(func(q *http.Request) (*http.Response, error) {
 		if down.Load() {
 			return nil, errNobody
@@ -109,12 +109,12 @@ func inMemoryHTTP(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	return httpExporter(t, network), func() { down.Store(true) }, func() { down.Store(false) }
 }
 
-// distance is how long the backend takes to take a connection: an attempt waits for it.
+// distance is the time that the backend needs to accept a connection, for which an attempt waits.
 const distance = time.Second / 8
 
 func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, start func()) {
 	t.Helper()
-	var listener atomic.Pointer[bufconn.Listener] // nil while it is down
+	var listener atomic.Pointer[bufconn.Listener] // nil while the backend is down
 	var server *grpc.Server
 	served := make(chan error, 1)
 	kill = func() {
@@ -135,7 +135,7 @@ func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	t.Cleanup(func() { kill() })
 	e, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithInsecure(),
 		otlptracegrpc.WithEndpoint("passthrough:///collector:4317"), otlptracegrpc.WithDialOption(
-			grpc.WithUnaryInterceptor(otlp.DialAgain),
+			grpc.WithUnaryInterceptor(otlp.ResetBackoff),
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 				time.Sleep(distance)
 				if l := listener.Load(); l != nil {
@@ -149,15 +149,16 @@ func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	return e, kill, start
 }
 
-// TestDialAgain finds a backend that is back at the first attempt, long after gRPC would have looked for it last.
+// TestDialAgain checks that the first attempt reaches a backend that is back, long before gRPC
+// would reconnect.
 func TestDialAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		exporter, kill, start := inMemoryGRPC(t, &receiver{spans: map[string]bool{}})
 		kill()
-		if v := otlp.Judge(exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.Outcome != otlp.Nobody {
+		if v := otlp.Classify(exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.Outcome != otlp.NoConnection {
 			t.Errorf("while it is away: %+v", v)
 		}
-		time.Sleep(20 * time.Minute) // after thirty without a call it would forget
+		time.Sleep(20 * time.Minute) // after thirty minutes without a call gRPC would become idle
 		start()
 		if err := exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")}); err != nil {
 			t.Errorf("when it is back: %v", err)
@@ -168,8 +169,8 @@ func TestDialAgain(t *testing.T) {
 	})
 }
 
-// TestReceiverAway has a receiver that starts after the first spans were made, is killed, and starts again: over HTTP, where the
-// SDK itself gives up at once on a refused connection, as over gRPC.
+// TestReceiverAway checks a receiver that starts after the first spans ended, is killed, and starts again, over gRPC and over
+// HTTP, where the SDK itself gives up at once if the connection is refused.
 func TestReceiverAway(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -182,7 +183,7 @@ func TestReceiverAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, j := logged(t, 200)
-			s.Batch, s.Delay = 50, time.Millisecond
+			s.BatchSize, s.Delay = 50, time.Millisecond
 			p := NewProcessor(exporter, s)
 			hand(p, 0, 300)
 			j.await(t, downLine+`err="connection refused" queue=200`)
@@ -219,7 +220,7 @@ func (r *receiver) serve(t *testing.T, protocol, address string) (stop func()) {
 	return serve(t, protocol, address, r)
 }
 
-// serve takes spans at the address until it is stopped, which cuts its connections.
+// serve receives spans at the address until stop, which closes its connections.
 func serve(t *testing.T, protocol, address string, r interface {
 	http.Handler
 	collector.TraceServiceServer

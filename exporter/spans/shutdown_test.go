@@ -13,7 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestShutdown delivers what waits for company, closes the exporter once, and counts what comes after.
+// TestShutdown checks that queued spans are delivered, the exporter is closed once, and later spans
+// are counted.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
@@ -31,7 +32,7 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// TestShutdownRetries uses the grace period.
+// TestShutdownRetries checks that a shutdown retries during the grace period.
 func TestShutdownRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: inTurn(errDown, errDown, errDown)}
@@ -43,7 +44,7 @@ func TestShutdownRetries(t *testing.T) {
 	})
 }
 
-// TestShutdownDoesNotDouble begins while an attempt is on its way that will succeed.
+// TestShutdownDoesNotDouble checks that a shutdown waits for a running attempt.
 func TestShutdownDoesNotDouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(ctx context.Context, _ int, _ []sdktrace.ReadOnlySpan) error {
@@ -51,7 +52,7 @@ func TestShutdownDoesNotDouble(t *testing.T) {
 			case <-time.After(5 * time.Second):
 				return nil
 			case <-ctx.Done():
-				return ctx.Err() // but the backend has them
+				return ctx.Err() // although the backend has the spans
 			}
 		}}
 		p := NewProcessor(b, settings(t, 10))
@@ -65,7 +66,7 @@ func TestShutdownDoesNotDouble(t *testing.T) {
 	})
 }
 
-// TestShutdownEnds has backends that never answer, with and without regard for a context: a shutdown ends with its own.
+// TestShutdownEnds checks that a shutdown ends with its context, even if the exporter ignores that.
 func TestShutdownEnds(t *testing.T) {
 	for name, during := range map[string]time.Duration{"before the first attempt": 0, "while an attempt hangs": 2 * batchDelay} {
 		for heed, heeds := range map[string]bool{"heeding": true, "heedless": false} {
@@ -96,15 +97,15 @@ func TestShutdownEnds(t *testing.T) {
 					check(t, p, 0, 0, 2, 0, 10)
 					close(release)
 					synctest.Wait()
-					check(t, p, 0, 0, 2, 0, 10) // what is taken too late stays counted as dropped
+					check(t, p, 0, 0, 2, 0, 10) // spans accepted too late stay counted as dropped
 				})
 			})
 		}
 	}
 }
 
-// TestShutdownGivesUp has backends that are no help to a stop: it waits for those that may still be, and not for one
-// where nobody takes a connection.
+// TestShutdownGivesUp checks that a shutdown waits for a backend that may still recover, but not for one that refuses
+// connections.
 func TestShutdownGivesUp(t *testing.T) {
 	const grace = 99 * time.Second / 10
 	noDial := status.Error(codes.Unavailable, `connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:4317: connect: connection refused"`)
@@ -121,19 +122,19 @@ func TestShutdownGivesUp(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		answer   func(at time.Duration) error // since the stop began
+		answer   func(at time.Duration) error // the time since the shutdown began
 		took     time.Duration
 		exported uint64
 		says     string
 	}{
-		"nobody":                {always(errDown), absence, 0, "connection refused"},
-		"nobody, over gRPC":     {always(noDial), absence, 0, "connection refused"},
-		"no such host":          {always(noName), absence, 0, "no such host"},
+		"nobody":                {always(errDown), absentWait, 0, "connection refused"},
+		"nobody, over gRPC":     {always(noDial), absentWait, 0, "connection refused"},
+		"no such host":          {always(noName), absentWait, 0, "no such host"},
 		"busy":                  {always(busy), grace, 0, "gRPC status Unavailable"},
 		"no way there":          {always(noPath), grace, 0, "timeout"},
-		"back in time":          {until(absence-shortestPause, errDown, nil), absence - shortestPause, 600, ""},
-		"busy after a restart":  {until(absence-shortestPause, errDown, busy), grace, 0, "gRPC status Unavailable"},
-		"gone at last":          {until(5*time.Second, busy, errDown), 5*time.Second + absence, 0, "connection refused"},
+		"back in time":          {until(absentWait-shortestPause, errDown, nil), absentWait - shortestPause, 600, ""},
+		"busy after a restart":  {until(absentWait-shortestPause, errDown, busy), grace, 0, "gRPC status Unavailable"},
+		"gone at last":          {until(5*time.Second, busy, errDown), 5*time.Second + absentWait, 0, "connection refused"},
 		"gone and busy in turn": {func(at time.Duration) error { return []error{noDial, busy}[at/shortestPause%2] }, grace, 0, "gRPC status Unavailable"},
 	} {
 		for before, away := range map[string]time.Duration{"": 0, " after an hour's outage": time.Hour} {
@@ -170,7 +171,7 @@ func TestShutdownGivesUp(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits for a backend that is slow but takes the spans in the end.
+// TestShutdownWaits checks that a shutdown waits for a slow backend.
 func TestShutdownWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(context.Context, int, []sdktrace.ReadOnlySpan) error {
@@ -188,10 +189,10 @@ func TestShutdownWaits(t *testing.T) {
 	})
 }
 
-// TestAbsenceBeginsAnew with each batch that was taken.
+// TestAbsenceBeginsAnew checks that an accepted batch restarts absentWait.
 func TestAbsenceBeginsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		most := slices.Repeat([]error{errDown}, int(absence/shortestPause)) // attempts that do not make an absence
+		most := slices.Repeat([]error{errDown}, int(absentWait/shortestPause)) // attempts within absentWait
 		p := NewProcessor(&backend{answer: inTurn(slices.Concat(most, []error{nil}, most)...)}, settings(t, 1000))
 		hand(p, 0, 600)
 		shut(t, p, time.Minute)
@@ -199,7 +200,7 @@ func TestAbsenceBeginsAnew(t *testing.T) {
 	})
 }
 
-// TestShutdownForgets the cause of a failure that is over.
+// TestShutdownForgets checks that the error has no cause of an earlier failure that is over.
 func TestShutdownForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewProcessor(&backend{answer: func(ctx context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
@@ -223,10 +224,11 @@ func TestShutdownForgets(t *testing.T) {
 	})
 }
 
-// TestShutdownSaysNoSecret has the error of an attempt, which quotes the endpoint and the backend, in our words.
+// TestShutdownSaysNoSecret checks that the error does not quote the endpoint or the backend's
+// response.
 func TestShutdownSaysNoSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewProcessor(httpExporter(t, answering(func(w http.ResponseWriter, _ *http.Request) {
+		p := NewProcessor(httpExporter(t, handlerTransport(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "hunter2", http.StatusServiceUnavailable)
 		})), settings(t, 10))
 		hand(p, 0, 1)

@@ -5,14 +5,15 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// What parts of a span take in memory beside their texts, about.
+// Approximate sizes in memory of the parts of a span, without their texts.
 const (
 	spanSize      = 1024
 	attributeSize = 64
 	eventSize     = 96
 )
 
-// sizeOf returns the approximate size of a span in memory, in bytes. Keys of attributes are constants.
+// sizeOf returns the approximate size of a span in memory, in bytes. Attribute keys are constants
+// and not counted.
 func sizeOf(span sdktrace.ReadOnlySpan) int {
 	n := spanSize + len(span.Name()) + len(span.Status().Description) + span.SpanContext().TraceState().Len()*attributeSize
 	n += sizeOfAll(span.Attributes())
@@ -40,13 +41,13 @@ func sizeOfAll(attributes []attribute.KeyValue) int {
 	return n
 }
 
-// remove takes the oldest n spans out of the queue. The caller holds the lock.
+// remove removes the oldest n spans from the queue. The caller holds the lock.
 func (p *Processor) remove(n int) {
 	for _, size := range p.sizes[:n] {
 		p.size -= size
 		p.settings.Memory.Release(size)
 	}
-	clear(p.queue[:n]) // let the spans go before the queue's array does
+	clear(p.queue[:n]) // release the spans before the queue's array is released
 	p.queue, p.sizes = p.queue[n:], p.sizes[n:]
 	if len(p.queue) == 0 {
 		p.queue, p.sizes = nil, nil

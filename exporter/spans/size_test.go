@@ -15,15 +15,15 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestQueueBytes has the backend away while large spans end: what waits takes no more memory than it may, the rest is counted, and
-// what waits is delivered when the backend is back.
+// TestQueueBytes takes the backend away while large spans end: the queue stays within its memory limit, further spans are counted
+// as dropped, and the queued ones are delivered later.
 func TestQueueBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, large, count = 8 << 20, 100 << 10, 300
 		back := make(chan struct{})
 		b := &backend{answer: func(context.Context, int, []sdktrace.ReadOnlySpan) error { <-back; return nil }}
 		s := settings(t, 10_000)
-		s.Size = limit
+		s.QueueBytes = limit
 		p := NewProcessor(b, s)
 		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(p)).Tracer("")
 		end := func() {
@@ -52,13 +52,14 @@ func TestQueueBytes(t *testing.T) {
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what a pool let go with the first
+	runtime.GC() // a pool frees its memory only with the second collection
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc
 }
 
-// TestQueueSharesMemory drops spans for which the budget of the process has no room, and gives back what it took.
+// TestQueueSharesMemory checks that spans beyond the memory budget are dropped, and that memory is
+// released.
 func TestQueueSharesMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := budget.New(100*1100).Account("spans", 1, 1)
@@ -77,7 +78,7 @@ func TestQueueSharesMemory(t *testing.T) {
 		b.mu.Unlock()
 		time.Sleep(time.Minute)
 		check(t, p, kept, 0, 0, 0, 0, 0, 150-kept)
-		if left := memory.Left(); left != 100*1100 {
+		if left := memory.Remaining(); left != 100*1100 {
 			t.Errorf("%d bytes are left of the budget", left)
 		}
 		shut(t, p, time.Second)

@@ -1,4 +1,5 @@
-// Package spans turns the tracker's operations into OpenTelemetry spans and delivers them without ever holding up a stream.
+// Package spans turns the tracker's operations into OpenTelemetry spans and exports them without
+// ever delaying a stream.
 package spans
 
 import (
@@ -15,32 +16,34 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// NewTracer returns the tracer of all our spans. Its scope says which version of Delegraph made them, and by which conventions.
+// NewTracer returns the tracer for all of Delegraph's spans. Its scope has Delegraph's version and
+// the schema URL of the conventions.
 func NewTracer(provider trace.TracerProvider, names conventions.Table, version string) trace.Tracer {
 	return provider.Tracer("github.com/delegraph/delegraph", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(names.SchemaURL))
 }
 
-// Observer makes a span of each operation when it ends. It is a tracker.Observer.
+// Observer creates a span for each operation when it ends. It implements tracker.Observer.
 type Observer struct {
 	tracer trace.Tracer
 	names  conventions.Table
 
 	mu      sync.Mutex
-	scratch []attribute.KeyValue // for one span's attributes, which the SDK copies
+	scratch []attribute.KeyValue // reused for the attributes of each span, which the SDK copies
 }
 
-// NewObserver returns an observer that makes spans of a provider of NewProvider's: only that one takes the operations' own ids.
+// NewObserver returns an observer. The provider must come from NewProvider, because others ignore
+// the operations' ids.
 func NewObserver(provider trace.TracerProvider, names conventions.Table, version string) *Observer {
 	return &Observer{tracer: NewTracer(provider, names, version), names: names}
 }
 
-// RunStarted has nothing to show: a span is made when its operation ends.
+// RunStarted does nothing: a span is created when its operation ends.
 func (o *Observer) RunStarted(*tracker.Run) {}
 
-// RunEnded has nothing to add to the run's own operation.
+// RunEnded does nothing: the root operation has ended before.
 func (o *Observer) RunEnded(*tracker.Run) {}
 
-// OperationEnded makes the operation's span, if its run is sampled.
+// OperationEnded creates the operation's span if its run is sampled.
 func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	if !r.Sampled {
 		return
@@ -51,8 +54,8 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		span.AddLink(l)
 	}
 	o.setAttributes(span, r, op)
-	details := op.Details.OrNone()
-	// Where there are too many events, the SDK lets the first go and counts them: a citation before a confidence.
+	details := op.Details.OrZero()
+	// If there are too many events, the SDK drops and counts the first: citations before confidences.
 	for _, c := range details.Citations {
 		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
 	}
@@ -62,7 +65,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	for _, c := range details.Confidence {
 		span.AddEvent(o.names.EvaluationEvent, trace.WithTimestamp(ended), trace.WithAttributes(o.evaluation(c)...))
 	}
-	if op.Status == tracker.Error {
+	if op.Status == tracker.OperationError {
 		span.SetStatus(codes.Error, op.ErrorType())
 	}
 	span.End(trace.WithTimestamp(ended))
@@ -75,10 +78,10 @@ func (o *Observer) setAttributes(span trace.Span, r *tracker.Run, op *tracker.Op
 	a.operation(r, op)
 	o.scratch = a.list
 	span.SetAttributes(o.scratch...)
-	clear(o.scratch) // else it would keep content
+	clear(o.scratch) // so that no content is kept
 }
 
-// addInputs shows what a run asked for, when it asked.
+// addInputs adds an event for each request for input, at the time of the request.
 func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 	for _, in := range r.Inputs {
 		at := steady(r, in.Requested.At)
@@ -96,11 +99,11 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 	}
 }
 
-// base dates a capture that has no times: a millisecond a frame from here on, marked by delegraph.timing=unknown.
+// base dates captures without times: one millisecond per frame, with delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// times are those of an operation's span, which ends a nanosecond after the moment that ended it: Jaeger takes a span that ends
-// when it begins for a fault, puts the end later by as much, and warns.
+// times returns the times of an operation's span. The span ends one nanosecond after the operation:
+// Jaeger warns about a span of zero duration and moves its end by as much.
 func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	if started, ended = moments(r, op); ended.IsZero() {
 		return started, ended
@@ -108,8 +111,9 @@ func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	return steady(r, started), steady(r, ended).Add(time.Nanosecond)
 }
 
-// steady dates a moment by the clock as it was at the beginning of the run. What is between the two is known, also where the clock
-// on the wall was set meanwhile: spans would end before they begin, or last for hours.
+// steady converts a time to the wall clock as it was at the start of the run. It uses the monotonic
+// time since then: if the wall clock was set meanwhile, spans would otherwise end before they begin
+// or last for hours.
 func steady(r *tracker.Run, t time.Time) time.Time {
 	first := r.Root.Started.At
 	if first.IsZero() || t.IsZero() {
@@ -118,11 +122,12 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 	return first.Add(t.Sub(first))
 }
 
-// moments are when an operation began and ended. Only a capture without any times is dated from base: elsewhere an end that is not
-// known, as that of an answer whose call nobody saw, is put beside what is, so that no span lasts from base until now.
+// moments returns when an operation began and ended. Only a capture without any times is dated from
+// base. Otherwise an unknown end is placed beside a known time, so that no span lasts from base
+// until now.
 func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
-	started, ended, known := r.Place(op)
-	if known || r.Live { // the SDK takes the present for what is not given
+	started, ended, known := r.Interval(op)
+	if known || r.Live { // the SDK uses the present for a zero time
 		return started, ended
 	}
 	started, ended = undated(op.Started), undated(op.Ended)
@@ -132,14 +137,17 @@ func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	return started, ended
 }
 
-func undated(m tracker.Moment) time.Time { return base.Add(time.Duration(m.Frame) * time.Millisecond) }
+func undated(m tracker.Timestamp) time.Time {
+	return base.Add(time.Duration(m.Frame) * time.Millisecond)
+}
 
-// parent prepares the context from which the SDK takes a span's parent, its id and the run's decision to be sampled.
+// parent returns the context from which the SDK takes a span's parent and ids, and the run's
+// sampling decision.
 func parent(r *tracker.Run, op *tracker.Operation) context.Context {
 	ctx := &identity{Context: context.Background(), trace: r.Trace, span: trace.SpanID(op.ID)}
 	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
-		if !r.Parent.Valid() {
+		if !r.Parent.IsValid() {
 			return ctx
 		}
 		above.SpanID = r.Parent.Span
@@ -163,7 +171,7 @@ func kind(op *tracker.Operation) trace.SpanKind {
 }
 
 func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
-	led := op.Details.OrNone().Links
+	led := op.Details.OrZero().Links
 	out := make([]trace.Link, 0, len(led))
 	for _, id := range led {
 		out = append(out, link(linkTransfer, trace.SpanContextConfig{
@@ -186,7 +194,7 @@ func link(kind string, to trace.SpanContextConfig) trace.Link {
 
 // operation adds the attributes of an operation's span.
 func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
-	details := op.Details.OrNone()
+	details := op.Details.OrZero()
 	a.text(a.names.OperationName, string(op.Kind))
 	if op.Kind == tracker.InvokeWorkflow {
 		a.text(a.names.WorkflowName, op.Name)
@@ -194,18 +202,18 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 		a.text(a.names.AgentName, op.Agent)
 	}
 	a.text(a.names.ConversationID, r.Session)
-	a.text(a.names.SessionID, r.Session) // by which some backends group
+	a.text(a.names.SessionID, r.Session) // some backends group by it
 	a.text(runID, r.ID)
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
-	a.text(timingWorth, op.Timing.String())
-	if op.Timing == tracker.Unknown {
-		if took, by := op.Duration(); by != tracker.Unknown {
+	a.text(timing, op.Timing.String())
+	if op.Timing == tracker.TimingUnknown {
+		if took, by := op.Duration(); by != tracker.TimingUnknown {
 			a.add(statedDuration.Float64(took.Seconds()))
 		}
 	}
 	a.text(a.names.ErrorType, op.ErrorType())
-	a.text(failureClass, string(op.Error))
+	a.text(failureClass, string(op.Failure))
 	switch op.Kind {
 	case tracker.ExecuteTool:
 		a.text(a.names.ToolName, op.Name)
@@ -215,7 +223,7 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 		if op.AgentTool {
 			a.add(toolIsAgent.Bool(true))
 		}
-		if op.Inferred {
+		if op.ResponseInferred {
 			a.add(toolInferred.Bool(true))
 		}
 		if details.Progress.Known {
@@ -227,7 +235,7 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 		if reason := finishReason(op); reason != "" {
 			a.add(a.names.FinishReasons.StringSlice([]string{reason}))
 		}
-		a.usage(op.Response.OrNone().Usage, a.names.CacheReadTokens)
+		a.usage(op.Response.OrZero().Usage, a.names.CacheReadTokens)
 	}
 	if op == r.Root {
 		a.run(r)
@@ -237,37 +245,37 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.count(loopIteration, details.Loop.Iteration)
 	a.count(loopMessages, details.Loop.Messages)
 	a.count(loopTools, details.Loop.Tools)
-	a.count(reportedIterations, details.Iterations)
+	a.count(reportedIterations, details.ReportedIterations)
 	a.texts(thoughtTypes, details.Thoughts)
-	a.count(reasoningSteps, details.ReasoningStep)
+	a.count(reasoningSteps, details.ReasoningSteps)
 	a.content(op)
-	if details.Dropped > 0 {
-		a.add(statementsDropped.Int(details.Dropped))
+	if details.DroppedStatements > 0 {
+		a.add(statementsDropped.Int(details.DroppedStatements))
 	}
 }
 
-// finishReason returns why a model stopped, as the stream says. One that did not come to say it, because its response failed or was cut,
-// has the reason that the conventions give to that.
+// finishReason returns the reason in the stream for which a model stopped. A response that failed
+// or was cut off before it stated one has the conventions' "error".
 func finishReason(op *tracker.Operation) string {
-	reason := bounded(op.Response.OrNone().FinishReason)
-	if reason == "" && (op.Status == tracker.Error || op.Status == tracker.Unfinished) {
+	reason := bounded(op.Response.OrZero().FinishReason)
+	if reason == "" && (op.Status == tracker.OperationError || op.Status == tracker.OperationUnfinished) {
 		return "error"
 	}
 	return reason
 }
 
-// run adds what only the run's own span says.
+// run adds the attributes of the root span.
 func (a *attributes) run(r *tracker.Run) {
 	a.text(runStatus, string(r.Status))
 	a.text(runReason, string(r.Reason))
 	a.usage(r.Usage, a.names.RunCacheReadTokens)
-	if r.OffsetKnown {
-		a.add(clockOffset.Float64(r.Offset.Seconds()))
+	if r.ClockOffsetKnown {
+		a.add(clockOffset.Float64(r.ClockOffset.Seconds()))
 	}
-	if r.Took.Known {
-		a.add(reportedDuration.Float64(r.Took.D.Seconds()))
+	if r.ReportedDuration.Known {
+		a.add(reportedDuration.Float64(r.ReportedDuration.D.Seconds()))
 	}
-	a.count(reportedToolCalls, r.ToolCalls)
+	a.count(reportedToolCalls, r.ReportedToolCalls)
 	if p := r.Plan; p != (event.Plan{}) {
 		a.add(planPending.Int(p.Pending))
 		a.add(planInProgress.Int(p.InProgress))
@@ -277,7 +285,7 @@ func (a *attributes) run(r *tracker.Run) {
 }
 
 // evaluation returns the attributes of a confidence's event.
-func (o *Observer) evaluation(s tracker.Statement) []attribute.KeyValue {
+func (o *Observer) evaluation(s tracker.Confidence) []attribute.KeyValue {
 	a := attributes{list: []attribute.KeyValue{o.names.EvaluationName.String(proofConfidence)}}
 	if s.Known {
 		a.add(o.names.EvaluationScore.Float64(s.Value))
@@ -293,7 +301,7 @@ func (o *Observer) evaluation(s tracker.Statement) []attribute.KeyValue {
 	return a.list
 }
 
-// where says where a statement stood: its origin, and what it was said of.
+// where describes the origin of a statement and its subject.
 func where(c event.Confidence) string {
 	out := string(c.Origin)
 	if c.Overall {
@@ -315,7 +323,8 @@ func citation(c event.Citation) []attribute.KeyValue {
 	return a.list
 }
 
-// attributes collects what is known of a span. It leaves out what is unknown, and what the conventions have no name for.
+// attributes collects a span's attributes. It leaves out unknown values and values for which the
+// conventions have no name.
 type attributes struct {
 	names *conventions.Table
 	list  []attribute.KeyValue
@@ -329,7 +338,7 @@ func (a *attributes) text(key attribute.Key, value string) {
 	}
 }
 
-// texts adds texts as long as all of them are no longer than one may be.
+// texts adds a list of texts, cut when their total length exceeds the limit of one text.
 func (a *attributes) texts(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {
@@ -344,8 +353,8 @@ func (a *attributes) texts(key attribute.Key, values []string) {
 	}
 }
 
-// bounded makes a text fit for OTLP.
-func bounded(s string) string { return event.Bounded(s, event.MaxText) }
+// bounded returns a text as valid UTF-8 of limited length.
+func bounded(s string) string { return event.LimitText(s, event.MaxText) }
 
 func (a *attributes) count(key attribute.Key, c event.Count) {
 	if key != "" && c.Known {
@@ -353,7 +362,8 @@ func (a *attributes) count(key attribute.Key, c event.Count) {
 	}
 }
 
-// usage adds token counts, those from a cache under a name that depends on whose they are.
+// usage adds token counts. The name of the count of cached tokens depends on whether the usage is a
+// response's or a run's.
 func (a *attributes) usage(u event.Usage, cacheRead attribute.Key) {
 	a.count(a.names.InputTokens, u.Input)
 	a.count(a.names.OutputTokens, u.Output)

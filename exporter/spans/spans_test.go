@@ -21,14 +21,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// names are those of the tests, where they have no others.
+// names is the table of names unless a test uses another one.
 var names = conventions.Released()
 
 func newObserver(provider trace.TracerProvider) *Observer {
 	return NewObserver(provider, names, "1.2.3")
 }
 
-// observe makes the spans of a run, as the observer of a provider that samples nothing by itself.
+// observe returns the spans of a run. The provider's own sampler samples nothing.
 func observe(t *testing.T, r *tracker.Run) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
@@ -41,37 +41,37 @@ func observe(t *testing.T, r *tracker.Run) []sdktrace.ReadOnlySpan {
 	return recorder.Ended()
 }
 
-// start is when the run of the tests begins; at is a moment of it, seconds later.
+// start is the time when the run of the tests begins. at returns a time some seconds later.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func at(frame int) tracker.Moment {
-	return tracker.Moment{At: start.Add(time.Duration(frame) * time.Second), Frame: frame}
+func at(frame int) tracker.Timestamp {
+	return tracker.Timestamp{At: start.Add(time.Duration(frame) * time.Second), Frame: frame}
 }
 
 func id(n byte) tracker.SpanID { return tracker.SpanID{7: n} }
 
 func counted(n int64) event.Count { return event.Count{N: n, Known: true} }
 
-// delegation is a run with something of everything: an answer of the coordinator, who asks an agent as a tool and hands over
-// to another, whose tool fails.
+// delegation returns a run with every kind of fact: the coordinator answers, calls an agent as a tool, and transfers control to
+// another agent, whose tool fails.
 func delegation() *tracker.Run {
 	root := &tracker.Operation{
-		ID: id(1), Kind: tracker.InvokeAgent, Name: "coordinator", Agent: "coordinator", Status: tracker.OK,
-		Started: at(0), Ended: at(9), Timing: tracker.Observed,
+		ID: id(1), Kind: tracker.InvokeAgent, Name: "coordinator", Agent: "coordinator", Status: tracker.OperationOK,
+		Started: at(0), Ended: at(9), Timing: tracker.TimingObserved,
 	}
 	chat := &tracker.Operation{
-		ID: id(2), Parent: id(1), Kind: tracker.Chat, Name: "gemini-2.5-flash", Agent: "coordinator", Status: tracker.OK,
-		Started: at(0), Ended: at(1), Timing: tracker.Observed,
+		ID: id(2), Parent: id(1), Kind: tracker.Chat, Name: "gemini-2.5-flash", Agent: "coordinator", Status: tracker.OperationOK,
+		Started: at(0), Ended: at(1), Timing: tracker.TimingObserved,
 		Response: &tracker.Response{
 			FinishReason: "STOP",
 			Usage:        event.Usage{Input: counted(100), Output: counted(20), CacheRead: counted(0), Reasoning: counted(5)},
 		},
 	}
 	specialist := &tracker.Operation{
-		ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Name: "burn_analyst", Agent: "coordinator", Status: tracker.OK,
-		Started: at(1), Ended: at(3), Timing: tracker.Observed, CallID: "call-1", AgentTool: true, Inferred: true,
+		ID: id(3), Parent: id(1), Kind: tracker.ExecuteTool, Name: "burn_analyst", Agent: "coordinator", Status: tracker.OperationOK,
+		Started: at(1), Ended: at(3), Timing: tracker.TimingObserved, CallID: "call-1", AgentTool: true, ResponseInferred: true,
 		Details: &tracker.Details{
-			Confidence: []tracker.Statement{
+			Confidence: []tracker.Confidence{
 				{Agent: "burn_analyst", Confidence: event.Confidence{Value: 0.92, Known: true, Origin: event.OriginStructured, Overall: true}},
 				{Agent: "burn_analyst", Confidence: event.Confidence{Label: "high", Low: event.Ratio{Value: 0.85, Known: true}, High: event.Ratio{Value: 0.9, Known: true}, Topic: "Fire Severity", Scope: "timber", Origin: event.OriginText}},
 			},
@@ -79,40 +79,40 @@ func delegation() *tracker.Run {
 				{Source: "MTBS, Imagery date: 2022-09-15", Reference: "2022-09-15", Origin: event.OriginStructured},
 				{Source: "36 CFR 220.6", URI: "https://www.ecfr.gov/", Origin: event.OriginStructured},
 			},
-			ReasoningStep: counted(3),
+			ReasoningSteps: counted(3),
 		},
 	}
 	transfer := &tracker.Operation{
-		ID: id(4), Parent: id(1), Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "coordinator", Status: tracker.OK,
-		Started: at(3), Ended: at(4), Timing: tracker.Observed, CallID: "call-2",
+		ID: id(4), Parent: id(1), Kind: tracker.ExecuteTool, Name: "transfer_to_agent", Agent: "coordinator", Status: tracker.OperationOK,
+		Started: at(3), Ended: at(4), Timing: tracker.TimingObserved, CallID: "call-2",
 		Details: &tracker.Details{HandoffSource: "coordinator", HandoffTarget: "nepa_advisor"},
 	}
 	target := &tracker.Operation{
 		ID: id(5), Parent: id(1), Kind: tracker.InvokeAgent, Name: "nepa_advisor", Agent: "nepa_advisor", Status: tracker.OperationInterrupted,
-		Started: at(4), Ended: at(9), Timing: tracker.Observed,
+		Started: at(4), Ended: at(9), Timing: tracker.TimingObserved,
 		Details: &tracker.Details{
 			Links: []tracker.SpanID{id(4)},
 			State: event.State{Keys: []string{"query", "plan"}, Bytes: counted(120)},
 		},
 	}
 	failed := &tracker.Operation{
-		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.Error, Error: event.ToolError, Code: "NOT_FOUND",
-		Started: at(5), Ended: at(6), Timing: tracker.Observed, CallID: "call-3",
+		ID: id(6), Parent: id(5), Kind: tracker.ExecuteTool, Name: "search", Agent: "nepa_advisor", Status: tracker.OperationError, Failure: event.ToolError, ErrorCode: "NOT_FOUND",
+		Started: at(5), Ended: at(6), Timing: tracker.TimingObserved, CallID: "call-3",
 	}
 	unfinished := &tracker.Operation{
-		ID: id(7), Parent: id(5), Kind: tracker.Chat, Agent: "nepa_advisor", Status: tracker.Unfinished, Error: event.FailureCanceled,
-		Started: at(6), Ended: at(9), Timing: tracker.Observed,
+		ID: id(7), Parent: id(5), Kind: tracker.Chat, Agent: "nepa_advisor", Status: tracker.OperationUnfinished, Failure: event.FailureCanceled,
+		Started: at(6), Ended: at(9), Timing: tracker.TimingObserved,
 	}
 	operations := []*tracker.Operation{root, chat, specialist, transfer, target, failed, unfinished}
 	return &tracker.Run{
 		ID: "e-1", Source: "fire-briefing", Dialect: "adk", Session: "ctx-1", App: "coordinator", Agent: "coordinator",
 		Trace: [16]byte{15: 0xAA}, Sampled: true, Live: true, Parent: event.SpanContext{Trace: [16]byte{15: 0xAA}, Span: [8]byte{7: 0xBB}, Sampled: true},
-		Status: tracker.Canceled, Reason: tracker.ClientLeft, Root: root,
-		Usage:  event.Usage{Input: counted(100), Output: counted(20)},
-		Offset: -20 * time.Millisecond, OffsetKnown: true,
-		Took: event.Duration{D: 8500 * time.Millisecond, Known: true}, ToolCalls: counted(2),
+		Status: tracker.Canceled, Reason: tracker.ReasonClientLeft, Root: root,
+		Usage:       event.Usage{Input: counted(100), Output: counted(20)},
+		ClockOffset: -20 * time.Millisecond, ClockOffsetKnown: true,
+		ReportedDuration: event.Duration{D: 8500 * time.Millisecond, Known: true}, ReportedToolCalls: counted(2),
 		Plan: event.Plan{Pending: 1, InProgress: 2, Completed: 3, Canceled: 4},
-		Inputs: []*tracker.Input{
+		Inputs: []*tracker.InputRequest{
 			{ID: "q-1", Kind: event.InputConfirmation, Routing: event.RoutedToUser, Status: tracker.InputAnswered, Requested: at(2), Answered: at(5)},
 			{Kind: event.InputData, Status: tracker.InputOpen},
 		},
@@ -121,7 +121,7 @@ func delegation() *tracker.Run {
 	}
 }
 
-// TestRun holds every span of a run, whole, against a golden file.
+// TestRun compares every span of a run with a golden file.
 func TestRun(t *testing.T) {
 	var got strings.Builder
 	for _, span := range observe(t, delegation()) {
@@ -142,7 +142,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestScope shows who made the spans, and by which conventions.
+// TestScope checks the instrumentation scope of the spans.
 func TestScope(t *testing.T) {
 	for _, table := range []conventions.Table{conventions.Released(), conventions.Latest()} {
 		recorder := tracetest.NewSpanRecorder()
@@ -154,7 +154,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestLatest holds in which attributes the spans of a run differ by the newest conventions.
+// TestLatest checks which attributes differ with the latest conventions.
 func TestLatest(t *testing.T) {
 	r, table := delegation(), conventions.Latest()
 	r.Usage.CacheRead = counted(50)
@@ -205,23 +205,23 @@ func describeAttributes(w *strings.Builder, attributes []attribute.KeyValue) {
 	}
 }
 
-// TestFinishReasons has responses that ended, failed or were cut, with and without the stream's own reason.
+// TestFinishReasons checks the finish reasons of responses that ended, failed or were cut off.
 func TestFinishReasons(t *testing.T) {
 	for _, c := range []struct {
 		status tracker.OperationStatus
 		said   *tracker.Response
 		want   []string
 	}{
-		{tracker.OK, &tracker.Response{FinishReason: "STOP"}, []string{"STOP"}},
-		{tracker.OK, &tracker.Response{}, nil}, // the protocol has none
-		{tracker.Error, &tracker.Response{FinishReason: "SAFETY"}, []string{"SAFETY"}},
-		{tracker.Error, &tracker.Response{}, []string{"error"}},
-		{tracker.Error, nil, []string{"error"}},
-		{tracker.Unfinished, nil, []string{"error"}},
+		{tracker.OperationOK, &tracker.Response{FinishReason: "STOP"}, []string{"STOP"}},
+		{tracker.OperationOK, &tracker.Response{}, nil}, // the protocol has no finish reasons
+		{tracker.OperationError, &tracker.Response{FinishReason: "SAFETY"}, []string{"SAFETY"}},
+		{tracker.OperationError, &tracker.Response{}, []string{"error"}},
+		{tracker.OperationError, nil, []string{"error"}},
+		{tracker.OperationUnfinished, nil, []string{"error"}},
 	} {
 		r := delegation()
 		r.Operations[1].Status, r.Operations[1].Response = c.status, c.said
-		r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Said: []tracker.Part{{Kind: event.KindText}}}}
+		r.Operations[1].Details = &tracker.Details{Content: &tracker.Content{Output: []tracker.MessagePart{{Kind: event.KindText}}}}
 		span := observe(t, r)[1]
 		var got []string
 		for _, a := range span.Attributes() {
@@ -237,10 +237,10 @@ func TestFinishReasons(t *testing.T) {
 	}
 }
 
-// TestWorkflow has an application above its agents: it has a name of its own, what is said of the run, and no agent's name.
+// TestWorkflow checks the span of an application above its agents.
 func TestWorkflow(t *testing.T) {
 	r := delegation()
-	r.Root = &tracker.Operation{ID: id(9), Kind: tracker.InvokeWorkflow, Name: "helpdesk", Status: tracker.OK, Started: at(0), Ended: at(9)}
+	r.Root = &tracker.Operation{ID: id(9), Kind: tracker.InvokeWorkflow, Name: "helpdesk", Status: tracker.OperationOK, Started: at(0), Ended: at(9)}
 	r.Operations = append([]*tracker.Operation{r.Root}, r.Operations...)
 	spans := observe(t, r)
 	workflow, agent := attribute.NewSet(spans[0].Attributes()...), attribute.NewSet(spans[1].Attributes()...)
@@ -259,7 +259,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// TestRoot has a run that somebody began, one that nobody did, and one of which nobody is known.
+// TestRoot checks the parent and the name of the root span.
 func TestRoot(t *testing.T) {
 	r := delegation()
 	root := observe(t, r)[0]
@@ -275,11 +275,11 @@ func TestRoot(t *testing.T) {
 	r = delegation()
 	r.Root.Name, r.Root.Agent = "", ""
 	if root = observe(t, r)[0]; root.Name() != "invoke_agent" {
-		t.Errorf("nobody's run is named %q", root.Name())
+		t.Errorf("a run without an agent is named %q", root.Name())
 	}
 }
 
-// TestUnsampled shows that a run that is not sampled makes no span, not even one that records nothing.
+// TestUnsampled checks that an unsampled run creates no span, not even a non-recording one.
 func TestUnsampled(t *testing.T) {
 	r := delegation()
 	r.Sampled = false
@@ -293,13 +293,13 @@ func TestUnsampled(t *testing.T) {
 	}
 }
 
-// TestTimes has everything that may be known of an operation's times.
+// TestTimes checks the times of spans for all combinations of known times.
 func TestTimes(t *testing.T) {
-	unknown := func(frame int) tracker.Moment { return tracker.Moment{Frame: frame} }
+	unknown := func(frame int) tracker.Timestamp { return tracker.Timestamp{Frame: frame} }
 	millisecond := func(n int) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, n*1e6, time.UTC) }
 	for name, c := range map[string]struct {
-		root           tracker.Moment
-		started, ended tracker.Moment
+		root           tracker.Timestamp
+		started, ended tracker.Timestamp
 		live           bool
 		from, to       time.Time
 	}{
@@ -315,7 +315,7 @@ func TestTimes(t *testing.T) {
 		"no time in a live run":            {at(0), unknown(3), unknown(4), true, at(0).At, at(0).At},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.Unknown}
+			op := &tracker.Operation{ID: id(2), Parent: id(1), Kind: tracker.ExecuteTool, Started: c.started, Ended: c.ended, Timing: tracker.TimingUnknown}
 			root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Started: c.root, Ended: c.root}
 			span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: c.live, Root: root, Operations: []*tracker.Operation{op}})[0]
 			if !span.StartTime().Equal(c.from) || !span.EndTime().Equal(c.to.Add(time.Nanosecond)) {
@@ -325,9 +325,9 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestLiveIsNow shows that a live span is never dated from the fixed base, even where nothing is known.
+// TestLiveIsNow checks that a live span is never dated from base.
 func TestLiveIsNow(t *testing.T) {
-	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.Unknown}
+	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.TimingUnknown}
 	before := time.Now()
 	span := observe(t, &tracker.Run{Trace: [16]byte{1}, Sampled: true, Live: true, Root: root, Operations: []*tracker.Operation{root}})[0]
 	if span.StartTime().Before(before) || span.EndTime().Before(span.StartTime()) {
@@ -335,13 +335,14 @@ func TestLiveIsNow(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded gives an operation more statements than a span takes events: the rest is counted, and no confidence is in it.
+// TestEventsAreBounded checks that statements beyond the limit on events are counted, and that
+// confidences are kept.
 func TestEventsAreBounded(t *testing.T) {
 	r := delegation()
-	op := &tracker.Details{Dropped: 7}
+	op := &tracker.Details{DroppedStatements: 7}
 	r.Operations[2].Details = op
 	for range 100 {
-		op.Confidence = append(op.Confidence, tracker.Statement{Confidence: event.Confidence{Value: 1, Known: true}})
+		op.Confidence = append(op.Confidence, tracker.Confidence{Confidence: event.Confidence{Value: 1, Known: true}})
 		op.Citations = append(op.Citations, event.Citation{Source: "s"})
 	}
 	span := observe(t, r)[2]
@@ -360,7 +361,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLinksAreBounded gives an agent more hand-overs than a span takes links.
+// TestLinksAreBounded checks the limit on links.
 func TestLinksAreBounded(t *testing.T) {
 	r := delegation()
 	for n := range 199 {

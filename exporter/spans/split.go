@@ -6,23 +6,24 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// split searches a batch that was refused as malformed for the spans at fault: halves of it are tried until those that are refused
-// alone are found. The attempts are bounded. It is of the delivering goroutine alone.
+// split searches a batch that was rejected as malformed for the spans that cause it. It tries
+// halves until the rejected spans are found. The number of attempts is bounded. Only the delivering
+// goroutine uses it.
 type split struct {
-	left     int  // of the refused batch, the oldest spans in the queue; 0: no batch was refused
+	left     int  // remaining spans of the rejected batch, at the front of the queue; 0 if there is none
 	attempts int  // that may still be made
-	accepted bool // some spans of it were
-	futile   bool // nothing was accepted of the batch before, so that all spans may be refused
+	accepted bool // some of its spans were accepted
+	futile   bool // nothing of the previous batch was accepted, so that all spans may be rejected
 }
 
-// perSpan is the number of attempts that find one span in a batch of n, which is at each halving one for either half.
+// perSpan returns the number of attempts that find one span in a batch of n: two for each halving.
 func perSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// splitSpans is how many malformed spans of one batch are found for certain.
+// splitSpans is the number of malformed spans per batch that are found for certain.
 const splitSpans = 16
 
-// refused notes that a batch, of the oldest n spans, was refused as malformed. It returns how many spans to try next, or 0 where the
-// search is over: all that is left of the batch is then rejected.
+// refused records that the oldest n spans were rejected as malformed. It returns how many spans to
+// try next, or 0 to reject the rest of the batch.
 func (s *split) refused(n int) (next int) {
 	if s.left == 0 {
 		s.left, s.attempts, s.accepted = n, splitSpans*perSpan(n), false
@@ -36,7 +37,8 @@ func (s *split) refused(n int) (next int) {
 	return n / 2
 }
 
-// settled notes that the oldest n spans are out of the queue. It reports whether they were the last of a refused batch.
+// settled records that the oldest n spans have left the queue. It reports whether they were the
+// last of a rejected batch.
 func (s *split) settled(n int, outcome otlp.Outcome) (over bool) {
 	if outcome == otlp.Delivered {
 		s.accepted, s.futile = true, false

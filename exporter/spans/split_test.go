@@ -18,7 +18,7 @@ import (
 
 var errMalformed = status.Error(codes.InvalidArgument, "malformed")
 
-// strict is a receiver that refuses a request for one span of it.
+// strict is a receiver that refuses a whole request because of one bad span.
 type strict struct{ *receiver }
 
 func (s strict) Export(ctx context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
@@ -32,7 +32,7 @@ func (s strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serveHTTP(w, r, s.Export)
 }
 
-// TestBadSpansCostNoOther sends spans that a real receiver refuses, and spans that cannot be encoded, among others: all others
+// TestBadSpansCostNoOther sends some spans that a real receiver refuses or that cannot be encoded, and checks that all others
 // arrive, over both protocols.
 func TestBadSpansCostNoOther(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
@@ -65,8 +65,8 @@ func TestBadSpansCostNoOther(t *testing.T) {
 	}
 }
 
-// TestAllSpansRefused has a backend that refuses everything as malformed, and later all but one span of each batch: the attempts
-// are bounded, every span is counted, and what is accepted again is delivered.
+// TestAllSpansRefused uses a backend that refuses everything as malformed, and later all but one span of each batch: the attempts
+// are bounded, every span is counted, and accepted spans are delivered.
 func TestAllSpansRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := true

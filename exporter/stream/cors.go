@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// CORS lets the pages of these origins read what next answers to GET and POST, with a bearer token and a Last-Event-ID.
-// Origins are compared exactly; there are no patterns, and cookies are never let in.
+// CORS wraps next so that pages of the given origins may send GET and POST requests with a bearer
+// token and a Last-Event-ID. Origins are compared exactly: there are no patterns, and cookies are
+// never allowed.
 func CORS(origins []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")

@@ -14,7 +14,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// corpus is data as agents send it: 70 % deltas of about 250 bytes, 20 % of 600 bytes, 10 % of 2 to 4 KB.
+// corpus returns data as agents send it: 70 % deltas of about 250 bytes, 20 % of 600 bytes, 10 % of 2 to 4 KB.
 func corpus() [][]byte {
 	var all [][]byte
 	for i := range 100 {
@@ -33,13 +33,13 @@ func corpus() [][]byte {
 // design is a way to send the same frames to many sockets.
 type design struct {
 	name    string
-	deliver func(frames int) // returns when all is handed to the kernel
-	frames  int              // of one slice
+	deliver func(frames int) // returns when everything was handed to the kernel
+	frames  int              // of one slice of the benchmark
 }
 
-// BenchmarkFanOut compares our path with one write for each frame and socket, with a Go library, and with raw writes of 64 KiB of joined frames,
-// which nothing on top of sockets can be faster than: deliveries per CPU second of this process, in turns. The subscribers
-// are another process.
+// BenchmarkFanOut compares the hub with one write for each frame and socket, with a Go library, and with raw writes of 64 KiB of
+// joined frames, the upper limit for anything that uses sockets. It measures deliveries per CPU second of this process,
+// alternately. The subscribers are another process.
 func BenchmarkFanOut(b *testing.B) {
 	for _, subscribers := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprint(subscribers), func(b *testing.B) { benchmarkFanOut(b, subscribers) })
@@ -53,7 +53,7 @@ func benchmarkFanOut(b *testing.B, subscribers int) {
 		{"plain", raw(b, subscribers, 1), max(20, 200_000/subscribers)},
 		{"joined", raw(b, subscribers, 64<<10), max(1000, 500_000/subscribers)},
 	}
-	if subscribers <= 1000 { // each design has files of its own
+	if subscribers <= 1000 { // each design opens its own files
 		designs = append(designs, design{"library", library(b, subscribers), max(20, 100_000/subscribers)})
 	}
 	rates := map[string][]float64{}
@@ -107,19 +107,19 @@ func ours(b *testing.B, subscribers int) func(int) {
 	return func(frames int) {
 		want := seen.sent.Load() + int64(frames*subscribers)
 		for range frames {
-			hub.Publish(replay.Entry{Source: "s", Run: "r", Session: "c", Data: data[n%len(data)]})
+			hub.store.Publish(replay.Entry{Source: "s", Run: "r", Session: "c", Data: data[n%len(data)]})
 			n++
 		}
 		for seen.sent.Load() < want {
 			if lost := subscribers - int(seen.subscribers.Load()); lost > 0 {
 				b.Fatalf("%d subscribers were disconnected: %v", lost, seen.events)
 			}
-			time.Sleep(time.Millisecond) // to wait for a change would cost what is measured
+			time.Sleep(time.Millisecond) // waiting for a change would cost what is measured
 		}
 	}
 }
 
-// raw writes frames to every socket in turn, as many as are needed for so many bytes at a time.
+// raw writes frames to every socket in turn, joined to writes of so many bytes.
 func raw(b *testing.B, subscribers, join int) func(int) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -134,7 +134,7 @@ func raw(b *testing.B, subscribers, join int) func(int) {
 			if err != nil {
 				break
 			}
-			_, _ = conn.Write([]byte("\n")) // it has begun; an error shows in the first slice
+			_, _ = conn.Write([]byte("\n")) // the stream has begun; an error shows in the first slice
 			conns = append(conns, conn)
 		}
 		accepted <- conns

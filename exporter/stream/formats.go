@@ -12,12 +12,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// native is the format of the frames as the filter lets them out.
-const native = "native"
+// nativeFormat passes frames on as the filter returns them.
+const nativeFormat = "native"
 
-// check reads what an URL asks of the format. Errors are whole sentences for whoever sent it.
-func (h *Hub) check(params url.Values) error {
-	known := []string{native}
+// checkFormat validates the format and kind parameters. Its errors are full sentences for the
+// client.
+func (h *Hub) checkFormat(params url.Values) error {
+	known := []string{nativeFormat}
 	if h.settings.Decoder != nil {
 		for _, f := range format.Formats() {
 			known = append(known, string(f))
@@ -31,64 +32,67 @@ func (h *Hub) check(params url.Values) error {
 	chosen := params.Get("format")
 	switch {
 	case len(params["format"]) > 1:
-		return errors.New("give one format")
-	case len(params["kind"]) > 0 && chosen != "" && chosen != native && chosen != string(format.Normalized):
-		return fmt.Errorf("kind goes with the formats %s and %s only: the others need every event", native, format.Normalized)
+		return errors.New("give only one format")
+	case len(params["kind"]) > 0 && chosen != "" && chosen != nativeFormat && chosen != string(format.Normalized):
+		return fmt.Errorf("kind works only with the formats %s and %s; other formats need every event", nativeFormat, format.Normalized)
 	}
 	return nil
 }
 
-// transformer makes the one that a subscriber asked for; nil for native frames. It reads every frame that the subscriber may see,
-// and then leaves out the kinds that were not asked for: what a frame says often follows from those before it.
+// transformer returns the transformer that the parameters ask for, or nil for native frames. It
+// clears query.Kinds, and the transformer filters by kind instead. It has to read every frame that the
+// subscriber may see, because the meaning of a frame often depends on earlier ones.
 func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID string, query *replay.Query) *format.Transformer {
 	chosen := params.Get("format")
-	if chosen == "" || chosen == native {
+	if chosen == "" || chosen == nativeFormat {
 		return nil
 	}
 	kinds := query.Kinds
 	query.Kinds = 0
 	return format.New(format.Settings{
 		Format: format.Format(chosen), Session: session, Resumed: lastEventID != "", Kinds: kinds,
-		Decoder: h.settings.Decoder,
-		Earlier: func(f replay.Frame, most int, each func(replay.Frame)) int {
-			return s.place.Ring.Earlier(f.Stream, f.Sequence, s.selection, most, each)
+		Decodings: h.decodings,
+		Selection: fmt.Sprintf("%p%#v%#v%#v", s.attachment.Ring, query.Sources, query.Runs, query.Sessions),
+		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
+			return s.attachment.Ring.EarlierFrames(f.Stream, f.Sequence, s.selection, most, each)
 		},
-		AppendID: s.place.Ring.AppendID,
+		AppendID: s.attachment.Ring.AppendID,
 	})
 }
 
-// maxFrames is how many native frames are read at once for another format.
+// maxFrames bounds the native frames that are read at once for another format.
 const maxFrames = 256
 
-// A subscriber has the space for them only while it writes.
-var frames = sync.Pool{New: func() any { f := make([]replay.Frame, 0, maxFrames); return &f }}
+// framePool holds buffers for frames. A subscriber holds one only while it writes.
+var framePool = sync.Pool{New: func() any { f := make([]replay.Frame, 0, maxFrames); return &f }}
 
-// advanceFormatted writes what the next native frames become, behind an opening, which may be empty. Where the last of them become
-// nothing, the subscriber learns of its place all the same.
-func (s *subscriber) advanceFormatted(opening []byte) Disconnect {
-	ring := s.place.Ring
-	pooled := frames.Get().(*[]replay.Frame)
-	defer frames.Put(pooled)
-	some, batch := ring.Frames(s.cursor, s.selection, (*pooled)[:0])
-	defer clear(some) // they keep what the ring has let go
+// writeNextFormatted writes opening, which may be empty, and then the next native frames in the
+// subscriber's format. If the last of these frames produce no output, it sends their position, so
+// that the client can resume after them.
+func (s *subscriber) writeNextFormatted(opening []byte) Disconnect {
+	ring := s.attachment.Ring
+	pooled := framePool.Get().(*[]replay.Frame)
+	defer framePool.Put(pooled)
+	var some []replay.Frame
+	var batch replay.Batch
+	s.takeTurn(func() { some, batch = ring.Frames(s.cursor, s.selection, (*pooled)[:0]) })
+	defer clear(some) // the frames would keep evicted data alive
 	if batch.Lost {
-		return FellOff
+		return TooSlow
 	}
-	s.move(batch)
+	s.advance(batch)
 	out, sent := opening, 0
-	for _, f := range some {
-		before := len(out)
-		switch {
-		case f.Gap == nil:
-			out = s.format.Append(out, f)
-		case s.format.Gap(f.Gap):
-			out = appendGap(out, string(ring.AppendID(nil, f.Number)), f.Gap)
-		}
-		if len(out) > before {
-			sent, s.moved = sent+1, false
-		} else {
-			s.moved = true
-		}
+	for next := 0; next < len(some); {
+		s.takeTurn(func() {
+			for ; next < len(some) && len(out) < replay.MaxBatch; next++ {
+				before := len(out)
+				if out = s.appendFormatted(out, some[next]); len(out) > before {
+					sent, s.unsentID = sent+1, false
+				} else {
+					s.unsentID = true
+				}
+			}
+		})
 		if len(out) >= replay.MaxBatch {
 			if why := s.write(out); why != "" {
 				return why
@@ -96,9 +100,8 @@ func (s *subscriber) advanceFormatted(opening []byte) Disconnect {
 			out = out[:0]
 		}
 	}
-	s.hub.evicted.Add(uint64(s.format.Evicted()))
-	if len(some) > 0 && s.moved {
-		out = s.say(out, "")
+	if len(some) > 0 && s.unsentID {
+		out = s.appendComment(out, "")
 	}
 	if len(out) > 0 {
 		if why := s.write(out); why != "" {
@@ -106,7 +109,18 @@ func (s *subscriber) advanceFormatted(opening []byte) Disconnect {
 		}
 	}
 	if sent > 0 {
-		s.hub.settings.Observer.Sent(sent)
+		s.hub.settings.Observer.CountSent(sent)
 	}
 	return ""
+}
+
+// appendFormatted appends a frame in the subscriber's format, or nothing if the format has no counterpart.
+func (s *subscriber) appendFormatted(out []byte, f replay.Frame) []byte {
+	switch {
+	case f.Gap == nil:
+		return s.format.Append(out, f)
+	case s.format.NoteGap(f.Gap):
+		return appendGap(out, string(s.attachment.Ring.AppendID(nil, f.Number)), f.Gap)
+	}
+	return out
 }

@@ -10,38 +10,39 @@ import (
 // gapEvent is the event name of a gap frame.
 const gapEvent = "delegraph.gap"
 
-// appendGap tells a subscriber that what follows does not follow on what it had. The frame's id is that of the place before
-// what follows, so that whoever is cut off behind it resumes with exactly that.
+// appendGap appends a frame that tells the subscriber that frames are missing. Its id is the
+// position before the next frame. A client that then loses the connection resumes at that position.
 func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	frame, err := sse.AppendFrame(dst, sse.Frame{ID: []byte(id), Event: []byte(gapEvent), Data: gapData(g)})
 	if err != nil {
-		panic("stream: an id of ours holds a line end: " + err.Error())
+		panic("stream: a generated id contains a line break: " + err.Error())
 	}
 	return frame
 }
 
-// GapEntry is the same for all readers of a ring, whose frames somebody else has numbered: some of a session's are missing behind a
-// number.
+// GapEntry returns an entry that tells all readers of a session that frames are missing after
+// number. It is for rings whose frames are numbered by a store.
 func GapEntry(g *replay.Gap, number uint64, session string) replay.Entry {
 	return replay.Entry{Session: session, Name: gapEvent, Data: gapData(g), Gap: g, Number: number}
 }
 
 func gapData(g *replay.Gap) []byte {
 	return fmt.Appendf(nil, `{"reason":"%s","requested":%s,"oldest":%s,"head":%s}`,
-		g.Reason, quoted(g.Requested), quoted(g.Oldest), quoted(g.Head))
+		g.Reason, quoteID(g.Requested), quoteID(g.Oldest), quoteID(g.Head))
 }
 
-// quoted is an id in JSON. Ids need no escapes.
-func quoted(id string) string {
+// quoteID returns id as a JSON string, or null if it is empty. Ids need no escaping.
+func quoteID(id string) string {
 	if id == "" {
 		return "null"
 	}
 	return `"` + id + `"`
 }
 
-// appendPosition is a comment that tells a subscriber where it stands. A block without data is no event, but its id is kept
-// for the next resume (WHATWG HTML 9.2.6, dispatch the event, step 1). So somebody who has been sent nothing, or nothing for
-// long, comes back to the place where it was, and not to wherever the stream is by then.
+// appendPosition appends a comment and the id of the subscriber's position. A block without data
+// dispatches no event, but the client keeps its id for the next resume (WHATWG HTML 9.2.6, dispatch
+// the event, step 1). So a client that has received no frame, or none for a long time, still
+// resumes at its own position and not at the end of the stream.
 func appendPosition(dst []byte, id, comment string) []byte {
 	dst = append(dst, "id: "...)
 	dst = append(dst, id...)

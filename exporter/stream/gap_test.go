@@ -18,11 +18,11 @@ func TestGapFrame(t *testing.T) {
 		want string
 	}{
 		{
-			replay.Gap{Reason: replay.Evicted, Requested: "e-1", Oldest: "e-5", Head: "e-9"},
+			replay.Gap{Reason: replay.GapEvicted, Requested: "e-1", Oldest: "e-5", Head: "e-9"},
 			"id: e-4\nevent: delegraph.gap\ndata: {\"reason\":\"evicted\",\"requested\":\"e-1\",\"oldest\":\"e-5\",\"head\":\"e-9\"}\n\n",
 		},
 		{
-			replay.Gap{Reason: replay.Unknown, Head: "e-0"},
+			replay.Gap{Reason: replay.GapUnknown, Head: "e-0"},
 			"id: e-4\nevent: delegraph.gap\ndata: {\"reason\":\"unknown\",\"requested\":null,\"oldest\":null,\"head\":\"e-0\"}\n\n",
 		},
 	} {
@@ -32,8 +32,8 @@ func TestGapFrame(t *testing.T) {
 	}
 }
 
-// TestResumeFromGap cuts the connection right behind each sort of gap frame: who comes back with its id has every frame that
-// followed it, once, and no second gap while the first of them is held.
+// TestResumeFromGap cuts the connection right after each kind of gap frame: a client that resumes with its id gets every later
+// frame once, and no second gap while the first of those frames is held.
 func TestResumeFromGap(t *testing.T) {
 	for _, test := range []struct{ id, reason string }{
 		{"e-1", "evicted"}, {"e-99", "future"}, {"other-3", "restarted"}, {"<script>", "unknown"}, {strings.Repeat("9", 8000), "unknown"},
@@ -45,7 +45,7 @@ func TestResumeFromGap(t *testing.T) {
 			t.Run(test.reason+", "+name, func(t *testing.T) {
 				bubble(t, func(set *Settings) { set.Replay.Frames = 5 }, func(s *stand) {
 					for i := range published {
-						s.hub.Publish(say(fmt.Sprint(i + 1)))
+						s.hub.store.Publish(say(fmt.Sprint(i + 1)))
 					}
 					frames, _ := received(s.T, s.get("/events", "Last-Event-ID: "+test.id).take())
 					if len(frames) == 0 || !strings.Contains(frames[0], `delegraph.gap {"reason":"`+test.reason+`"`) {
@@ -53,7 +53,7 @@ func TestResumeFromGap(t *testing.T) {
 					}
 					id, _, _ := strings.Cut(frames[0], " ")
 					again := s.get("/events", "Last-Event-ID: "+id)
-					s.hub.Publish(say("live"))
+					s.hub.store.Publish(say("live"))
 					synctest.Wait()
 					got, _ := received(s.T, again.take())
 					want := append(frames[1:], fmt.Sprintf("e-%d message live", published+1))
@@ -66,16 +66,16 @@ func TestResumeFromGap(t *testing.T) {
 	}
 }
 
-// TestGapWithin tells of frames that are missing in the middle of the stream, to whoever selects anything of the session; who is cut
-// off before that is told again.
+// TestGapWithin publishes a gap in the middle of the stream. Every subscriber to anything of the session gets it, and gets it
+// again if it was disconnected before the gap.
 func TestGapWithin(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		reader, other := s.get("/events?kind=text"), s.get("/events/c2")
 		text := func(number uint64, session, data string) {
-			s.hub.Publish(replay.Entry{Number: number, Session: session, Kinds: replay.KindsOf(event.KindText), Data: []byte(data)})
+			s.hub.store.Publish(replay.Entry{Number: number, Session: session, Kinds: replay.KindsOf(event.KindText), Data: []byte(data)})
 		}
 		text(3, "c1", "a")
-		s.hub.Publish(GapEntry(&replay.Gap{Reason: replay.Lost, Oldest: "e-9", Head: "e-9"}, 8, "c1"))
+		s.hub.store.Publish(GapEntry(&replay.Gap{Reason: replay.GapLost, Oldest: "e-9", Head: "e-9"}, 8, "c1"))
 		text(9, "c1", "b")
 		synctest.Wait()
 		want := []string{"e-3 message a", `e-8 delegraph.gap {"reason":"lost","requested":null,"oldest":"e-9","head":"e-9"}`, "e-9 message b"}
@@ -93,19 +93,19 @@ func TestGapWithin(t *testing.T) {
 	})
 }
 
-// TestOver sends a reader away whose store began anew, with all that there was.
+// TestOver checks that a reader whose store starts anew is disconnected after everything before was sent.
 func TestOver(t *testing.T) {
 	var over chan struct{}
 	bubble(t, func(set *Settings) {
-		over = make(chan struct{}) // of the bubble's
-		ring, err := NewMemory(set.Replay, set.Observer.Dropped)
+		over = make(chan struct{}) // made within the bubble
+		ring, err := NewMemory(set.Replay, set.Observer.CountDropped)
 		if err != nil {
 			t.Fatal(err)
 		}
-		set.Store = &passing{Store: ring, over: over}
+		set.Store = &endingStore{Store: ring, over: over}
 	}, func(s *stand) {
 		reader := s.get("/events")
-		s.hub.Publish(say("last"))
+		s.hub.store.Publish(say("last"))
 		close(over)
 		synctest.Wait()
 		if got := reader.take(); !reader.ended() || !strings.Contains(got, "data: last\n") || !strings.HasSuffix(got, ": restarted\n\n") {
@@ -114,24 +114,24 @@ func TestOver(t *testing.T) {
 		s.counted("disconnected restarted", 1)
 		refused := s.get("/events/refused")
 		response, body := refused.response(s.T)
-		if response.StatusCode != 503 || !strings.Contains(body, "has not been reached") {
+		if response.StatusCode != 503 || !strings.Contains(body, "is not reachable yet") {
 			s.Errorf("%d %q", response.StatusCode, body)
 		}
 		s.counted("refused unavailable status", 1)
 	})
 }
 
-// passing is a store that comes to an end, and that one session cannot be read from.
-type passing struct {
+// endingStore is a store that ends when over is closed and refuses one session.
+type endingStore struct {
 	Store
 	over chan struct{}
 }
 
-func (p *passing) Attach(ctx context.Context, q replay.Query, lastEventID string) (Place, Refusal) {
+func (p *endingStore) Attach(ctx context.Context, q replay.Query, lastEventID string) (Attachment, Refusal) {
 	if slices.Contains(q.Sessions, "refused") {
-		return Place{}, Unavailable
+		return Attachment{}, Unavailable
 	}
 	place, why := p.Store.Attach(ctx, q, lastEventID)
-	place.Over = p.over
+	place.Done = p.over
 	return place, why
 }

@@ -17,41 +17,41 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// maxURL bounds what a subscriber can ask for, and so what its selection costs.
+// maxURL bounds the URL in bytes, and with it the size of a selection.
 const maxURL = 8 << 10
 
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
-	params, err := parameters(r.URL)
+	params, err := parseParameters(r.URL)
 	if err == nil {
-		err = h.check(params)
+		err = h.checkFormat(params)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	if r.Method == http.MethodHead {
-		setHeaders(w.Header()) // before a ticket is used up for nothing
+		setHeaders(w.Header()) // do not use up a ticket for a HEAD request
 		return
 	}
 	grant, err := h.settings.Authorize(r)
 	if err != nil {
-		h.settings.Observer.Refused(Unauthorized, AnswerStatus)
+		h.settings.Observer.CountRefusal(Unauthorized, StatusResponse)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "this stream needs a valid token: send it as Authorization: Bearer", http.StatusUnauthorized)
 		return
 	}
 	control := http.NewResponseController(w)
 	if err := control.SetWriteDeadline(time.Time{}); err != nil {
-		http.Error(w, "the server cannot bound its writes here: "+err.Error(), http.StatusInternalServerError)
+		http.Error(w, "the server cannot set a write deadline on this connection: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	if why := h.slots.take(grant.Token); why != NotRefused {
+	if why := h.slots.acquire(grant.Token); why != NotRefused {
 		h.refuse(w, r, why)
 		return
 	}
-	defer h.slots.free(grant.Token)
+	defer h.slots.release(grant.Token)
 
-	query := selected(params, r.PathValue("session"), grant)
+	query := queryFor(params, r.PathValue("session"), grant)
 	last := lastEventID(r.Header, params)
 	place, why := h.store.Attach(r.Context(), query, last)
 	if why != NotRefused {
@@ -59,14 +59,18 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer place.Release()
-	s := &subscriber{hub: h, grant: grant, place: place, out: w, control: control}
+	s := &subscriber{hub: h, grant: grant, attachment: place, out: w, control: control}
 	s.format = h.transformer(s, params, r.PathValue("session"), last, &query)
-	s.selection = replay.Select(query)
+	if s.format != nil {
+		defer s.format.Close()
+	}
+	s.selection = replay.NewSelection(query)
 	setHeaders(w.Header())
-	// Not in chunks, as WHATWG HTML 9.2.7 advises: the stream ends with the connection, and a batch is one write to the socket.
-	// It is a word to net/http and no header: HTTP/2, which has no chunks, leaves it out as well.
+	// No chunked encoding, as WHATWG HTML 9.2.7 advises: the connection ends the stream, and each
+	// batch is one write to the socket. net/http consumes this value and does not send it; HTTP/2,
+	// which has no chunks, ignores it.
 	w.Header().Set("Transfer-Encoding", "identity")
-	h.settings.Observer.Disconnected(s.serve(r.Context(), last != ""))
+	h.settings.Observer.CountDisconnect(s.serve(r.Context(), last != ""))
 }
 
 func setHeaders(header http.Header) {
@@ -76,27 +80,27 @@ func setHeaders(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 }
 
-// parameterNames lists the query parameters of a stream. Any other is refused: a misspelled one would select more than was asked for.
-// The ticket is read by Authorize.
+// parameterNames lists the query parameters of a stream. Others are rejected, because a misspelled
+// filter would select too much. Authorize reads the ticket.
 var parameterNames = []string{"format", "kind", "lastEventId", "last_event_id", "run", "source", "ticket"}
 
-// parameters reads what an URL asks for. Errors are whole sentences for whoever sent it.
-func parameters(u *url.URL) (url.Values, error) {
+// parseParameters validates the query parameters. Its errors are full sentences for the client.
+func parseParameters(u *url.URL) (url.Values, error) {
 	if len(u.Path)+len(u.RawQuery) > maxURL {
-		return nil, fmt.Errorf("the URL is longer than %d bytes: ask for less", maxURL)
+		return nil, fmt.Errorf("the URL is longer than %d bytes; use fewer parameters", maxURL)
 	}
 	params, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return nil, errors.New("the query cannot be read: percent-encode its values and join them with &")
+		return nil, errors.New("the query string is malformed; percent-encode its values and join them with &")
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if !slices.Contains(parameterNames, name) {
-			return nil, fmt.Errorf("unknown query parameter %.40q; known are %s; a session is part of the path: /events/SESSION", name, strings.Join(parameterNames, ", "))
+			return nil, fmt.Errorf("unknown query parameter %.40q; use one of %s; to select a session, use the path /events/SESSION", name, strings.Join(parameterNames, ", "))
 		}
 	}
 	for _, name := range []string{"source", "run"} {
 		if slices.Contains(params[name], "") {
-			return nil, fmt.Errorf("%s has no value: give it one or leave it out", name)
+			return nil, fmt.Errorf("%s has no value; set one or omit the parameter", name)
 		}
 	}
 	for _, name := range params["kind"] {
@@ -123,10 +127,11 @@ func kindNames() []string {
 	return names
 }
 
-// selected is what was asked for, as far as the grant goes. What is beyond it looks like what does not exist.
-func selected(params url.Values, session string, grant Grant) replay.Query {
+// queryFor returns the query for the requested parameters, limited to what the grant allows. A
+// session outside the grant looks the same as one that does not exist.
+func queryFor(params url.Values, session string, grant Grant) replay.Query {
 	q := replay.Query{Sources: params["source"], Runs: params["run"]}
-	if grant.Sessions != nil { // frames without a session are in no grant that is bound to some
+	if grant.Sessions != nil { // a grant bound to sessions does not include frames without a session
 		q.Sessions = slices.DeleteFunc(append([]string{}, grant.Sessions...), func(s string) bool { return s == "" })
 	}
 	if session != "" && (grant.Sessions == nil || slices.Contains(grant.Sessions, session)) {
@@ -140,7 +145,8 @@ func selected(params url.Values, session string, grant Grant) replay.Query {
 	return q
 }
 
-// lastEventID is the header's, or that of a client which can set none.
+// lastEventID returns the Last-Event-ID header, or else the query parameter for clients that cannot
+// set headers.
 func lastEventID(header http.Header, params url.Values) string {
 	for _, id := range []string{header.Get("Last-Event-ID"), params.Get("last_event_id"), params.Get("lastEventId")} {
 		if id != "" {
@@ -151,29 +157,31 @@ func lastEventID(header http.Header, params url.Values) string {
 }
 
 var refusalTexts = map[Refusal]string{
-	Full:      "there are as many subscribers as there may be: try again later",
-	TokenFull: "this token has as many streams as it may have: close one",
-	Draining:  "the server is stopping: try again later",
+	SubscriberLimit: "too many subscribers; try again later",
+	TokenLimit:      "this token has too many open streams; close one",
+	Draining:        "the server is shutting down; try again later",
 
-	Unavailable: "the store of the stream has not been reached: try again later",
-	FeedsFull:   "as many sessions are read as may be at once: try again later",
+	Unavailable: "the stream's store is not reachable yet; try again later",
+	FeedLimit:   "too many sessions are being read; try again later",
 }
 
-// refuse asks to come back later. A browser's EventSource gives up for good on any status but 200.
+// refuse tells the client to retry later. A browser's EventSource gives up permanently on any
+// status other than 200, so browsers get an empty stream with a retry time instead.
 func (h *Hub) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
 	header := r.Header
 	if strings.Contains(header.Get("Accept"), "text/event-stream") && (header.Get("Origin") != "" || header.Get("Sec-Fetch-Mode") != "") {
-		h.settings.Observer.Refused(why, AnswerRetry)
+		h.settings.Observer.CountRefusal(why, RetryResponse)
 		setHeaders(w.Header())
-		_, _ = w.Write(sse.AppendRetry(nil, between(2*time.Second, 10*time.Second))) // it may have left
+		_, _ = w.Write(sse.AppendRetry(nil, randomBetween(2*time.Second, 10*time.Second))) // the client may be gone
 		return
 	}
-	h.settings.Observer.Refused(why, AnswerStatus)
+	h.settings.Observer.CountRefusal(why, StatusResponse)
 	w.Header().Set("Retry-After", strconv.Itoa(1+rand.IntN(5)))
 	http.Error(w, refusalTexts[why], http.StatusServiceUnavailable)
 }
 
-// between is a random time, so that those who are sent away together do not come back together.
-func between(least, most time.Duration) time.Duration {
+// randomBetween returns a random duration, so that clients disconnected together do not reconnect
+// together.
+func randomBetween(least, most time.Duration) time.Duration {
 	return least + rand.N(most-least+1)
 }

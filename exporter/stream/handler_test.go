@@ -23,12 +23,12 @@ func TestBadRequests(t *testing.T) {
 			{"GET", "/events?kind=txet", 400, "kind must be one of other, text, thought, "},
 			{"GET", "/events?kind=text&kind=", 400, "kind must be one of"},
 			{"GET", "/events?kind=Text", 400, "kind must be one of"},
-			{"GET", "/events?format=a2a", 400, "format must be one of native\n"}, // without decoders there are no others
+			{"GET", "/events?format=a2a", 400, "format must be one of native\n"}, // without decoders there are no other formats
 			{"GET", "/events?format=", 400, "format must be one of native"},
 			{"GET", "/events?format=native&format=agui", 400, "format must be one of native"},
-			{"GET", "/events?format=native&format=native", 400, "give one format"},
+			{"GET", "/events?format=native&format=native", 400, "give only one format"},
 			{"GET", "/events?run=", 400, "run has no value"},
-			{"GET", "/events?runs=r1", 400, `unknown query parameter "runs"; known are format, kind, lastEventId, last_event_id, run, source, ticket`},
+			{"GET", "/events?runs=r1", 400, `unknown query parameter "runs"; use one of format, kind, lastEventId, last_event_id, run, source, ticket`},
 			{"GET", "/events?Kind=text", 400, `unknown query parameter "Kind"`},
 			{"GET", "/events/c?format=native&session=c2", 400, `unknown query parameter "session"`},
 			{"GET", "/events?z=1&a=1", 400, `unknown query parameter "a"`}, // always the same one of several
@@ -36,8 +36,8 @@ func TestBadRequests(t *testing.T) {
 			{"GET", "/events?%0d%0a%1b=1", 400, `unknown query parameter "\r\n\x1b"`},
 			{"GET", "/events?" + strings.Repeat("n", 100) + "=secret", 400, `unknown query parameter "` + strings.Repeat("n", 40) + `"`},
 			{"GET", "/events/c?source=a&source=", 400, "source has no value"},
-			{"GET", "/events?run=%zz", 400, "the query cannot be read"},
-			{"GET", "/events?run=a;run=b", 400, "the query cannot be read"},
+			{"GET", "/events?run=%zz", 400, "the query string is malformed"},
+			{"GET", "/events?run=a;run=b", 400, "the query string is malformed"},
 			{"GET", "/events?run=" + strings.Repeat("r", maxURL), 400, "longer than 8192 bytes"},
 			{"GET", "/events/" + strings.Repeat("s", maxURL), 400, "longer than 8192 bytes"},
 			{"GET", "/events/", 404, ""},
@@ -62,13 +62,13 @@ func TestBadRequests(t *testing.T) {
 			}
 			c.leave()
 		}
-		if n := s.seen.count("disconnected client_left"); n != 2 { // the GETs of the rows of other methods
+		if n := s.seen.count("disconnected client_left"); n != 2 { // the GETs of the rows for other methods
 			s.Errorf("%d streams were opened", n)
 		}
 	})
 }
 
-// TestHead has no stream behind its headers.
+// TestHead checks that the response to HEAD has no stream.
 func TestHead(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.request("HEAD", "/events")
@@ -81,7 +81,7 @@ func TestHead(t *testing.T) {
 	})
 }
 
-// entries are frames of every sort that a subscriber can ask for.
+// entries returns frames of every kind that a subscriber can select.
 func entries() []replay.Entry {
 	var all []replay.Entry
 	for _, source := range []string{"a", "b"} {
@@ -95,7 +95,7 @@ func entries() []replay.Entry {
 	return all
 }
 
-// TestSelections asks for parts of the stream, live and out of the replay buffer: the two are the same.
+// TestSelections checks that a selection gives the same frames live and from the replay buffer.
 func TestSelections(t *testing.T) {
 	text, failure := replay.KindsOf(event.KindText), replay.KindsOf(event.KindError)
 	bound := func(sessions ...string) []string { return append([]string{}, sessions...) }
@@ -134,7 +134,7 @@ func TestSelections(t *testing.T) {
 				live := s.get(test.path)
 				var want []string
 				for i, e := range entries() {
-					s.hub.Publish(e)
+					s.hub.store.Publish(e)
 					if test.want(e) {
 						want = append(want, fmt.Sprintf("e-%d message %s", i+1, e.Data))
 					}
@@ -159,7 +159,7 @@ func TestSelections(t *testing.T) {
 	}
 }
 
-// TestForbiddenLooksUnknown compares, byte by byte and over time, a session that is not granted with one that is not there.
+// TestForbiddenLooksUnknown compares, in bytes and in time, a session that is not granted with one that does not exist.
 func TestForbiddenLooksUnknown(t *testing.T) {
 	var bodies []string
 	for _, path := range []string{"/events/secret", "/events/nothing"} {
@@ -169,7 +169,7 @@ func TestForbiddenLooksUnknown(t *testing.T) {
 		}, func(s *stand) {
 			c := s.get(path, "Last-Event-ID: e-0")
 			for range 10 {
-				s.hub.Publish(replay.Entry{Session: "secret", Data: []byte("secret")})
+				s.hub.store.Publish(replay.Entry{Session: "secret", Data: []byte("secret")})
 				s.settle()
 				time.Sleep(4 * time.Second)
 			}
@@ -189,7 +189,7 @@ func TestUnauthorized(t *testing.T) {
 	bubble(t, func(set *Settings) {
 		set.Authorize = func(*http.Request) (Grant, error) { return Grant{}, errors.New("token abc123 is no good") }
 	}, func(s *stand) {
-		s.hub.Publish(say("secret"))
+		s.hub.store.Publish(say("secret"))
 		for _, path := range []string{"/events", "/events/c", "/events?last_event_id=e-0"} {
 			c := s.get(path)
 			response, body := c.response(s.T)
@@ -217,7 +217,7 @@ func TestLastEventID(t *testing.T) {
 	} {
 		bubble(t, nil, func(s *stand) {
 			for i := range 3 {
-				s.hub.Publish(say(strconv.Itoa(i)))
+				s.hub.store.Publish(say(strconv.Itoa(i)))
 			}
 			header := []string{test.header}
 			if test.header == "" {
@@ -227,72 +227,6 @@ func TestLastEventID(t *testing.T) {
 				s.Errorf("%s %s: %q", test.path, test.header, got)
 			}
 		})
-	}
-}
-
-func TestLimits(t *testing.T) {
-	browsers := []string{"Origin: https://app.example.org", "Sec-Fetch-Mode: cors"}
-	bubble(t, func(set *Settings) {
-		set.Subscribers, set.SubscribersPerToken = 5, 2
-		set.Authorize = func(r *http.Request) (Grant, error) { return Grant{Token: r.Header.Get("Authorization")}, nil }
-	}, func(s *stand) {
-		first := s.get("/events", "Authorization: a")
-		s.get("/events", "Authorization: a")
-		s.refused("Authorization: a", "this token has as many streams")
-		s.counted("refused token_full status", 1)
-		for range 3 {
-			s.get("/events") // without a name there is no limit but that for all
-		}
-		s.refused("Authorization: b", "as many subscribers as there may be")
-		s.counted("refused full status", 1)
-		for _, browser := range browsers {
-			s.askedToRetry(browser)
-		}
-		s.counted("refused full retry", 2)
-		s.refused("Accept: text/event-stream", "as many subscribers")
-		s.refused(browsers[0], "as many subscribers")
-		if n := s.seen.subscribers.Load(); n != 5 {
-			s.Errorf("%d subscribers", n)
-		}
-		first.leave()
-		s.expect(s.get("/events", "Authorization: a"), "id: e-0\n: open\n\n")
-	})
-}
-
-func (s *stand) refused(header, says string) {
-	s.Helper()
-	c := s.get("/events", header)
-	response, body := c.response(s.T)
-	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
-	if response.StatusCode != 503 || err != nil || after < 1 || after > 5 || !strings.Contains(body, says) {
-		s.Errorf("%s: %d %v %q", header, response.StatusCode, response.Header, body)
-	}
-	c.leave()
-}
-
-func (s *stand) askedToRetry(header string) {
-	s.Helper()
-	c := s.get("/events", "Accept: text/event-stream", header)
-	response, body := c.response(s.T)
-	ms, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(body, "retry: "), "\n\n"))
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" || err != nil || ms < 2000 || ms > 10_000 {
-		s.Errorf("%s: %d %v %q", header, response.StatusCode, response.Header, body)
-	}
-	c.leave()
-}
-
-// TestTokensAreForgotten opens and closes streams of many tokens: no name is kept of who is gone.
-func TestTokensAreForgotten(t *testing.T) {
-	s := newSlots(10, 2, func(int) {})
-	for i := range 1000 {
-		token := fmt.Sprint(i)
-		if s.take(token) != NotRefused {
-			t.Fatal("refused")
-		}
-		s.free(token)
-	}
-	if len(s.byToken) != 0 {
-		t.Errorf("%d names are kept", len(s.byToken))
 	}
 }
 
@@ -315,7 +249,7 @@ func TestCORS(t *testing.T) {
 		{[]string{""}, "", false},
 		{[]string{other, allowed}, allowed, true},
 	} {
-		bubble(t, func(set *Settings) { set.Origins = test.origins }, func(s *stand) {
+		bubble(t, func(set *Settings) { set.AllowedOrigins = test.origins }, func(s *stand) {
 			origin := "Origin: " + test.origin
 			want := map[bool]string{true: test.origin}[test.allow]
 			c := s.get("/events", origin)
@@ -339,7 +273,7 @@ func TestCORS(t *testing.T) {
 				s.Errorf("preflight of %q for %q: %v", test.origin, test.origins, header)
 			}
 			asks.leave()
-			plain := s.request("OPTIONS", "/events", origin) // no preflight: nobody asks for a method
+			plain := s.request("OPTIONS", "/events", origin) // no preflight without a requested method
 			go plain.listen()
 			s.settle()
 			if response, _ := plain.response(s.T); response.StatusCode != 405 {
@@ -350,15 +284,15 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// TestSettings wants every bound.
+// TestSettings checks that every limit is required.
 func TestSettings(t *testing.T) {
 	for name, change := range map[string]func(*Settings){
-		"subscribers": func(s *Settings) { s.Subscribers = 0 },
-		"per token":   func(s *Settings) { s.SubscribersPerToken = 0 },
+		"subscribers": func(s *Settings) { s.MaxSubscribers = 0 },
+		"per token":   func(s *Settings) { s.MaxSubscribersPerToken = 0 },
 		"heartbeat":   func(s *Settings) { s.Heartbeat = 0 },
 		"deadline":    func(s *Settings) { s.WriteDeadline = 0 },
-		"life":        func(s *Settings) { s.Life = 0 },
-		"recheck":     func(s *Settings) { s.Recheck = -1 },
+		"life":        func(s *Settings) { s.MaxLifetime = 0 },
+		"recheck":     func(s *Settings) { s.RecheckInterval = -1 },
 		"replay":      func(s *Settings) { s.Replay.Age = 0 },
 	} {
 		set := settings(newTally())
@@ -369,37 +303,37 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestDropsAreCounted publishes what does not fit.
+// TestDropsAreCounted publishes frames that do not fit.
 func TestDropsAreCounted(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Replay.Bytes = 100 }, func(s *stand) {
-		s.hub.Publish(say(strings.Repeat("x", 200)))
-		s.hub.Publish(replay.Entry{Name: "a\nb"})
+		s.hub.store.Publish(say(strings.Repeat("x", 200)))
+		s.hub.store.Publish(replay.Entry{Name: "a\nb"})
 		s.counted("dropped too_large", 1)
 		s.counted("dropped bad_name", 1)
 	})
 }
 
-// TestUnboundedWrites has a middleware hide what bounds a write.
+// TestUnboundedWrites checks that a request is refused if a middleware hides the write deadline.
 func TestUnboundedWrites(t *testing.T) {
 	hub, err := New(settings(newTally()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &opaque{header: http.Header{}}
+	w := &plainWriter{header: http.Header{}}
 	hub.Handler().ServeHTTP(w, mustRequest(t, "/events"))
 	if w.status != 500 {
 		t.Errorf("status %d", w.status)
 	}
 }
 
-type opaque struct {
+type plainWriter struct {
 	header http.Header
 	status int
 }
 
-func (o *opaque) Header() http.Header         { return o.header }
-func (o *opaque) Write(p []byte) (int, error) { return len(p), nil }
-func (o *opaque) WriteHeader(status int)      { o.status = status }
+func (o *plainWriter) Header() http.Header         { return o.header }
+func (o *plainWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (o *plainWriter) WriteHeader(status int)      { o.status = status }
 
 func mustRequest(t *testing.T, path string) *http.Request {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
@@ -409,7 +343,7 @@ func mustRequest(t *testing.T, path string) *http.Request {
 	return r
 }
 
-// TestClosedLists wants every name once, and made for a label.
+// TestClosedLists checks that every name is unique and usable as a label value.
 func TestClosedLists(t *testing.T) {
 	lists := map[string][]string{}
 	for _, d := range Disconnects() {
@@ -418,10 +352,10 @@ func TestClosedLists(t *testing.T) {
 	for _, r := range Refusals() {
 		lists["refusals"] = append(lists["refusals"], string(r))
 	}
-	for _, a := range Answers() {
+	for _, a := range RefusalResponses() {
 		lists["answers"] = append(lists["answers"], string(a))
 	}
-	for _, o := range Outcomes() {
+	for _, o := range ResumeOutcomes() {
 		lists["outcomes"] = append(lists["outcomes"], string(o))
 	}
 	for _, d := range replay.Drops() {

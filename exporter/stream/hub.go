@@ -1,68 +1,74 @@
-// Package stream serves what the filter lets out to any number of subscribers, each of which sees every frame once and in order, or is told of the gap.
+// Package stream serves the filtered stream to any number of subscribers. Each subscriber receives
+// every frame once and in order, and is notified of every gap.
 package stream
 
 import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Settings say whom a Hub serves and how. All numbers and times must be positive.
+// Settings configure a Hub. All numbers and durations must be positive.
 type Settings struct {
-	Replay    replay.Settings                    // of the ring that a Hub has without a Store
-	Store     Store                              // nil: that ring
-	Authorize func(*http.Request) (Grant, error) // nil: everybody reads everything; an error is answered with 401, its text is not
-	Origins   []string                           // whose pages may read, exactly as browsers send them: "https://app.example.org"
-	Observer  Observer
+	Replay         replay.Settings                    // of the in-memory ring that is used without a Store
+	Store          Store                              // nil: an in-memory ring with the Replay settings
+	Authorize      func(*http.Request) (Grant, error) // nil: anyone may read everything; after an error the response is 401 without the error's text
+	AllowedOrigins []string                           // for CORS, exactly as browsers send them: "https://app.example.org"
+	Observer       Observer
 
-	// Decoder begins to read a stream of a source and its dialect again, for formats other than the native one; nil: there are none.
-	Decoder func(source, dialect string, answer bool) format.Decoder
+	// Decoder returns a decoder for a stream of a source and dialect; response reports whether the
+	// stream is the response to one run request. It is needed for formats other than the native
+	// one; nil disables them.
+	Decoder   func(source, dialect string, response bool) format.Decoder
+	Decodings *budget.Account // account that decoders are charged to; nil: unlimited
 
-	Subscribers         int
-	SubscribersPerToken int
+	MaxSubscribers         int
+	MaxSubscribersPerToken int
 
-	Heartbeat     time.Duration // of silence before a comment
-	WriteDeadline time.Duration // for one write
-	Life          time.Duration // of a connection at most; each ends between 80 and 100 % of it
-	Recheck       time.Duration // between two calls of a grant's Recheck
+	Heartbeat       time.Duration // a comment is sent after this time without a frame
+	WriteDeadline   time.Duration // of one write
+	MaxLifetime     time.Duration // of a connection; each ends after a random 80 to 100 % of it
+	RecheckInterval time.Duration // between two calls of Grant.Valid
 }
 
-// Grant is what a request may read, and for how long.
+// Grant says what a request may read, and for how long.
 type Grant struct {
-	Token    string      // an opaque name by which connections are limited; "": by the limit for all only
-	Sessions []string    // the only sessions that it may read; nil: all, and frames of no session
+	Token    string      // an opaque name for the per-token limit; "": only the total limit applies
+	Sessions []string    // the only sessions that may be read; nil: everything, including frames without a session
 	Expires  time.Time   // zero: never
-	Recheck  func() bool // says whether the grant still stands; nil: it does
+	Valid    func() bool // reports whether the grant is still valid; nil: always
 }
 
-// Hub hands published frames to its subscribers.
+// Hub serves the frames of a store to subscribers.
 type Hub struct {
-	settings Settings
-	store    Store
-	slots    *slots
-	evicted  atomic.Uint64
+	settings  Settings
+	store     Store
+	slots     *slots
+	decodings *format.Decodings
+	turns     chan struct{} // one element for each subscriber that selects or encodes frames
 
-	drain    sync.Once
-	grace    time.Duration // set before draining is closed
-	draining chan struct{}
-	empty    <-chan struct{}
+	drainOnce    sync.Once
+	grace        time.Duration // set before drainStarted is closed
+	drainStarted chan struct{}
+	drained      <-chan struct{}
 }
 
-// New makes a Hub without subscribers.
+// New returns a Hub without subscribers.
 func New(s Settings) (*Hub, error) {
-	if min(s.Subscribers, s.SubscribersPerToken) <= 0 || min(s.Heartbeat, s.WriteDeadline, s.Life, s.Recheck) <= 0 {
-		return nil, fmt.Errorf("stream: %d subscribers, %d a token, heartbeat %v, write deadline %v, life %v, recheck %v: each must be more than 0",
-			s.Subscribers, s.SubscribersPerToken, s.Heartbeat, s.WriteDeadline, s.Life, s.Recheck)
+	if min(s.MaxSubscribers, s.MaxSubscribersPerToken) <= 0 || min(s.Heartbeat, s.WriteDeadline, s.MaxLifetime, s.RecheckInterval) <= 0 {
+		return nil, fmt.Errorf("stream: %d subscribers, %d per token, heartbeat %v, write deadline %v, max lifetime %v, recheck interval %v: each must be more than 0",
+			s.MaxSubscribers, s.MaxSubscribersPerToken, s.Heartbeat, s.WriteDeadline, s.MaxLifetime, s.RecheckInterval)
 	}
 	if s.Store == nil {
 		var err error
-		if s.Store, err = NewMemory(s.Replay, s.Observer.Dropped); err != nil {
+		if s.Store, err = NewMemory(s.Replay, s.Observer.CountDropped); err != nil {
 			return nil, err
 		}
 	}
@@ -70,41 +76,47 @@ func New(s Settings) (*Hub, error) {
 		s.Authorize = func(*http.Request) (Grant, error) { return Grant{}, nil }
 	}
 	return &Hub{
-		settings: s, store: s.Store, draining: make(chan struct{}),
-		slots: newSlots(s.Subscribers, s.SubscribersPerToken, s.Observer.Subscribers),
+		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.Decodings), drainStarted: make(chan struct{}),
+		turns: newTurns(),
+		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }
 
-// Publish gives a frame to all who want it, now or when they come back. It waits for no subscriber.
-func (h *Hub) Publish(e replay.Entry) { h.store.Publish(e) }
+// newTurns returns turns for half of the processors. The others stay free for the agents' streams: thousands of subscribers may wake at a
+// frame.
+func newTurns() chan struct{} { return make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// Replay says what is held for those who come back.
-func (h *Hub) Replay() replay.Stats { return h.store.Stats() }
+// Store returns the store that the subscribers read.
+func (h *Hub) Store() Store { return h.store }
 
-// Evicted is how many decoders of subscribers to other formats than the native one were forgotten for room. The ring knows the
-// frames that they had read, mostly.
-func (h *Hub) Evicted() uint64 { return h.evicted.Load() }
+// ReplayStats returns what is buffered for resuming subscribers.
+func (h *Hub) ReplayStats() replay.Stats { return h.store.Stats() }
+
+// EvictedDecoders returns how often a subscriber to another format lost its decoder in the middle of
+// a stream. A new decoder rereads the earlier frames that the ring still holds.
+func (h *Hub) EvictedDecoders() uint64 { return h.decodings.Evicted() }
 
 // Handler serves /events and /events/{session}.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", h.serve)
 	mux.HandleFunc("GET /events/{session}", h.serve)
-	return CORS(h.settings.Origins, mux)
+	return CORS(h.settings.AllowedOrigins, mux)
 }
 
-// Drain lets nobody in any more, and sends away those who are here, spread over the grace time so that they do not all come
-// back at once. It returns when the last is gone, or with an error when the context is done before: what is published until
-// then is still sent. The context should leave a write deadline more than the grace time.
+// Drain refuses new subscribers and disconnects the current ones, spread over the grace period so
+// that they do not all reconnect at once. Frames published in the meantime are still sent. Drain
+// returns when the last subscriber is gone, or an error if the context is done first. The context
+// should last at least one write deadline longer than the grace period.
 func (h *Hub) Drain(ctx context.Context, grace time.Duration) error {
-	h.drain.Do(func() {
-		h.grace, h.empty = grace, h.slots.close()
-		close(h.draining)
+	h.drainOnce.Do(func() {
+		h.grace, h.drained = grace, h.slots.close()
+		close(h.drainStarted)
 	})
 	select {
-	case <-h.empty:
+	case <-h.drained:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("stream: %d subscribers did not leave in time: %w", h.slots.taken(), ctx.Err())
+		return fmt.Errorf("stream: %d subscribers were still connected: %w", h.slots.count(), ctx.Err())
 	}
 }

@@ -16,7 +16,7 @@ import (
 	gosse "github.com/tmaxmax/go-sse"
 )
 
-// flushes counts the messages that a library's server has sent: it flushes after each.
+// flushes counts the messages that a library's server has sent, which flushes after each one.
 type flushes struct {
 	http.ResponseWriter
 	n *atomic.Int64
@@ -27,27 +27,27 @@ func (f flushes) FlushError() error {
 	return http.NewResponseController(f.ResponseWriter).Flush()
 }
 
-// library sends frames by a well-known Go library with its own publish and subscribe.
+// library publishes frames with a well-known Go library.
 func library(b *testing.B, subscribers int) func(int) {
 	var sent atomic.Int64
 	provider := &gosse.Joe{}
 	events := &gosse.Server{Provider: provider, OnSession: func(w http.ResponseWriter, _ *http.Request) ([]string, bool) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, ":\n\n") // it has begun
+		_, _ = io.WriteString(w, ":\n\n") // the stream has begun
 		_ = http.NewResponseController(w).Flush()
 		return []string{gosse.DefaultTopic}, true
 	}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		events.ServeHTTP(flushes{w, &sent}, r)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of each subscriber who leaves, amid the figures
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it logs each subscriber that leaves, in the middle of the results
 	server.Start()
 	b.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
 	startSink(b, server.Listener.Addr().String(), subscribers)
-	// Before its subscribers leave: it writes to those who have left, and panics.
+	// Before the subscribers leave, because it panics when it writes to one that has left.
 	b.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(b.Context())) })
 	data, n := corpus(), 0
 	deliver := func(frames int) {
@@ -64,6 +64,6 @@ func library(b *testing.B, subscribers int) func(int) {
 			runtime.Gosched()
 		}
 	}
-	deliver(2) // its first message flushes twice, and so counts as two
+	deliver(2) // the first message is flushed twice and counts as two
 	return deliver
 }

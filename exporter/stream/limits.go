@@ -2,66 +2,67 @@ package stream
 
 import "sync"
 
-// slots are the places of subscribers.
+// slots counts subscribers and limits them in total and per token.
 type slots struct {
-	all, perToken int
-	observe       func(taken int)
+	max, maxPerToken int
+	observe          func(taken int)
 
-	mu      sync.Mutex
-	open    int
-	byToken map[string]int // none is 0, so it has at most open entries
-	closed  chan struct{}  // closed when the last is free after close; nil before
+	mu          sync.Mutex
+	inUse       int
+	byToken     map[string]int // entries with a count of 0 are deleted
+	allReleased chan struct{}  // nil until close is called; closed when the last slot has then been released
 }
 
 func newSlots(all, perToken int, observe func(int)) *slots {
-	return &slots{all: all, perToken: perToken, observe: observe, byToken: map[string]int{}}
+	return &slots{max: all, maxPerToken: perToken, observe: observe, byToken: map[string]int{}}
 }
 
-func (s *slots) take(token string) Refusal {
+func (s *slots) acquire(token string) Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed != nil:
+	case s.allReleased != nil:
 		return Draining
-	case s.open >= s.all:
-		return Full
-	case token != "" && s.byToken[token] >= s.perToken:
-		return TokenFull
+	case s.inUse >= s.max:
+		return SubscriberLimit
+	case token != "" && s.byToken[token] >= s.maxPerToken:
+		return TokenLimit
 	}
-	s.open++
+	s.inUse++
 	if token != "" {
 		s.byToken[token]++
 	}
-	s.observe(s.open)
+	s.observe(s.inUse)
 	return NotRefused
 }
 
-func (s *slots) free(token string) {
+func (s *slots) release(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open--
+	s.inUse--
 	if s.byToken[token]--; s.byToken[token] <= 0 {
 		delete(s.byToken, token)
 	}
-	s.observe(s.open)
-	if s.closed != nil && s.open == 0 {
-		close(s.closed)
+	s.observe(s.inUse)
+	if s.allReleased != nil && s.inUse == 0 {
+		close(s.allReleased)
 	}
 }
 
-// close gives no place any more. What it returns is closed when all are free. It is called once.
+// close refuses further subscribers and returns a channel that is closed once all slots are
+// released. It must be called only once.
 func (s *slots) close() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = make(chan struct{})
-	if s.open == 0 {
-		close(s.closed)
+	s.allReleased = make(chan struct{})
+	if s.inUse == 0 {
+		close(s.allReleased)
 	}
-	return s.closed
+	return s.allReleased
 }
 
-func (s *slots) taken() int {
+func (s *slots) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open
+	return s.inUse
 }

@@ -20,15 +20,15 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestManySubscribers connects 5,000 over the loopback network, half of them to single sessions. All get their frames to the
-// byte, some leave, the others are sent away, and nothing stays behind.
+// TestManySubscribers connects 5,000 subscribers over the loopback network, half of them to single sessions. All get the exact
+// bytes of their frames, some leave, the others are disconnected, and nothing is left over.
 func TestManySubscribers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("5,000 subscribers take some seconds")
 	}
 	subscribers := 5000
 	if raceDetector {
-		subscribers = 1000 // it knows 8,128 goroutines
+		subscribers = 1000 // the race detector supports 8,128 goroutines
 	}
 	needFiles(t, uint64(2*subscribers+200))
 	before := goleak.IgnoreCurrent()
@@ -89,7 +89,7 @@ func testManySubscribers(t *testing.T, subscribers int) {
 	}
 	seen.until(func() bool { return opened.Load() == int64(subscribers) })
 	for _, e := range entries {
-		hub.Publish(e)
+		hub.store.Publish(e)
 	}
 	seen.until(func() bool { return complete.Load() == int64(subscribers) })
 	if err := hub.Drain(context.Background(), time.Second); err != nil {
@@ -98,11 +98,11 @@ func testManySubscribers(t *testing.T, subscribers int) {
 	all.Wait()
 	gone := seen.count("disconnected shutdown") + seen.count("disconnected client_left")
 	if gone != subscribers || seen.count("disconnected shutdown") < subscribers/2 || seen.subscribers.Load() != 0 {
-		t.Errorf("%d of %d are gone: %v", gone, subscribers, seen.events)
+		t.Errorf("%d of %d were disconnected: %v", gone, subscribers, seen.events)
 	}
 }
 
-// readExactly skips the headers, says so, and compares what comes.
+// readExactly skips the headers, calls begun, and compares the rest.
 func readExactly(conn net.Conn, want []byte, begun func()) error {
 	buf, inBody := make([]byte, 0, 4096), false
 	for len(want) > 0 {
@@ -130,7 +130,7 @@ func readExactly(conn net.Conn, want []byte, begun func()) error {
 func needFiles(t testing.TB, n uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || uint64(limit.Cur) >= n {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= n {
 		return
 	}
 	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {

@@ -2,79 +2,79 @@ package stream
 
 import "github.com/delegraph/delegraph/exporter/stream/replay"
 
-// Observer is told what happens. Its methods are called by many goroutines at once and do not block.
+// Observer receives the events of a Hub. Its methods are called concurrently and must not block.
 type Observer interface {
-	Subscribers(n int)       // how many are connected now; calls are in order
-	Sent(frames int)         // to one subscriber
-	Dropped(replay.Drop)     // one frame, before it was published
-	Disconnected(Disconnect) // one subscriber
-	Refused(Refusal, Answer) // one request for a stream
-	Resumed(Outcome)         // one subscriber that came with an id
+	SetSubscribers(n int)                  // the current number; calls are in order
+	CountSent(frames int)                  // frames written to one subscriber
+	CountDropped(replay.Drop)              // one frame was dropped instead of published
+	CountDisconnect(Disconnect)            // one subscriber was disconnected
+	CountRefusal(Refusal, RefusalResponse) // one request was refused
+	CountResume(ResumeOutcome)             // one subscriber connected with a Last-Event-ID
 }
 
-// Disconnect says why a subscriber's stream ended.
+// Disconnect says why a subscriber was disconnected. The values are label values of a metric.
 type Disconnect string
 
-// The closed set of disconnects.
+// The possible disconnects.
 const (
-	ClientLeft   Disconnect = "client_left"
-	FellOff      Disconnect = "fell_off"      // it read too slowly: its next frame is no longer held
-	WriteTimeout Disconnect = "write_timeout" // it took nothing for as long as a write may last
-	LifeOver     Disconnect = "life_over"     // it was connected as long as one may be
-	Expired      Disconnect = "expired"       // its grant ended
-	Revoked      Disconnect = "revoked"       // its grant was taken back
-	Shutdown     Disconnect = "shutdown"
-	Restarted    Disconnect = "restarted" // the store began anew: its ids are others
+	ClientLeft       Disconnect = "client_left"
+	TooSlow          Disconnect = "fell_off"      // the next frame was evicted before it was read
+	WriteTimeout     Disconnect = "write_timeout" // the client accepted no data within the write deadline
+	LifetimeExceeded Disconnect = "life_over"     // the connection reached its maximum lifetime
+	GrantExpired     Disconnect = "expired"
+	GrantRevoked     Disconnect = "revoked"
+	Shutdown         Disconnect = "shutdown"
+	StoreRestarted   Disconnect = "restarted" // the store was recreated, which changes all ids
 )
 
 // Disconnects lists every disconnect.
 func Disconnects() []Disconnect {
-	return []Disconnect{ClientLeft, FellOff, WriteTimeout, LifeOver, Expired, Revoked, Shutdown, Restarted}
+	return []Disconnect{ClientLeft, TooSlow, WriteTimeout, LifetimeExceeded, GrantExpired, GrantRevoked, Shutdown, StoreRestarted}
 }
 
-// Refusal says why a request was given no stream.
+// Refusal says why a request was refused a stream. The values are label values of a metric.
 type Refusal string
 
-// The closed set of refusals.
+// The possible refusals.
 const (
-	NotRefused   Refusal = ""
-	Unauthorized Refusal = "unauthorized"
-	Full         Refusal = "full"       // as many subscribers as there may be
-	TokenFull    Refusal = "token_full" // as many of this token as there may be
-	Draining     Refusal = "draining"
-	Unavailable  Refusal = "unavailable" // the store has not been reached yet
-	FeedsFull    Refusal = "feeds_full"  // as many feeds out of the store as there may be
+	NotRefused      Refusal = ""
+	Unauthorized    Refusal = "unauthorized"
+	SubscriberLimit Refusal = "full"
+	TokenLimit      Refusal = "token_full"
+	Draining        Refusal = "draining"
+	Unavailable     Refusal = "unavailable" // the store has not been reached yet
+	FeedLimit       Refusal = "feeds_full"
 )
 
 // Refusals lists every refusal.
 func Refusals() []Refusal {
-	return []Refusal{Unauthorized, Full, TokenFull, Draining, Unavailable, FeedsFull}
+	return []Refusal{Unauthorized, SubscriberLimit, TokenLimit, Draining, Unavailable, FeedLimit}
 }
 
-// Answer is the form of a refusal.
-type Answer string
+// RefusalResponse says how a request was refused.
+type RefusalResponse string
 
-// The closed set of answers.
+// The possible responses.
 const (
-	AnswerStatus Answer = "status" // an error status, with Retry-After where it may help
-	AnswerRetry  Answer = "retry"  // an empty stream that says when to come back: after an error status a browser never would
+	StatusResponse RefusalResponse = "status" // an error status, with Retry-After if a retry may help
+	RetryResponse  RefusalResponse = "retry"  // an empty stream with a retry time: browsers do not reconnect after an error status
 )
 
-// Answers lists every answer.
-func Answers() []Answer { return []Answer{AnswerStatus, AnswerRetry} }
+// RefusalResponses lists every response.
+func RefusalResponses() []RefusalResponse { return []RefusalResponse{StatusResponse, RetryResponse} }
 
-// Outcome says what became of a resume: Continued, or the reason of the gap.
-type Outcome string
+// ResumeOutcome is the result of a resume: ResumeContinued, or the reason for the gap.
+type ResumeOutcome string
 
-// Continued says that the stream went on exactly behind the id.
-const Continued Outcome = "continued"
+// ResumeContinued means that the stream continued right after the requested id.
+const ResumeContinued ResumeOutcome = "continued"
 
-// Outcomes lists every outcome.
-func Outcomes() []Outcome {
-	all := []Outcome{Continued}
-	for _, reason := range replay.Reasons() {
-		if reason != replay.Lost { // which is no matter of the id
-			all = append(all, Outcome(reason))
+// ResumeOutcomes lists every outcome.
+func ResumeOutcomes() []ResumeOutcome {
+	all := []ResumeOutcome{ResumeContinued}
+	for _, reason := range replay.GapReasons() {
+		if reason != replay.GapLost { // GapLost does not depend on the requested id
+			all = append(all, ResumeOutcome(reason))
 		}
 	}
 	return all

@@ -14,31 +14,31 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// world is the stream as simple as it can be: what was published since the last restart.
+// world is a simple model of the stream: everything published since the last restart.
 type world struct {
 	*stand
 	random  *rand.Rand
 	set     replay.Settings
 	entries []replay.Entry
 	at      []time.Time
-	oldest  int // the sequence of the oldest that is held
+	oldest  int // the oldest sequence that is still held
 	starts  int
 }
 
-// visitor is somebody who comes back again and again with the id that it had last.
+// visitor is a client that reconnects again and again with its last id.
 type visitor struct {
 	path, token string
 	wants       func(replay.Entry) bool
 
-	c     *client // nil between two connections
-	read  string  // of this connection
-	after int     // the sequence behind which this connection begins
-	gap   string  // the frame that must come first, or ""
-	last  string  // the id to come back with
+	c     *client // nil while disconnected
+	read  string  // everything read on this connection
+	after int     // the sequence after which this connection begins
+	gap   string  // the gap frame that must come first, or ""
+	last  string  // the id to resume with
 }
 
 // TestProperty publishes, subscribes, cuts connections anywhere, resumes, evicts, expires and restarts in random order. Every
-// connection sees every frame that it wants behind the place where it was cut, or a gap frame first and then what there is.
+// connection gets each frame that it selects after the place where it was cut, or a gap frame first and then the remaining ones.
 func TestProperty(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -84,7 +84,7 @@ func (w *world) restart(t *testing.T) {
 			Frames: 1 + w.random.IntN(30), Bytes: 1 << 20, Age: time.Duration(1+w.random.IntN(100)) * time.Second,
 			Epoch: fmt.Sprintf("epoch%d", w.starts),
 		}
-		set.Life = 10 * time.Minute
+		set.MaxLifetime = 10 * time.Minute
 		set.Authorize = func(r *http.Request) (Grant, error) {
 			if token := r.Header.Get("Authorization"); token != "" {
 				return Grant{Sessions: []string{token}}, nil
@@ -102,7 +102,7 @@ func (w *world) step(v *visitor, visitors []*visitor) {
 		w.publish(1 + w.random.IntN(3))
 		w.settle()
 	case op < 45:
-		w.publish(1 + w.random.IntN(2*w.set.Frames)) // nobody reads meanwhile: some fall off
+		w.publish(1 + w.random.IntN(2*w.set.Frames)) // nobody reads meanwhile, so some subscribers fall behind
 		w.settle()
 	case op < 75 && v.c == nil:
 		w.connect(v)
@@ -112,7 +112,7 @@ func (w *world) step(v *visitor, visitors []*visitor) {
 		time.Sleep(time.Duration(w.random.IntN(60)) * time.Second)
 		w.settle()
 	case op == 98:
-		time.Sleep(10 * time.Minute) // a connection's life
+		time.Sleep(10 * time.Minute) // the longest life of a connection
 		w.settle()
 	default:
 		for _, v := range visitors {
@@ -130,7 +130,7 @@ func (w *world) publish(n int) {
 			Source: []string{"a", "b"}[w.random.IntN(2)], Run: []string{"r1", "r2"}[w.random.IntN(2)], Session: []string{"c1", "c2", ""}[w.random.IntN(3)],
 			Kinds: replay.KindsOf(event.Kind(w.random.IntN(3))), Data: fmt.Append(nil, "frame ", len(w.entries)+1),
 		}
-		w.hub.Publish(e)
+		w.hub.store.Publish(e)
 		w.entries, w.at = append(w.entries, e), append(w.at, time.Now())
 		w.oldest = max(w.oldest, len(w.entries)+1-w.set.Frames)
 	}
@@ -138,7 +138,7 @@ func (w *world) publish(n int) {
 
 func (w *world) id(sequence int) string { return fmt.Sprintf("%s-%d", w.set.Epoch, sequence) }
 
-// readable is the oldest sequence that somebody who comes now can have.
+// readable returns the oldest sequence that a new connection can get.
 func (w *world) readable() int {
 	n := w.oldest
 	for n <= len(w.entries) && time.Since(w.at[n-1]) >= w.set.Age {
@@ -171,11 +171,11 @@ func (w *world) connect(v *visitor) {
 func (w *world) expectResume(v *visitor) {
 	readable := w.readable()
 	var sequence int
-	reason := replay.Restarted
+	reason := replay.GapRestarted
 	if _, err := fmt.Sscanf(v.last, w.set.Epoch+"-%d", &sequence); err == nil {
 		reason = ""
 		if sequence+1 < readable {
-			reason = replay.Evicted
+			reason = replay.GapEvicted
 		}
 	}
 	if v.after = sequence; reason == "" {
@@ -189,7 +189,7 @@ func (w *world) expectResume(v *visitor) {
 	v.gap = fmt.Sprintf(`%s delegraph.gap {"reason":"%s","requested":"%s","oldest":%s,"head":"%s"}`, w.id(v.after), reason, v.last, oldest, w.id(len(w.entries)))
 }
 
-// check holds all that a connection got against all that it should have got.
+// check compares what a connection got with what it should have got.
 func (w *world) check(v *visitor) {
 	if v.c == nil {
 		return
@@ -203,13 +203,13 @@ func (w *world) check(v *visitor) {
 	}
 }
 
-// cut ends a connection after any byte of it.
+// cut ends a connection after a random byte.
 func (w *world) cut(v *visitor) {
 	v.c.leave()
 	v.c = nil
 	frames, last := received(w.T, v.read[:w.random.IntN(len(v.read)+1)])
 	w.compare(v, frames, false)
-	if last != "" { // else the client does not know that it was connected
+	if last != "" { // otherwise the client does not know that it was connected
 		v.last = last
 	}
 }

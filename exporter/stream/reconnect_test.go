@@ -21,14 +21,14 @@ import (
 
 var reconnects = flag.Int("reconnects", 2000, "how many connections TestReconnects cuts")
 
-// TestReconnects cuts real connections after any number of bytes, while frames are published as fast as the slowest reader
-// can take them: nothing is lost, and nothing comes twice.
+// TestReconnects cuts real connections at random bytes while frames are published as fast as the slowest reader can take them,
+// and checks that no frame is lost or repeated.
 func TestReconnects(t *testing.T) {
 	const readers, sessions, ahead = 8, 4, 20_000
 	seen := newTally()
 	set := settings(seen)
 	set.Replay.Frames, set.Replay.Epoch, set.Heartbeat = 2*ahead, "e", time.Hour
-	set.WriteDeadline = time.Minute // a loaded machine is no reader that blocks
+	set.WriteDeadline = time.Minute // so that a reader on a loaded machine does not count as blocked
 	hub, err := New(set)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestReconnects(t *testing.T) {
 		}
 		for range 100 {
 			n++
-			hub.Publish(replay.Entry{Session: fmt.Sprintf("c%d", n%sessions), Data: fmt.Append(nil, n, strings.Repeat(" ", int(n%200)))})
+			hub.store.Publish(replay.Entry{Session: fmt.Sprintf("c%d", n%sessions), Data: fmt.Append(nil, n, strings.Repeat(" ", int(n%200)))})
 		}
 	}
 	all.Wait()
@@ -91,13 +91,13 @@ func TestReconnects(t *testing.T) {
 
 type reconnector struct {
 	path   string
-	step   int64 // between two of its frames
+	step   int64 // the distance between two of its frames
 	random *rand.Rand
 
-	last     string // the id to come back with
+	last     string // the id to resume with
 	next     int64  // the number of the next frame
 	frames   int64
-	at       atomic.Int64 // what the publisher may know of it; negative when it has finished
+	at       atomic.Int64 // a copy of next for the publisher; negative when the reader has finished
 	progress chan struct{}
 }
 
@@ -133,7 +133,7 @@ func (r *reconnector) connect(address string) error {
 	answer := bufio.NewReader(io.LimitReader(conn, r.random.Int64N(30_000)))
 	for line := ""; line != "\r\n"; {
 		if line, err = answer.ReadString('\n'); err != nil {
-			return nil // cut in the headers
+			return nil // cut within the headers
 		}
 	}
 	frames := sse.NewReader(answer, 0)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// sendBuffer is what the kernel may hold for a subscriber that does not read: by itself it would take megabytes for each.
+// sendBuffer limits what the kernel holds for a subscriber that does not read. The default is megabytes for each.
 const sendBuffer = 64 << 10
 
-// limited is a server with the send buffer that package access gives its own.
-func limited(handler http.Handler) *http.Server {
+// newBoundedServer returns a server with the same send buffer as package access sets.
+func newBoundedServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
@@ -19,7 +19,7 @@ func limited(handler http.Handler) *http.Server {
 				c = wrapped.NetConn()
 			}
 			if tcp, ok := c.(*net.TCPConn); ok {
-				_ = tcp.SetWriteBuffer(sendBuffer) // without it a subscriber costs more, and is served all the same
+				_ = tcp.SetWriteBuffer(sendBuffer) // if this fails, a subscriber only costs more memory
 			}
 			return ctx
 		},

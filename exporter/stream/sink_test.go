@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// sink is a process of subscribers that read and throw away, so that what they cost is not measured. It ends with its input.
+// sink runs a process of subscribers that read and discard everything, so that their cost is not measured. It ends with its
+// standard input.
 func sink(address string, n int) error {
 	conns := make([]net.Conn, n)
 	for i := range conns {
@@ -41,7 +42,7 @@ func sink(address string, n int) error {
 		}
 		conns[i] = conn
 	}
-	for _, conn := range conns { // the first byte says that the stream has begun
+	for _, conn := range conns { // the first byte shows that the stream has begun
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			return err
 		}
@@ -53,24 +54,24 @@ func sink(address string, n int) error {
 	}
 	_, err := io.Copy(io.Discard, os.Stdin)
 	for _, conn := range conns {
-		_ = conn.(*net.TCPConn).SetLinger(0) // no port is left waiting
+		_ = conn.(*net.TCPConn).SetLinger(0) // so that no port is left in TIME_WAIT
 		_ = conn.Close()
 	}
 	readers.Wait()
 	return err
 }
 
-// dial spreads clients over the loopback network: one address has ports for 28,000.
+// dial spreads clients over the loopback network, because one address has ports for only 28,000.
 func dial(address string, i int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%100))}}
 	conn, err := dialer.Dial("tcp4", address)
-	if err != nil { // only Linux has the whole network
+	if err != nil { // only Linux has the whole loopback network
 		conn, err = net.Dial("tcp4", address)
 	}
 	return conn, err
 }
 
-// startSink connects n subscribers of another process, and returns when the streams of all have begun.
+// startSink connects n subscribers in another process and returns when all streams have begun.
 func startSink(b *testing.B, address string, n int) {
 	b.Helper()
 	child := subprocess.Command(os.Args[0], address)

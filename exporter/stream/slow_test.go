@@ -17,8 +17,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestSlowReaders has one subscriber that stops and one that reads a few bytes at a time beside others, in time that stands
-// still while anybody works: every publish and every frame to the others comes at its moment exactly.
+// TestSlowReaders connects a subscriber that stops reading and one that reads a few bytes at a time, next to others. The fake
+// clock stands still while anything runs, so every publish and every frame to the others must happen at its exact time.
 func TestSlowReaders(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = time.Hour }, func(s *stand) {
 		var others []*client
@@ -34,7 +34,7 @@ func TestSlowReaders(t *testing.T) {
 		}
 		start := time.Now()
 		for i := 1; i <= 1000; i++ {
-			s.hub.Publish(say(strings.Repeat("x", 500)))
+			s.hub.store.Publish(say(strings.Repeat("x", 500)))
 			s.settle()
 			for _, c := range others {
 				if want := fmt.Sprintf("id: e-%d\ndata: %s\n\n", i, strings.Repeat("x", 500)); c.take() != want {
@@ -61,15 +61,15 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// TestSlowReaderOfALargeFrame has a subscriber take a frame that lasts far longer than the write deadline: it gets it, once.
+// TestSlowReaderOfALargeFrame checks that a subscriber that takes far longer for a frame than the write deadline gets it, once.
 func TestSlowReaderOfALargeFrame(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = 5 * time.Second }, func(s *stand) {
 		slow := s.request("GET", "/events")
 		go slow.sip(4<<10, 500*time.Millisecond)
 		s.settle()
-		large := strings.Repeat("x", 400<<10) // 50 seconds
-		s.hub.Publish(say(large))
-		s.hub.Publish(say("and then"))
+		large := strings.Repeat("x", 400<<10) // takes 50 seconds
+		s.hub.store.Publish(say(large))
+		s.hub.store.Publish(say("and then"))
 		time.Sleep(2 * time.Minute)
 		s.settle()
 		if got := slow.take(); slow.ended() || !strings.Contains(got, "data: "+large+"\n\n") || !strings.Contains(got, "data: and then\n\n") {
@@ -79,7 +79,7 @@ func TestSlowReaderOfALargeFrame(t *testing.T) {
 	})
 }
 
-// sip reads n bytes at most, pauses, and so on.
+// sip reads at most n bytes, pauses, and repeats.
 func (c *client) sip(n int, pause time.Duration) {
 	buf := make([]byte, n)
 	for {
@@ -97,7 +97,7 @@ func (c *client) sip(n int, pause time.Duration) {
 	}
 }
 
-// TestStoppedReader has a real socket that nobody reads: little is sent before it is noticed, and it is cut.
+// TestStoppedReader checks that a subscriber with a real socket that it does not read is disconnected after little was sent.
 func TestStoppedReader(t *testing.T) {
 	seen := newTally()
 	set := settings(seen)
@@ -114,22 +114,22 @@ func TestStoppedReader(t *testing.T) {
 	if _, err := io.WriteString(conn, "GET /events HTTP/1.1\r\nHost: stream\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream has begun
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // until the stream has begun
 		t.Fatal(err)
 	}
 	const size = 10_000
-	for range 800 { // less than the ring holds
-		hub.Publish(replay.Entry{Data: bytes.Repeat([]byte("x"), size)})
+	for range 800 { // fewer than the ring holds
+		hub.store.Publish(replay.Entry{Data: bytes.Repeat([]byte("x"), size)})
 	}
 	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
 	if sent := seen.sent.Load() * size; sent > 3<<20 {
-		t.Errorf("%d bytes were sent to nobody", sent)
+		t.Errorf("%d bytes were sent to a reader that had stopped", sent)
 	} else {
 		t.Logf("%d bytes were sent before it was noticed", sent)
 	}
 }
 
-// TestHTTP2 serves over TLS, where a stream is one of many on a connection.
+// TestHTTP2 serves over TLS, where a stream shares its connection with others.
 func TestHTTP2(t *testing.T) {
 	seen := newTally()
 	set := settings(seen)
@@ -139,7 +139,7 @@ func TestHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = limited(hub.Handler())
+	server.Config = newBoundedServer(hub.Handler())
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
@@ -153,32 +153,32 @@ func TestHTTP2(t *testing.T) {
 		t.Errorf("%s, %v", response.Proto, response.Header)
 	}
 	lines := bufio.NewReader(response.Body)
-	hub.Publish(say("here"))
+	hub.store.Publish(say("here"))
 	for _, want := range []string{"id: e-0\n", ": open\n", "\n", "id: e-1\n", "data: here\n", "\n"} {
 		if line, err := lines.ReadString('\n'); line != want {
 			t.Fatalf("got %q, %v, want %q", line, err, want)
 		}
 	}
-	for range 100 { // more than its window takes
-		hub.Publish(replay.Entry{Data: make([]byte, 100_000)})
+	for range 100 { // more than its flow-control window
+		hub.store.Publish(replay.Entry{Data: make([]byte, 100_000)})
 	}
 	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
 }
 
-// TestRevokedSlowReader takes a grant back within a frame that a subscriber takes in small sips: it gets no more than a piece after
-// the next recheck, and not the rest of the frame.
+// TestRevokedSlowReader revokes a grant while a subscriber slowly reads a large frame: it gets at most one more piece after the
+// next recheck, and not the rest of the frame.
 func TestRevokedSlowReader(t *testing.T) {
 	var revoked atomic.Bool
 	bubble(t, func(set *Settings) {
-		set.Recheck = 5 * time.Second
+		set.RecheckInterval = 5 * time.Second
 		set.Authorize = func(*http.Request) (Grant, error) {
-			return Grant{Recheck: func() bool { return !revoked.Load() }}, nil
+			return Grant{Valid: func() bool { return !revoked.Load() }}, nil
 		}
 	}, func(s *stand) {
 		slow := s.request("GET", "/events")
-		go slow.sip(4<<10, time.Second) // a piece takes four
+		go slow.sip(4<<10, time.Second) // a piece takes four seconds
 		s.settle()
-		s.hub.Publish(say(strings.Repeat("x", 400<<10))) // 100 seconds
+		s.hub.store.Publish(say(strings.Repeat("x", 400<<10))) // takes 100 seconds
 		time.Sleep(20 * time.Second)
 		revoked.Store(true)
 		time.Sleep((5 + 4) * time.Second)

@@ -18,7 +18,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// stand is a hub behind a real HTTP server on a network in memory, so that synctest owns all of its time.
+// stand is a hub behind a real HTTP server on an in-memory network, so that synctest controls its clock.
 type stand struct {
 	*testing.T
 	hub    *Hub
@@ -41,7 +41,7 @@ func newStand(t *testing.T, change func(*Settings)) *stand {
 	if s.hub, err = New(set); err != nil {
 		t.Fatal(err)
 	}
-	s.server = limited(s.hub.Handler())
+	s.server = newBoundedServer(s.hub.Handler())
 	go func() { defer close(s.served); _ = s.server.Serve(s) }()
 	return s
 }
@@ -64,17 +64,17 @@ func (s *stand) Accept() (net.Conn, error) {
 func (s *stand) Close() error   { close(s.down); return nil }
 func (s *stand) Addr() net.Addr { return &net.TCPAddr{} }
 
-// client is a subscriber that keeps what it read.
+// client is a subscriber that keeps what it has read.
 type client struct {
 	conn net.Conn
-	at   time.Time // the time of its connection
+	at   time.Time // when it connected
 
 	mu   sync.Mutex
 	read bytes.Buffer
 	gone time.Time // when the stream ended
 }
 
-// request sends a request, with header lines, and reads nothing.
+// request sends a request with header lines and reads nothing.
 func (s *stand) request(method, path string, header ...string) *client {
 	s.Helper()
 	ours, theirs := net.Pipe()
@@ -86,7 +86,7 @@ func (s *stand) request(method, path string, header ...string) *client {
 	return &client{conn: ours, at: time.Now()}
 }
 
-// get subscribes, and reads all that comes.
+// get subscribes and reads everything that comes.
 func (s *stand) get(path string, header ...string) *client {
 	s.Helper()
 	c := s.request("GET", path, header...)
@@ -123,14 +123,14 @@ func (c *client) ended() bool {
 	return !c.gone.IsZero()
 }
 
-// lived is how long a connection was open that has ended.
+// lived returns how long a connection that has ended was open.
 func (c *client) lived() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gone.Sub(c.at)
 }
 
-// take returns the body that came since the last take.
+// take returns the part of the body that came since the last call.
 func (c *client) take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *client) take() string {
 	return body
 }
 
-// response parses all that came.
+// response parses everything that came.
 func (c *client) response(t *testing.T) (*http.Response, string) {
 	t.Helper()
 	c.mu.Lock()
@@ -158,7 +158,7 @@ func (c *client) response(t *testing.T) (*http.Response, string) {
 	return response, string(body)
 }
 
-// received is what a conforming client makes of a stream: its frames as "id type data", and the id to come back with.
+// received parses a stream as a conforming client does, and returns its frames as "id type data" and the id to resume with.
 func received(t testing.TB, stream string) (frames []string, lastEventID string) {
 	t.Helper()
 	r := sse.NewReader(strings.NewReader(stream), 0)
@@ -173,7 +173,7 @@ func received(t testing.TB, stream string) (frames []string, lastEventID string)
 
 func say(text string) replay.Entry { return replay.Entry{Data: []byte(text)} }
 
-// bubble runs a test in time of its own.
+// bubble runs a test with a fake clock.
 func bubble(t *testing.T, change func(*Settings), test func(*stand)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,13 +190,13 @@ func (s *stand) counted(what string, want int) {
 	}
 }
 
-// head is the id of the newest frame.
+// head returns the id of the newest frame.
 func (s *stand) head() string {
-	ring := s.hub.store.(*memory).ring
+	ring := s.hub.store.(*memoryStore).ring
 	return ring.ID(ring.Head())
 }
 
-// settle waits until everybody waits.
+// settle waits until all goroutines are blocked.
 func (s *stand) settle() { synctest.Wait() }
 
 // tally is an Observer that counts.
@@ -209,12 +209,14 @@ type tally struct {
 
 func newTally() *tally { return &tally{events: map[string]int{}, changed: make(chan struct{})} }
 
-func (t *tally) Subscribers(n int)           { t.subscribers.Store(int64(n)); t.note("") }
-func (t *tally) Sent(frames int)             { t.sent.Add(int64(frames)) }
-func (t *tally) Dropped(d replay.Drop)       { t.note("dropped " + string(d)) }
-func (t *tally) Disconnected(d Disconnect)   { t.note("disconnected " + string(d)) }
-func (t *tally) Refused(r Refusal, a Answer) { t.note("refused " + string(r) + " " + string(a)) }
-func (t *tally) Resumed(o Outcome)           { t.note("resumed " + string(o)) }
+func (t *tally) SetSubscribers(n int)         { t.subscribers.Store(int64(n)); t.note("") }
+func (t *tally) CountSent(frames int)         { t.sent.Add(int64(frames)) }
+func (t *tally) CountDropped(d replay.Drop)   { t.note("dropped " + string(d)) }
+func (t *tally) CountDisconnect(d Disconnect) { t.note("disconnected " + string(d)) }
+func (t *tally) CountRefusal(r Refusal, a RefusalResponse) {
+	t.note("refused " + string(r) + " " + string(a))
+}
+func (t *tally) CountResume(o ResumeOutcome) { t.note("resumed " + string(o)) }
 
 func (t *tally) note(what string) {
 	t.mu.Lock()
@@ -232,7 +234,7 @@ func (t *tally) count(what string) int {
 	return t.events[what]
 }
 
-// until waits for a condition that a noted event makes true.
+// until waits until an event makes the condition true.
 func (t *tally) until(condition func() bool) {
 	for {
 		t.mu.Lock()
@@ -247,21 +249,21 @@ func (t *tally) until(condition func() bool) {
 
 func settings(observer Observer) Settings {
 	return Settings{
-		Replay:      replay.Settings{Frames: 10_000, Bytes: 64 << 20, Age: 5 * time.Minute},
-		Observer:    observer,
-		Subscribers: 10_000, SubscribersPerToken: 10,
-		Heartbeat: 15 * time.Second, WriteDeadline: 5 * time.Second, Life: time.Hour, Recheck: time.Minute,
+		Replay:         replay.Settings{Frames: 10_000, Bytes: 64 << 20, Age: 5 * time.Minute},
+		Observer:       observer,
+		MaxSubscribers: 10_000, MaxSubscribersPerToken: 10,
+		Heartbeat: 15 * time.Second, WriteDeadline: 5 * time.Second, MaxLifetime: time.Hour, RecheckInterval: time.Minute,
 	}
 }
 
-// serve runs a hub's server until the test ends, and returns its address.
+// serve serves a hub until the test ends, and returns the address.
 func serve(t testing.TB, hub *Hub) string {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := limited(hub.Handler())
+	server := newBoundedServer(hub.Handler())
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -7,54 +7,55 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Store keeps what is published, and says where a reader begins to read it. Reading itself is always the same: by a cursor in a ring.
-// Its methods may be called at once.
+// Store holds published entries and says where a reader starts. Readers always read from a ring,
+// with a cursor. Its methods may be called concurrently.
 type Store interface {
-	// Publish takes an entry for those who read now and for those who come back. It waits for nobody, and keeps nothing of the entry
-	// but copies.
+	// Publish stores an entry for current and resuming readers. It does not block, and copies what
+	// it keeps.
 	Publish(replay.Entry)
 
-	// Attach finds the place of a reader: behind the id that it had last, or at the end where it had none. It may wait until the
-	// context is done.
-	Attach(ctx context.Context, q replay.Query, lastEventID string) (Place, Refusal)
+	// Attach returns the position of a reader: after lastEventID, or at the end if that is empty.
+	// It may block until the context is done.
+	Attach(ctx context.Context, q replay.Query, lastEventID string) (Attachment, Refusal)
 
-	// Stats says what is held here.
+	// Stats returns statistics of the entries that this process holds.
 	Stats() replay.Stats
 }
 
-// Place is where a reader begins.
-type Place struct {
+// Attachment is the position at which a reader starts.
+type Attachment struct {
 	Ring    *replay.Ring
 	Cursor  replay.Cursor
-	Gap     *replay.Gap         // what the reader is told first; nil where it misses nothing
-	Over    <-chan struct{}     // closed when nothing comes into this ring any more; nil: never
-	Read    func(replay.Cursor) // told how far the reader has read; nil where nobody asks
-	Release func()              // called when the reader has left
+	Gap     *replay.Gap         // sent to the reader first; nil if it misses nothing
+	Done    <-chan struct{}     // closed once nothing is added to the ring any more; nil: never
+	OnRead  func(replay.Cursor) // called with the reader's progress; may be nil
+	Release func()              // must be called when the reader is done
 }
 
-// memory is the Store of one process: one ring for all.
-type memory struct {
+// memoryStore is the Store of one process: a single ring.
+type memoryStore struct {
 	ring    *replay.Ring
 	dropped func(replay.Drop)
 }
 
-// NewMemory makes a Store of one ring. What it cannot publish, it tells of.
+// NewMemory returns a Store with a single ring in memory. It calls dropped for each entry that
+// cannot be published.
 func NewMemory(s replay.Settings, dropped func(replay.Drop)) (Store, error) {
 	ring, err := replay.New(s)
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
-	return &memory{ring: ring, dropped: dropped}, nil
+	return &memoryStore{ring: ring, dropped: dropped}, nil
 }
 
-func (m *memory) Publish(e replay.Entry) {
+func (m *memoryStore) Publish(e replay.Entry) {
 	if drop := m.ring.Publish(e); drop != replay.NotDropped {
 		m.dropped(drop)
 	}
 }
 
-func (m *memory) Attach(_ context.Context, _ replay.Query, lastEventID string) (Place, Refusal) {
-	place := Place{Ring: m.ring, Release: func() {}}
+func (m *memoryStore) Attach(_ context.Context, _ replay.Query, lastEventID string) (Attachment, Refusal) {
+	place := Attachment{Ring: m.ring, Release: func() {}}
 	if lastEventID == "" {
 		place.Cursor = m.ring.Head()
 	} else {
@@ -63,4 +64,4 @@ func (m *memory) Attach(_ context.Context, _ replay.Query, lastEventID string) (
 	return place, NotRefused
 }
 
-func (m *memory) Stats() replay.Stats { return m.ring.Stats() }
+func (m *memoryStore) Stats() replay.Stats { return m.ring.Stats() }

@@ -13,7 +13,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// subscriber is one connection: a place in the ring, and what it may see from there. It is its request's goroutine.
+// subscriber is one connection: a position in the ring and a selection. Only its request's
+// goroutine uses it.
 type subscriber struct {
 	hub       *Hub
 	grant     Grant
@@ -22,45 +23,46 @@ type subscriber struct {
 	out       http.ResponseWriter
 	control   *http.ResponseController
 
-	place  Place
-	cursor replay.Cursor
-	moved  bool            // the cursor may have gone on behind the id that the client has
-	wait   <-chan struct{} // until there may be more behind the cursor
+	attachment Attachment
+	cursor     replay.Cursor
+	unsentID   bool            // the cursor may be past the last id that the client has received
+	wait       <-chan struct{} // closed when there may be more after the cursor
 
-	timer   *time.Timer // for whatever is due next
-	wrote   time.Time
-	recheck time.Time
-	ends    time.Time
-	why     Disconnect // when it ends
+	timer       *time.Timer // for the next of heartbeat, recheck and end
+	lastWrite   time.Time
+	nextRecheck time.Time
+	endsAt      time.Time
+	endReason   Disconnect // the reason of the end at endsAt
 }
 
-// Gathering is done in space that a subscriber has only while it writes, so that a thousand that wait need none.
-var scratches = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+// scratchPool holds buffers for selected frames. A subscriber holds one only while it writes, so that
+// an idle subscriber needs no buffer.
+var scratchPool = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
 
-var ready = func() <-chan struct{} {
+var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// serve writes what there is and what comes, until one of the two sides ends it.
+// serve writes buffered and new frames until the client or the server ends the stream.
 func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
 	s.schedule(time.Now())
-	s.timer = time.NewTimer(s.due())
+	s.timer = time.NewTimer(s.untilNextTimer())
 	defer s.timer.Stop()
-	why := s.advance(s.open(resumes))
-	draining := s.hub.draining
+	why := s.writeNext(s.opening(resumes))
+	draining := s.hub.drainStarted
 	for why == "" {
 		select {
 		case <-s.wait:
-			why = s.advance(nil)
+			why = s.writeNext(nil)
 		case <-s.timer.C:
-			why = s.tick(time.Now())
-		case <-s.place.Over:
-			why = s.end(Restarted)
+			why = s.onTimer(time.Now())
+		case <-s.attachment.Done:
+			why = s.end(StoreRestarted)
 		case <-draining:
 			draining = nil
-			s.leaveWithin(s.hub.grace)
+			s.scheduleDrain(s.hub.grace)
 		case <-ctx.Done():
 			return ClientLeft
 		}
@@ -68,77 +70,86 @@ func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
 	return why
 }
 
-// open is what is said before the first frame.
-func (s *subscriber) open(resumes bool) []byte {
-	id, gap := s.place.Ring.ID(s.place.Cursor), s.place.Gap
-	s.cursor = s.place.Cursor
+// opening returns what is sent before the first frame.
+func (s *subscriber) opening(resumes bool) []byte {
+	id, gap := s.attachment.Ring.ID(s.attachment.Cursor), s.attachment.Gap
+	s.cursor = s.attachment.Cursor
 	if gap == nil {
 		if resumes {
-			s.hub.settings.Observer.Resumed(Continued)
+			s.hub.settings.Observer.CountResume(ResumeContinued)
 		}
 		return appendPosition(nil, id, "open")
 	}
-	s.hub.settings.Observer.Resumed(Outcome(gap.Reason))
-	if s.format != nil && !s.format.Gap(gap) {
+	s.hub.settings.Observer.CountResume(ResumeOutcome(gap.Reason))
+	if s.format != nil && !s.format.NoteGap(gap) {
 		return appendPosition(nil, id, gapEvent)
 	}
 	return appendGap(sse.AppendComment(nil, "open"), id, gap)
 }
 
-// move goes on behind what was read.
-func (s *subscriber) move(batch replay.Batch) {
-	s.moved = s.moved || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
+// advance moves the cursor past a batch that was read.
+func (s *subscriber) advance(batch replay.Batch) {
+	s.unsentID = s.unsentID || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
 	s.cursor, s.wait = batch.Next, batch.Wait
 	if s.wait == nil {
-		s.wait = ready
+		s.wait = closedChannel
 	}
-	if s.place.Read != nil {
-		s.place.Read(s.cursor)
+	if s.attachment.OnRead != nil {
+		s.attachment.OnRead(s.cursor)
 	}
 }
 
-// advance writes the next batch behind an opening, which may be empty.
-func (s *subscriber) advance(opening []byte) Disconnect {
+// writeNext writes opening, which may be empty, and the next batch.
+func (s *subscriber) writeNext(opening []byte) Disconnect {
 	if s.format != nil {
-		return s.advanceFormatted(opening)
+		return s.writeNextFormatted(opening)
 	}
 	var scratch []byte
 	if s.selection != nil {
-		pooled := scratches.Get().(*[]byte)
-		defer scratches.Put(pooled)
+		pooled := scratchPool.Get().(*[]byte)
+		defer scratchPool.Put(pooled)
 		scratch = *pooled
 	}
-	batch := s.place.Ring.Read(s.cursor, s.selection, scratch)
+	var batch replay.Batch
+	s.takeTurn(func() { batch = s.attachment.Ring.Read(s.cursor, s.selection, scratch) })
 	if batch.Lost {
-		return FellOff
+		return TooSlow
 	}
-	s.move(batch)
+	s.advance(batch)
 	if len(opening)+len(batch.Bytes) > 0 {
 		if why := s.write(opening, batch.Bytes); why != "" {
 			return why
 		}
 		if batch.Frames > 0 {
-			s.hub.settings.Observer.Sent(batch.Frames)
+			s.hub.settings.Observer.CountSent(batch.Frames)
 		}
 	}
 	return ""
 }
 
-// piece is how much a subscriber must take until the deadline: one that is slow gets a large frame all the same.
-const piece = 16 << 10
+// takeTurn selects or encodes frames when it is the subscriber's turn. It must not write: a write may block.
+func (s *subscriber) takeTurn(work func()) {
+	s.hub.turns <- struct{}{}
+	defer func() { <-s.hub.turns }()
+	work()
+}
 
-// write is one flush.
+// writeChunk is the number of bytes that a subscriber must accept within one write deadline, so
+// that a slow one still receives a large frame.
+const writeChunk = 16 << 10
+
+// write writes and flushes the parts.
 func (s *subscriber) write(parts ...[]byte) Disconnect {
-	s.wrote = time.Now()
-	deadline := s.wrote.Add(s.hub.settings.WriteDeadline)
+	s.lastWrite = time.Now()
+	deadline := s.lastWrite.Add(s.hub.settings.WriteDeadline)
 	err := s.control.SetWriteDeadline(deadline)
 	for _, part := range parts {
 		for len(part) > 0 && err == nil {
-			_, err = s.out.Write(part[:min(piece, len(part))])
-			if part = part[min(piece, len(part)):]; len(part) > 0 && err == nil {
+			_, err = s.out.Write(part[:min(writeChunk, len(part))])
+			if part = part[min(writeChunk, len(part)):]; len(part) > 0 && err == nil {
 				now := time.Now()
-				if !s.stands(now) {
-					return Revoked // within a frame there is no place for a word of goodbye
+				if !s.grantValid(now) {
+					return GrantRevoked // no closing comment can be written within a frame
 				}
 				deadline = now.Add(s.hub.settings.WriteDeadline)
 				err = s.control.SetWriteDeadline(deadline)
@@ -151,71 +162,71 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, os.ErrDeadlineExceeded), !time.Now().Before(deadline): // HTTP/2 says only that the stream is closed
+	case errors.Is(err, os.ErrDeadlineExceeded), !time.Now().Before(deadline): // with HTTP/2 the error only says that the stream is closed
 		return WriteTimeout
 	default:
 		return ClientLeft
 	}
 }
 
-// stands reports whether the grant still stands. It asks when that is due.
-func (s *subscriber) stands(now time.Time) bool {
-	if now.Before(s.recheck) {
+// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval.
+func (s *subscriber) grantValid(now time.Time) bool {
+	if now.Before(s.nextRecheck) {
 		return true
 	}
-	s.recheck = now.Add(s.hub.settings.Recheck)
-	return s.grant.Recheck == nil || s.grant.Recheck()
+	s.nextRecheck = now.Add(s.hub.settings.RecheckInterval)
+	return s.grant.Valid == nil || s.grant.Valid()
 }
 
-// tick does what is due: end, recheck or heartbeat.
-func (s *subscriber) tick(now time.Time) Disconnect {
+// onTimer ends the stream, rechecks the grant or sends a heartbeat, whichever is due.
+func (s *subscriber) onTimer(now time.Time) Disconnect {
 	settings := &s.hub.settings
-	if !now.Before(s.ends) {
-		return s.end(s.why)
+	if !now.Before(s.endsAt) {
+		return s.end(s.endReason)
 	}
-	if !s.stands(now) {
-		return s.end(Revoked)
+	if !s.grantValid(now) {
+		return s.end(GrantRevoked)
 	}
-	if now.Sub(s.wrote) >= settings.Heartbeat {
-		if why := s.beat(); why != "" {
+	if now.Sub(s.lastWrite) >= settings.Heartbeat {
+		if why := s.heartbeat(); why != "" {
 			return why
 		}
 	}
-	s.timer.Reset(s.due())
+	s.timer.Reset(s.untilNextTimer())
 	return ""
 }
 
-// beat breaks the silence.
-func (s *subscriber) beat() Disconnect {
-	before := s.wrote
-	if why := s.advance(nil); why != "" || s.wrote != before {
+// heartbeat writes new frames, or a comment if there are none.
+func (s *subscriber) heartbeat() Disconnect {
+	before := s.lastWrite
+	if why := s.writeNext(nil); why != "" || s.lastWrite != before {
 		return why
 	}
-	return s.write(s.say(nil, ""))
+	return s.write(s.appendComment(nil, ""))
 }
 
-// say appends a comment, and where the subscriber stands if it does not know.
-func (s *subscriber) say(dst []byte, comment string) []byte {
-	if !s.moved {
+// appendComment appends a comment, together with the position if the client does not know it.
+func (s *subscriber) appendComment(dst []byte, comment string) []byte {
+	if !s.unsentID {
 		return sse.AppendComment(dst, comment)
 	}
-	s.moved = false
-	return appendPosition(dst, s.place.Ring.ID(s.cursor), comment)
+	s.unsentID = false
+	return appendPosition(dst, s.attachment.Ring.ID(s.cursor), comment)
 }
 
-// end says good-bye to a subscriber that still listens. One that may come back is first sent what there is; and if it was not
-// woken for long, it learns where it stands.
+// end sends a closing comment and returns why. Before the comment, a subscriber that may reconnect
+// receives the remaining frames, and its position if it does not know it.
 func (s *subscriber) end(why Disconnect) Disconnect {
-	if why == LifeOver || why == Shutdown || why == Restarted {
-		if failed := s.advance(nil); failed != "" {
+	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted {
+		if failed := s.writeNext(nil); failed != "" {
 			return failed
 		}
 	}
 	var last []byte
 	if why == Shutdown {
-		last = sse.AppendRetry(last, between(500*time.Millisecond, 5*time.Second))
+		last = sse.AppendRetry(last, randomBetween(500*time.Millisecond, 5*time.Second))
 	}
-	if failed := s.write(s.say(last, string(why))); failed != "" {
+	if failed := s.write(s.appendComment(last, string(why))); failed != "" {
 		return failed
 	}
 	return why
@@ -223,24 +234,24 @@ func (s *subscriber) end(why Disconnect) Disconnect {
 
 func (s *subscriber) schedule(now time.Time) {
 	settings := &s.hub.settings
-	s.wrote, s.recheck = now, now.Add(settings.Recheck)
-	s.ends, s.why = now.Add(between(settings.Life*4/5, settings.Life)), LifeOver
-	if expires := s.grant.Expires; !expires.IsZero() && expires.Before(s.ends) {
-		s.ends, s.why = expires, Expired
+	s.lastWrite, s.nextRecheck = now, now.Add(settings.RecheckInterval)
+	s.endsAt, s.endReason = now.Add(randomBetween(settings.MaxLifetime*4/5, settings.MaxLifetime)), LifetimeExceeded
+	if expires := s.grant.Expires; !expires.IsZero() && expires.Before(s.endsAt) {
+		s.endsAt, s.endReason = expires, GrantExpired
 	}
 }
 
-func (s *subscriber) leaveWithin(grace time.Duration) {
-	if at := time.Now().Add(between(0, grace)); at.Before(s.ends) {
-		s.ends, s.why = at, Shutdown
+func (s *subscriber) scheduleDrain(grace time.Duration) {
+	if at := time.Now().Add(randomBetween(0, grace)); at.Before(s.endsAt) {
+		s.endsAt, s.endReason = at, Shutdown
 	}
-	s.timer.Reset(s.due())
+	s.timer.Reset(s.untilNextTimer())
 }
 
-// due is the time until the earliest of what a tick does.
-func (s *subscriber) due() time.Duration {
-	next := s.wrote.Add(s.hub.settings.Heartbeat)
-	for _, at := range []time.Time{s.recheck, s.ends} {
+// untilNextTimer returns the time until the next heartbeat, recheck or end.
+func (s *subscriber) untilNextTimer() time.Duration {
+	next := s.lastWrite.Add(s.hub.settings.Heartbeat)
+	for _, at := range []time.Time{s.nextRecheck, s.endsAt} {
 		if at.Before(next) {
 			next = at
 		}

@@ -26,7 +26,7 @@ func (s *stand) expect(c *client, want string) {
 
 func TestOpensAtOnce(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
-		s.hub.Publish(say("before"))
+		s.hub.store.Publish(say("before"))
 		c := s.get("/events")
 		response, _ := c.response(s.T)
 		for name, want := range map[string]string{
@@ -38,7 +38,7 @@ func TestOpensAtOnce(t *testing.T) {
 			}
 		}
 		s.expect(c, "id: e-1\n: open\n\n")
-		s.hub.Publish(say("after"))
+		s.hub.store.Publish(say("after"))
 		s.expect(c, "id: e-2\ndata: after\n\n")
 		if n := s.seen.sent.Load(); n != 1 {
 			s.Errorf("%d frames were counted as sent", n)
@@ -46,7 +46,7 @@ func TestOpensAtOnce(t *testing.T) {
 	})
 }
 
-// TestHeartbeat counts silence from the last byte.
+// TestHeartbeat checks that heartbeats count from the last byte sent.
 func TestHeartbeat(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
@@ -56,7 +56,7 @@ func TestHeartbeat(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		s.expect(c, ": \n\n")
 		time.Sleep(10 * time.Second)
-		s.hub.Publish(say("x"))
+		s.hub.store.Publish(say("x"))
 		s.expect(c, "id: e-1\ndata: x\n\n")
 		time.Sleep(15*time.Second - time.Nanosecond)
 		s.expect(c, "")
@@ -65,15 +65,15 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// TestQuietSubscriberKnowsItsPlace has a ring turn over with other sessions' frames: whoever comes back with what a heartbeat
-// said has missed nothing, and is told so.
+// TestQuietSubscriberKnowsItsPlace fills the ring with frames of other sessions. A subscriber that resumes with the id of its
+// last heartbeat has missed nothing, and gets no gap.
 func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Replay.Frames = 5 }, func(s *stand) {
 		for _, path := range []string{"/events/quiet", "/events?run=quiet"} {
 			c := s.get(path)
 			c.take()
 			for range 8 {
-				s.hub.Publish(replay.Entry{Session: "loud", Run: "loud", Data: []byte("x")})
+				s.hub.store.Publish(replay.Entry{Session: "loud", Run: "loud", Data: []byte("x")})
 				synctest.Wait()
 			}
 			time.Sleep(15 * time.Second)
@@ -85,7 +85,7 @@ func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 			time.Sleep(15 * time.Second)
 			s.expect(c, ": \n\n")
 			c.leave()
-			s.hub.Publish(replay.Entry{Session: "quiet", Run: "quiet", Data: []byte("missed")})
+			s.hub.store.Publish(replay.Entry{Session: "quiet", Run: "quiet", Data: []byte("missed")})
 			again := s.get(path, "Last-Event-ID: "+id)
 			if body := again.take(); strings.Contains(body, gapEvent) || !strings.Contains(body, "data: missed\n") {
 				s.Errorf("%s: came back to %q", path, body)
@@ -95,11 +95,11 @@ func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 	})
 }
 
-// TestLastWords has connections end before a heartbeat could say where a quiet subscriber stands.
+// TestLastWords ends connections before a heartbeat could give a quiet subscriber its position.
 func TestLastWords(t *testing.T) {
-	bubble(t, func(set *Settings) { set.Heartbeat, set.Life = 2*time.Hour, time.Hour }, func(s *stand) {
+	bubble(t, func(set *Settings) { set.Heartbeat, set.MaxLifetime = 2*time.Hour, time.Hour }, func(s *stand) {
 		c := s.get("/events/quiet")
-		s.hub.Publish(replay.Entry{Session: "loud"})
+		s.hub.store.Publish(replay.Entry{Session: "loud"})
 		time.Sleep(time.Hour)
 		s.settle()
 		if _, id := received(s.T, c.take()); id != "e-1" || !c.ended() {
@@ -108,19 +108,19 @@ func TestLastWords(t *testing.T) {
 	})
 }
 
-// TestNothingYet comes back before it was sent a frame: it had a place all the same.
+// TestNothingYet resumes before any frame was sent: the subscriber had a position all the same.
 func TestNothingYet(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
 		_, id := received(s.T, c.take())
 		c.leave()
-		s.hub.Publish(say("between"))
+		s.hub.store.Publish(say("between"))
 		s.expect(s.get("/events", "Last-Event-ID: "+id), "id: e-0\n: open\n\nid: e-1\ndata: between\n\n")
 	})
 }
 
 func TestLife(t *testing.T) {
-	bubble(t, func(set *Settings) { set.Life, set.Heartbeat = 10*time.Minute, time.Hour }, func(s *stand) {
+	bubble(t, func(set *Settings) { set.MaxLifetime, set.Heartbeat = 10*time.Minute, time.Hour }, func(s *stand) {
 		lives := map[time.Duration]bool{}
 		var clients []*client
 		for range 50 {
@@ -155,7 +155,7 @@ func TestExpires(t *testing.T) {
 				for range 200 {
 					time.Sleep(time.Second)
 					if publish {
-						s.hub.Publish(say("x"))
+						s.hub.store.Publish(say("x"))
 					}
 				}
 				synctest.Wait()
@@ -173,7 +173,7 @@ func TestRecheck(t *testing.T) {
 	var asked atomic.Int32
 	bubble(t, func(set *Settings) {
 		set.Authorize = func(*http.Request) (Grant, error) {
-			return Grant{Recheck: func() bool { asked.Add(1); return !revoked.Load() }}, nil
+			return Grant{Valid: func() bool { asked.Add(1); return !revoked.Load() }}, nil
 		}
 	}, func(s *stand) {
 		c := s.get("/events")
@@ -193,7 +193,8 @@ func TestRecheck(t *testing.T) {
 	})
 }
 
-// TestBlockedWrite has one subscriber that stops reading: it is cut when its write is due, and nobody else notices.
+// TestBlockedWrite checks that a subscriber that stops reading is disconnected at the write deadline, and that others are not
+// affected.
 func TestBlockedWrite(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		other := s.get("/events")
@@ -203,9 +204,9 @@ func TestBlockedWrite(t *testing.T) {
 			s.Fatal(err)
 		}
 		synctest.Wait()
-		s.hub.Publish(say("x"))
+		s.hub.store.Publish(say("x"))
 		before := time.Now()
-		s.hub.Publish(say("y"))
+		s.hub.store.Publish(say("y"))
 		if waited := time.Since(before); waited != 0 {
 			s.Errorf("a publish waited for %v", waited)
 		}
@@ -222,7 +223,7 @@ func TestBlockedWrite(t *testing.T) {
 	})
 }
 
-// TestFallsOff has a ring turn over while a subscriber is in the middle of a write.
+// TestFallsOff fills the ring while a subscriber is in the middle of a write.
 func TestFallsOff(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Replay.Frames = 3 }, func(s *stand) {
 		c := s.request("GET", "/events")
@@ -230,10 +231,10 @@ func TestFallsOff(t *testing.T) {
 			s.Fatal(err)
 		}
 		synctest.Wait()
-		s.hub.Publish(say("first"))
-		synctest.Wait() // it is writing this one
+		s.hub.store.Publish(say("first"))
+		synctest.Wait() // until it writes this frame
 		for i := range 5 {
-			s.hub.Publish(say(fmt.Sprint(i)))
+			s.hub.store.Publish(say(fmt.Sprint(i)))
 		}
 		go c.listen()
 		s.expect(c, "id: e-1\ndata: first\n\n")
@@ -262,10 +263,10 @@ func TestLeaves(t *testing.T) {
 	})
 }
 
-// TestAge has nothing but time pass between a frame and a resume.
+// TestAge lets only time pass between a frame and a resume.
 func TestAge(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
-		s.hub.Publish(say("x"))
+		s.hub.store.Publish(say("x"))
 		time.Sleep(5*time.Minute - 1)
 		s.expect(s.get("/events", "Last-Event-ID: e-0"), "id: e-0\n: open\n\nid: e-1\ndata: x\n\n")
 		time.Sleep(time.Nanosecond)
@@ -273,12 +274,13 @@ func TestAge(t *testing.T) {
 		if want := []string{`e-1 delegraph.gap {"reason":"evicted","requested":"e-0","oldest":null,"head":"e-1"}`}; fmt.Sprint(frames) != fmt.Sprint(want) {
 			s.Errorf("got %q", frames)
 		}
-		s.hub.Publish(say("y"))
+		s.hub.store.Publish(say("y"))
 		s.expect(s.get("/events", "Last-Event-ID: "+id), "id: e-1\n: open\n\nid: e-2\ndata: y\n\n")
 	})
 }
 
-// TestDrain spreads the ends over the grace time, loses nothing until then, and lets nobody in.
+// TestDrain checks that the ends are spread over the grace period, that no frame is lost until then, and that new subscribers are
+// refused.
 func TestDrain(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		var clients []*client
@@ -289,12 +291,12 @@ func TestDrain(t *testing.T) {
 		go func() { drained <- s.hub.Drain(s.Context(), 10*time.Second) }()
 		synctest.Wait()
 		late, body := s.get("/events").response(s.T)
-		if late.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "stopping") {
+		if late.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "shutting down") {
 			s.Errorf("a late subscriber: %d %q", late.StatusCode, body)
 		}
 		s.counted("refused draining status", 1)
 		time.Sleep(5 * time.Second)
-		s.hub.Publish(say("still here"))
+		s.hub.store.Publish(say("still here"))
 		time.Sleep(5 * time.Second)
 		if err := <-drained; err != nil {
 			s.Error(err)
@@ -338,7 +340,7 @@ func TestDrainOfNobody(t *testing.T) {
 	})
 }
 
-// TestDrainGivesUp has a subscriber that will not go.
+// TestDrainGivesUp checks that a drain ends although a subscriber does not.
 func TestDrainGivesUp(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = time.Hour }, func(s *stand) {
 		c := s.request("GET", "/events")

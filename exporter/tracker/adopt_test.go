@@ -11,12 +11,13 @@ func orphan(b *event.Batch) { b.Orphan = true }
 
 func adopts(run, name, call string) fact {
 	return func(b *event.Batch) {
-		e := b.Add(event.KindAdopted)
+		e := b.Add(event.KindChildRun)
 		e.ID, e.Name, e.CallID = run, name, call
 	}
 }
 
-// TestAdoption has a run turn out to be an agent of another: nothing was told of it before.
+// TestAdoption checks that a run that turns out to be an agent of another becomes its operation,
+// and that observers were not notified of it before.
 func TestAdoption(t *testing.T) {
 	s, stream := watch(), tailed()
 	s.feed(stream,
@@ -25,7 +26,7 @@ func TestAdoption(t *testing.T) {
 		says("analyst", of("t2"), orphan, returns("c2", "search")),
 		says("analyst", of("t2"), orphan, asks("q", event.InputData)))
 	if len(s.ops) != 0 || len(s.told) != 1 {
-		t.Fatalf("of a run whose parent is waited for: %q", s.told)
+		t.Fatalf("while the run waits for its parent, observers got %q", s.told)
 	}
 	s.feed(stream,
 		says("app", of("t1"), adopts("t2", "", "c1")),
@@ -53,7 +54,7 @@ invoke_agent app
 ends support`)
 }
 
-// TestAdoptedByNobodyNamed ends a run that had no id of its own but that of its agent: what comes without one then is of another.
+// TestAdoptedByNobodyNamed ends a run whose only id was that of its agent: later frames without an id then belong to another run.
 func TestAdoptedByNobodyNamed(t *testing.T) {
 	s, stream := watch(), tailed()
 	s.feed(stream,
@@ -63,15 +64,16 @@ func TestAdoptedByNobodyNamed(t *testing.T) {
 		says("app", adopts("t2", "", "")),
 		says("analyst", of("t2"), text, runOver))
 	if len(s.runs) != 1 || s.runs[0].ID != "t2" {
-		t.Fatalf("told %q", s.told)
+		t.Fatalf("observers got %q", s.told)
 	}
 	s.feed(stream, says("later", text)).end(stream, event.EndOfStream)
 	if len(s.runs) != 3 || s.runs[2].Agent != "later" || s.runs[2].Events != 1 {
-		t.Errorf("told %q", s.told)
+		t.Errorf("observers got %q", s.told)
 	}
 }
 
-// TestNotAdopted has runs that nobody adopts, that were told of, or that are too large.
+// TestNotAdopted checks runs that stay on their own: without a parent, already announced, or too
+// large.
 func TestNotAdopted(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
@@ -102,7 +104,8 @@ func TestNotAdopted(t *testing.T) {
 	}
 }
 
-// TestAdoptionOfTheSameNames has the adopted run use the names and ids of the other: no two spans have one id.
+// TestAdoptionOfTheSameNames checks that no two spans share an id if the adopted run uses the same
+// names and ids.
 func TestAdoptionOfTheSameNames(t *testing.T) {
 	s, stream := watch(), tailed()
 	s.feed(stream,

@@ -6,27 +6,31 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// agentOf finds or begins the operation of the frame's author. The first author names the run where its request did not.
+// agentOf finds or begins the operation of a frame's author. The first author names the run if the
+// request did not.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Place != nil {
-		return r.placed(b)
+		return r.operationAt(b)
 	}
-	part := b.Within != "" || b.Parent != ""
-	if worker(b) == "" && !part && !states(b, event.KindAgentStarted) {
-		if known := r.places[b.Branch]; known == nil || known.Name != "" {
+	if op, decided := r.rootAgentOf(b); decided {
+		return op
+	}
+	part := b.EnclosingCall != "" || b.ParentBranch != ""
+	if operationName(b) == "" && !part && !hasEvent(b, event.KindAgentStarted) {
+		if known := r.agentByBranch[b.Branch]; known == nil || known.Name != "" {
 			return nil
 		}
 	}
-	r.nameBy(b)
-	if b.Agent == r.Root.Name && b.Agent != "" && !part && isOwn(b) {
+	r.nameAfterAuthor(b)
+	if b.Agent == r.Root.Name && b.Agent != "" && !part && mayBeRoot(b) {
 		return r.Root
 	}
-	op := r.agents[speaker{worker(b), b.Branch}]
+	op := r.agents[agentKey{operationName(b), b.Branch}]
 	switch {
 	case op != nil && op.open:
-	case b.Step == "" && r.arriving[b.Agent] != nil && r.arriving[b.Agent].open:
-		op = r.arriving[b.Agent]
-		r.arrive(op, b.Branch)
+	case b.Step == "" && r.handoffTargets[b.Agent] != nil && r.handoffTargets[b.Agent].open:
+		op = r.handoffTargets[b.Agent]
+		r.moveToBranch(op, b.Branch)
 	default:
 		op = r.beginAgent(b)
 	}
@@ -34,20 +38,20 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return nil
 	}
 	if b.Step == "" {
-		delete(r.arriving, b.Agent)
+		delete(r.handoffTargets, b.Agent)
 	}
-	if !op.spoke && !op.node.works {
-		op.Started = r.now // a transfer shows an agent before its own first frame does
+	if !op.spoke && !op.node.hasOwnWork {
+		op.Started = r.now // a transfer begins the operation before the agent's first frame
 	}
 	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
-		op.Kind, op.Agent = InvokeAgent, b.Agent // a step that turns out to be an agent
+		op.Kind, op.Agent = InvokeAgent, b.Agent // the step turns out to be an agent
 	}
 	return op
 }
 
-// nameBy names the run by its first author, who is not one of those that work for it.
-func (r *openRun) nameBy(b *event.Batch) {
-	if r.Agent != "" || !isOwn(b) || r.arriving[b.Agent] != nil || r.agents[speaker{b.Agent, b.Branch}] != nil {
+// nameAfterAuthor names the run after its first author, unless that author works for another agent.
+func (r *openRun) nameAfterAuthor(b *event.Batch) {
+	if r.Agent != "" || !mayBeRoot(b) || r.handoffTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -59,76 +63,78 @@ func (r *openRun) nameBy(b *event.Batch) {
 	}
 }
 
-// isOwn reports whether a frame's author may be the run itself: one with a branch of its own works for it.
-func isOwn(b *event.Batch) bool { return b.Branch == "" }
+// mayBeRoot reports whether a frame's author may be the root agent: agents with a branch are not.
+func mayBeRoot(b *event.Batch) bool { return b.Branch == "" }
 
-// worker is the name of the operation that a frame is of: the step's, where the agent works in one.
-func worker(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
+// operationName returns the name of the operation that a frame belongs to: the step, if there is
+// one, else the agent.
+func operationName(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
 
-// beginAgent begins an author's operation.
+// beginAgent begins the operation of an author.
 func (r *openRun) beginAgent(b *event.Batch) *Operation {
-	above := r.above(b).firstOpen()
+	above := r.parentOf(b).firstOpen()
 	kind := InvokeAgent
 	if b.Step != "" {
 		kind = InvokeNode
 	}
-	op := r.begin(kind, worker(b), above)
+	op := r.begin(kind, operationName(b), above)
 	if op == nil {
 		return nil
 	}
 	op.node = &node{lane: b.Branch, cause: above.causeOf(b.Branch)}
-	op.Branch, op.begun = b.Branch, states(b, event.KindAgentStarted)
+	op.Branch, op.startStated = b.Branch, hasEvent(b, event.KindAgentStarted)
 	if b.Step == "" {
 		op.Agent = b.Agent
 	}
-	r.number(op)
-	put(&r.agents, speaker{op.Name, b.Branch}, op)
+	r.numberInvocation(op)
+	put(&r.agents, agentKey{op.Name, b.Branch}, op)
 	if b.Branch != "" {
-		put(&r.places, b.Branch, op)
+		put(&r.agentByBranch, b.Branch, op)
 	}
 	return op
 }
 
-// number tells an operation from the run's others of one name and branch, unless its id is already known to observers.
-func (r *openRun) number(op *Operation) {
-	key := speaker{op.Name, op.Branch}
-	number := r.invoked[key]
-	if put(&r.invoked, key, number+1); r.forgot {
-		number = uint32(op.ordinal) // no less than how often the name was used
+// numberInvocation numbers an invocation among those of the same name and branch, so that its id is
+// unique. An id that observers already know does not change.
+func (r *openRun) numberInvocation(op *Operation) {
+	key := agentKey{op.Name, op.Branch}
+	number := r.invocations[key]
+	if put(&r.invocations, key, number+1); r.hasForgotten {
+		number = uint32(op.ordinal) // an upper bound on how often the name was used
 	}
 	if op.ID == (SpanID{}) {
 		op.repeat = number
 	}
 }
 
-// numberCall tells a call from the last one of its id, which may have been forgotten.
+// numberCall numbers a call among those with the same call id. Earlier ones may have been dropped.
 func (r *openRun) numberCall(op *Operation) {
 	switch last := r.calls[op.CallID]; {
 	case last != nil:
 		op.repeat = last.repeat + 1
-	case r.forgot:
+	case r.hasForgotten:
 		op.repeat = uint32(op.ordinal)
 	}
 }
 
-// keepCall makes a call the last of its id.
-func (r *openRun) keepCall(op *Operation) {
+// indexCall records a call as the last one with its call id.
+func (r *openRun) indexCall(op *Operation) {
 	if last := r.calls[op.CallID]; last != nil && last.Branch != op.Branch {
-		put(&r.elsewhere, callKey{last.Branch, op.CallID}, last)
+		put(&r.shadowedCalls, callKey{last.Branch, op.CallID}, last)
 	}
-	delete(r.elsewhere, callKey{op.Branch, op.CallID})
+	delete(r.shadowedCalls, callKey{op.Branch, op.CallID})
 	put(&r.calls, op.CallID, op)
 }
 
-// callIn is the last call of an id in a branch.
+// callIn returns the last call of an id in a branch, or nil.
 func (r *openRun) callIn(branch, id string) *Operation {
 	if op := r.calls[id]; op != nil && op.Branch == branch {
 		return op
 	}
-	return r.elsewhere[callKey{branch, id}]
+	return r.shadowedCalls[callKey{branch, id}]
 }
 
-// call is the last call of an id: that of a branch, else of any.
+// call returns the last call of an id in a branch, else in any branch.
 func (r *openRun) call(branch, id string) *Operation {
 	if op := r.callIn(branch, id); op != nil {
 		return op
@@ -136,64 +142,70 @@ func (r *openRun) call(branch, id string) *Operation {
 	return r.calls[id]
 }
 
-// above is what an author's operation belongs to: the tool call in which it works, the agent for which it works, else the run.
-func (r *openRun) above(b *event.Batch) *Operation {
-	if call := r.call(b.Parent, b.Within); call != nil && b.Within != "" {
+// parentOf returns the parent of an author's operation: the tool call in which it works, else the
+// agent for which it works, else the root.
+func (r *openRun) parentOf(b *event.Batch) *Operation {
+	if call := r.call(b.ParentBranch, b.EnclosingCall); call != nil && b.EnclosingCall != "" {
 		if call.open {
 			return call
 		}
 		return call.parent
 	}
-	if agent := r.places[b.Parent]; agent != nil && agent.open {
+	if agent := r.agentByBranch[b.ParentBranch]; agent != nil && agent.open {
 		return agent
 	}
 	return r.Root
 }
 
-// arrive gives an agent that control was handed to the branch in which it speaks.
-func (r *openRun) arrive(op *Operation, branch string) {
-	delete(r.agents, speaker{op.Name, op.Branch})
-	if r.owed.by(op.Branch) == op {
-		r.owed.settle(op.Branch)
-		r.owe(branch, op)
+// moveToBranch moves an agent that got control to the branch in which it speaks.
+func (r *openRun) moveToBranch(op *Operation, branch string) {
+	delete(r.agents, agentKey{op.Name, op.Branch})
+	if r.pendingReplies.agentIn(op.Branch) == op {
+		r.pendingReplies.remove(op.Branch)
+		r.expectReply(branch, op)
 	}
 	op.Branch = branch
-	r.number(op)
-	put(&r.agents, speaker{op.Name, branch}, op)
+	r.numberInvocation(op)
+	put(&r.agents, agentKey{op.Name, branch}, op)
+	if branch != "" {
+		put(&r.agentByBranch, branch, op)
+	}
 }
 
-// agentEnded ends an agent by the protocol's word: at once, or with the last of what it has open.
+// agentEnded ends an agent whose end the protocol states, as soon as it has no open
+// children.
 func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
-	if agent == nil || agent == r.Root || agent.over {
+	if agent == nil || agent == r.Root || agent.endStated {
 		return
 	}
-	agent.over, agent.fault, agent.code, agent.took = true, e.Error, e.Code, e.Took
-	if agent.awaits = e.AwaitsOutcome; agent.awaits {
-		r.awaiting++
+	agent.endStated, agent.statedFailure, agent.failureCode, agent.statedDuration = true, e.Error, e.Code, e.Duration
+	if agent.outcomePending = e.AwaitsOutcome; agent.outcomePending {
+		r.outcomesPending++
 	}
 	agent.keepIterations(e)
-	r.endAwaiting(agent)
-	r.endOver(agent)
+	r.endWithoutOutcomes(agent)
+	r.endIfDone(agent)
 }
 
-// endOver ends an agent that is over and has nothing open.
-func (r *openRun) endOver(agent *Operation) {
+// endIfDone ends an agent whose end was stated, unless it has open children or its outcome may
+// follow.
+func (r *openRun) endIfDone(agent *Operation) {
 	switch {
-	case !agent.over || !agent.open || agent.openBelow > 0 || agent.awaits:
-	case agent.fault != event.NoFailure:
-		r.end(agent, Error, failure{agent.fault, agent.code})
+	case !agent.endStated || !agent.open || agent.openChildren > 0 || agent.outcomePending:
+	case agent.statedFailure != event.NoFailure:
+		r.end(agent, OperationError, failure{agent.statedFailure, agent.failureCode})
 	default:
-		r.end(agent, OK, failure{})
+		r.end(agent, OperationOK, failure{})
 	}
 }
 
-// endWithin ends what goes on within a call whose response has come.
+// endWithin ends the open operations below a call whose response has arrived.
 func (r *openRun) endWithin(call *Operation) {
-	if call.openBelow == 0 {
+	if call.openChildren == 0 {
 		return
 	}
-	r.settleAll()
-	r.endAwaiting(call)
+	r.endAllAwaitingUsage()
+	r.endWithoutOutcomes(call)
 	r.endInner(call)
 }
 

@@ -22,7 +22,7 @@ func tell(t *testing.T, stories []story) {
 	}
 }
 
-// TestRun names and times the run's own operation.
+// TestRun checks the name, kind and times of the root operation.
 func TestRun(t *testing.T) {
 	unnamed := proxied()
 	unnamed.App = ""
@@ -88,12 +88,12 @@ invoke_agent a ok ?-?`},
 	})
 }
 
-// TestDelegatesWithin has a call name an agent of which nothing is seen but the call.
+// TestDelegatesWithin checks a call that names an agent of which nothing else is seen.
 func TestDelegatesWithin(t *testing.T) {
 	begins := []*event.Batch{says("me", fresh(event.KindRunStarted)), says("me", calls("c", "delegate")), says("ghost", at("c", "c", ""), fresh(event.KindOther))}
 	denied := func(b *event.Batch) {
 		returns("c", "delegate")(b)
-		b.Events[len(b.Events)-1].NoAgent = true
+		b.Events[len(b.Events)-1].AgentNotFound = true
 	}
 	tell(t, []story{
 		{"that answers", file(), append(begins[:3:3], says("me", returns("c", "delegate"), settles), says("me", final)), `
@@ -120,7 +120,7 @@ invoke_agent me unfinished 1-4
 	})
 }
 
-// TestNoAgentSpeaks counts what happens before any agent is known for none: an application is no agent.
+// TestNoAgentSpeaks checks that an application counts as no agent.
 func TestNoAgentSpeaks(t *testing.T) {
 	run := follow(t, proxied(), says("", responds("m")), says("", calls("c", "tool")), says("", fails))
 	for _, op := range run.Operations {
@@ -132,7 +132,7 @@ func TestNoAgentSpeaks(t *testing.T) {
 
 func reported(at int) fact { return func(b *event.Batch) { b.Time = second(at) } }
 
-// TestAgents gives every other author an operation for each of its branches.
+// TestAgents checks that each author has one operation in each of its branches.
 func TestAgents(t *testing.T) {
 	tell(t, []story{
 		{"are resumed in loops", proxied(), []*event.Batch{
@@ -187,7 +187,7 @@ invoke_agent app ok 0-4
 	})
 }
 
-// TestTransfers follows control.
+// TestTransfers checks which agent has control after transfers.
 func TestTransfers(t *testing.T) {
 	to := func(from, target string) []*event.Batch {
 		return []*event.Batch{
@@ -268,7 +268,8 @@ invoke_workflow app ok 0-3
 	})
 }
 
-// TestTransferFacts holds what a transfer says of itself: the fact, its call's two ends, and the target's link to the call.
+// TestTransferFacts checks what a transfer records: the fact, the source and target of its call,
+// and the link from the target to the call.
 func TestTransferFacts(t *testing.T) {
 	for name, id := range map[string]string{"with a call id": "c1", "without": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -277,37 +278,37 @@ func TestTransferFacts(t *testing.T) {
 				says("app", calls(id, "transfer_to_agent")),
 				says("app", responds("m"), returns("other", "tool"), returns(id, "transfer_to_agent"), handsOver(id, "a")),
 				says("a", final))
-			call, target := named(t, r, tracker.ExecuteTool, "transfer_to_agent"), named(t, r, tracker.InvokeAgent, "a")
-			if want := (tracker.Transfer{From: "app", To: "a", Event: "event of a"}); len(r.Transfers) != 1 || r.Transfers[0] != want {
+			call, target := findOperation(t, r, tracker.ExecuteTool, "transfer_to_agent"), findOperation(t, r, tracker.InvokeAgent, "a")
+			if want := (tracker.Transfer{From: "app", To: "a", EventID: "event of a"}); len(r.Transfers) != 1 || r.Transfers[0] != want {
 				t.Errorf("transfers %+v", r.Transfers)
 			}
-			if ends := call.Details.OrNone(); ends.HandoffSource != "app" || ends.HandoffTarget != "a" {
+			if ends := call.Details.OrZero(); ends.HandoffSource != "app" || ends.HandoffTarget != "a" {
 				t.Errorf("the call hands over from %q to %q", ends.HandoffSource, ends.HandoffTarget)
 			}
-			if !slices.Equal(target.Details.OrNone().Links, []tracker.SpanID{call.ID}) || call.ID == (tracker.SpanID{}) {
-				t.Errorf("the target links to %x, the call is %x", target.Details.OrNone().Links, call.ID)
+			if !slices.Equal(target.Details.OrZero().Links, []tracker.SpanID{call.ID}) || call.ID == (tracker.SpanID{}) {
+				t.Errorf("the target links to %x, the call is %x", target.Details.OrZero().Links, call.ID)
 			}
 		})
 	}
 	t.Run("without a call id, alone in its frame", func(t *testing.T) {
 		r := follow(t, proxied(), says("app", calls("", "transfer_to_agent")), says("app", returns("", "transfer_to_agent"), handsOver("", "a")), says("a", final))
-		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(named(t, r, tracker.InvokeAgent, "a").Details.OrNone().Links, []tracker.SpanID{call.ID}) {
+		if call := findOperation(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(findOperation(t, r, tracker.InvokeAgent, "a").Details.OrZero().Links, []tracker.SpanID{call.ID}) {
 			t.Error("the target does not link to the call")
 		}
 	})
-	t.Run("nobody knows which call it was", func(t *testing.T) {
+	t.Run("which call it was is unknown", func(t *testing.T) {
 		r := follow(t, proxied(),
 			says("app", calls("", "transfer_to_agent"), calls("", "tool")),
 			says("app", returns("", "transfer_to_agent"), returns("", "tool"), handsOver("", "a")), says("a", final))
-		if target := named(t, r, tracker.InvokeAgent, "a"); len(target.Details.OrNone().Links) != 0 || len(r.Transfers) != 1 {
-			t.Errorf("links %x, transfers %+v", target.Details.OrNone().Links, r.Transfers)
+		if target := findOperation(t, r, tracker.InvokeAgent, "a"); len(target.Details.OrZero().Links) != 0 || len(r.Transfers) != 1 {
+			t.Errorf("links %x, transfers %+v", target.Details.OrZero().Links, r.Transfers)
 		}
 	})
 	t.Run("back to the run", func(t *testing.T) {
 		r := follow(t, proxied(),
 			says("a", calls("c1", "transfer_to_agent")), says("a", returns("c1", "transfer_to_agent"), handsOver("c1", "app")), says("app", final))
-		if call := named(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(r.Root.Details.OrNone().Links, []tracker.SpanID{call.ID}) {
-			t.Errorf("the run links to %x, the call is %x", r.Root.Details.OrNone().Links, call.ID)
+		if call := findOperation(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(r.Root.Details.OrZero().Links, []tracker.SpanID{call.ID}) {
+			t.Errorf("the run links to %x, the call is %x", r.Root.Details.OrZero().Links, call.ID)
 		}
 	})
 }

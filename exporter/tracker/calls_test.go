@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestCalls joins calls and responses.
+// TestCalls checks that responses end their calls.
 func TestCalls(t *testing.T) {
 	tell(t, []story{
 		{"by id, from the call seen to the response seen, below the caller", proxied(), []*event.Batch{
@@ -110,12 +110,12 @@ invoke_agent app ok 0-3
 	})
 }
 
-// TestCallDetails holds what a call says of itself.
+// TestCallDetails checks the fields of a tool call.
 func TestCallDetails(t *testing.T) {
 	r := watch(func(s *tracker.Settings) {
-		s.AgentsAsTools = func(source, tool string) bool { return source == "briefing" && tool == "burn_analyst" }
+		s.IsAgentTool = func(source, tool string) bool { return source == "briefing" && tool == "burn_analyst" }
 	}).feed(proxied(), says("a", calls("c1", "burn_analyst"), calls("c2", "tool"))).feed(tailed(), says("x")).stop()[0]
-	agent, tool := named(t, r, tracker.ExecuteTool, "burn_analyst"), named(t, r, tracker.ExecuteTool, "tool")
+	agent, tool := findOperation(t, r, tracker.ExecuteTool, "burn_analyst"), findOperation(t, r, tracker.ExecuteTool, "tool")
 	if !agent.AgentTool || tool.AgentTool {
 		t.Errorf("agents as tools: %v, %v", agent.AgentTool, tool.AgentTool)
 	}
@@ -124,15 +124,15 @@ func TestCallDetails(t *testing.T) {
 	}
 }
 
-// TestInferred marks the calls whose responses are theirs by name and order alone.
+// TestInferred checks that calls whose responses are matched by name and order are marked.
 func TestInferred(t *testing.T) {
 	r := watch().feed(proxied(), says("a", calls("c1", "by_id"), calls("", "by_name")), says("a", returns("c1", "by_id"), returns("", "by_name"))).stop()[0]
-	if id, name := named(t, r, tracker.ExecuteTool, "by_id"), named(t, r, tracker.ExecuteTool, "by_name"); id.Inferred || !name.Inferred {
-		t.Errorf("inferred are %v, %v", id.Inferred, name.Inferred)
+	if id, name := findOperation(t, r, tracker.ExecuteTool, "by_id"), findOperation(t, r, tracker.ExecuteTool, "by_name"); id.ResponseInferred || !name.ResponseInferred {
+		t.Errorf("inferred are %v, %v", id.ResponseInferred, name.ResponseInferred)
 	}
 }
 
-// TestInputs follows what a run asks for.
+// TestInputs checks the states of requests for input.
 func TestInputs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -240,24 +240,24 @@ invoke_agent app interrupted 0-4`},
 	}
 }
 
-// TestWait is known only from two times in their order.
+// TestWait checks that the wait is known only from two times in order.
 func TestWait(t *testing.T) {
-	at := func(n int) tracker.Moment { return tracker.Moment{At: second(n)} }
+	at := func(n int) tracker.Timestamp { return tracker.Timestamp{At: second(n)} }
 	for _, c := range []struct {
-		asked, answered tracker.Moment
+		asked, answered tracker.Timestamp
 		known           bool
 	}{
 		{at(1), at(3), true}, {at(1), at(1), true}, {at(3), at(1), false},
-		{at(1), tracker.Moment{Frame: 3}, false}, {tracker.Moment{Frame: 1}, at(3), false},
+		{at(1), tracker.Timestamp{Frame: 3}, false}, {tracker.Timestamp{Frame: 1}, at(3), false},
 	} {
-		wait, known := tracker.Input{Requested: c.asked, Answered: c.answered}.Wait()
+		wait, known := tracker.InputRequest{Requested: c.asked, Answered: c.answered}.Wait()
 		if known != c.known || known && wait != c.answered.At.Sub(c.asked.At) || !known && wait != 0 {
 			t.Errorf("%+v: %v, %v", c, wait, known)
 		}
 	}
 }
 
-// TestTiming says what an operation's times are, and what they are worth.
+// TestTiming checks the times of operations and their Timing.
 func TestTiming(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream *event.Stream
@@ -273,40 +273,42 @@ func TestTiming(t *testing.T) {
 		"one frame's are unknown":                  {tailed(), []*event.Batch{says("a", calls("c", "tool"), returns("c", "tool"))}, "unknown 1-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := named(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool")
+			op := findOperation(t, follow(t, c.stream, c.frames...), tracker.ExecuteTool, "tool")
 			equal(t, fmt.Sprintf("%s %s-%s", op.Timing, seconds(op.Started), seconds(op.Ended)), c.want)
 		})
 	}
 }
 
-// TestTimingOfChats says what the times of a model's response are worth: they are unknown where nothing shows when it was asked.
+// TestTimingOfChats checks that the times of a response are unknown if nothing shows when the
+// request was sent.
 func TestTimingOfChats(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream *event.Stream
 		frames []*event.Batch
 		want   tracker.Timing
 	}{
-		"the first of a request":                       {proxied(), []*event.Batch{says("a", responds("m"))}, tracker.Observed},
-		"the first of a file":                          {file(), []*event.Batch{says("a", responds("m"))}, tracker.Unknown},
-		"the first of a file, after partial frames":    {file(), []*event.Batch{says("a", begins("m")), says("a", responds("m"))}, tracker.Unknown},
-		"the first of a stream that goes on":           {tailed(), []*event.Batch{says("a", responds("m"))}, tracker.Unknown},
-		"after a whole frame":                          {file(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Reported},
-		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("p.a"), text), says("b", branch("p.b"), responds("m"))}, tracker.Unknown},
-		"after control was handed over":                {file(), []*event.Batch{says("a", handsOver("", "b")), says("b", branch("y"), responds("m"))}, tracker.Reported},
-		"after a whole frame of a stream that goes on": {tailed(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.Observed},
+		"the first of a request":                       {proxied(), []*event.Batch{says("a", responds("m"))}, tracker.TimingObserved},
+		"the first of a file":                          {file(), []*event.Batch{says("a", responds("m"))}, tracker.TimingUnknown},
+		"the first of a file, after partial frames":    {file(), []*event.Batch{says("a", begins("m")), says("a", responds("m"))}, tracker.TimingUnknown},
+		"the first of a stream that goes on":           {tailed(), []*event.Batch{says("a", responds("m"))}, tracker.TimingUnknown},
+		"after a whole frame":                          {file(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.TimingReported},
+		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("p.a"), text), says("b", branch("p.b"), responds("m"))}, tracker.TimingUnknown},
+		"after control was handed over":                {file(), []*event.Batch{says("a", handsOver("", "b")), says("b", branch("y"), responds("m"))}, tracker.TimingReported},
+		"after a whole frame of a stream that goes on": {tailed(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.TimingObserved},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if op := named(t, follow(t, c.stream, c.frames...), tracker.Chat, "m"); op.Timing != c.want {
+			if op := findOperation(t, follow(t, c.stream, c.frames...), tracker.Chat, "m"); op.Timing != c.want {
 				t.Errorf("%s", op.Timing)
 			}
 		})
 	}
 }
 
-// TestOrdinals gives what has no times a place in the order of frames, inside its parent's.
+// TestOrdinals checks that an operation without times lies within its parent in the order of
+// frames.
 func TestOrdinals(t *testing.T) {
 	r := follow(t, file(), says("app", text, undated), says("app", handsOver("", "a"), undated), says("", text, undated), says("app", text, undated))
-	op := named(t, r, tracker.InvokeAgent, "a")
+	op := findOperation(t, r, tracker.InvokeAgent, "a")
 	if op.Started.Frame != 2 || op.Ended.Frame != 2 || r.Root.Started.Frame != 1 || r.Root.Ended.Frame != 4 {
 		t.Errorf("the agent from %d to %d, the run from %d to %d", op.Started.Frame, op.Ended.Frame, r.Root.Started.Frame, r.Root.Ended.Frame)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestChatStarts finds the moment at which a model was asked.
+// TestChatStarts checks when a model response starts.
 func TestChatStarts(t *testing.T) {
 	tell(t, []story{
 		{"with the request", proxied(), []*event.Batch{says("app", responds("m"), final)}, `
@@ -70,7 +70,7 @@ invoke_agent app ok 0-4
 	})
 }
 
-// TestChats joins partial frames with the whole one that repeats them.
+// TestChats checks that partial frames are joined with the whole frame that repeats them.
 func TestChats(t *testing.T) {
 	tell(t, []story{
 		{"by agent and branch", proxied(), []*event.Batch{
@@ -147,7 +147,7 @@ invoke_agent app error agent_error 0-2
 	})
 }
 
-// TestChatDetails holds what a response says of itself, and the sum of it at the run.
+// TestChatDetails checks the fields of a response, and their sum in the run.
 func TestChatDetails(t *testing.T) {
 	usage := func(in, out int64) fact {
 		return func(b *event.Batch) {
@@ -156,7 +156,7 @@ func TestChatDetails(t *testing.T) {
 		}
 	}
 	r := follow(t, proxied(), says("a", branch("p.a"), responds("m"), usage(10, 1)), says("a", branch("p.a"), responds("m")), says("app", responds("n"), usage(20, 2), final))
-	chat := named(t, r, tracker.Chat, "m")
+	chat := findOperation(t, r, tracker.Chat, "m")
 	if chat.Agent != "a" || chat.Branch != "p.a" || chat.Response.FinishReason != "STOP" || chat.Response.Usage.Input.N != 10 || chat.Response.Usage.Output.N != 1 {
 		t.Errorf("%+v %+v", chat, chat.Response)
 	}
@@ -165,7 +165,7 @@ func TestChatDetails(t *testing.T) {
 	}
 }
 
-// TestFirstText is the first word of an answer, partial or not, and no thought.
+// TestFirstText checks that the first text is text of an answer, partial or not, and not a thought.
 func TestFirstText(t *testing.T) {
 	thought := func(b *event.Batch) { b.Add(event.KindThought) }
 	r := follow(t, proxied(), says("app", thought), says("app", partial, text), says("app", text, final))
@@ -174,7 +174,7 @@ func TestFirstText(t *testing.T) {
 	}
 }
 
-// TestFirstChunk measures from when a model was asked to the first partial frame of its response.
+// TestFirstChunk checks the time from the request to the first partial frame of a response.
 func TestFirstChunk(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream *event.Stream
@@ -200,7 +200,7 @@ func TestFirstChunk(t *testing.T) {
 	}
 }
 
-// TestReportOrder is by the first frame that shows an operation, then agents before responses before calls, then as they stood.
+// TestReportOrder checks the order by first frame, then agents before responses before calls.
 func TestReportOrder(t *testing.T) {
 	r := follow(t, proxied(),
 		says("b", begins("first")),

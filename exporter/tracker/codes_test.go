@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestCodes gives each operation the code of the error that failed it, and no other.
+// TestCodes checks that each operation has the code of the error that failed it.
 func TestCodes(t *testing.T) {
 	tell(t, []story{
 		{"of a response, a tool and the agent that has both", proxied(), []*event.Batch{
@@ -74,15 +74,15 @@ invoke_agent app unfinished canceled 0-3
 	})
 }
 
-// TestErrorType is the code, else our class.
+// TestErrorType checks that the error type is the code, else our class.
 func TestErrorType(t *testing.T) {
 	for want, op := range map[string]tracker.Operation{
 		"":             {},
-		"model_error":  {Error: event.ModelError},
-		"UNAVAILABLE":  {Error: event.ModelError, Code: "UNAVAILABLE"},
-		"canceled":     {Error: event.FailureCanceled},
-		"HTTPError":    {Error: event.ToolError, Code: "HTTPError"},
-		"model.legacy": {Error: event.FailureTimeout, Code: "model.legacy"},
+		"model_error":  {Failure: event.ModelError},
+		"UNAVAILABLE":  {Failure: event.ModelError, ErrorCode: "UNAVAILABLE"},
+		"canceled":     {Failure: event.FailureCanceled},
+		"HTTPError":    {Failure: event.ToolError, ErrorCode: "HTTPError"},
+		"model.legacy": {Failure: event.FailureTimeout, ErrorCode: "model.legacy"},
 	} {
 		if got := op.ErrorType(); got != want {
 			t.Errorf("%+v: %q, want %q", op, got, want)

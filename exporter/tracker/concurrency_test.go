@@ -10,11 +10,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestManyStreamsAtOnce feeds streams from as many goroutines while others expire, configure and end: every run ends once, and
-// the observers, which have no lock of their own, see one thing after the other.
+// TestManyStreamsAtOnce feeds streams from as many goroutines while others expire, configure and end them: every run ends once,
+// and the observers, which have no lock, are called one after the other.
 func TestManyStreamsAtOnce(t *testing.T) {
 	const streams, rounds = 16, 30
-	small := func(s *tracker.Settings) { s.MaxOpen, s.MaxOperations, s.MaxFacts = streams/2, 10, 5 }
+	small := func(s *tracker.Settings) { s.MaxOpenRuns, s.MaxOperations, s.MaxFacts = streams/2, 10, 5 }
 	s := watch(small)
 	var feeding, meddling sync.WaitGroup
 	for i := range streams {
@@ -34,9 +34,9 @@ func TestManyStreamsAtOnce(t *testing.T) {
 	done := make(chan struct{})
 	for _, meddle := range []func(time.Time){
 		func(now time.Time) { s.Expire(now) },
-		func(now time.Time) { s.End(now) },
+		func(now time.Time) { s.EndAll(now) },
 		func(time.Time) {
-			s.Configure(tracker.Settings{MaxOpen: streams / 2, MaxOperations: 10, MaxFacts: 5, Idle: time.Second})
+			s.Configure(tracker.Settings{MaxOpenRuns: streams / 2, MaxOperations: 10, MaxFacts: 5, IdleTimeout: time.Second})
 		},
 	} {
 		meddling.Go(func() {

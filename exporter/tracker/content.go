@@ -7,108 +7,111 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Content is what an operation was given and what it gave back. It is kept only where the settings say so, and only until the
-// operation has ended.
+// Content is the input and output of an operation. It is kept only if the settings ask for it, and
+// only until the observers have seen the operation end.
 type Content struct {
-	Arguments []byte // of a tool call: JSON
-	Result    []byte // of a tool call: JSON
-	Said      []Part // of a model's response
-	Truncated bool   // something is missing
+	Arguments []byte        // of a tool call: JSON
+	Result    []byte        // of a tool call: JSON
+	Output    []MessagePart // of a model's response
+	Truncated bool          // something was cut or left out
 
-	held    int  // bytes counted against Settings.MaxContentHeld
-	preview bool // Said comes from partial frames, which a whole one repeats
+	size        int  // bytes charged to Settings.MaxContentTotal
+	fromPartial bool // Output comes from partial frames, which a whole frame will repeat
 }
 
-// Part is one piece of a model's response: text, a thought or a tool call.
-type Part struct {
+// MessagePart is one part of a model's response: text, a thought or a tool call.
+type MessagePart struct {
 	Kind         event.Kind
 	Text         []byte
 	CallID, Name string
 	Arguments    []byte // JSON
 }
 
-// partCost is what a part counts besides its bytes, so that empty ones are bounded too.
+// partCost is the size charged for a part in addition to its bytes, which bounds the number of
+// empty parts.
 const partCost = 64
 
-// room makes place for so many more bytes of an operation's content, and says how many of them it may have.
-func (r *openRun) room(op *Operation, wanted int) int {
+// reserveContent reserves memory for an operation's content, and returns how many of the wanted
+// bytes it may use.
+func (r *openRun) reserveContent(op *Operation, wanted int) int {
 	limits := &r.tracker.settings
 	d := op.details()
 	if d.Content == nil {
 		d.Content = &Content{}
 	}
 	c := d.Content
-	given := min(wanted, limits.MaxContent-c.held)
-	if free := max(limits.MaxContentHeld-r.tracker.held, 0); free < given {
-		r.tracker.losses.Evicted(LostContent)
+	given := min(wanted, limits.MaxContent-c.size)
+	if free := max(limits.MaxContentTotal-r.tracker.contentBytes, 0); free < given {
+		r.tracker.losses.CountEvicted(LostContent)
 		given = free
 	}
 	if given < wanted {
 		c.Truncated = true
 	}
 	if given > 0 && !limits.Memory.Reserve(given) {
-		r.tracker.losses.Evicted(LostContent)
+		r.tracker.losses.CountEvicted(LostContent)
 		given, c.Truncated = 0, true
 	}
-	c.held += given
-	r.tracker.held += given
+	c.size += given
+	r.tracker.contentBytes += given
 	return given
 }
 
-// release lets the content of an ended operation go.
-func (r *openRun) release(op *Operation) {
-	if c := op.Details.OrNone().Content; c != nil {
-		r.tracker.held -= c.held
-		r.tracker.settings.Memory.Release(c.held)
+// releaseContent drops an operation's content.
+func (r *openRun) releaseContent(op *Operation) {
+	if c := op.Details.OrZero().Content; c != nil {
+		r.tracker.contentBytes -= c.size
+		r.tracker.settings.Memory.Release(c.size)
 		op.Details.Content = nil
 	}
 }
 
-// keepsContent says whether the settings have content kept.
+// keepsContent reports whether content is kept.
 func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0 }
 
-// given keeps a call's arguments, and gave its result.
-func (r *openRun) given(op *Operation, e *event.Event) {
+// keepArguments keeps the arguments of a call.
+func (r *openRun) keepArguments(op *Operation, e *event.Event) {
 	if r.keepsContent() && e.Payload().Exists() {
-		room := r.room(op, len(e.Payload().Raw()))
+		room := r.reserveContent(op, len(e.Payload().Raw()))
 		op.Details.Content.Arguments = appendCut(nil, e.Payload(), room)
 	}
 }
 
-func (r *openRun) gave(op *Operation, e *event.Event) {
+// keepResult keeps the result of a call.
+func (r *openRun) keepResult(op *Operation, e *event.Event) {
 	if r.keepsContent() && e.Payload().Exists() {
-		room := r.room(op, len(e.Payload().Raw()))
+		room := r.reserveContent(op, len(e.Payload().Raw()))
 		op.Details.Content.Result = appendCut(nil, e.Payload(), room)
 	}
 }
 
-// say keeps what a model's response says: that of the speaker's response which the frame shows or ends.
-func (r *openRun) say(e *event.Event, b *event.Batch, agent *Operation) {
+// keepOutput keeps a part of the model response that a frame shows or ends.
+func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 	if !r.keepsContent() {
 		return
 	}
-	op := r.response(agent)
+	op := r.chatOf(agent)
 	if op == nil {
 		return
 	}
-	if c := op.Details.OrNone().Content; c != nil && c.preview && !b.Partial {
-		r.release(op)
+	if c := op.Details.OrZero().Content; c != nil && c.fromPartial && !b.Partial {
+		r.releaseContent(op)
 	}
 	switch e.Kind {
 	case event.KindText, event.KindThought:
-		r.sayText(op, e)
+		r.keepText(op, e)
 	case event.KindToolStarted:
-		r.sayCall(op, e)
+		r.keepToolCall(op, e)
 	}
-	op.Details.Content.preview = b.Partial
+	op.Details.Content.fromPartial = b.Partial
 }
 
-// response is the chat that a frame's text belongs to; nil where the stream shows none.
-func (r *openRun) response(agent *Operation) *Operation {
-	if op := r.partial[agent]; op != nil {
+// chatOf returns the model response that a frame's text belongs to, or nil.
+func (r *openRun) chatOf(agent *Operation) *Operation {
+	if op := r.partialResponses[agent]; op != nil {
 		return op
 	}
-	if op := r.settling[agent]; op != nil {
+	if op := r.awaitingUsage[agent]; op != nil {
 		return op
 	}
 	for _, op := range r.ended {
@@ -119,30 +122,30 @@ func (r *openRun) response(agent *Operation) *Operation {
 	return nil
 }
 
-func (r *openRun) sayText(op *Operation, e *event.Event) {
-	if c := op.Details.OrNone().Content; c != nil {
-		if n := len(c.Said); n > 0 && c.Said[n-1].Kind == e.Kind { // the next piece of the same text
-			last := &c.Said[n-1]
-			last.Text = append(last.Text, cutText(e.Text(), r.room(op, len(e.Text())))...)
+func (r *openRun) keepText(op *Operation, e *event.Event) {
+	if c := op.Details.OrZero().Content; c != nil {
+		if n := len(c.Output); n > 0 && c.Output[n-1].Kind == e.Kind { // the next piece of the same text
+			last := &c.Output[n-1]
+			last.Text = append(last.Text, cutText(e.Text(), r.reserveContent(op, len(e.Text())))...)
 			return
 		}
 	}
-	if room := r.room(op, partCost+len(e.Text())) - partCost; room >= 0 {
+	if room := r.reserveContent(op, partCost+len(e.Text())) - partCost; room >= 0 {
 		c := op.Details.Content
-		c.Said = append(c.Said, Part{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text(), room))})
+		c.Output = append(c.Output, MessagePart{Kind: e.Kind, Text: bytes.Clone(cutText(e.Text(), room))})
 	}
 }
 
-func (r *openRun) sayCall(op *Operation, e *event.Event) {
+func (r *openRun) keepToolCall(op *Operation, e *event.Event) {
 	own := partCost + len(e.Name) + len(e.CallID)
-	room := r.room(op, own+len(e.Payload().Raw())) - own
+	room := r.reserveContent(op, own+len(e.Payload().Raw())) - own
 	if room >= 0 {
 		c := op.Details.Content
-		c.Said = append(c.Said, Part{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload(), room)})
+		c.Output = append(c.Output, MessagePart{Kind: e.Kind, CallID: e.CallID, Name: e.Name, Arguments: appendCut(nil, e.Payload(), room)})
 	}
 }
 
-// cutText is the beginning of a text, in whole characters.
+// cutText returns the beginning of a text, without splitting a character.
 func cutText(text []byte, room int) []byte {
 	if len(text) <= room {
 		return text
@@ -153,8 +156,8 @@ func cutText(text []byte, room int) []byte {
 	return text[:room]
 }
 
-// appendCut appends a value as JSON of at most room bytes: what does not fit loses the ends of its strings and the last of its
-// members; nothing is appended where not even an empty value fits.
+// appendCut appends a value as valid JSON of at most room bytes, by cutting strings and leaving out
+// the last members. It appends nothing if not even an empty value fits.
 func appendCut(dst []byte, v strictjson.Value, room int) []byte {
 	raw := v.Raw()
 	if len(raw) <= room {
@@ -174,7 +177,8 @@ func appendCut(dst []byte, v strictjson.Value, room int) []byte {
 	return dst
 }
 
-// appendCutString keeps the beginning of a string as it was sent, and no half of an escape or of a character.
+// appendCutString appends the beginning of a string, without splitting an escape sequence or a
+// character.
 func appendCutString(dst, raw []byte, room int) []byte {
 	last := 1
 	for i := 1; i < len(raw)-1 && i <= room-1; {
@@ -235,24 +239,25 @@ func appendCutArray(dst []byte, v strictjson.Value, room int) []byte {
 	return append(dst, ']')
 }
 
-// Question is what was asked. It is content, and kept as that is.
+// Question is what an input request asks. It is content, and kept under the same conditions.
 type Question struct {
 	Prompt  string
 	Options []byte // JSON, or nil
 	Schema  []byte // JSON, or nil
 }
 
-// questionOf returns what an event asks, if content is kept and the run's own operation has room for all of it.
+// questionOf returns the question of an event, or nil if content is not kept or the root operation
+// has no room for all of it.
 func (r *openRun) questionOf(e *event.Event) *Question {
 	asked := e.Question()
 	size := len(asked.Prompt) + len(asked.Options.Raw()) + len(asked.Schema.Raw())
-	if !r.keepsContent() || size == 0 || r.room(r.Root, size) < size {
+	if !r.keepsContent() || size == 0 || r.reserveContent(r.Root, size) < size {
 		return nil
 	}
 	return &Question{asked.Prompt, bytes.Clone(asked.Options.Raw()), bytes.Clone(asked.Schema.Raw())}
 }
 
-// forgetQuestions lets go of what was asked.
+// forgetQuestions drops all questions.
 func (r *openRun) forgetQuestions() {
 	for _, in := range r.Inputs {
 		in.Question = nil

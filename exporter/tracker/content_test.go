@@ -15,12 +15,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// keeping has content kept, so many bytes of an operation and so many in all.
-func keeping(each, all int) func(*tracker.Settings) {
-	return func(s *tracker.Settings) { s.MaxContent, s.MaxContentHeld = each, all }
+// keepContent sets the limits for content, in bytes for an operation and in all.
+func keepContent(each, all int) func(*tracker.Settings) {
+	return func(s *tracker.Settings) { s.MaxContent, s.MaxContentTotal = each, all }
 }
 
-// reader notes the content of operations as they end: it is gone afterwards.
+// reader reads the content of operations when they end, because it is dropped afterwards.
 type reader struct {
 	*scene
 	content []string
@@ -28,7 +28,7 @@ type reader struct {
 
 func (r *reader) OperationEnded(run *tracker.Run, op *tracker.Operation) {
 	r.scene.OperationEnded(run, op)
-	if op.Details.OrNone().Content != nil {
+	if op.Details.OrZero().Content != nil {
 		r.content = append(r.content, describe(op))
 	}
 }
@@ -42,7 +42,7 @@ func describe(op *tracker.Operation) string {
 	if len(c.Result) > 0 {
 		out += " gave " + string(c.Result)
 	}
-	for _, p := range c.Said {
+	for _, p := range c.Output {
 		out += fmt.Sprintf(" said %s %q", p.Kind, p.Text)
 		if p.Name != "" {
 			out += fmt.Sprintf(" %s %s %s", p.Name, p.CallID, p.Arguments)
@@ -57,21 +57,21 @@ func describe(op *tracker.Operation) string {
 // readContent reads a stream of one run with content kept.
 func readContent(t *testing.T, each, all int, frames ...*event.Batch) (content []string, s *scene) {
 	t.Helper()
-	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
-	keeping(each, all)(&settings)
+	settings := tracker.Settings{MaxOpenRuns: 100, MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour}
+	keepContent(each, all)(&settings)
 	r := &reader{scene: watch()}
 	r.Tracker = tracker.New(settings, r.scene, r)
 	stream := proxied()
 	r.feed(stream, frames...).end(stream, event.EndOfStream)
 	for _, op := range r.only(t).Operations {
-		if op.Details.OrNone().Content != nil {
+		if op.Details.OrZero().Content != nil {
 			t.Errorf("%s %s still holds its content", op.Kind, op.Name)
 		}
 	}
 	return r.content, r.scene
 }
 
-// with gives the fact before it a payload.
+// with sets the payload of the fact before it.
 func with(payload string) fact {
 	return func(b *event.Batch) {
 		var doc strictjson.Doc
@@ -82,7 +82,7 @@ func with(payload string) fact {
 	}
 }
 
-func answer(kind event.Kind, text string) fact {
+func lastText(kind event.Kind, text string) fact {
 	return func(b *event.Batch) { b.Add(kind).SetText([]byte(text)) }
 }
 
@@ -94,26 +94,26 @@ func TestContent(t *testing.T) {
 		want      []string
 	}{
 		{"of a call and a response", 1000, 1000, []*event.Batch{
-			says("app", responds("gemini"), answer(event.KindThought, "hm"), answer(event.KindText, "I "), answer(event.KindText, "look."), calls("c", "search"), with(`{"q":"fire"}`)),
+			says("app", responds("gemini"), lastText(event.KindThought, "hm"), lastText(event.KindText, "I "), lastText(event.KindText, "look."), calls("c", "search"), with(`{"q":"fire"}`)),
 			says("app", returns("c", "search"), with(`{"hits":3}`), final),
 		}, []string{
 			`gemini said thought "hm" said text "I look." said tool_started "" search c {"q":"fire"}`,
 			`search given {"q":"fire"} gave {"hits":3}`,
 		}},
 		{"of a response whose partial frames a whole one repeats", 1000, 1000, []*event.Batch{
-			says("app", begins("gemini"), answer(event.KindText, "I ")), says("app", begins("gemini"), answer(event.KindText, "look.")),
-			says("app", responds("gemini"), answer(event.KindText, "I look."), final),
+			says("app", begins("gemini"), lastText(event.KindText, "I ")), says("app", begins("gemini"), lastText(event.KindText, "look.")),
+			says("app", responds("gemini"), lastText(event.KindText, "I look."), final),
 		}, []string{`gemini said text "I look."`}},
 		{"of a response of which only partial frames came", 1000, 1000, []*event.Batch{
-			says("app", begins("gemini"), answer(event.KindText, "I ")), says("app", begins("gemini"), answer(event.KindText, "lo")),
+			says("app", begins("gemini"), lastText(event.KindText, "I ")), says("app", begins("gemini"), lastText(event.KindText, "lo")),
 		}, []string{`gemini said text "I lo"`}},
-		{"not of text without a response", 1000, 1000, []*event.Batch{says("app", answer(event.KindText, "I look."), final)}, nil},
+		{"not of text without a response", 1000, 1000, []*event.Batch{says("app", lastText(event.KindText, "I look."), final)}, nil},
 		{"off", 0, 1000, []*event.Batch{
-			says("app", responds("gemini"), answer(event.KindText, "I look."), calls("c", "search"), with(`{"q":"fire"}`)),
+			says("app", responds("gemini"), lastText(event.KindText, "I look."), calls("c", "search"), with(`{"q":"fire"}`)),
 			says("app", returns("c", "search"), with(`{"hits":3}`), final),
 		}, nil},
 		{"cut at an operation's limit", 100, 1000, []*event.Batch{
-			says("app", responds("gemini"), answer(event.KindText, strings.Repeat("wörd ", 20)), calls("c", "search"), with(`{"q":"`+strings.Repeat("fire ", 10)+`","n":1}`)),
+			says("app", responds("gemini"), lastText(event.KindText, strings.Repeat("wörd ", 20)), calls("c", "search"), with(`{"q":"`+strings.Repeat("fire ", 10)+`","n":1}`)),
 			says("app", returns("c", "search"), with(`{"hits":["`+strings.Repeat("x", 100)+`"]}`), final),
 		}, []string{
 			`gemini said text "wörd wörd wörd wörd wörd wörd " …`,
@@ -130,7 +130,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentHeldIsBounded has many calls open at once: those beyond what may be held keep none, and what has ended makes room.
+// TestContentHeldIsBounded checks that open calls beyond the limit on content keep none, and that
+// ended calls make room.
 func TestContentHeldIsBounded(t *testing.T) {
 	call := func(id string) *event.Batch { return says("app", calls(id, id), with(`{"q":"0123456789"}`)) } // 18 bytes
 	got, s := readContent(t, 1000, 50, call("a"), call("b"), call("c"), says("app", returns("a", "a")), call("d"))
@@ -143,7 +144,8 @@ func TestContentHeldIsBounded(t *testing.T) {
 	equal(t, lines(s.lost...), "evicted content")
 }
 
-// TestCutContentIsJSON cuts JSON anywhere: what is left is JSON of no more bytes, and says nothing that was not there.
+// TestCutContentIsJSON checks that JSON cut at any length is valid JSON, no longer than the limit,
+// and adds nothing.
 func TestCutContentIsJSON(t *testing.T) {
 	documents := []string{
 		`{"a":"b\"c\\dé😀","list":[1,true,null,{"x":[]},"ünïcödé"],"😀":12345678901234567890,"":{"deep":{"deeper":["\ud83d\ude00"]}}}`,
@@ -168,7 +170,7 @@ func TestCutContentIsJSON(t *testing.T) {
 	}
 }
 
-// TestCutContentIsBounded tries any value and any room.
+// TestCutContentIsBounded checks random values and limits.
 func TestCutContentIsBounded(t *testing.T) {
 	try := func(value map[string][]string, room uint8) bool {
 		document, err := json.Marshal(value)
@@ -184,7 +186,8 @@ func TestCutContentIsBounded(t *testing.T) {
 	}
 }
 
-// TestOffset compares the agent's clock with ours by the frame that took least, and leaves all times where they are.
+// TestOffset checks that the clock offset is that of the fastest frame, and that it changes no
+// times.
 func TestOffset(t *testing.T) {
 	frame := func(reported int, facts ...fact) *event.Batch {
 		b := says("app", facts...)
@@ -206,39 +209,40 @@ func TestOffset(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := follow(t, c.stream, c.frames...)
-			equal(t, fmt.Sprintf("%s %t %s-%s", r.Offset, r.OffsetKnown, seconds(r.Root.Started), seconds(r.Root.Ended)), c.want)
+			equal(t, fmt.Sprintf("%s %t %s-%s", r.ClockOffset, r.ClockOffsetKnown, seconds(r.Root.Started), seconds(r.Root.Ended)), c.want)
 		})
 	}
 }
 
-// TestContentSharesMemory keeps no content for which the budget of the process has no room, and gives back what it took.
+// TestContentSharesMemory checks that content is kept only within the memory budget, and that its
+// memory is released.
 func TestContentSharesMemory(t *testing.T) {
 	memory := budget.New(40).Account("content", 1, 1)
 	call := func(id string) *event.Batch { return says("app", calls(id, id), with(`{"q":"0123456789"}`)) } // 18 bytes
 	r := &reader{scene: watch()}
-	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
-	keeping(1000, 1000)(&settings)
+	settings := tracker.Settings{MaxOpenRuns: 100, MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour}
+	keepContent(1000, 1000)(&settings)
 	settings.Memory = memory
 	r.Tracker = tracker.New(settings, r.scene, r)
 	stream := proxied()
 	r.feed(stream, call("a"), call("b"), call("c"))
-	if left := memory.Left(); left != 4 {
+	if left := memory.Remaining(); left != 4 {
 		t.Errorf("%d bytes are left of 40", left)
 	}
 	r.end(stream, event.EndOfStream)
 	equal(t, lines(r.content...), lines(`a given {"q":"0123456789"}`, `b given {"q":"0123456789"}`, `c …`))
-	if left := memory.Left(); left != 40 {
+	if left := memory.Remaining(); left != 40 {
 		t.Errorf("%d bytes are left of 40 at the end", left)
 	}
 }
 
-// questioned reads what was asked while the run's own operation ends.
-type questioned struct {
+// questionReader reads the question while the run's root operation ends.
+type questionReader struct {
 	*scene
 	asked []string
 }
 
-func (q *questioned) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+func (q *questionReader) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	for _, in := range r.Inputs {
 		if in.Question != nil && op == r.Root {
 			q.asked = append(q.asked, fmt.Sprintf("%s %s%s", in.Question.Prompt, in.Question.Options, in.Question.Schema))
@@ -247,7 +251,8 @@ func (q *questioned) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	q.scene.OperationEnded(r, op)
 }
 
-// TestQuestionsAreContent keeps a question only where content is kept and has room, and only until the run's own operation has ended.
+// TestQuestionsAreContent checks that a question is kept only with content, and only until the root
+// operation has ended.
 func TestQuestionsAreContent(t *testing.T) {
 	question := func(prompt string) fact {
 		return func(b *event.Batch) {
@@ -267,12 +272,12 @@ func TestQuestionsAreContent(t *testing.T) {
 		{"off", "Which?", 0, nil},
 		{"too long", strings.Repeat("?", 1000), 1000, nil},
 	} {
-		settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
-		keeping(c.each, 10_000)(&settings)
-		q, stream := &questioned{scene: watch()}, proxied()
+		settings := tracker.Settings{MaxOpenRuns: 100, MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour}
+		keepContent(c.each, 10_000)(&settings)
+		q, stream := &questionReader{scene: watch()}, proxied()
 		q.Tracker = tracker.New(settings, q.scene, q)
 		q.feed(stream, says("app", asks("q", event.InputSelection), question(c.prompt)))
-		q.Look(func(open []tracker.Open) {
+		q.ViewOpen(func(open []tracker.RunView) {
 			for _, o := range open {
 				if in := o.Copy().Inputs[0]; in.Question != nil {
 					t.Errorf("%s: a copy of the open run has %q", c.name, in.Question.Prompt)

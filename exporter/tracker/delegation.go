@@ -1,8 +1,9 @@
 package tracker
 
-// Depth returns how deep a run delegates: the most invocations of agents that stand above one that is invoked, or above a tool that the
-// configuration names as an agent. It is known of runs that show an agent.
-func (r *Run) Depth() (depth int, known bool) {
+// DelegationDepth returns the largest number of agent invocations above an agent invocation, or
+// above a call of a tool that the configuration names as an agent. It is known if the run shows an
+// agent.
+func (r *Run) DelegationDepth() (depth int, known bool) {
 	for _, op := range r.Operations {
 		if op.Kind != InvokeAgent && !op.AgentTool {
 			continue
@@ -18,15 +19,16 @@ func (r *Run) Depth() (depth int, known bool) {
 	return depth, known
 }
 
-// giver is an agent that handed control over on the way to another. No name stands twice in a chain of them, and a chain has at most
-// maxDepth, so that hand-overs in circles are seen up to that length.
-type giver struct {
+// handoffChain is a linked list of the agents that transferred control on the way to an agent,
+// newest first. It holds no name twice and at most maxDepth names, so that loops up to that length
+// are detected.
+type handoffChain struct {
 	name   string
-	before *giver
-	count  int // of the chain
+	before *handoffChain
+	count  int // length of the chain
 }
 
-func (g *giver) has(name string) bool {
+func (g *handoffChain) contains(name string) bool {
 	for ; g != nil; g = g.before {
 		if g.name == name {
 			return true
@@ -35,23 +37,23 @@ func (g *giver) has(name string) bool {
 	return false
 }
 
-// and returns the chain with another name.
-func (g *giver) and(name string) *giver {
+// with returns the chain extended by a name.
+func (g *handoffChain) with(name string) *handoffChain {
 	switch {
 	case g == nil:
-		return &giver{name, nil, 1}
-	case g.has(name):
+		return &handoffChain{name, nil, 1}
+	case g.contains(name):
 		return g
 	case g.count == maxDepth:
-		g = g.newest(maxDepth / 2)
+		g = g.last(maxDepth / 2)
 	}
-	return &giver{name, g, g.count + 1}
+	return &handoffChain{name, g, g.count + 1}
 }
 
-// newest returns the last n of a chain.
-func (g *giver) newest(n int) *giver {
+// last returns the newest n names of the chain.
+func (g *handoffChain) last(n int) *handoffChain {
 	if n == 1 {
-		return &giver{g.name, nil, 1}
+		return &handoffChain{g.name, nil, 1}
 	}
-	return &giver{g.name, g.before.newest(n - 1), n}
+	return &handoffChain{g.name, g.before.last(n - 1), n}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// transfers are the frames in which control goes from each agent to the next.
+// transfers returns frames that transfer control from each agent to the next.
 func transfers(agents ...string) (frames []*event.Batch) {
 	for i, to := range agents[1:] {
 		id := "call " + string(rune('a'+i))
@@ -17,7 +17,7 @@ func transfers(agents ...string) (frames []*event.Batch) {
 	return frames
 }
 
-// TestTransferLoops tells transfers that come back to an agent on the way from all others.
+// TestTransferLoops checks which transfers are marked as loops.
 func TestTransferLoops(t *testing.T) {
 	inBranches := func(frames []*event.Batch) []*event.Batch {
 		for _, b := range frames {
@@ -55,9 +55,9 @@ func TestTransferLoops(t *testing.T) {
 	}
 }
 
-// TestDepth counts the agents above the deepest one.
+// TestDepth checks the delegation depth.
 func TestDepth(t *testing.T) {
-	isAgent := func(s *tracker.Settings) { s.AgentsAsTools = func(_, tool string) bool { return tool == "expert" } }
+	isAgent := func(s *tracker.Settings) { s.IsAgentTool = func(_, tool string) bool { return tool == "expert" } }
 	for name, c := range map[string]struct {
 		frames []*event.Batch
 		want   int
@@ -73,13 +73,13 @@ func TestDepth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stream := proxied()
 			r := watch(isAgent).feed(stream, c.frames...).end(stream, event.EndOfStream).only(t)
-			if depth, known := r.Depth(); depth != c.want || !known {
+			if depth, known := r.DelegationDepth(); depth != c.want || !known {
 				t.Errorf("depth %d, known %t", depth, known)
 			}
 		})
 	}
 	workflow := tracker.Run{Operations: []*tracker.Operation{{Kind: tracker.InvokeWorkflow, Name: "app"}}}
-	if _, known := workflow.Depth(); known {
+	if _, known := workflow.DelegationDepth(); known {
 		t.Error("a run without an agent has a depth")
 	}
 }

@@ -1,10 +1,10 @@
 package tracker
 
-// maxDepth bounds how many operations that run others stand below each other. A frame concerns all that its speaker is part of, so
-// that without a bound a chain of n delegations would cost n² steps.
+// maxDepth bounds the nesting of invocations. A frame updates all ancestors of its speaker, so that
+// a chain of n delegations would otherwise cost n² steps.
 const maxDepth = 128
 
-// depth returns how many operations an operation is part of.
+// depth returns the number of an operation's ancestors.
 func (op *Operation) depth() (n int) {
 	for up := op.parent; up != nil; up = up.parent {
 		n++
@@ -12,11 +12,12 @@ func (op *Operation) depth() (n int) {
 	return n
 }
 
-// fitBelow returns what an operation with so many levels below it is part of: the parent, or the lowest above that leaves room for it.
-func (r *openRun) fitBelow(parent *Operation, height int) *Operation {
+// limitDepth returns the parent for an operation with the given number of levels below it: parent,
+// or the nearest ancestor of parent that leaves room for these levels.
+func (r *openRun) limitDepth(parent *Operation, height int) *Operation {
 	excess := parent.depth() + 1 + height - maxDepth
 	if excess > 0 {
-		r.tracker.losses.Evicted(LostDepth)
+		r.tracker.losses.CountEvicted(LostDepth)
 	}
 	for ; excess > 0 && parent.parent != nil; excess-- {
 		parent = parent.parent
@@ -24,8 +25,8 @@ func (r *openRun) fitBelow(parent *Operation, height int) *Operation {
 	return parent
 }
 
-// raise notes how many levels an operation puts below all that it is part of.
-func (op *Operation) raise() {
+// updateHeights updates the heights of an operation's ancestors.
+func (op *Operation) updateHeights() {
 	for at := op; at.parent != nil && at.parent.height <= at.height; at = at.parent {
 		at.parent.height = at.height + 1
 	}

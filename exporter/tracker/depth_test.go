@@ -9,10 +9,10 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// deepest is how many operations that run others may stand below each other, the run's own not counted.
+// deepest is the greatest number of nested operations that run others, without the root operation.
 const deepest = 128
 
-// chains are the ways in which agents delegate to each other without an end: each returns the frames of one more delegation.
+// chains are the ways in which agents can delegate to each other endlessly. Each returns the frames of one more delegation.
 var chains = map[string]struct {
 	stream *event.Stream
 	link   func(n int) []*event.Batch
@@ -38,7 +38,8 @@ var chains = map[string]struct {
 	}},
 }
 
-// TestDeepDelegation follows chains that are longer than what is followed: nothing is lost but what a deep operation is part of.
+// TestDeepDelegation checks that operations nested deeper than the limit get a higher parent, and
+// that nothing else is lost.
 func TestDeepDelegation(t *testing.T) {
 	const links = 3 * deepest
 	for name, chain := range chains {
@@ -68,7 +69,7 @@ func TestDeepDelegation(t *testing.T) {
 	}
 }
 
-// levels returns how many operations the deepest of those that run others is part of.
+// levels returns the depth of the deepest operation that runs others.
 func levels(r *tracker.Run) (most int) {
 	parents, invokes := map[tracker.SpanID]tracker.SpanID{}, map[tracker.SpanID]bool{}
 	for _, op := range r.Operations {
@@ -87,7 +88,8 @@ func levels(r *tracker.Run) (most int) {
 	return most
 }
 
-// BenchmarkDepth gives the cost of a chain of delegations through that of a quarter of it: 4 where a frame costs the same at any depth.
+// BenchmarkDepth reports the cost of a chain of delegations relative to one of a quarter of its
+// length: 4 if a frame costs the same at any depth.
 func BenchmarkDepth(b *testing.B) {
 	for name, chain := range chains {
 		b.Run(name, func(b *testing.B) {
@@ -105,7 +107,7 @@ func BenchmarkDepth(b *testing.B) {
 	}
 }
 
-// ratio reports how many times as long the second takes, by the fastest round of each.
+// ratio reports how many times longer second takes than first, by the fastest round of each.
 func ratio(b *testing.B, first, second func()) {
 	took := [2]time.Duration{time.Hour, time.Hour}
 	for b.Loop() {

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// endless are runs that go on and on, with names, places and ids that are always new: each returns the frames of one more step.
+// endless has runs that never end and whose names, branches and ids are always new. Each returns the frames of one more step.
 var endless = map[string]struct {
 	stream func() *event.Stream
 	step   func(n int) []*event.Batch
@@ -27,8 +27,8 @@ var endless = map[string]struct {
 	}},
 	"places": {proxied, func(n int) []*event.Batch {
 		return []*event.Batch{
-			says("x", place(fmt.Sprintf("app@1/w%d@1/x@1", n), id("l", n)), responds("m"), calls(id("c", n), "tool")),
-			says("x", place(fmt.Sprintf("app@1/w%d@1/x@1", n), id("l", n)), returns(id("c", n), "tool"), errorCode, final),
+			says("x", streamRun(fmt.Sprintf("app@1/w%d@1/x@1", n), id("l", n)), responds("m"), calls(id("c", n), "tool")),
+			says("x", streamRun(fmt.Sprintf("app@1/w%d@1/x@1", n), id("l", n)), returns(id("c", n), "tool"), errorCode, final),
 		}
 	}},
 	"branches": {proxied, func(n int) []*event.Batch {
@@ -50,12 +50,12 @@ var endless = map[string]struct {
 	}},
 }
 
-// TestEndlessRuns bounds everything that a run holds, whatever comes.
+// TestEndlessRuns checks that all state of an endless run is bounded.
 func TestEndlessRuns(t *testing.T) {
 	const most, steps = 64, 1000
 	for name, run := range endless {
 		t.Run(name, func(t *testing.T) {
-			s, stream := watch(func(s *tracker.Settings) { s.MaxOperations, s.MaxFacts, s.MaxOpen = most, most, most }), run.stream()
+			s, stream := watch(func(s *tracker.Settings) { s.MaxOperations, s.MaxFacts, s.MaxOpenRuns = most, most, most }), run.stream()
 			for n := range steps {
 				s.feed(stream, run.step(n)...)
 			}

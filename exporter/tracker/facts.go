@@ -7,9 +7,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// write keeps an artifact, or adds a chunk to the one it is of.
-func (r *openRun) write(e *event.Event) {
-	if at, known := r.artifacts[e.ID]; known && e.ID != "" {
+// addArtifact adds an artifact, or a chunk to an existing one.
+func (r *openRun) addArtifact(e *event.Event) {
+	if at, known := r.artifactIndex[e.ID]; known && e.ID != "" {
 		r.Artifacts[at].add(e)
 		return
 	}
@@ -17,68 +17,69 @@ func (r *openRun) write(e *event.Event) {
 		a := Artifact{ID: e.ID, Name: e.Name, Artifact: event.Artifact{Kind: e.Artifact.Kind}}
 		a.add(e)
 		if e.ID != "" {
-			put(&r.artifacts, e.ID, len(r.Artifacts))
+			put(&r.artifactIndex, e.ID, len(r.Artifacts))
 		}
 		r.Artifacts = append(r.Artifacts, a)
 	})
 }
 
-// add takes a chunk. One whose number was already there is a duplicate and counts for nothing, unless it is empty and only says
-// that the artifact is complete; a number that was left out is a gap.
+// add adds a chunk. A chunk whose number has been seen is a duplicate and is ignored, unless it is
+// empty and only states that the artifact is complete. A skipped number is a gap.
 func (a *Artifact) add(e *event.Event) {
-	w := e.Artifact
-	a.Complete = a.Complete || w.Complete
-	if w.Index.Known {
+	chunk := e.Artifact
+	a.Complete = a.Complete || chunk.Complete
+	if chunk.Index.Known {
 		switch {
-		case w.Index.N < a.next && w.Complete && w.Bytes == (event.Count{Known: true}):
+		case chunk.Index.N < a.next && chunk.Complete && chunk.Bytes == (event.Count{Known: true}):
 			return
-		case w.Index.N < a.next:
+		case chunk.Index.N < a.next:
 			a.Duplicates++
 			return
-		case w.Index.N > a.next:
+		case chunk.Index.N > a.next:
 			a.Gaps++
 		}
-		a.next = w.Index.N + 1
+		a.next = chunk.Index.N + 1
 	}
-	if !w.Append && !w.Index.Known {
-		a.Bytes = event.Count{} // written anew
+	if !chunk.Append && !chunk.Index.Known {
+		a.Bytes = event.Count{} // the write replaces the artifact
 	}
-	a.Bytes = a.Bytes.Add(w.Bytes)
+	a.Bytes = a.Bytes.Add(chunk.Bytes)
 	if a.Name == "" {
 		a.Name = e.Name
 	}
 }
 
-// settle ends a response whose usage was waited for, at the moment at which it was whole.
-func (r *openRun) settle(agent *Operation) {
-	op := r.settling[agent]
+// endAwaitingUsage ends an agent's response whose usage was awaited, at the time at which it was
+// complete.
+func (r *openRun) endAwaitingUsage(agent *Operation) {
+	op := r.awaitingUsage[agent]
 	if op == nil {
 		return
 	}
-	delete(r.settling, agent)
+	delete(r.awaitingUsage, agent)
 	whole := op.Ended
-	r.end(op, op.Status, failure{op.Error, op.Code})
+	r.end(op, op.Status, failure{op.Failure, op.ErrorCode})
 	op.Ended = whole
 }
 
-// settleAll settles in an order that is the same each time.
-func (r *openRun) settleAll() {
-	for _, agent := range slices.SortedFunc(maps.Keys(r.settling), func(a, b *Operation) int {
-		return r.settling[a].ordinal - r.settling[b].ordinal
+// endAllAwaitingUsage ends the responses of all agents, in the order in which they began.
+func (r *openRun) endAllAwaitingUsage() {
+	for _, agent := range slices.SortedFunc(maps.Keys(r.awaitingUsage), func(a, b *Operation) int {
+		return r.awaitingUsage[a].ordinal - r.awaitingUsage[b].ordinal
 	}) {
-		r.settle(agent)
+		r.endAwaitingUsage(agent)
 	}
 }
 
-// meter gives the tokens to the speaker's last response, else to the run as a whole.
-func (r *openRun) meter(e *event.Event, b *event.Batch, agent *Operation) {
+// addUsage adds tokens to the speaker's last response, else to the run.
+func (r *openRun) addUsage(e *event.Event, b *event.Batch, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
-	if op := r.settling[agent]; op != nil {
+	if op := r.awaitingUsage[agent]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage), op.Response.FirstChunk}
 		if e.Model != "" {
 			op.Name = e.Model
 		}
-		if e.Unmetered || states(b, event.KindText) {
+		if e.UsageIncomplete || hasEvent(b, event.KindText) {
 			op.Ended = r.now
 		}
 		return
@@ -86,19 +87,29 @@ func (r *openRun) meter(e *event.Event, b *event.Batch, agent *Operation) {
 	if e.Usage == (event.Usage{}) {
 		return
 	}
-	r.keepFact(len(r.Metered), "usage", func() { r.Metered = append(r.Metered, Metered{e.Model, e.Usage}) })
+	r.keepFact(len(r.UnattributedUsage), "usage", func() { r.UnattributedUsage = append(r.UnattributedUsage, UnattributedUsage{e.Model, e.Usage}) })
 }
 
-// runEnded takes the protocol's word that the run is over.
+// runEnded records that the protocol stated the run's end.
 func (r *openRun) runEnded(e *event.Event) {
-	r.over, r.awaits, r.overAt = true, e.AwaitsOutcome, r.now
-	r.Took, r.ToolCalls = e.Took, e.ToolCalls
+	r.endStated, r.outcomePending, r.endStatedAt = true, e.AwaitsOutcome, r.now
+	r.ReportedDuration, r.ReportedToolCalls = e.Duration, e.ToolCalls
 	r.Root.keepIterations(e)
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
 	}
 	if e.Usage != (event.Usage{}) {
 		r.Usage = r.Usage.Add(e.Usage)
-		r.keepFact(len(r.Metered), "usage", func() { r.Metered = append(r.Metered, Metered{e.Model, e.Usage}) })
+		r.keepFact(len(r.UnattributedUsage), "usage", func() { r.UnattributedUsage = append(r.UnattributedUsage, UnattributedUsage{e.Model, e.Usage}) })
 	}
+}
+
+// keepFact calls keep if the run has room for one more fact of a kind, of which it has have, and
+// counts the fact as evicted otherwise.
+func (r *openRun) keepFact(have int, kind string, keep func()) {
+	if have < r.tracker.settings.MaxFacts {
+		keep()
+		return
+	}
+	r.tracker.losses.CountEvicted(kind)
 }

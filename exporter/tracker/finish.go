@@ -11,46 +11,49 @@ import (
 func endReason(e event.End) StatusReason {
 	switch e {
 	case event.EndClientLeft:
-		return ClientLeft
+		return ReasonClientLeft
 	case event.EndShutdown:
-		return Shutdown
+		return ReasonShutdown
 	case event.EndBroken:
-		return BrokenOff
+		return ReasonBrokenOff
 	case event.EndUnobserved:
-		return Evicted
+		return ReasonEvicted
 	}
-	return StreamEnded
+	return ReasonStreamEnded
 }
 
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
-	if r.over && !r.answers { // whatever has come since
-		why, at, r.now = StreamEnded, r.overAt.At, r.overAt
+	if r.endStated && !r.answersRequest { // frames after the stated end do not move it
+		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}
 	if r.Live {
 		r.now.At = at
 	}
 	r.announce()
-	r.Agent = cmp.Or(r.Agent, r.Root.Name) // of a run in which no agent spoke
-	r.settleAll()
-	r.Status, r.Reason = r.verdict(why)
-	r.rateLast()
+	r.Agent = cmp.Or(r.Agent, r.Root.Name) // if no agent spoke
+	r.endAllAwaitingUsage()
+	r.Status, r.Reason = r.runStatus(why)
+	r.countUnratedLast()
 	t.open.Remove(r)
-	r.endAwaiting(r.Root)
-	t.count(r, why)
-	t.leave(r)
+	r.endWithoutOutcomes(r.Root)
+	t.countLosses(r, why)
+	t.removeRun(r)
 	r.endCalls()
-	r.dissolve()
+	r.dropUninvoked()
 	r.compact()
 	r.endInner(r.Root)
-	r.tellEnded()
+	r.flushEnded()
 	r.endRoot(why)
-	r.tell(r.Root)
+	r.notifyEnded(r.Root)
 	r.forgetQuestions()
-	t.each(func(o Observer) { o.RunEnded(&r.Run) })
+	if failed := r.Status == Failed || r.Status == TimedOut; failed && r.stream.RunFailed != nil {
+		r.stream.RunFailed(r.Root.ErrorType())
+	}
+	t.notify(func(o Observer) { o.RunEnded(&r.Run) })
 }
 
-func (t *Tracker) count(r *openRun, why StatusReason) {
+func (t *Tracker) countLosses(r *openRun, why StatusReason) {
 	for _, op := range r.Operations {
 		if !op.open {
 			continue
@@ -60,184 +63,188 @@ func (t *Tracker) count(r *openRun, why StatusReason) {
 			kind = LostRun
 		}
 		switch why {
-		case Idle:
-			t.losses.Expired(kind)
-		case Evicted:
-			t.losses.Evicted(kind)
+		case ReasonIdle:
+			t.losses.CountExpired(kind)
+		case ReasonEvicted:
+			t.losses.CountEvicted(kind)
 		}
 	}
 }
 
-// verdict judges a run by its last frames and by what is left open.
-func (r *openRun) verdict(why StatusReason) (Status, StatusReason) {
-	failed := r.lastError > 0 && (r.lastFinal <= r.lastError || len(r.failing) > 0)
-	waiting := slices.ContainsFunc(r.Inputs, func(in *Input) bool { return in.Status == InputOpen && !in.passed })
+// runStatus derives a run's status from its last frames and from what is left open.
+func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
+	failed := r.lastError > 0 && (r.lastFinal <= r.lastError || len(r.unrecovered) > 0)
+	waiting := slices.ContainsFunc(r.Inputs, func(in *InputRequest) bool { return in.Status == InputOpen && !in.abandoned })
 	switch {
-	case why == ClientLeft:
-		return Canceled, ClientLeft
-	case failed && r.lastReason == AgentCanceled:
-		return Canceled, AgentCanceled
+	case why == ReasonClientLeft:
+		return Canceled, ReasonClientLeft
+	case failed && r.lastReason == ReasonAgentCanceled:
+		return Canceled, ReasonAgentCanceled
 	case failed:
 		return Failed, r.lastReason
-	case why == Idle:
-		return TimedOut, Idle
+	case why == ReasonIdle:
+		return TimedOut, ReasonIdle
 	case waiting:
-		return Interrupted, AwaitingInput
-	case why != StreamEnded && (why != BrokenOff || !r.over):
+		return Interrupted, ReasonAwaitingInput
+	case why != ReasonStreamEnded && (why != ReasonBrokenOff || !r.endStated):
 		return Incomplete, why
-	case r.lastFinal == 0 || r.pending() && !r.over:
-		return Incomplete, StreamEnded
+	case r.lastFinal == 0 || r.pending() && !r.endStated:
+		return Incomplete, ReasonStreamEnded
 	}
 	return Completed, NoReason
 }
 
-// pending says whether something was begun that no frame ended.
+// pending reports whether a call, a response or an expected reply is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() })
-	return open || r.owed.count() > 0
+	return open || r.pendingReplies.branches() > 0
 }
 
 // endCalls ends the calls and responses that no frame ended.
 func (r *openRun) endCalls() {
 	for _, op := range r.takePartial() {
-		r.endAs(op, r.cutShort)
+		r.endAs(op, r.unfinishedStatus)
 	}
 	for _, op := range r.Operations {
-		if !op.Kind.Invokes() && op.open && op.openBelow == 0 {
-			r.endAs(op, r.cutShort)
+		if !op.Kind.Invokes() && op.open && op.openChildren == 0 {
+			r.endAs(op, r.unfinishedStatus)
 		}
 	}
 	for _, in := range r.Inputs {
-		if in.Status == InputOpen && (r.Status == TimedOut || in.isLate(r.now.At)) {
+		if in.Status == InputOpen && (r.Status == TimedOut || in.isExpired(r.now.At)) {
 			in.Status = InputExpired
 		}
 	}
 }
 
+// endAs ends an operation with the status and failure that judge returns.
 func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, failure)) {
 	status, why := judge(op)
 	r.end(op, status, why)
-	if status == Unfinished && !op.Kind.Invokes() {
-		op.parent.owes = true
+	if status == OperationUnfinished && !op.Kind.Invokes() {
+		op.parent.hasUnfinished = true
 	}
 	if status == OperationInterrupted && !op.Kind.Invokes() {
-		op.Ended.At = time.Time{} // an answer that has not come ends nothing
+		op.Ended.At = time.Time{} // no answer has ended it
 	}
 }
 
-func (r *openRun) cutShort(op *Operation) (OperationStatus, failure) {
+func (r *openRun) unfinishedStatus(op *Operation) (OperationStatus, failure) {
 	switch {
-	case op.waits && r.Status == Interrupted:
+	case op.awaitsAnswer && r.Status == Interrupted:
 		return OperationInterrupted, failure{}
 	case r.Status == TimedOut:
-		return Unfinished, failure{class: event.FailureTimeout}
+		return OperationUnfinished, failure{class: event.FailureTimeout}
 	case r.Status == Canceled:
-		return Unfinished, failure{class: event.FailureCanceled}
+		return OperationUnfinished, failure{class: event.FailureCanceled}
 	}
-	return Unfinished, failure{}
+	return OperationUnfinished, failure{}
 }
 
-// endInner ends what is open below an operation: agents, and the calls in which some worked.
+// endInner ends the open operations below an operation.
 func (r *openRun) endInner(within *Operation) {
 	within.eachBelow(func(op *Operation) {
 		if !op.Kind.Invokes() {
-			op.parent.owes = true
-			if r.partial[op.parent] == op {
-				delete(r.partial, op.parent)
+			op.parent.hasUnfinished = true
+			if r.partialResponses[op.parent] == op {
+				delete(r.partialResponses, op.parent)
 			}
-			r.endAs(op, r.cutShort)
+			r.endAs(op, r.unfinishedStatus)
 			return
 		}
-		op.waits, op.owes = op.waits || op.asks > 0, op.owes || op.owing > 0
-		r.endAs(op, r.agentVerdict)
-		r.burden(op)
+		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
+		r.endAs(op, r.agentStatus)
+		r.propagateStatus(op)
 	})
 }
 
-// burden has what only runs others end as they did.
-func (r *openRun) burden(op *Operation) {
+// propagateStatus gives a container, which only runs others, the status of its child.
+func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
-	if above.node == nil || !above.node.silent || above == r.Root {
+	if above.node == nil || !above.node.isContainer || above == r.Root {
 		return
 	}
 	switch op.Status {
-	case Error:
+	case OperationError:
 		if r.Status == Failed {
-			above.failed, above.code = max(r.lastError, 1), op.Code
+			above.failedFrame, above.failureCode = max(r.lastError, 1), op.ErrorCode
 		}
-		if r.Status == Running && op.failed >= above.node.below.Frame { // within a call, and nothing was tried again
-			above.failed, above.code = op.failed, op.Code
+		if r.Status == Running && op.failedFrame >= above.node.lastBelow.Frame {
+			above.failedFrame, above.failureCode = op.failedFrame, op.ErrorCode // within a call, without a later attempt
 		}
 	case OperationInterrupted:
-		above.waits = true
-	case Unfinished:
-		above.owes = true
+		above.awaitsAnswer = true
+	case OperationUnfinished:
+		above.hasUnfinished = true
 	}
 }
 
-// agentVerdict judges an agent by its own frames.
-func (r *openRun) agentVerdict(op *Operation) (OperationStatus, failure) {
-	failed := op.failed > 0 && op.final <= op.failed
+// agentStatus derives an agent's status from its own frames.
+func (r *openRun) agentStatus(op *Operation) (OperationStatus, failure) {
+	failed := op.failedFrame > 0 && op.finalFrame <= op.failedFrame
 	switch {
-	case failed && r.Reason != AgentCanceled:
-		return Error, failure{event.AgentError, op.code}
-	case failed || op.waits || op.owes || !op.spoke || op.begun && !op.over && r.Status != Completed || r.isUnanswered(op):
-		return r.cutShort(op)
+	case failed && r.Reason != ReasonAgentCanceled:
+		return OperationError, failure{event.AgentError, op.failureCode}
+	case failed || op.awaitsAnswer || op.hasUnfinished || !op.spoke || op.startStated && !op.endStated && r.Status != Completed || r.isUnanswered(op):
+		return r.unfinishedStatus(op)
 	}
-	return OK, failure{}
+	return OperationOK, failure{}
 }
 
-// isUnanswered reports whether an agent works in a call that got no response, and nothing else says that it is done.
+// isUnanswered reports whether an agent works in a call without a response, and nothing else shows
+// that it is done.
 func (r *openRun) isUnanswered(op *Operation) bool {
-	return r.Status != Running && op.parent.Kind == ExecuteTool && !op.over && op.final == 0
+	return r.Status != Running && op.parent.Kind == ExecuteTool && !op.endStated && op.finalFrame == 0
 }
 
-// endRoot gives the run's own operation the run's verdict and its times: of a request, to the end of its stream, or to its
-// last frame where we let go of it before; of anything else, from its first frame to its last.
+// endRoot sets the status and times of the root operation. If it answers a request, it ends with
+// the stream, or with its last frame if the tracker dropped the run. Otherwise it spans its first to
+// its last frame.
 func (r *openRun) endRoot(why StatusReason) {
 	root := r.Root
 	switch r.Status {
 	case Completed:
-		root.Status = OK
+		root.Status = OperationOK
 	case Failed:
-		root.Status, root.Error, root.Code = Error, event.AgentError, r.code()
+		root.Status, root.Failure, root.ErrorCode = OperationError, event.AgentError, r.code()
 		if r.lastFailure.class == event.FailureTimeout {
-			root.Error = event.FailureTimeout
+			root.Failure = event.FailureTimeout
 		}
 	case Interrupted:
 		root.Status = OperationInterrupted
-		r.leftWaiting()
+		r.rememberWaiting()
 	case TimedOut:
-		root.Status, root.Error = Error, event.FailureTimeout
+		root.Status, root.Failure = OperationError, event.FailureTimeout
 	case Canceled:
-		root.Status, root.Error = Unfinished, event.FailureCanceled
+		root.Status, root.Failure = OperationUnfinished, event.FailureCanceled
 	default:
-		root.Status = Unfinished
+		root.Status = OperationUnfinished
 	}
-	letGo := why == Idle || why == Evicted
-	if r.answers && (!letGo || root.Ended.At.IsZero()) {
-		root.touch(r.now)
+	droppedEarly := why == ReasonIdle || why == ReasonEvicted
+	if r.answersRequest && (!droppedEarly || root.Ended.At.IsZero()) {
+		root.extendTo(r.now)
 	}
-	r.seal(root)
-	root.last(r.Took)
+	r.finalize(root)
+	root.keepReportedDuration(r.ReportedDuration)
 	slices.SortStableFunc(r.Operations[1:], reportOrder)
 }
 
-// failure is what went wrong.
+// failure is the class of a failure and its code in the stream.
 type failure struct {
 	class event.Failure
-	code  string // as the stream gives it
+	code  string
 }
 
 func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
-// code returns the code of the error that failed the run: the last one, else the last that a final frame in another lane left as it was.
+// code returns the code of the error that failed the run: that of the last error, else of the last
+// failure that no final frame in its lane followed.
 func (r *openRun) code() string {
 	if r.lastFinal <= r.lastError {
 		return r.lastFailure.code
 	}
-	var last lapse
-	for _, l := range r.failing {
+	var last modelFailure
+	for _, l := range r.unrecovered {
 		if l.frame > last.frame {
 			last = l
 		}
@@ -245,7 +252,8 @@ func (r *openRun) code() string {
 	return last.code
 }
 
-// reportOrder is by the first frame that shows an operation; a frame shows an agent before its response before its calls.
+// reportOrder orders operations by the first frame that shows them. Within a frame, an agent comes
+// before its response, and the response before its calls.
 func reportOrder(a, b *Operation) int {
-	return cmp.Or(cmp.Compare(a.shown, b.shown), a.Kind.order()-b.Kind.order())
+	return cmp.Or(cmp.Compare(a.firstFrame, b.firstFrame), a.Kind.order()-b.Kind.order())
 }

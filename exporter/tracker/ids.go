@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// Ids are derived, so that a stream that is read again makes the same spans and not others.
+// Ids are derived from the stream, so that a stream that is read again yields the same spans.
 
-// runKey names a run among all: by source, session and id, and by the stream's nonce where the id does not tell runs apart. It
-// says nothing where it is empty; and adk-python uses it again for the request that answers a long-running call, as a caller may
+// runKey returns the key that a run's ids are derived from: source, session and run id, and the
+// stream's nonce if the id is not unique. An empty id is not unique, nor is the id of a run that
+// answers a request: adk-python reuses it for the request that answers a long-running call, and a caller may
 // send several requests in one trace.
 func runKey(r *openRun) string {
 	nonce := ""
-	if r.ID == "" || r.stream.Answer {
+	if r.ID == "" || r.stream.SingleRun {
 		nonce = r.stream.Nonce
 	}
-	if r.again > 0 {
-		nonce += "#" + strconv.Itoa(r.again)
+	if r.earlierRuns > 0 {
+		nonce += "#" + strconv.Itoa(r.earlierRuns)
 	}
 	return join(r.Source, r.Session, r.ID, nonce)
 }
@@ -29,7 +30,8 @@ func derive(key string, parts ...string) [sha256.Size]byte {
 
 func join(parts ...string) string { return string(appendJoined(nil, parts)) }
 
-// appendJoined keeps parts apart that hold the separators themselves: names come from the wire.
+// appendJoined joins parts with a separator and escapes separators within them: names come from the
+// stream.
 func appendJoined(dst []byte, parts []string) []byte {
 	for i, part := range parts {
 		if i > 0 {
@@ -57,21 +59,23 @@ func spanID(key string, parts ...string) (id SpanID) {
 	return id
 }
 
-// identify returns an operation's id. The first need fixes it: by then, what the operation runs may have been told of.
+// identify returns an operation's id and fixes it, because its children may have been exported with
+// it as their parent.
 func (r *openRun) identify(op *Operation) SpanID {
 	op.ID = r.idOf(op)
 	return op.ID
 }
 
-// idOf returns the id that an operation has or would have: an agent is named by itself and its branch, a call by its id and how often
-// that was used, anything else by its ordinal.
+// idOf returns the id that an operation has or would have. It is derived from name and branch for
+// an agent, from the call id for a call, and else from the ordinal; a number is added if
+// these were used before.
 func (r *openRun) idOf(op *Operation) SpanID {
 	switch {
 	case op.ID != SpanID{}:
 		return op.ID
-	case op == r.Root && r.raised:
+	case op == r.Root && r.rootRaised:
 		return spanID(r.key, "workflow")
-	case op == r.Root, op.course != nil && op.first:
+	case op == r.Root, op.openState != nil && op.wasRoot:
 		return spanID(r.key, "run")
 	case op.Kind.Invokes() && op.repeat > 0:
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(int(op.repeat)))

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// work is a run with operations of every kind, some of them more than once.
+// work returns a run with operations of every kind, some of them more than once.
 func work(run string) []*event.Batch {
 	return []*event.Batch{
 		says("a", of(run), begins("m")), says("a", of(run), responds("m"), calls("c", "tool"), calls("", "tool"), calls("", "tool")),
@@ -16,7 +16,7 @@ func work(run string) []*event.Batch {
 	}
 }
 
-// ids are all that names a run's operations, in the order of the report.
+// ids returns the ids of a run's operations in the order of the report, and its trace id.
 func ids(r *tracker.Run) (all []tracker.SpanID, trace [16]byte) {
 	for _, op := range r.Operations {
 		all = append(all, op.ID)
@@ -24,7 +24,7 @@ func ids(r *tracker.Run) (all []tracker.SpanID, trace [16]byte) {
 	return all, r.Trace
 }
 
-// TestIDs makes sure that a stream read again makes the same spans, and another stream others.
+// TestIDs checks that a stream that is read again gives the same ids, and another stream others.
 func TestIDs(t *testing.T) {
 	again := func(of func() *event.Stream, change func(*event.Stream)) func() *event.Stream {
 		return func() *event.Stream {
@@ -37,7 +37,7 @@ func TestIDs(t *testing.T) {
 	session := func(s *event.Stream) { s.Session = "another" }
 	source := func(s *event.Stream) { s.Source = "another" }
 	caller := func(s *event.Stream) {
-		s.Parent = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: true}
+		s.ParentSpan = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: true}
 	}
 	for _, c := range []struct {
 		name   string
@@ -75,7 +75,7 @@ func TestIDs(t *testing.T) {
 				}
 				seen[one[i]] = true
 			}
-			if parent := c.one().Parent; parent.Valid() {
+			if parent := c.one().ParentSpan; parent.IsValid() {
 				if oneTrace != parent.Trace || otherTrace != parent.Trace {
 					t.Errorf("traces %x and %x in one of the caller's", oneTrace, otherTrace)
 				}
@@ -86,7 +86,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestIDsOfHostileNames keeps apart what would be joined to the same bytes.
+// TestIDsOfHostileNames checks that different names never give the same bytes.
 func TestIDsOfHostileNames(t *testing.T) {
 	for _, pair := range [][2]string{{"a\x00b", "c"}, {"a", "b\x00c"}, {"a\x02\x00b", "c"}, {"a\x02", "b\x00c"}, {"a\x02", "\x02b\x00c"}} {
 		r := follow(t, file(),
@@ -112,13 +112,13 @@ func TestIDsOfHostileNames(t *testing.T) {
 	}
 }
 
-// TestSampling decides once a run, of which it knows what a parent has decided.
+// TestSampling checks that sampling is decided once per run, by the parent if there is one.
 func TestSampling(t *testing.T) {
 	for _, parent := range []event.SpanContext{{}, {Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: true}, {Trace: [16]byte{1}, Span: [8]byte{2}}} {
 		for _, decision := range []bool{true, false} {
 			asked := 0
 			stream := proxied()
-			stream.Parent = parent
+			stream.ParentSpan = parent
 			s := watch(func(s *tracker.Settings) {
 				s.Sample = func(r *tracker.Run) bool {
 					asked++
@@ -139,7 +139,7 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// TestIDsFromTheMiddle are those of a stream that was read from its beginning: a tail may connect at any time.
+// TestIDsFromTheMiddle checks that a tail that connects late gives the same ids.
 func TestIDsFromTheMiddle(t *testing.T) {
 	stream := func() *event.Stream { return in(tailed(), "support", "session") }
 	start := []*event.Batch{says("x", of("e-1"), calls("c0", "zero")), says("y", of("e-1"), returns("c0", "zero"))}
@@ -152,10 +152,10 @@ func TestIDsFromTheMiddle(t *testing.T) {
 	if one.Root.ID != other.Root.ID || one.Trace != other.Trace {
 		t.Error("the run has another id")
 	}
-	if a, b := named(t, one, tracker.InvokeAgent, "a"), named(t, other, tracker.InvokeAgent, "a"); a.ID != b.ID {
+	if a, b := findOperation(t, one, tracker.InvokeAgent, "a"), findOperation(t, other, tracker.InvokeAgent, "a"); a.ID != b.ID {
 		t.Error("the agent has another id")
 	}
-	if a, b := named(t, one, tracker.ExecuteTool, "one"), named(t, other, tracker.ExecuteTool, "one"); a.ID != b.ID {
+	if a, b := findOperation(t, one, tracker.ExecuteTool, "one"), findOperation(t, other, tracker.ExecuteTool, "one"); a.ID != b.ID {
 		t.Error("the call has another id")
 	}
 }

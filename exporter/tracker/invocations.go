@@ -6,13 +6,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// backTo returns the invocation of a speaker that control came back to, or nil: the last one, if what it is part of had its turn again
-// since, is over, and one that this is part of goes on.
-func (r *openRun) backTo(last *Operation, n *event.Node) *Operation {
-	if last == nil || n.Kind != event.NodeLoose || r.speaking == nil || !last.isBelow(r.speaking) {
+// enclosingInvocation returns the invocation to which control has returned, or nil. That is an
+// enclosing invocation of the speaker, if the last invocation of that name is below the agent in
+// control.
+func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation {
+	if last == nil || n.Kind != event.NodeDescendant || r.current == nil || !last.isBelow(r.current) {
 		return nil
 	}
-	for up := r.speaking; up != nil; up = up.parent {
+	for up := r.current; up != nil; up = up.parent {
 		if up.node != nil && up.open && up.Kind == InvokeAgent && up.Name == n.Name && up.node.lane == n.Lane {
 			return up
 		}
@@ -20,64 +21,67 @@ func (r *openRun) backTo(last *Operation, n *event.Node) *Operation {
 	return nil
 }
 
-// isNext reports whether a node speaks in another invocation than before. Where the protocol counts invocations, it counts what it
-// tries again after an error only once. Elsewhere a model answers again after it gave a final answer, or after another agent had its
-// turn.
-func (r *openRun) isNext(op *Operation, n *event.Node, b *event.Batch) bool {
-	responds := states(b, event.KindModelStarted) || states(b, event.KindModelEnded)
-	if op.node.returned {
-		return op.node.asked && responds
+// isNewInvocation reports whether a node speaks in a new invocation. If the protocol counts invocations, it
+// does not count retries after an error. Otherwise, a model that answers again after a final
+// answer, or after another agent has spoken, starts a new one.
+func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
+	responds := hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded)
+	if op.node.taskReturned {
+		return op.node.usedModel && responds
 	}
 	if n.Run != "" {
-		return op.node.key.above != nil && op.failed > 0
+		return op.node.key.above != nil && op.failedFrame > 0
 	}
-	if op.node.left && responds && (b.Place.Root != event.RootUnknown || r.answeredFor(op)) {
-		return true // the agent does not get control back by itself, as in JavaScript
+	if op.node.handedOver && responds && (b.Place.Root != event.RootUnknown || r.answeredFor(op)) {
+		return true // unlike in ADK for JavaScript, control does not come back by itself
 	}
-	if !op.node.asked && !op.node.answered || !responds {
+	if !op.node.usedModel && !op.node.gaveFinalAnswer || !responds {
 		return false
 	}
 	above := op.runner()
-	return op.node.answered || above != nil && above.node.lane == op.node.lane && above.node.last != op
+	return op.node.gaveFinalAnswer || above != nil && above.node.lane == op.node.lane && above.node.lastChild != op
 }
 
-// answeredFor reports whether the agent that op handed control to has just given its final answer, which ends both.
+// answeredFor reports whether the agent in control is one that op transferred to and that has given
+// its final answer, which ends both.
 func (r *openRun) answeredFor(op *Operation) bool {
-	at := r.speaking
-	return at != nil && at.node != nil && at.node.answered && at.isBelow(op)
+	at := r.current
+	return at != nil && at.node != nil && at.node.gaveFinalAnswer && at.isBelow(op)
 }
 
 // failureIn returns the failure that a frame's error code states.
 func failureIn(b *event.Batch) event.Failure {
-	i := slices.IndexFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindError && e.FromCode })
+	i := slices.IndexFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindError && e.Inline })
 	if i < 0 {
 		return event.NoFailure
 	}
 	return b.Events[i].Error
 }
 
-// pausedUntil reports whether what a moment caused began only after the pause before an operation was tried again.
-func (op *Operation) pausedUntil(cause Moment) bool {
-	return op.node != nil && op.node.retried && op.node.cause == cause
+// pausedUntil reports whether cause is the start of a retry, before which there was a pause of
+// unknown length.
+func (op *Operation) pausedUntil(cause Timestamp) bool {
+	return op.node != nil && op.node.isRetry && op.node.cause == cause
 }
 
-// countInvocation tells an invocation from the run's others of one name and lane.
-func (r *openRun) countInvocation(op *Operation) {
-	r.number(op)
-	put(&r.agents, speaker{op.Name, op.Branch}, op)
+// indexInvocation numbers an invocation and indexes it by name and lane.
+func (r *openRun) indexInvocation(op *Operation) {
+	r.numberInvocation(op)
+	put(&r.agents, agentKey{op.Name, op.Branch}, op)
 }
 
-// becomeNode makes a call the invocation of the agent that it names: the protocol calls the invocation by the call's id.
+// becomeNode turns a call into the invocation of the agent that it names: the protocol identifies
+// that invocation by the call's id.
 func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
-	r.release(call)
+	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
-	call.Started = latest(call.Started, call.runner().node.task) // ADK runs the tasks of one answer one after the other
+	call.Started = latest(call.Started, call.runner().node.lastTaskAnswer) // ADK runs the tasks of one answer one after the other
 	call.node = &node{key: key, lane: key.lane, cause: call.Started}
 	r.reparent(call, call.parent)
-	call.ordinal = r.count[InvokeAgent.order()]
-	r.count[InvokeAgent.order()]++
-	r.countInvocation(call)
+	call.ordinal = r.counts[InvokeAgent.order()]
+	r.counts[InvokeAgent.order()]++
+	r.indexInvocation(call)
 	put(&r.nodes, key, call)
-	put(&r.lanes, laneKey{call.runner(), key.lane}, call)
+	put(&r.lastInLane, laneKey{call.runner(), key.lane}, call)
 	return call
 }

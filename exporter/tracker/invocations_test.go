@@ -7,7 +7,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestStepFails finds the failure of a model that a step answered before in the container that runs both.
+// TestStepFails checks that a failure reported for an agent that had answered belongs to its
+// container.
 func TestStepFails(t *testing.T) {
 	tell(t, []story{
 		{"by the code of a model's API", proxied(), []*event.Batch{at2("a", "app@1/pair@1", "", concludes),
@@ -21,7 +22,8 @@ invoke_workflow app error agent_error (UNAVAILABLE) 0-3
 	})
 }
 
-// TestTasksTakeTurns begins a task after the one before it of the same answer, as ADK runs them.
+// TestTasksTakeTurns checks that a task starts after the one before it in the same answer, as in
+// ADK.
 func TestTasksTakeTurns(t *testing.T) {
 	tell(t, []story{
 		{"two tasks of one answer", proxied(), []*event.Batch{
@@ -40,7 +42,8 @@ invoke_agent app ok 0-7
 	})
 }
 
-// TestSharedResponse ends a call in which an agent works with that agent's answer, if the response came with those of other calls.
+// TestSharedResponse checks that a call ends with its agent's answer if its response came with
+// those of other calls.
 func TestSharedResponse(t *testing.T) {
 	asked := []*event.Batch{
 		at2("app", "app@1", "", responds("m"), calls("c1", "kid"), calls("c2", "tool")),
@@ -54,7 +57,7 @@ func TestSharedResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := follow(t, proxied(), append(clone(asked), c.responses...)...)
-			if op := named(t, r, tracker.ExecuteTool, "kid"); seconds(op.Ended) != c.want {
+			if op := findOperation(t, r, tracker.ExecuteTool, "kid"); seconds(op.Ended) != c.want {
 				t.Errorf("the call ended at %s", seconds(op.Ended))
 			}
 		})
@@ -69,7 +72,7 @@ func clone(frames []*event.Batch) (own []*event.Batch) {
 	return own
 }
 
-// TestPauseBeforeRetry knows no beginning of what is tried again: before that is a pause of unknown length.
+// TestPauseBeforeRetry checks that the start of a retry is unknown, because of the pause before it.
 func TestPauseBeforeRetry(t *testing.T) {
 	r := follow(t, proxied(),
 		at2("app", "app@1/flaky@1", "", errorCode), at2("flaky", "app@1/flaky@1", "", responds("m"), calls("c", "tool")),
@@ -79,7 +82,7 @@ func TestPauseBeforeRetry(t *testing.T) {
 		got = append(got, op.Timing)
 	}
 	// The run, the first try, the second, its first response, its call and its second response.
-	want := []tracker.Timing{tracker.Observed, tracker.Observed, tracker.Unknown, tracker.Unknown, tracker.Observed, tracker.Observed}
+	want := []tracker.Timing{tracker.TimingObserved, tracker.TimingObserved, tracker.TimingUnknown, tracker.TimingUnknown, tracker.TimingObserved, tracker.TimingObserved}
 	if len(got) != len(want) {
 		t.Fatalf("%s", outline(r))
 	}

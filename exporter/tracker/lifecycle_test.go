@@ -11,16 +11,16 @@ import (
 
 func fresh(kind event.Kind) fact { return func(b *event.Batch) { b.Add(kind) } }
 
-// took gives the fact before it a duration.
+// took sets the duration of the fact before it.
 func took(seconds float64) fact {
 	return func(b *event.Batch) {
-		b.Events[len(b.Events)-1].Took = event.Duration{D: time.Duration(seconds * float64(time.Second)), Known: true}
+		b.Events[len(b.Events)-1].Duration = event.Duration{D: time.Duration(seconds * float64(time.Second)), Known: true}
 	}
 }
 
-// at names which of the agents of a name speaks, and for whom it works: a call, or an agent at a place.
+// at sets the branch of the agent that speaks, and the call or the branch that it works for.
 func at(place, call, parent string) fact {
-	return func(b *event.Batch) { b.Branch, b.Within, b.Parent = place, call, parent }
+	return func(b *event.Batch) { b.Branch, b.EnclosingCall, b.ParentBranch = place, call, parent }
 }
 
 var (
@@ -28,7 +28,7 @@ var (
 	runOver = fresh(event.KindRunEnded)
 )
 
-func unmetered(b *event.Batch) { b.Events[len(b.Events)-1].Unmetered = true }
+func unmetered(b *event.Batch) { b.Events[len(b.Events)-1].UsageIncomplete = true }
 
 func uses(model string, tokens int64) fact {
 	return func(b *event.Batch) {
@@ -37,7 +37,7 @@ func uses(model string, tokens int64) fact {
 	}
 }
 
-// TestAgentsWithin has agents work within calls and for each other.
+// TestAgentsWithin checks agents that work within calls and for each other.
 func TestAgentsWithin(t *testing.T) {
 	tell(t, []story{
 		{"an agent within a call", proxied(), []*event.Batch{
@@ -105,7 +105,7 @@ invoke_agent app ok 0-6
 	})
 }
 
-// TestTook prefers the duration that the protocol states to what the clock shows.
+// TestTook checks that the duration in the stream takes precedence over measured times.
 func TestTook(t *testing.T) {
 	tell(t, []story{
 		{"shorter than seen: it ended before we heard of it", proxied(), []*event.Batch{
@@ -142,12 +142,12 @@ invoke_agent app ok ?-?
   execute_tool tool ok ?-?`},
 	})
 	r := follow(t, proxied(), says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(0.5), settles), says("app", final))
-	if op := named(t, r, tracker.ExecuteTool, "tool"); op.Timing != tracker.Reported {
+	if op := findOperation(t, r, tracker.ExecuteTool, "tool"); op.Timing != tracker.TimingReported {
 		t.Errorf("the timing of a stated duration is %s", op.Timing)
 	}
 }
 
-// TestTookWithoutTimes has streams whose frames say how long things took, and not when they were: the durations count, and the times stay
+// TestTookWithoutTimes checks streams whose frames state durations but no times: the durations are used, and the times stay
 // unknown.
 func TestTookWithoutTimes(t *testing.T) {
 	r := follow(t, file(), says("app", calls("c", "tool"), calls("d", "other"), undated), says("app", returns("c", "tool"), took(0.5), settles, undated),
@@ -159,13 +159,13 @@ func TestTookWithoutTimes(t *testing.T) {
 		want time.Duration
 		by   tracker.Timing
 	}{
-		{tracker.ExecuteTool, "tool", 500 * time.Millisecond, tracker.Reported},
-		{tracker.ExecuteTool, "other", 0, tracker.Unknown},
-		{tracker.InvokeAgent, "node", 2 * time.Second, tracker.Reported},
-		{tracker.InvokeAgent, "app", 7 * time.Second, tracker.Reported},
+		{tracker.ExecuteTool, "tool", 500 * time.Millisecond, tracker.TimingReported},
+		{tracker.ExecuteTool, "other", 0, tracker.TimingUnknown},
+		{tracker.InvokeAgent, "node", 2 * time.Second, tracker.TimingReported},
+		{tracker.InvokeAgent, "app", 7 * time.Second, tracker.TimingReported},
 	} {
-		op := named(t, r, c.kind, c.name)
-		if got, by := op.Duration(); got != c.want || by != c.by || op.Timing != tracker.Unknown || !op.Started.At.IsZero() {
+		op := findOperation(t, r, c.kind, c.name)
+		if got, by := op.Duration(); got != c.want || by != c.by || op.Timing != tracker.TimingUnknown || !op.Started.At.IsZero() {
 			t.Errorf("%s took %s (%s), and its times are %s: want %s (%s)", c.name, got, by, op.Timing, c.want, c.by)
 		}
 	}
@@ -179,20 +179,21 @@ func TestTookWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestTheProtocolsOwnWord is kept of a run, and measures nothing.
+// TestTheProtocolsOwnWord checks that the totals that a protocol reports are kept and change no
+// measurement.
 func TestTheProtocolsOwnWord(t *testing.T) {
 	word := func(b *event.Batch) { b.Events[len(b.Events)-1].ToolCalls = event.Count{N: 7, Known: true} }
 	s, stream := watch(), proxied()
 	r := s.feed(stream, says("app", calls("c", "tool")), says("app", returns("c", "tool"), settles, runOver, took(99), word)).end(stream, event.EndOfStream).only(t)
-	if r.Took != (event.Duration{D: 99 * time.Second, Known: true}) || r.ToolCalls != (event.Count{N: 7, Known: true}) {
-		t.Errorf("it took %+v with %+v calls", r.Took, r.ToolCalls)
+	if r.ReportedDuration != (event.Duration{D: 99 * time.Second, Known: true}) || r.ReportedToolCalls != (event.Count{N: 7, Known: true}) {
+		t.Errorf("it took %+v with %+v calls", r.ReportedDuration, r.ReportedToolCalls)
 	}
-	if lasted := r.Root.Ended.At.Sub(r.Root.Started.At); lasted >= 99*time.Second || r.Root.Timing != tracker.Observed {
+	if lasted := r.Root.Ended.At.Sub(r.Root.Started.At); lasted >= 99*time.Second || r.Root.Timing != tracker.TimingObserved {
 		t.Errorf("it lasts %s (%s)", lasted, r.Root.Timing)
 	}
 }
 
-// TestRunsThatAreOver takes the protocol's word for the end of a run.
+// TestRunsThatAreOver checks runs whose end the protocol states.
 func TestRunsThatAreOver(t *testing.T) {
 	tell(t, []story{
 		{"completes a run, whatever is open", proxied(), []*event.Batch{says("app", calls("c", "tool")), says("app", runOver)}, `
@@ -237,7 +238,7 @@ invoke_agent app ok 3-4`)
 	})
 }
 
-// TestUsageThatFollows gives tokens to the response before them.
+// TestUsageThatFollows checks that usage is added to the response before it.
 func TestUsageThatFollows(t *testing.T) {
 	told := func(frames ...*event.Batch) string {
 		r := follow(t, proxied(), frames...)
@@ -247,7 +248,7 @@ func TestUsageThatFollows(t *testing.T) {
 				out += fmt.Sprintf("\n%s %+v", op.Name, op.Response.Usage.Input)
 			}
 		}
-		return out + fmt.Sprintf("\nall %+v, %d metered", r.Usage.Input, len(r.Metered))
+		return out + fmt.Sprintf("\nall %+v, %d metered", r.Usage.Input, len(r.UnattributedUsage))
 	}
 	equal(t, told(says("app", responds(""), unmetered), says("app", uses("m", 7)), says("app", final)), `
 completed
@@ -277,7 +278,7 @@ m {N:0 Known:false}
 all {N:0 Known:false}, 0 metered`)
 }
 
-// TestArtifactsByChunk joins the chunks of an artifact.
+// TestArtifactsByChunk checks that the chunks of an artifact are joined.
 func TestArtifactsByChunk(t *testing.T) {
 	chunk := func(id string, index, size int64, last bool) fact {
 		return func(b *event.Batch) {
@@ -304,11 +305,11 @@ name of d 7 bytes, complete true, 0 gaps, 0 duplicates
 name of e 7 bytes, complete true, 0 gaps, 1 duplicates`)
 }
 
-// TestInputsThatExpire has requests for input that wait for so long and no longer.
+// TestInputsThatExpire checks requests for input with a time limit.
 func TestInputsThatExpire(t *testing.T) {
 	within := func(seconds int) fact {
 		return func(b *event.Batch) {
-			b.Events[len(b.Events)-1].Expires = event.Duration{D: time.Duration(seconds) * time.Second, Known: true}
+			b.Events[len(b.Events)-1].ExpiresIn = event.Duration{D: time.Duration(seconds) * time.Second, Known: true}
 		}
 	}
 	r := follow(t, proxied(), says("app", asks("q1", event.InputData), within(3), asks("q2", event.InputData), within(4), asks("q3", event.InputData)),

@@ -9,9 +9,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestTooManyRuns ends the run that was silent longest, and tells of it as of any other.
+// TestTooManyRuns checks that the run that was silent longest is evicted and reported.
 func TestTooManyRuns(t *testing.T) {
-	s := watch(func(s *tracker.Settings) { s.MaxOpen = 2 })
+	s := watch(func(s *tracker.Settings) { s.MaxOpenRuns = 2 })
 	silent, spoke, third := proxied(), proxied(), proxied()
 	silent.Source, spoke.Source, third.Source = "silent", "spoke", "third"
 	s.feed(spoke, says("a")).feed(silent, says("a", begins("m"), calls("c", "tool"))).feed(spoke, says("a"))
@@ -37,9 +37,9 @@ invoke_agent app unfinished 0-1
 	}
 }
 
-// TestTooManyRunsOfAStream goes on with the newest, however many there were.
+// TestTooManyRunsOfAStream checks that the runs of one stream are evicted too, the oldest first.
 func TestTooManyRunsOfAStream(t *testing.T) {
-	s, stream := watch(func(s *tracker.Settings) { s.MaxOpen = 2 }), file()
+	s, stream := watch(func(s *tracker.Settings) { s.MaxOpenRuns = 2 }), file()
 	for i := range 10 {
 		s.feed(stream, says("a", of(fmt.Sprint("e-", i)), final))
 	}
@@ -73,7 +73,7 @@ func count(all []string, what string) (n int) {
 	return n
 }
 
-// TestTooManyOpenOperations begins no more of them, of any kind.
+// TestTooManyOpenOperations checks that no operation begins beyond the limit.
 func TestTooManyOpenOperations(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 3 }), proxied()
 	s.feed(stream,
@@ -82,7 +82,7 @@ func TestTooManyOpenOperations(t *testing.T) {
 		says("late"), says("app", responds("n"))).end(stream, event.EndOfStream)
 	r := s.only(t)
 	if len(r.Operations) != 3 || len(s.ops) != 3 {
-		t.Errorf("%d operations, told of %d", len(r.Operations), len(s.ops))
+		t.Errorf("%d operations, %d reported to observers", len(r.Operations), len(s.ops))
 	}
 	equal(t, lines(s.lost...), lines(
 		"evicted execute_tool", "evicted chat", "evicted chat", "evicted execute_tool", "evicted invoke_agent", "evicted invoke_agent", "evicted chat"))
@@ -91,7 +91,8 @@ func TestTooManyOpenOperations(t *testing.T) {
 	}
 }
 
-// TestTooManyOperations forgets the older half of what has ended, out of the report only.
+// TestTooManyOperations checks that the older half of the ended operations is dropped from the
+// report.
 func TestTooManyOperations(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 9 }), proxied()
 	s.feed(stream, says("app", calls("open", "open")))
@@ -110,11 +111,11 @@ func TestTooManyOperations(t *testing.T) {
 		t.Errorf("the call that was open all the time: %+v", op)
 	}
 	if n := count(s.lost, "evicted report"); n != 4 || n != len(s.lost) || len(s.ops) != 10 || r.Status != tracker.Completed {
-		t.Errorf("lost %q, told of %d, %s", s.lost, len(s.ops), r.Status)
+		t.Errorf("lost %q, %d reported to observers, %s", s.lost, len(s.ops), r.Status)
 	}
 }
 
-// TestRoom is made once it is worth a look through all operations: where a sixteenth of what may be kept has ended.
+// TestRoom checks that room is made only if at least a sixteenth of the operations have ended.
 func TestRoom(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 32 }), proxied()
 	n := 0
@@ -128,7 +129,7 @@ func TestRoom(t *testing.T) {
 	}
 	answer := func(n int) { s.feed(stream, says("app", returns(fmt.Sprint(n), "tool"))) }
 	if refused := call(31); refused != 0 {
-		t.Fatalf("%d calls are refused before there are too many", refused)
+		t.Fatalf("%d calls are refused below the limit", refused)
 	}
 	answer(1)
 	if refused := call(1); refused != 1 {
@@ -136,15 +137,16 @@ func TestRoom(t *testing.T) {
 	}
 	answer(2)
 	if refused := call(3); refused != 1 {
-		t.Errorf("%d of 3 calls are refused where two have ended", refused)
+		t.Errorf("%d of 3 calls are refused although two others have ended", refused)
 	}
 	answer(3)
 	if refused := call(1); refused != 1 {
-		t.Error("what was forgotten made room again")
+		t.Error("a dropped operation made room twice")
 	}
 }
 
-// TestAForgottenCall is unknown when it is answered again, but not the open call that took its id.
+// TestAForgottenCall checks that a second response to a forgotten call does not end an open call
+// that reuses its id.
 func TestAForgottenCall(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
 	use := func(id string) []*event.Batch {
@@ -158,7 +160,8 @@ func TestAForgottenCall(t *testing.T) {
 	}
 }
 
-// TestForgottenCalls have ids of their own, although nobody knows any more how often their call id was used.
+// TestForgottenCalls checks that calls have distinct ids after calls with the same call id were
+// forgotten.
 func TestForgottenCalls(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 4 }), proxied()
 	for range 20 {
@@ -173,13 +176,13 @@ func TestForgottenCalls(t *testing.T) {
 		seen[op.ID] = true
 	}
 	if len(s.ops) < 21 || !slices.Contains(s.lost, "evicted report") {
-		t.Errorf("told of %d operations, lost %q", len(s.ops), s.lost)
+		t.Errorf("%d operations reported to observers, lost %q", len(s.ops), s.lost)
 	}
 }
 
-// TestTooManyPlaces remembers no more branches in which a response is owed than there may be operations.
+// TestTooManyPlaces checks the limit on branches with a pending reply.
 func TestTooManyPlaces(t *testing.T) {
-	t.Run("branches in which a response is owed", func(t *testing.T) {
+	t.Run("branches with a pending reply", func(t *testing.T) {
 		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
 		for i := range 5 {
 			id := fmt.Sprint(i)
@@ -199,12 +202,12 @@ func TestTooManyPlaces(t *testing.T) {
 			s.feed(stream, says("", lane(fmt.Sprint(i)), responds(""), final))
 		}
 		if r := s.end(stream, event.EndOfStream).only(t); r.Status != tracker.Completed {
-			t.Errorf("%s, although nothing is owed that was kept", r.Status)
+			t.Errorf("%s, although no kept branch has a pending reply", r.Status)
 		}
 	})
 }
 
-// TestTooManyFacts keeps as many of each kind as may be, and counts the others.
+// TestTooManyFacts checks the limit on each kind of fact.
 func TestTooManyFacts(t *testing.T) {
 	const most = 3
 	confidence := func(b *event.Batch) { b.Add(event.KindConfidence).Name = b.Agent }
@@ -222,7 +225,7 @@ func TestTooManyFacts(t *testing.T) {
 		{"reasoning", func(i int) *event.Batch { return says(fmt.Sprint(i), reasoning) }, func(r *tracker.Run) int { return len(r.Reasoning) }},
 		{"artifact", func(int) *event.Batch { return says("app", artifact) }, func(r *tracker.Run) int { return len(r.Artifacts) }},
 		{"input", func(i int) *event.Batch { return says("app", asks(fmt.Sprint(i), event.InputData)) }, func(r *tracker.Run) int { return len(r.Inputs) }},
-		{"final", func(i int) *event.Batch { return says(fmt.Sprint(i), text, final) }, func(r *tracker.Run) int { return len(r.Unrated) }},
+		{"final", func(i int) *event.Batch { return says(fmt.Sprint(i), text, final) }, func(r *tracker.Run) int { return len(r.UnratedAnswers) }},
 	} {
 		t.Run(c.lost, func(t *testing.T) {
 			s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = most }), proxied()
@@ -230,7 +233,7 @@ func TestTooManyFacts(t *testing.T) {
 				s.feed(stream, c.frame(i))
 			}
 			if len(s.lost) != 0 {
-				t.Fatalf("lost %q before there were too many", s.lost)
+				t.Fatalf("lost %q below the limit", s.lost)
 			}
 			s.feed(stream, c.frame(most), c.frame(most+1))
 			equal(t, lines(s.lost...), lines("evicted "+c.lost, "evicted "+c.lost))
@@ -244,16 +247,16 @@ func TestTooManyFacts(t *testing.T) {
 		s.feed(stream, says("a", confidence, citation, confidence), says("a", confidence, citation, reasoning))
 		equal(t, lines(s.lost...), lines("evicted confidence", "evicted citation", "evicted reasoning"))
 		r := s.stop()[0]
-		if op := named(t, r, tracker.InvokeAgent, "a").Details.OrNone(); len(op.Confidence)+len(op.Citations) != most || op.Dropped != 3 || len(r.Confidence)+len(r.Citations) != most {
-			t.Errorf("%d and %d statements, %d dropped", len(op.Confidence), len(op.Citations), op.Dropped)
+		if op := findOperation(t, r, tracker.InvokeAgent, "a").Details.OrZero(); len(op.Confidence)+len(op.Citations) != most || op.DroppedStatements != 3 || len(r.Confidence)+len(r.Citations) != most {
+			t.Errorf("%d and %d statements, %d dropped", len(op.Confidence), len(op.Citations), op.DroppedStatements)
 		}
 	})
 	t.Run("of one text", func(t *testing.T) {
 		s, stream := watch(), proxied()
-		s.feed(stream, says("a", citation, func(b *event.Batch) { b.Events[0].More = 2 }))
+		s.feed(stream, says("a", citation, func(b *event.Batch) { b.Events[0].Omitted = 2 }))
 		equal(t, lines(s.lost...), lines("evicted citation", "evicted citation"))
-		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrNone(); op.Dropped != 2 {
-			t.Errorf("%d dropped", op.Dropped)
+		if op := findOperation(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrZero(); op.DroppedStatements != 2 {
+			t.Errorf("%d dropped", op.DroppedStatements)
 		}
 	})
 	t.Run("links of a transfer's target", func(t *testing.T) {
@@ -262,15 +265,15 @@ func TestTooManyFacts(t *testing.T) {
 			id := fmt.Sprint(i)
 			s.feed(stream, says("app", calls(id, "transfer_to_agent")), says("app", returns(id, "transfer_to_agent"), handsOver(id, "a")))
 		}
-		if op := named(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrNone(); len(op.Links) != most {
+		if op := findOperation(t, s.stop()[0], tracker.InvokeAgent, "a").Details.OrZero(); len(op.Links) != most {
 			t.Errorf("%d links", len(op.Links))
 		}
 	})
-	t.Run("an agent whose texts are counted is counted on", func(t *testing.T) {
+	t.Run("an agent that is counted already stays counted", func(t *testing.T) {
 		s, stream := watch(func(s *tracker.Settings) { s.MaxFacts = 1 }), proxied()
 		s.feed(stream, says("a", text, final), says("a", text, final))
-		if r := s.stop()[0]; r.Unrated["a"] != 2 || len(s.lost) != 0 {
-			t.Errorf("%v, lost %q", r.Unrated, s.lost)
+		if r := s.stop()[0]; r.UnratedAnswers["a"] != 2 || len(s.lost) != 0 {
+			t.Errorf("%v, lost %q", r.UnratedAnswers, s.lost)
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// loads are runs of many operations: each returns the frames of one with n of them.
+// loads are runs with many operations. Each returns the frames of a run with n of them.
 var loads = map[string]struct {
 	stream func() *event.Stream
 	frames func(n int) []*event.Batch
@@ -72,7 +72,7 @@ var loads = map[string]struct {
 	}},
 	"containers that hand over": {proxied, func(n int) (all []*event.Batch) {
 		for i := range n {
-			all = append(all, says("x", place(fmt.Sprintf("app@1/w%d@1/x@1", i), ""), responds("m"), final))
+			all = append(all, says("x", streamRun(fmt.Sprintf("app@1/w%d@1/x@1", i), ""), responds("m"), final))
 		}
 		return all
 	}},
@@ -89,7 +89,8 @@ var loads = map[string]struct {
 
 func id(prefix string, i int) string { return fmt.Sprint(prefix, i) }
 
-// BenchmarkOperations gives the cost of an operation in runs of different sizes. It is about the same in all of them.
+// BenchmarkOperations reports the cost of an operation in runs of different sizes, which should be
+// about the same.
 func BenchmarkOperations(b *testing.B) {
 	for name, load := range loads {
 		for _, n := range []int{1000, 10_000, 50_000} {

@@ -2,75 +2,87 @@ package tracker
 
 import "slices"
 
-// question names something that a run asked for: the run that brings the answer is another, mostly on another stream.
-type question struct{ source, session, id string }
+// questionKey identifies a request for input. Its answer may come with another run, usually on
+// another stream.
+type questionKey struct{ source, session, id string }
 
-// conversation is a session of a source.
-type conversation struct{ source, session string }
+// sessionKey identifies a session of a source.
+type sessionKey struct{ source, session string }
 
-// asker is the run that asked.
-type asker struct {
+// runRef identifies a run that asked for something.
+type runRef struct {
 	run     string
 	trace   [16]byte
 	root    SpanID
 	sampled bool
+	tool    string // that waits for the answer, or ""
 }
 
-// resumes is the kind of a link to the run whose question a run answers.
-const resumes = "resumes"
+// linkResumes is the kind of a link to the run whose question a run answers.
+const linkResumes = "resumes"
 
-// ask remembers a question. Where there are too many, the oldest is forgotten, and its answer will link to nothing.
-func (r *openRun) ask(id string) {
-	if id == "" || r.ID == "" {
+// rememberQuestion remembers a request for input. Beyond the limit the oldest is forgotten, and its
+// answer gets no link. A run whose id may still come is not remembered.
+func (r *openRun) rememberQuestion(id string) {
+	if id == "" || r.ID == "" && !r.stream.SingleRun {
 		return
 	}
-	r.name()
-	r.tracker.asked.Add(question{r.Source, r.Session, id}, r.asker())
+	r.fixTrace()
+	asker := r.ref()
+	if call := r.calls[id]; call != nil {
+		asker.tool = call.Name
+	}
+	r.tracker.askers.Add(questionKey{r.Source, r.Session, id}, asker)
 }
 
-func (r *openRun) asker() asker { return asker{r.ID, r.Trace, r.Root.ID, r.Sampled} }
+func (r *openRun) ref() runRef {
+	return runRef{run: r.ID, trace: r.Trace, root: r.Root.ID, sampled: r.Sampled}
+}
 
-// leftWaiting remembers a run that ended without an answer.
-func (r *openRun) leftWaiting() {
+// rememberWaiting remembers, for its session, a run that ended while waiting for input.
+func (r *openRun) rememberWaiting() {
 	if r.ID != "" && r.Session != "" {
-		r.tracker.waiting.Add(conversation{r.Source, r.Session}, r.asker())
+		r.tracker.waitingRuns.Add(sessionKey{r.Source, r.Session}, r.ref())
 	}
 }
 
-// resume links a run to the earlier one that asked for what it brings.
-func (r *openRun) resume(id string) {
-	if r.ID != "" { // which at its request it has not yet
-		r.name()
+// linkToAsker links the run to the earlier run that asked for the input that this run brings, and
+// returns the name of the tool that waits for it, or "".
+func (r *openRun) linkToAsker(id string) (tool string) {
+	if r.ID != "" { // the id is not known yet when the stream is opened
+		r.fixTrace()
 	}
-	if by, known := r.tracker.asked.Get(question{r.Source, r.Session, id}); known {
-		r.resumes(by)
+	by, known := r.tracker.askers.Get(questionKey{r.Source, r.Session, id})
+	if known {
+		r.addLink(by)
+	}
+	return by.tool
+}
+
+// linkToWaiting links the run to the last run of its session that ended while waiting, for
+// protocols in which the next message is the answer. It does so once.
+func (r *openRun) linkToWaiting() {
+	in := sessionKey{r.Source, r.Session}
+	if by, known := r.tracker.waitingRuns.Peek(in); known && by.run != r.ID { // a run with the same id is the same run, read again
+		r.tracker.waitingRuns.Remove(in)
+		r.fixTrace()
+		r.addLink(by)
 	}
 }
 
-// resumeSession links a run to the last one in its session that was left waiting, for protocols in which what is said next is
-// the answer. It is so once.
-func (r *openRun) resumeSession() {
-	in := conversation{r.Source, r.Session}
-	if by, known := r.tracker.waiting.Peek(in); known && by.run != r.ID { // the same is one that is read again
-		r.tracker.waiting.Remove(in)
-		r.name()
-		r.resumes(by)
-	}
-}
-
-// goesOn reports whether an earlier run of the session handed control over, and remembers whether this one did. The sessions of the
-// oldest such runs are forgotten.
-func (r *openRun) goesOn() bool {
-	in := conversation{r.Source, r.Session}
-	before := r.tracker.handed.Contains(in)
+// continuesHandoff reports whether an earlier run of the session transferred control, and remembers
+// whether this one did. Beyond the limit the oldest sessions are forgotten.
+func (r *openRun) continuesHandoff() bool {
+	in := sessionKey{r.Source, r.Session}
+	before := r.tracker.handoffSessions.Contains(in)
 	if len(r.Transfers) > 0 && r.Session != "" {
-		r.tracker.handed.Add(in, struct{}{})
+		r.tracker.handoffSessions.Add(in, struct{}{})
 	}
 	return before
 }
 
-func (r *openRun) resumes(by asker) {
-	link := Link{Kind: resumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
+func (r *openRun) addLink(by runRef) {
+	link := Link{Kind: linkResumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
 	if by.root == r.Root.ID || slices.Contains(r.Links, link) {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// answering is a request that brings answers.
-func answering(ids ...string) *event.Stream {
+// answerStream returns the stream of a request that answers questions.
+func answerStream(ids ...string) *event.Stream {
 	s := proxied()
 	s.Nonce, s.Answers = "answering "+fmt.Sprint(ids), ids
 	return s
@@ -20,12 +20,12 @@ func in(s *event.Stream, source, session string) *event.Stream {
 	return s
 }
 
-// goesOn is the beginning of a run by a protocol that tells no answer from any other message.
+// goesOn returns the first frame of a run in a protocol that does not distinguish an answer from another message.
 func goesOn(run string) *event.Batch {
 	return says("app", of(run), func(b *event.Batch) { b.Add(event.KindRunStarted).Resumes = true })
 }
 
-// TestLinks names the run whose question a run answers.
+// TestLinks checks the link to the run whose question a run answers.
 func TestLinks(t *testing.T) {
 	waits := func() []*event.Batch {
 		return []*event.Batch{
@@ -40,20 +40,20 @@ func TestLinks(t *testing.T) {
 		frames []*event.Batch
 		want   string
 	}{
-		{"by the request", answering("q1"), nil, "resumes e-1"},
-		{"by the request, even for a run of the same id", answering("c2"), []*event.Batch{says("app", of("e-1"), final)}, "resumes e-1"},
+		{"by the request", answerStream("q1"), nil, "resumes e-1"},
+		{"by the request, even for a run of the same id", answerStream("c2"), []*event.Batch{says("app", of("e-1"), final)}, "resumes e-1"},
 		{"by the response to a paused call", proxied(), []*event.Batch{says("app", of("e-2"), returns("c1", "delete"), final)}, "resumes e-1"},
 		{"by the response to a long-running call", proxied(), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), final)}, "resumes e-1"},
 		{"by the answer to an input", proxied(), []*event.Batch{says("app", of("e-2"), answers("q1"), final)}, "resumes e-1"},
-		{"once", answering("q1", "c1", "q1"), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), answers("q1"), final)}, "resumes e-1"},
-		{"not for what nobody asked", answering("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("over", "tool"), returns("", "delete"), answers(""), final)}, ""},
+		{"once", answerStream("q1", "c1", "q1"), []*event.Batch{says("app", of("e-2"), returns("c2", "approve"), answers("q1"), final)}, "resumes e-1"},
+		{"not for what nobody asked", answerStream("q2"), []*event.Batch{says("app", of("e-2"), returns("c3", "delete"), returns("over", "tool"), returns("", "delete"), answers(""), final)}, ""},
 		{"by what comes next in the session", proxied(), []*event.Batch{goesOn("e-2"), says("app", of("e-2"), final)}, "resumes e-1"},
 		{"not by itself, read again", proxied(), []*event.Batch{goesOn("e-1"), says("app", of("e-1"), final)}, ""},
 		{"not by what comes next in another session", in(proxied(), "briefing", "other"), []*event.Batch{goesOn("e-2"), says("app", of("e-2"), final)}, ""},
 		{"not for what it asks itself", proxied(), []*event.Batch{
 			says("app", of("e-2"), asks("q1", event.InputData), callsOutside("c1", "delete")), says("app", of("e-2"), answers("q1"), returns("c1", "delete"), final)}, ""},
-		{"not for what another session asked", in(answering("q1"), "briefing", "other"), nil, ""},
-		{"not for what another source asked", in(answering("q1"), "other", "session"), nil, ""},
+		{"not for what another session asked", in(answerStream("q1"), "briefing", "other"), nil, ""},
+		{"not for what another source asked", in(answerStream("q1"), "other", "session"), nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, asking := watch(), proxied()
@@ -81,7 +81,7 @@ func linksOf(r *tracker.Run) string {
 	return lines(all...)
 }
 
-// TestLinksOfOneStream has a file and a tailed stream hold the run that asks and those that answer.
+// TestLinksOfOneStream checks links within a file and within a tailed stream.
 func TestLinksOfOneStream(t *testing.T) {
 	for _, stream := range []*event.Stream{file(), tailed()} {
 		s := watch()
@@ -92,7 +92,8 @@ func TestLinksOfOneStream(t *testing.T) {
 	}
 }
 
-// TestWhatComesNext resumes a run that was left waiting, once; one whose question was answered is over.
+// TestWhatComesNext checks that the next run of a session is linked once to the run that was
+// waiting.
 func TestWhatComesNext(t *testing.T) {
 	s, stream := watch(), in(tailed(), "briefing", "session")
 	s.feed(stream,
@@ -105,7 +106,7 @@ func TestWhatComesNext(t *testing.T) {
 	}
 }
 
-// TestARunReadAgain does not resume itself.
+// TestARunReadAgain checks that a run that is read again is not linked to itself.
 func TestARunReadAgain(t *testing.T) {
 	s, stream, again := watch(), tailed(), tailed()
 	s.feed(stream, says("a", of("e-1"), asks("q1", event.InputData))).end(stream, event.EndOfStream)
@@ -113,30 +114,44 @@ func TestARunReadAgain(t *testing.T) {
 	equal(t, linksOf(s.runs[1]), "")
 }
 
-// TestARunWithoutAnID cannot be named by the one that answers it.
+// TestARunWithoutAnID checks that a run without an id is linked to only if it answers a request: in
+// any other stream its id may still come.
 func TestARunWithoutAnID(t *testing.T) {
-	s, stream, next := watch(), proxied(), answering("q1")
-	s.feed(stream, says("a", asks("q1", event.InputData))).end(stream, event.EndOfStream)
-	s.feed(next, says("a", of("e-2"), final)).end(next, event.EndOfStream)
-	equal(t, linksOf(s.runs[1]), "")
+	for stream, want := range map[*event.Stream]int{proxied(): 1, tailed(): 0} {
+		s, next := watch(), answerStream("q1")
+		s.feed(stream, says("a", asks("q1", event.InputData))).end(stream, event.EndOfStream)
+		s.feed(next, says("a", of("e-2"), final)).end(next, event.EndOfStream)
+		if links := s.runs[1].Links; len(links) != want {
+			t.Errorf("links %v, want %d", links, want)
+		}
+	}
 }
 
-// TestLinksAreBounded keeps as many links as other facts, and remembers as many questions as there may be open runs.
+// TestToolOfAnAnsweredCall checks that a result without a name has that of the call in the run that
+// waited for it.
+func TestToolOfAnAnsweredCall(t *testing.T) {
+	s, stream, next := watch(), proxied(), answerStream("q1")
+	s.feed(stream, says("a", of("e-1"), calls("c1", "pay"), pauses("c1"), asks("q1", event.InputConfirmation))).end(stream, event.EndOfStream)
+	s.feed(next, says("a", of("e-2"), returns("c1", ""), final)).end(next, event.EndOfStream)
+	findOperation(t, s.runs[1], tracker.ExecuteTool, "pay")
+}
+
+// TestLinksAreBounded checks the limits on links and on remembered questions.
 func TestLinksAreBounded(t *testing.T) {
-	s := watch(func(s *tracker.Settings) { s.MaxFacts, s.MaxOpen = 3, 5 })
+	s := watch(func(s *tracker.Settings) { s.MaxFacts, s.MaxOpenRuns = 3, 5 })
 	var questions []string
 	for i := range 9 {
 		stream := proxied()
 		s.feed(stream, says("a", of(fmt.Sprint("e-", i)), asks(fmt.Sprint("q", i), event.InputData))).end(stream, event.EndOfStream)
 		questions = append(questions, fmt.Sprint("q", i))
 	}
-	next := answering(questions...)
+	next := answerStream(questions...)
 	s.feed(next).end(next, event.EndOfStream)
 	equal(t, linksOf(s.runs[9]), lines("resumes e-4", "resumes e-5", "resumes e-6"))
 	equal(t, lines(s.lost...), lines("evicted link", "evicted link"))
 }
 
-// TestGoesOn takes the agents that a path names for uninvoked where an earlier run of the session handed control over.
+// TestGoesOn checks that the agents in a path are not invoked again if an earlier run of the session transferred control.
 func TestGoesOn(t *testing.T) {
 	again := func() *event.Batch { return at2("kid", "boss@1/kid@1", "", responds("m"), calls("c", "tool")) }
 	s := watch()

@@ -6,14 +6,15 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// request is what an agent says that it asks a model.
+// request is what an agent reports about its request to a model.
 type request struct {
 	event.Loop
 	model string
 }
 
-// iterate notes where an agent's loop stands. A request belongs to the agent's next response.
-func (r *openRun) iterate(e *event.Event, agent *Operation) {
+// noteIteration records the state of an agent's loop. A request belongs to the agent's next
+// response.
+func (r *openRun) noteIteration(e *event.Event, agent *Operation) {
 	d := agent.details()
 	if e.Loop.Iteration.Known {
 		d.Loop.Iteration = e.Loop.Iteration
@@ -24,39 +25,39 @@ func (r *openRun) iterate(e *event.Event, agent *Operation) {
 	if e.Loop.Tools.Known {
 		d.Loop.Tools = e.Loop.Tools
 	}
-	if e.AsksModel && agent.open {
-		put(&r.asking, agent, request{e.Loop, e.Model})
+	if e.CallsModel && agent.open {
+		put(&r.modelRequests, agent, request{e.Loop, e.Model})
 	}
 }
 
-// keepRequest gives a response that begins what the agent said of its request.
+// keepRequest moves what the agent reported about its request to the response that begins.
 func (r *openRun) keepRequest(response, agent *Operation) {
-	if asked, known := r.asking[agent]; known {
-		delete(r.asking, agent)
+	if asked, known := r.modelRequests[agent]; known {
+		delete(r.modelRequests, agent)
 		d := response.details()
 		d.Loop, d.RequestModel = asked.Loop, asked.model
 	}
 }
 
-// keepIterations notes how many rounds of its loop an agent took, by the protocol's word at its end.
+// keepIterations records the number of loop rounds that the protocol reports at the end.
 func (op *Operation) keepIterations(e *event.Event) {
 	if e.Iterations.Known {
-		op.details().Iterations = e.Iterations
+		op.details().ReportedIterations = e.Iterations
 	}
 }
 
-// think counts a thought by its type, once however many pieces it comes in.
-func (r *openRun) think(e *event.Event, b *event.Batch, agent *Operation) {
-	if e.Thought == "" || b.Partial && e.ID == "" { // such pieces stand whole in another event
+// addThought counts a thought by its type, once for all its pieces.
+func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.ThoughtType == "" || b.Partial && e.ID == "" { // another event repeats these pieces as a whole
 		return
 	}
 	limit := r.tracker.settings.MaxFacts
-	if d := agent.details(); !slices.Contains(d.Thoughts, e.Thought) && len(d.Thoughts) < limit {
-		d.Thoughts = append(d.Thoughts, e.Thought)
+	if d := agent.details(); !slices.Contains(d.Thoughts, e.ThoughtType) && len(d.Thoughts) < limit {
+		d.Thoughts = append(d.Thoughts, e.ThoughtType)
 	}
 	for i := range r.Thoughts {
 		t := &r.Thoughts[i]
-		if t.Agent != agent.Agent || t.Type != e.Thought {
+		if t.Agent != agent.Agent || t.Type != e.ThoughtType {
 			continue
 		}
 		if e.ID == "" || e.ID != t.last {
@@ -66,12 +67,12 @@ func (r *openRun) think(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	r.keepFact(len(r.Thoughts), event.KindThought.String(), func() {
-		r.Thoughts = append(r.Thoughts, Thought{Agent: agent.Agent, Type: e.Thought, Count: 1, last: e.ID})
+		r.Thoughts = append(r.Thoughts, ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
 	})
 }
 
-// progress notes how far a call is.
-func (r *openRun) progress(e *event.Event, b *event.Batch) {
+// noteProgress records the progress of a call.
+func (r *openRun) noteProgress(e *event.Event, b *event.Batch) {
 	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.CallID != "" && e.Progress.Known {
 		op.details().Progress = e.Progress
 	}

@@ -9,77 +9,78 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// openRun is a run on its way, with what is needed to understand its next frame.
+// openRun is an open run, with the state that is needed to interpret its next frame.
 type openRun struct {
 	Run
-	tracker *Tracker
-	stream  *event.Stream
-	key     string // "" until something must be named by it
-	touched time.Time
+	tracker      *Tracker
+	stream       *event.Stream
+	key          string // see runKey; "" until an id is needed
+	lastActivity time.Time
 
-	now       Moment // of the frame at hand
-	count     [3]int // of each kind, as they are ordered
-	agents    map[speaker]*Operation
-	places    map[string]*Operation  // the last agent of each branch
-	arriving  map[string]*Operation  // agents that control was handed to and that have not spoken
-	calls     map[string]*Operation  // the last call of each id
-	elsewhere map[callKey]*Operation // the last call of each id in each branch that another has had since
-	unnamed   unnamedCalls
-	inputs    map[string]*Input
-	partial   map[*Operation]*Operation // by agent: responses of which only partial frames came
-	nodes     map[nodeKey]*Operation    // by their places
-	lanes     map[laneKey]*Operation    // the last node of each lane
-	owed      owed
-	speaking  *Operation                // the agent in control: of the last frame that had one, unless that handed over
-	settling  map[*Operation]*Operation // by agent: responses that are whole, and whose usage may follow
-	asking    map[*Operation]request    // by agent: of models of whose response nothing was heard
-	artifacts map[string]int            // by id, where they are in the report
-	again     int                       // runs of the same id that the stream had before
-	aliases   []string                  // runs that turned out to be agents of this one
-	ended     []*Operation              // by the frame at hand, told of once it is read whole
-	answers   bool                      // the request of the stream
-	announced bool                      // to the observers
-	rooted    bool                      // it is known what the run's own operation is,
-	guessed   bool                      // as long as nothing runs beside it
-	raised    bool                      // something ran beside it
-	over      bool                      // by the protocol's word
-	awaits    bool                      // it is over, and more may be said of its end
-	overAt    Moment                    // when it was said to be over
-	overSeen  int                       // frames of its stream by then
-	forgot    bool                      // ended operations, and so how often call ids were used
-	invoked   map[speaker]uint32        // how often a name was used, until operations were forgotten
+	now              Timestamp // of the current frame
+	counts           [3]int    // of operations, by OperationKind.order
+	agents           map[agentKey]*Operation
+	agentByBranch    map[string]*Operation  // the last agent of each branch
+	handoffTargets   map[string]*Operation  // agents that got control and have not spoken, by name
+	calls            map[string]*Operation  // the last call of each id
+	shadowedCalls    map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
+	unnamed          unnamedCalls
+	inputs           map[string]*InputRequest
+	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
+	nodes            map[nodeKey]*Operation    // by their place
+	lastInLane       map[laneKey]*Operation    // the last node of each lane
+	pendingReplies   pendingReplies
+	current          *Operation                // the agent in control: of the last frame that had one, or the target of a later transfer
+	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
+	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
+	artifactIndex    map[string]int            // index in Artifacts, by id
+	earlierRuns      int                       // runs of the same id that the stream had before
+	aliases          []string                  // ids of runs that turned out to be agents of this one
+	ended            []*Operation              // operations that the current frame ended, before observers are notified
+	answersRequest   bool                      // it answers the run request of its stream
+	isAnnounced      bool                      // observers have been notified of its start
+	rootDecided      bool                      // the kind of the root operation is decided
+	rootGuessed      bool                      // that decision is revised if something runs beside the root
+	rootIsFirst      bool                      // the root is the run's first agent, and the run itself has not spoken
+	rootRaised       bool                      // a workflow was put above the first root
+	endStated        bool                      // the protocol stated its end
+	outcomePending   bool                      // its end was stated, and its outcome may follow
+	endStatedAt      Timestamp                 // when its end was stated
+	framesAtEnd      int                       // number of frames of the stream at that time
+	hasForgotten     bool                      // ended operations were dropped, so the number of uses of their ids is unknown
+	invocations      map[agentKey]uint32       // how often a name was used in a branch; cleared when operations are dropped
 
-	kept                 int              // operations that ended and are still in the report
-	gone                 int              // operations in it that did not happen
-	awaiting             int              // agents that are over and whose outcome may follow
-	lastFinal, lastError int              // ordinals of frames
-	failing              map[string]lapse // by lane: models that failed and that no final frame followed
-	answer               answer
+	endedKept            int                     // ended operations still in the report
+	dropped              int                     // operations that did not happen but are still in the report
+	outcomesPending      int                     // agents whose end was stated and whose outcome may follow
+	lastFinal, lastError int                     // frame numbers
+	unrecovered          map[string]modelFailure // by lane: model failures without a later final frame
+	lastText             lastText
 	lastReason           StatusReason
 	lastFailure          failure
 }
 
-// lapse is a failure of a model that the run may still make up for.
-type lapse struct {
-	frame int // its ordinal
+// modelFailure is a failure of a model. A later final frame cancels it.
+type modelFailure struct {
+	frame int
 	code  string
 }
 
-// callKey is a call at its place: agents that work side by side may count their calls alike.
+// callKey identifies a call within a branch: agents that run in parallel may use the same call ids.
 type callKey struct{ branch, id string }
 
-// speaker is an agent at its place in a workflow.
-type speaker struct{ agent, branch string }
+// agentKey identifies an agent within a branch.
+type agentKey struct{ agent, branch string }
 
 func newRun(t *Tracker, s *event.Stream) *openRun {
 	r := &openRun{
 		Run: Run{
 			Source: s.Source, Dialect: s.Dialect, Session: s.Session, App: s.App,
-			Parent: s.Parent, Live: s.Live, Status: Running,
+			Parent: s.ParentSpan, Live: s.Live, Status: Running,
 		},
-		tracker: t, stream: s, touched: s.Opened,
+		tracker: t, stream: s, lastActivity: s.OpenedAt,
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, open: true, course: &course{node: &node{}}}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, open: true, openState: &openState{node: &node{}}}
 	if s.App != "" {
 		r.Root.Kind = InvokeWorkflow // unless an agent of that name speaks
 	}
@@ -87,7 +88,8 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 	return r
 }
 
-// put adds to a map, which is made at its first entry: a run has many, and most need few of theirs.
+// put adds to a map and creates it at the first entry: a run has many maps, most of which stay
+// empty.
 func put[K comparable, V any](to *map[K]V, key K, value V) {
 	if *to == nil {
 		*to = map[K]V{}
@@ -95,14 +97,14 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 	(*to)[key] = value
 }
 
-// apply takes the facts of one frame, then tells of the operations that it ended.
+// apply applies one frame, then notifies the observers of the operations that it ended.
 func (r *openRun) apply(b *event.Batch) {
 	if r.Dialect == "" {
 		r.Dialect = b.Stream.Dialect
 	}
-	r.now = Moment{Frame: r.now.Frame + 1}
+	r.now = Timestamp{Frame: r.now.Frame + 1}
 	if r.Live {
-		r.now.At, r.touched = b.Received, b.Received
+		r.now.At, r.lastActivity = b.Received, b.Received
 	} else {
 		r.now.At = b.Time
 	}
@@ -124,30 +126,30 @@ func (r *openRun) apply(b *event.Batch) {
 		r.announce()
 	}
 	r.measureOffset(b)
-	if agent := r.overAgent(b); agent != nil || r.awaitsOutcome() {
-		r.enrich(b, agent)
-		r.tellEnded()
+	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
+		r.applyAfterEnd(b, agent)
+		r.flushEnded()
 		return
 	}
-	agent := r.agentOf(b) // before the root is stretched: the frame may put another above it
-	r.Root.touch(r.now)
+	agent := r.agentOf(b) // before the root is extended: the frame may put another root above it
+	r.Root.extendTo(r.now)
 	if agent != nil {
-		r.speaking = agent
-		agent.touch(r.now)
+		r.current = agent
+		agent.extendTo(r.now)
 		if !b.Partial {
-			r.settleReplies(b.Branch, agent)
+			r.noteReply(b.Branch, agent)
 		}
-	} else if states(b, event.KindModelEnded) || states(b, event.KindText) && !b.Partial {
-		r.owed.settle(b.Branch) // the run's own agent, which has no name
+	} else if hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText) && !b.Partial {
+		r.pendingReplies.remove(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
-	if !states(b, event.KindModelEnded) && !awaitsUsage(b) {
-		r.settle(r.callerOf(b, agent))
+	if !hasEvent(b, event.KindModelEnded) && !awaitsUsage(b) {
+		r.endAwaitingUsage(r.callerOf(b, agent))
 	}
 	if !b.Partial {
-		r.passed(b, agent)
+		r.noteFrame(b, agent)
 	}
-	r.tellEnded()
+	r.flushEnded()
 }
 
 // measureOffset compares the agent's clock with ours.
@@ -155,39 +157,40 @@ func (r *openRun) measureOffset(b *event.Batch) {
 	if !r.Live || b.Time.IsZero() || b.Received.IsZero() {
 		return
 	}
-	if offset := b.Received.Sub(b.Time); !r.OffsetKnown || offset < r.Offset {
-		r.Offset, r.OffsetKnown = offset, true
+	if offset := b.Received.Sub(b.Time); !r.ClockOffsetKnown || offset < r.ClockOffset {
+		r.ClockOffset, r.ClockOffsetKnown = offset, true
 	}
 }
 
-// settleReplies notes that an agent was heard of: its branch and the containers that run it wait for no reply.
-func (r *openRun) settleReplies(branch string, agent *Operation) {
-	if r.owed.count() == 0 {
+// noteReply records that an agent spoke: no reply is expected any longer in its branch, nor from
+// the agents that run it and were given control.
+func (r *openRun) noteReply(branch string, agent *Operation) {
+	if r.pendingReplies.branches() == 0 {
 		return
 	}
-	r.owed.settle(branch)
+	r.pendingReplies.remove(branch)
 	for up := agent; up != nil; up = up.runner() {
-		if up.node.handed {
-			r.owed.settleOf(up)
+		if up.node.receivedControl {
+			r.pendingReplies.removeAgent(up)
 		}
 	}
 }
 
-// callerOf is the operation that a frame's facts are of: its agent's, else the run's own. An error that names no agent befell the one in
-// control, unless that had given its final answer.
+// callerOf returns the operation that a frame's events belong to: its agent's, else the root. An
+// error without an agent belongs to the agent in control, unless that has given its final answer.
 func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 	switch {
 	case agent != nil:
 		return agent
-	case states(b, event.KindError) && r.inControl() != nil:
-		return r.speaking
+	case hasEvent(b, event.KindError) && r.agentInControl() != nil:
+		return r.current
 	}
 	return r.Root
 }
 
-// inControl is the agent in control, or nil if nobody knows of one.
-func (r *openRun) inControl() *Operation {
-	if at := r.speaking; at != nil && at.open && (at.node == nil || !at.node.answered || at.final <= at.failed) {
+// agentInControl returns the agent in control, or nil if none is known.
+func (r *openRun) agentInControl() *Operation {
+	if at := r.current; at != nil && at.open && (at.node == nil || !at.node.gaveFinalAnswer || at.finalFrame <= at.failedFrame) {
 		return at
 	}
 	return nil
@@ -203,9 +206,9 @@ func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
 			last = e
 		}
 	}
-	r.rate(b)
+	r.countUnrated(b)
 	if last != nil {
-		r.agentEnded(last, agent) // whatever else the frame says is of the agent too
+		r.agentEnded(last, agent) // last, because the frame's other events belong to the agent too
 	}
 }
 
@@ -215,21 +218,21 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		if r.FirstText.Frame == 0 {
 			r.FirstText = r.now
 		}
-		r.say(e, b, caller)
+		r.keepOutput(e, b, caller)
 	case event.KindThought:
-		r.say(e, b, caller)
-		r.think(e, b, caller)
+		r.keepOutput(e, b, caller)
+		r.addThought(e, b, caller)
 	case event.KindModelStarted:
 		r.modelStarted(e, b, caller)
 	case event.KindModelEnded:
 		r.modelEnded(e, b, caller)
 	case event.KindToolStarted:
 		r.toolStarted(e, b, caller)
-		r.say(e, b, caller)
+		r.keepOutput(e, b, caller)
 	case event.KindToolPaused:
-		r.pause(e.CallID)
+		r.pauseCall(e.CallID)
 	case event.KindToolProgress:
-		r.progress(e, b)
+		r.noteProgress(e, b)
 	case event.KindToolEnded:
 		r.toolEnded(e, b, caller)
 	case event.KindTransfer:
@@ -238,88 +241,89 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.requestInput(e, caller)
 	case event.KindInputAnswered:
 		if r.inputs[e.CallID] == nil {
-			r.resume(e.CallID)
+			r.linkToAsker(e.CallID)
 		}
 		r.answerInput(e.CallID)
 	case event.KindArtifact:
-		r.write(e)
+		r.addArtifact(e)
 	case event.KindRunStarted:
 		if e.Resumes {
-			r.resumeSession()
+			r.linkToWaiting()
 		}
 	case event.KindRunEnded:
 		r.runEnded(e)
 	case event.KindUsage:
-		r.meter(e, b, caller)
+		r.addUsage(e, b, caller)
 	case event.KindPlan:
 		r.Plan = e.Plan
 	case event.KindOutcome:
 		r.addOutcome(e, caller)
 	case event.KindIteration:
-		r.iterate(e, caller)
+		r.noteIteration(e, caller)
 	case event.KindState:
 		caller.details().State = e.State()
-	case event.KindAdopted:
+	case event.KindChildRun:
 		r.adopt(e, caller)
 	case event.KindFinal:
-		r.lastFinal, caller.final = r.now.Frame, r.now.Frame
-		r.recover(caller.laneOr(b.Branch))
-		r.passInputs(caller)
+		r.lastFinal, caller.finalFrame = r.now.Frame, r.now.Frame
+		r.clearFailures(caller.laneOr(b.Branch))
+		r.abandonInputs(caller)
 	case event.KindError:
-		r.fail(e, b, caller)
+		r.applyError(e, b, caller)
 	case event.KindConfidence, event.KindCitation, event.KindReasoning:
 		r.addProof(e, caller)
 	}
 }
 
-// fail notes an error. An error frame names no agent: it befell the one that was in control.
-func (r *openRun) fail(e *event.Event, b *event.Batch, caller *Operation) {
+// applyError applies an error. An error frame that names no agent applies to the agent in control.
+func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) {
 	r.denyAgent(e.Name)
-	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ErrorFrame, failureOf(e)
-	if e.FromCode {
-		r.lastReason = ErrorCode
-		befell := caller.befallenBy(e.Error)
-		befell.failed, befell.code = r.now.Frame, e.Code
-		if lane := caller.laneOr(b.Branch); len(r.failing) < r.tracker.settings.MaxOperations {
-			put(&r.failing, lane, lapse{r.now.Frame, e.Code})
+	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ReasonErrorFrame, failureOf(e)
+	if e.Inline {
+		r.lastReason = ReasonErrorCode
+		befell := caller.failingOperation(e.Error)
+		befell.failedFrame, befell.failureCode = r.now.Frame, e.Code
+		if lane := caller.laneOr(b.Branch); len(r.unrecovered) < r.tracker.settings.MaxOperations {
+			put(&r.unrecovered, lane, modelFailure{r.now.Frame, e.Code})
 		}
 		return
 	}
-	if at := r.inControl(); at != nil {
-		at.failed, at.code = r.now.Frame, e.Code
+	if at := r.agentInControl(); at != nil {
+		at.failedFrame, at.failureCode = r.now.Frame, e.Code
 	}
 	if e.Error == event.FailureCanceled {
-		r.lastReason = AgentCanceled
+		r.lastReason = ReasonAgentCanceled
 		return
 	}
 	for _, op := range r.takePartial() {
-		op.parent.failed, op.parent.code = r.now.Frame, e.Code
-		r.end(op, Error, failure{event.ModelError, e.Code})
+		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
+		r.end(op, OperationError, failure{event.ModelError, e.Code})
 	}
 }
 
-// befallenBy returns what an error befell. ADK puts the last author's name on the failure of a container that runs several: a step that
-// has given its answer did not fail.
-func (op *Operation) befallenBy(e event.Failure) *Operation {
+// failingOperation returns the operation that a failure belongs to. If a container that
+// runs several agents fails, ADK names the last author, but an agent that has given its answer did not
+// fail.
+func (op *Operation) failingOperation(e event.Failure) *Operation {
 	above := op.runner()
-	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.answered && op.node.key.run == "" && above != nil && above.node.key.run != "" {
+	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.gaveFinalAnswer && op.node.key.run == "" && above != nil && above.node.key.run != "" {
 		return above
 	}
 	return op
 }
 
-// recover notes that a final frame made up for the errors in its lane and in those that began within it, but not for those of lanes
-// beside it.
-func (r *openRun) recover(lane string) {
-	for failing := range r.failing {
+// clearFailures removes the failures in the lane of a final frame and in lanes below it, but not in
+// parallel lanes.
+func (r *openRun) clearFailures(lane string) {
+	for failing := range r.unrecovered {
 		if lane == "" || failing == lane || strings.HasPrefix(failing, lane+".") {
-			delete(r.failing, failing)
+			delete(r.unrecovered, failing)
 		}
 	}
 }
 
-// states says whether a frame states a fact of a kind.
-func states(b *event.Batch, kind event.Kind) bool {
+// hasEvent reports whether a frame has an event of a kind.
+func hasEvent(b *event.Batch, kind event.Kind) bool {
 	for i := range b.Events {
 		if b.Events[i].Kind == kind {
 			return true
@@ -328,41 +332,42 @@ func states(b *event.Batch, kind event.Kind) bool {
 	return false
 }
 
-// awaitsUsage reports whether a frame is a part of a response whose usage may still grow.
+// awaitsUsage reports whether a frame belongs to a response whose usage may still grow.
 func awaitsUsage(b *event.Batch) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.Unmetered })
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.UsageIncomplete })
 }
 
-// takePartial empties the responses of which only partial frames came, in the order in which they began.
+// takePartial removes and returns the responses with only partial frames, in the order in
+// which they began.
 func (r *openRun) takePartial() []*Operation {
-	ops := slices.SortedFunc(maps.Values(r.partial), func(a, b *Operation) int { return a.ordinal - b.ordinal })
-	clear(r.partial)
+	ops := slices.SortedFunc(maps.Values(r.partialResponses), func(a, b *Operation) int { return a.ordinal - b.ordinal })
+	clear(r.partialResponses)
 	return ops
 }
 
-// course is what is known of an operation until its end was told of, and wanted no longer.
-type course struct {
-	ordinal int
-	failed  int    // ordinal of the last frame that said it failed
-	code    string // of that failure, as the stream gives it
-	final   int    // ordinal of its last final frame
-	paused  int    // ordinal of the frame that said it waits for a human
-	chunk   Moment // the first of a model's response
-	spoke   bool
-	unseen  bool // its beginning, which is put where the run's is
+// openState is bookkeeping of an operation that is dropped once the observers have seen it end.
+type openState struct {
+	ordinal      int
+	failedFrame  int       // the last frame that states a failure
+	failureCode  string    // code of that failure in the stream
+	finalFrame   int       // its last final frame
+	pausedFrame  int       // the frame that states that it waits for a human
+	firstChunk   Timestamp // of a model's response
+	spoke        bool
+	startUnknown bool // Started is only a lower bound
 
-	undatedStart, undatedEnd bool // by its first and its last frame
+	undatedStart, undatedEnd bool // its first or last frame has no time
 
-	begun     bool           // by the protocol's word
-	awaits    bool           // the operation is over, and more may be said of its end
-	fault     event.Failure  // what the protocol says of its end
-	took      event.Duration // by the protocol's word
-	openBelow int            // operations that are part of it and open
-	youngest  *Operation     // the one of them that was added last
-	height    int            // levels of operations below it that run others; never less than there are
-	node      *node          // of one that runs others
-	first     bool           // it was taken for the run's own, and has the id of that
-	from, to  time.Time      // of what is part of it and has ended
+	startStated          bool           // the protocol stated its start
+	outcomePending       bool           // its end was stated, and its outcome may follow
+	statedFailure        event.Failure  // failure that the protocol states with its end
+	statedDuration       event.Duration // duration that the protocol states
+	openChildren         int            // number of open children
+	lastChild            *Operation     // the open child that was added last
+	height               int            // an upper bound on the levels of invocations below it
+	node                 *node          // nil if it does not run others
+	wasRoot              bool           // it was the root at first, and keeps the root's id
+	innerStart, innerEnd time.Time      // time range of its ended children
 
-	older, younger *Operation // its neighbors among what is open below its parent
+	prevSibling, nextSibling *Operation // neighbors among its parent's open children
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// begin opens an operation below a parent; nil where the run has too many open.
+// begin opens an operation below a parent, or returns nil if the run has no room for it.
 func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Operation {
 	if !r.hasRoom(kind) {
 		return nil
@@ -16,37 +16,38 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	parent = parent.firstOpen()
 	switch {
 	case kind.Invokes():
-		parent = r.fitBelow(parent, 0)
+		parent = r.limitDepth(parent, 0)
 	case parent.node != nil:
-		parent.node.works = true
+		parent.node.hasOwnWork = true
 	}
-	count := &r.count[kind.order()]
+	count := &r.counts[kind.order()]
 	op := &Operation{
-		Kind: kind, Name: name, Started: r.now, shown: uint32(r.now.Frame), open: true,
-		course: &course{ordinal: *count},
+		Kind: kind, Name: name, Started: r.now, firstFrame: uint32(r.now.Frame), open: true,
+		openState: &openState{ordinal: *count},
 	}
 	*count++
-	op.join(parent)
+	op.attach(parent)
 	if kind.Invokes() {
-		op.raise()
+		op.updateHeights()
 	}
 	r.Operations = append(r.Operations, op)
 	return op
 }
 
-// hasRoom reports whether the run may have one more operation, and counts it as lost if not.
+// hasRoom reports whether the run has room for one more operation, and counts a loss if not.
 func (r *openRun) hasRoom(kind OperationKind) bool {
 	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
 		return true
 	}
-	if r.endAwaiting(r.Root); r.makeRoom() {
+	if r.endWithoutOutcomes(r.Root); r.makeRoom() {
 		return true
 	}
-	r.tracker.losses.Evicted(string(kind))
+	r.tracker.losses.CountEvicted(string(kind))
 	return false
 }
 
-// firstOpen is an operation, or the first above it that is open, as the run's own always is: a frame may end what it speaks of.
+// firstOpen returns the operation itself if it is open, else its nearest open ancestor. A frame may
+// end the operation that its events belong to. The root is always open.
 func (op *Operation) firstOpen() *Operation {
 	for !op.open {
 		op = op.parent
@@ -54,13 +55,14 @@ func (op *Operation) firstOpen() *Operation {
 	return op
 }
 
-// makeRoom forgets the older half of what has ended: its spans are out, only the report loses it.
+// makeRoom drops the older half of the ended operations. Their spans have been exported; only the
+// run's report loses them.
 func (r *openRun) makeRoom() bool {
-	if r.kept+r.gone < r.tracker.settings.MaxOperations/16 {
-		return false // else each new operation would look through all that are open
+	if r.endedKept+r.dropped < r.tracker.settings.MaxOperations/16 {
+		return false // otherwise each new operation would scan all open ones
 	}
-	r.forgot, r.invoked = true, nil
-	if r.gone > 0 {
+	r.hasForgotten, r.invocations = true, nil
+	if r.dropped > 0 {
 		r.compact()
 		return true
 	}
@@ -75,192 +77,196 @@ func (r *openRun) makeRoom() bool {
 		r.forget(op)
 		return true
 	})
-	r.kept -= before - len(r.Operations)
+	r.endedKept -= before - len(r.Operations)
 	for range before - len(r.Operations) {
-		r.tracker.losses.Evicted(LostReport)
+		r.tracker.losses.CountEvicted(LostReport)
 	}
 	return len(r.Operations) < before
 }
 
-// forget lets go of what an ended operation is found by.
+// forget removes an ended operation from the indexes of calls, agents and branches.
 func (r *openRun) forget(op *Operation) {
 	if r.calls[op.CallID] == op {
 		delete(r.calls, op.CallID)
 	}
-	if at := (callKey{op.Branch, op.CallID}); r.elsewhere[at] == op {
-		delete(r.elsewhere, at)
+	if at := (callKey{op.Branch, op.CallID}); r.shadowedCalls[at] == op {
+		delete(r.shadowedCalls, at)
 	}
-	if key := (speaker{op.Name, op.Branch}); r.agents[key] == op {
+	if key := (agentKey{op.Name, op.Branch}); r.agents[key] == op {
 		delete(r.agents, key)
 	}
-	if r.places[op.Branch] == op {
-		delete(r.places, op.Branch)
+	if r.agentByBranch[op.Branch] == op {
+		delete(r.agentByBranch, op.Branch)
 	}
 }
 
-// forgetEnded lets go of ended operations where they are found by more than their own names and places.
+// forgetEnded removes ended operations from the other indexes.
 func (r *openRun) forgetEnded() {
-	maps.DeleteFunc(r.arriving, func(_ string, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.handoffTargets, func(_ string, op *Operation) bool { return !op.open })
 	maps.DeleteFunc(r.nodes, func(_ nodeKey, op *Operation) bool { return !op.open })
-	maps.DeleteFunc(r.lanes, func(_ laneKey, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.lastInLane, func(_ laneKey, op *Operation) bool { return !op.open })
 }
 
-// end closes an operation at the frame at hand.
+// end closes an operation at the current frame.
 func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
-	op.open, op.Status, op.Error, op.Code = false, status, why.class, why.code
-	r.kept++
+	op.open, op.Status, op.Failure, op.ErrorCode = false, status, why.class, why.code
+	r.endedKept++
 	if op.node != nil && r.nodes[op.node.key] == op {
 		delete(r.nodes, op.node.key)
 	}
 	if op.node != nil {
-		r.leave(op)
+		r.leaveLane(op)
 	}
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
 	}
 	r.ended = append(r.ended, op)
 	if op.parent != nil {
-		op.part()
-		r.endOver(op.parent)
+		op.detach()
+		r.endIfDone(op.parent)
 	}
 }
 
-// leave lets go of a node as the last of its lane.
-func (r *openRun) leave(op *Operation) {
-	if at := (laneKey{op.runner(), op.node.lane}); r.lanes[at] == op {
-		delete(r.lanes, at)
+// leaveLane removes a node as the last of its lane.
+func (r *openRun) leaveLane(op *Operation) {
+	if at := (laneKey{op.runner(), op.node.lane}); r.lastInLane[at] == op {
+		delete(r.lastInLane, at)
 	}
 }
 
-// tellEnded hands over what the frame ended, children before parents since only tools and responses end before their run does.
-func (r *openRun) tellEnded() {
-	if !r.announced {
+// flushEnded notifies the observers of the operations that the current frame ended. Children come
+// before their parents.
+func (r *openRun) flushEnded() {
+	if !r.isAnnounced {
 		if len(r.ended) < r.tracker.settings.MaxOperations {
 			return
 		}
-		r.tracker.losses.Evicted(LostOrphan)
+		r.tracker.losses.CountEvicted(LostOrphan)
 		r.announce()
 	}
 	for _, op := range r.ended {
-		r.seal(op)
-		r.tell(op)
+		r.finalize(op)
+		r.notifyEnded(op)
 	}
 	r.ended = r.ended[:0]
 }
 
-// tell hands over an operation, of whose course nobody will ask again.
-func (r *openRun) tell(op *Operation) {
-	r.tracker.each(func(o Observer) { o.OperationEnded(&r.Run, op) })
-	r.release(op)
-	op.course = nil
+// notifyEnded notifies the observers of an ended operation and drops its open state.
+func (r *openRun) notifyEnded(op *Operation) {
+	r.tracker.notify(func(o Observer) { o.OperationEnded(&r.Run, op) })
+	r.releaseContent(op)
+	op.openState = nil
 }
 
-// name fixes the run's trace and its root's id at the first need, when the run's id is as known as it will be.
-func (r *openRun) name() {
+// fixTrace sets the run's trace id, sampling decision and root id. It is called as late as
+// possible, so that the run's own id is known.
+func (r *openRun) fixTrace() {
 	if r.key != "" {
 		return
 	}
 	r.key = runKey(r)
 	r.Trace = r.Parent.Trace
-	if !r.Parent.Valid() {
+	if !r.Parent.IsValid() {
 		r.Trace = traceID(r.key)
 	}
 	r.Sampled = r.tracker.settings.Sample == nil || r.tracker.settings.Sample(&r.Run)
 	r.identify(r.Root)
 }
 
-// seal gives an operation its ids and the worth of its times, and stretches its agent to hold it.
-func (r *openRun) seal(op *Operation) {
-	r.name()
+// finalize sets an ended operation's ids and Timing, and extends its parent to contain it.
+func (r *openRun) finalize(op *Operation) {
+	r.fixTrace()
 	r.identify(op)
 	if above := op.parent; above != nil {
 		if op.Parent = r.identify(above); above.node != nil {
-			above.node.works = true
+			above.node.hasOwnWork = true
 		}
 	}
 	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.Started.At
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
-	op.undate()
-	fitted := op.took.Known && r.fit(op)
+	op.clearUndated()
+	fitted := op.statedDuration.Known && r.applyReportedDuration(op)
 	switch {
 	case fitted:
-		op.Timing = Reported
-	case op.unseen || op.Started.At.IsZero() || op.Ended.At.IsZero():
-		op.Timing = Unknown
-		op.last(op.took)
+		op.Timing = TimingReported
+	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero():
+		op.Timing = TimingUnknown
+		op.keepReportedDuration(op.statedDuration)
 	case r.Live:
-		op.Timing = Observed
+		op.Timing = TimingObserved
 	default:
-		op.Timing = Reported
+		op.Timing = TimingReported
 	}
-	op.place()
+	op.estimateTimes()
 	if op.parent != nil {
-		op.parent.hold(op)
+		op.parent.extendAround(op)
 	}
 }
 
-// last notes how long the protocol says that an operation took whose own times are not known.
-func (op *Operation) last(took event.Duration) {
-	if op.Timing == Unknown && took.Known {
-		op.details().Took = took
+// keepReportedDuration keeps the duration that the protocol reports for an operation whose own
+// times are unknown.
+func (op *Operation) keepReportedDuration(took event.Duration) {
+	if op.Timing == TimingUnknown && took.Known {
+		op.details().ReportedDuration = took
 	}
 }
 
-// place puts an operation of which an end is not known beside what is: around what is part of it, else at the beginning of what
-// it is part of.
-func (op *Operation) place() {
-	if op.Timing != Unknown {
+// estimateTimes estimates the times of an operation whose start or end is unknown: around its children if their
+// times are known, else at the start of the nearest ancestor with a known start.
+func (op *Operation) estimateTimes() {
+	if op.Timing != TimingUnknown {
 		return
 	}
-	op.reach(op.Started.At, op.Ended.At)
-	for above := op.parent; above != nil && op.from.IsZero(); above = above.parent {
-		op.reach(above.Started.At, above.Started.At)
+	op.noteInnerTimes(op.Started.At, op.Ended.At)
+	for above := op.parent; above != nil && op.innerStart.IsZero(); above = above.parent {
+		op.noteInnerTimes(above.Started.At, above.Started.At)
 	}
-	if op.from.IsZero() {
+	if op.innerStart.IsZero() {
 		return
 	}
 	put := op.details()
-	put.From, put.To = op.from, op.to
+	put.EstimatedStart, put.EstimatedEnd = op.innerStart, op.innerEnd
 	if above := op.parent; above != nil {
-		above.reach(op.from, op.to)
-		if op.from.Before(above.Started.At) {
-			above.Started.At = op.from
+		above.noteInnerTimes(op.innerStart, op.innerEnd)
+		if op.innerStart.Before(above.Started.At) {
+			above.Started.At = op.innerStart
 		}
 		if !above.Ended.At.IsZero() {
-			above.Ended.At = later(above.Ended.At, op.to)
+			above.Ended.At = later(above.Ended.At, op.innerEnd)
 		}
 	}
 }
 
-// fit gives an operation the duration that the protocol says it took. Its beginning stands where that is known; it ends no later
-// than we heard of it, begins no earlier than its run, and holds what is part of it.
-func (r *openRun) fit(op *Operation) bool {
+// applyReportedDuration applies the duration that the protocol reports. A known start is kept. The
+// operation ends no later than its last frame, starts no earlier than its run, and contains its
+// children.
+func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if op.Ended.At.IsZero() {
 		return false
 	}
 	if !op.Started.At.IsZero() {
-		if end := op.Started.At.Add(op.took.D); end.Before(op.Ended.At) {
+		if end := op.Started.At.Add(op.statedDuration.D); end.Before(op.Ended.At) {
 			op.Ended.At = end
 		}
 	}
-	op.Started.At = op.Ended.At.Add(-op.took.D)
+	op.Started.At = op.Ended.At.Add(-op.statedDuration.D)
 	if first := r.Root.Started.At; op.Started.At.Before(first) && !first.After(op.Ended.At) {
 		op.Started.At = first
 	}
-	if !op.from.IsZero() && op.from.Before(op.Started.At) {
-		op.Started.At = op.from
+	if !op.innerStart.IsZero() && op.innerStart.Before(op.Started.At) {
+		op.Started.At = op.innerStart
 	}
-	if op.to.After(op.Ended.At) {
-		op.Ended.At = op.to
+	if op.innerEnd.After(op.Ended.At) {
+		op.Ended.At = op.innerEnd
 	}
 	return true
 }
 
-// touch stretches an operation to a frame that belongs to it. Where the first or the last of them has no time, nobody knows that
-// end.
-func (op *Operation) touch(m Moment) {
+// extendTo extends an operation to a frame of its own. If its first or last frame has no time, its
+// start or end is unknown.
+func (op *Operation) extendTo(m Timestamp) {
 	if op.Started.Frame == 0 && op.Started.At.IsZero() {
 		op.Started.Frame, op.undatedStart = m.Frame, m.At.IsZero()
 	}
@@ -271,12 +277,12 @@ func (op *Operation) touch(m Moment) {
 	op.Ended.At = later(op.Ended.At, m.At)
 }
 
-// undate takes the times away that only other frames than its first and its last have given an operation.
-func (op *Operation) undate() {
+// clearUndated clears a start or end that came from a frame other than the first or the last.
+func (op *Operation) clearUndated() {
 	if !op.undatedStart && !op.undatedEnd {
 		return
 	}
-	op.reach(op.Started.At, op.Ended.At)
+	op.noteInnerTimes(op.Started.At, op.Ended.At)
 	var never time.Time
 	if op.undatedStart {
 		op.Started.At = never
@@ -286,9 +292,9 @@ func (op *Operation) undate() {
 	}
 }
 
-// hold stretches an operation around a child's.
-func (op *Operation) hold(child *Operation) {
-	op.reach(child.Started.At, child.Ended.At)
+// extendAround extends an operation to contain a child.
+func (op *Operation) extendAround(child *Operation) {
+	op.noteInnerTimes(child.Started.At, child.Ended.At)
 	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
 		op.Started.At = at
 	}
@@ -299,17 +305,17 @@ func (op *Operation) hold(child *Operation) {
 	op.Ended.Frame = max(op.Ended.Frame, child.Ended.Frame)
 }
 
-// reach notes the times of what is part of an operation, as far as they are known.
-func (op *Operation) reach(from, to time.Time) {
+// noteInnerTimes extends the known time range of an operation's children. Zero times are ignored.
+func (op *Operation) noteInnerTimes(from, to time.Time) {
 	if from.IsZero() {
 		from = to
 	}
 	to = later(from, to)
-	if !from.IsZero() && (op.from.IsZero() || from.Before(op.from)) {
-		op.from = from
+	if !from.IsZero() && (op.innerStart.IsZero() || from.Before(op.innerStart)) {
+		op.innerStart = from
 	}
-	if to.After(op.to) {
-		op.to = to
+	if to.After(op.innerEnd) {
+		op.innerEnd = to
 	}
 }
 

@@ -7,29 +7,30 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// A protocol may state twice that a run or an agent has ended, first briefly and then with its outcome: the answer, how long it took.
-// Until the outcome comes, a run on a stream that goes on, and an agent of any run, are over but not yet reported. Their end is the
-// first statement. What comes after it adds facts; it moves no time and begins nothing.
+// A protocol may state the end of a run or an agent twice: first alone, then with its outcome, such as
+// the answer and the duration. The first statement sets the time of the end. Until the outcome comes,
+// the run or agent is not reported. Frames in between only add facts.
 
-// How long a run waits for its outcome. Agents send the two statements in one go. The bound in frames is for captures, which may have
-// no times.
+// How long a run waits for its outcome. Agents send both statements together. The limit in frames is
+// for captures, which may have no times.
 const (
 	outcomeWait   = time.Second
 	outcomeFrames = 64
 )
 
-func (r *openRun) awaitsOutcome() bool { return r.awaits && !r.answers }
+func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.answersRequest }
 
-// Due receives a value when Expire should be called earlier than it has said.
+// Due returns a channel that receives a value when Expire should be called earlier than it
+// returned.
 func (t *Tracker) Due() <-chan struct{} { return t.due }
 
-// wait keeps a run that is over until its outcome has come.
-func (t *Tracker) wait(r *openRun, state *streamState) {
-	if slices.Contains(t.waits, r) {
+// awaitOutcome keeps a run whose end was stated open until its outcome comes.
+func (t *Tracker) awaitOutcome(r *openRun, state *streamState) {
+	if slices.Contains(t.outcomesPending, r) {
 		return
 	}
-	r.overSeen = state.frames
-	t.waits = append(t.waits, r)
+	r.framesAtEnd = state.frames
+	t.outcomesPending = append(t.outcomesPending, r)
 	if r.Live {
 		select {
 		case t.due <- struct{}{}:
@@ -38,28 +39,29 @@ func (t *Tracker) wait(r *openRun, state *streamState) {
 	}
 }
 
-// endWaits ends the runs of a stream whose outcome has not come by the time of a frame of another run.
-func (t *Tracker) endWaits(b *event.Batch, state *streamState, of *openRun) {
-	for _, r := range slices.Clone(t.waits) {
+// endOverdue ends the runs of a stream whose outcome is overdue when a frame of another run comes.
+func (t *Tracker) endOverdue(b *event.Batch, state *streamState, of *openRun) {
+	for _, r := range slices.Clone(t.outcomesPending) {
 		at := b.Time
 		if r.Live {
 			at = b.Received
 		}
-		late := state.frames-r.overSeen > outcomeFrames || !at.IsZero() && !r.overAt.At.IsZero() && at.Sub(r.overAt.At) >= outcomeWait
+		late := state.frames-r.framesAtEnd > outcomeFrames || !at.IsZero() && !r.endStatedAt.At.IsZero() && at.Sub(r.endStatedAt.At) >= outcomeWait
 		if r != of && r.stream == b.Stream && late {
-			t.finish(r, StreamEnded, r.overAt.At)
+			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 		}
 	}
 }
 
-// expireWaits ends the live runs whose outcome is overdue. It returns the earlier of next and the time at which another one is due.
-func (t *Tracker) expireWaits(now, next time.Time) time.Time {
-	for _, r := range slices.Clone(t.waits) {
-		due := r.overAt.At.Add(outcomeWait)
+// expireOverdue ends the live runs whose outcome is overdue. It returns the earlier of next and the
+// time at which another one is due.
+func (t *Tracker) expireOverdue(now, next time.Time) time.Time {
+	for _, r := range slices.Clone(t.outcomesPending) {
+		due := r.endStatedAt.At.Add(outcomeWait)
 		switch {
 		case !r.Live:
 		case !due.After(now):
-			t.finish(r, StreamEnded, r.overAt.At)
+			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 		case due.Before(next):
 			next = due
 		}
@@ -67,49 +69,52 @@ func (t *Tracker) expireWaits(now, next time.Time) time.Time {
 	return next
 }
 
-// overAgent returns the operation of a frame's agent if that has ended by the protocol's word, or with the call in which it worked and
-// the frame says no more than that it has, unless the frame begins it again. Agents with a place are told apart by that.
-func (r *openRun) overAgent(b *event.Batch) *Operation {
-	if b.Place != nil || states(b, event.KindAgentStarted) {
+// endedAgent returns the operation of a frame's agent if that has ended and the frame does not
+// start it again, else nil. An agent has ended if the protocol stated so, or if its call has ended
+// and the frame only states the agent's end. Agents with a place are distinguished by the place
+// instead.
+func (r *openRun) endedAgent(b *event.Batch) *Operation {
+	if b.Place != nil || hasEvent(b, event.KindAgentStarted) {
 		return nil
 	}
-	at := speaker{worker(b), b.Branch}
+	at := agentKey{operationName(b), b.Branch}
 	op := r.agents[at]
-	if op != nil && (op.over || !op.open && states(b, event.KindAgentEnded)) {
+	if op != nil && (op.endStated || !op.open && hasEvent(b, event.KindAgentEnded)) {
 		return op
 	}
 	return nil
 }
 
-// enrich takes what a frame says of a run, or of an agent of it, that is over. A fact that would begin something or
-// change the outcome is dropped, and the frame counted as late.
-func (r *openRun) enrich(b *event.Batch, agent *Operation) {
+// applyAfterEnd applies a frame to a run or an agent whose end was stated. Events that would begin
+// something or change the outcome are dropped, and the frame is counted as late.
+func (r *openRun) applyAfterEnd(b *event.Batch, agent *Operation) {
 	op, late := r.Root, false
 	if agent != nil {
 		op = agent
 	}
 	for i := range b.Events {
-		if !r.add(&b.Events[i], b, op) {
+		if !r.applyFactAfterEnd(&b.Events[i], b, op) {
 			late = true
 		}
 	}
 	if late {
-		r.tracker.losses.Late(r.Source)
+		r.tracker.losses.CountLateFrame(r.Source)
 	}
-	r.rate(b)
+	r.countUnrated(b)
 }
 
-// add adds a fact to an operation that is over. It reports whether it could.
-func (r *openRun) add(e *event.Event, b *event.Batch, op *Operation) bool {
+// applyFactAfterEnd applies an event to an operation whose end was stated. It reports whether it
+// could.
+func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operation) bool {
 	switch e.Kind {
 	case event.KindToolEnded:
 		if !r.isOpenCall(e, b) {
 			return false
 		}
 		r.applyEvent(e, b, op)
-		r.owed.settle(b.Branch) // nothing more is expected
+		r.pendingReplies.remove(b.Branch) // nothing more is expected
 	case event.KindModelEnded:
-		if r.partial[op] == nil {
+		if r.partialResponses[op] == nil {
 			return false
 		}
 		r.applyEvent(e, b, op)
@@ -120,54 +125,55 @@ func (r *openRun) add(e *event.Event, b *event.Batch, op *Operation) bool {
 		event.KindAgentStarted, event.KindRunStarted, event.KindError:
 		return false
 	}
-	return true // the others say again that it has ended, and how
+	return true // the remaining kinds state the end again
 }
 
-// isOpenCall reports whether a response is that of a call that is open.
+// isOpenCall reports whether the call of a response is open.
 func (r *openRun) isOpenCall(e *event.Event, b *event.Batch) bool {
 	if e.CallID == "" {
-		return r.unnamed.of(e.Name) != nil
+		return r.unnamed.anywhere(e.Name) != nil
 	}
 	call := r.call(b.Branch, e.CallID)
 	return call != nil && call.open
 }
 
-// addOutcome takes what a protocol says of an end that it has stated before.
+// addOutcome applies the outcome of an end that was stated before.
 func (r *openRun) addOutcome(e *event.Event, op *Operation) {
 	op.keepIterations(e)
 	if op == r.Root {
-		if r.awaits = false; !r.Took.Known {
-			r.Took = e.Took
+		if r.outcomePending = false; !r.ReportedDuration.Known {
+			r.ReportedDuration = e.Duration
 		}
 		return
 	}
 	if op.open {
-		op.took = e.Took
-		r.endAwaited(op)
+		op.statedDuration = e.Duration
+		r.endWithoutOutcome(op)
 	}
 }
 
-// endAwaiting ends the agents below an operation whose outcome has not come.
-func (r *openRun) endAwaiting(within *Operation) {
-	if r.awaiting > 0 {
+// endWithoutOutcomes ends the agents below an operation whose outcome has not arrived.
+func (r *openRun) endWithoutOutcomes(within *Operation) {
+	if r.outcomesPending > 0 {
 		within.eachBelow(func(op *Operation) {
-			if op.awaits {
-				r.endAwaited(op)
+			if op.outcomePending {
+				r.endWithoutOutcome(op)
 			}
 		})
 	}
 }
 
-// endAwaited ends an agent that waits for no outcome any longer.
-func (r *openRun) endAwaited(op *Operation) {
-	if op.awaits {
-		op.awaits = false
-		r.awaiting--
+// endWithoutOutcome stops an agent from waiting for its outcome, and ends it if nothing else is
+// open.
+func (r *openRun) endWithoutOutcome(op *Operation) {
+	if op.outcomePending {
+		op.outcomePending = false
+		r.outcomesPending--
 	}
-	r.endOver(op)
+	r.endIfDone(op)
 }
 
-// saysSomething reports whether a frame states anything that a signal needs.
-func saysSomething(b *event.Batch) bool {
+// hasFacts reports whether a frame has an event of a known kind.
+func hasFacts(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther })
 }

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,14 +10,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// awaiting lets the fact before it be followed by its outcome.
+// awaiting marks the fact before it as followed by an outcome.
 func awaiting(b *event.Batch) { b.Events[len(b.Events)-1].AwaitsOutcome = true }
 
-// outcome states how long something took and how many rounds it needed.
+// outcome adds an outcome with a duration and a number of iterations.
 func outcome(seconds float64, rounds int64) fact {
 	return func(b *event.Batch) {
 		e := b.Add(event.KindOutcome)
-		e.Took = event.Duration{D: time.Duration(seconds * float64(time.Second)), Known: true}
+		e.Duration = event.Duration{D: time.Duration(seconds * float64(time.Second)), Known: true}
 		e.Iterations = event.Count{N: rounds, Known: true}
 	}
 }
@@ -28,14 +29,15 @@ func sure(value float64) fact {
 	}
 }
 
-// TestOutcomeOfARun adds what comes after the end of a run on a stream that goes on. The end stays where it was.
+// TestOutcomeOfARun checks that frames after the stated end of a run add facts and do not move the
+// end.
 func TestOutcomeOfARun(t *testing.T) {
 	over := func() *event.Batch { return says("app", of("e-1"), runOver, awaiting) }
 	for _, c := range []struct {
 		name   string
 		stream *event.Stream
 		frames []*event.Batch
-		want   string // the run, what it took, its iterations and confidences; then what was lost
+		want   string // the run, its duration, iterations and confidences; then what was lost
 	}{
 		{"on a tail", tailed(), []*event.Batch{says("app", of("e-1"), text), over(), says("app", of("e-1"), text, sure(0.9), outcome(2.5, 3))}, `
 completed
@@ -76,13 +78,32 @@ late capture.sse`},
 			for _, said := range r.Confidence {
 				values = append(values, said.Value)
 			}
-			got := fmt.Sprintf("%s\ntook %s, %d iterations, %v", outline(r), r.Took.D, r.Root.Details.OrNone().Iterations.N, values)
+			got := fmt.Sprintf("%s\ntook %s, %d iterations, %v", outline(r), r.ReportedDuration.D, r.Root.Details.OrZero().ReportedIterations.N, values)
 			equal(t, lines(append([]string{got}, s.lost...)...), c.want)
 		})
 	}
 }
 
-// TestWaitForAnOutcome ends a run when its outcome has come, or no longer can.
+// TestRunFailedIsReported checks that a stream learns of the failure of its run, and of nothing else.
+func TestRunFailedIsReported(t *testing.T) {
+	for name, c := range map[string]struct {
+		last *event.Batch
+		want []string
+	}{
+		"failed":    {says("app", of("e-1"), fails, wrong(event.AgentError)), []string{"agent_error"}},
+		"completed": {says("app", of("e-1"), final), nil},
+	} {
+		var got []string
+		stream := tailed()
+		stream.RunFailed = func(errorType string) { got = append(got, errorType) }
+		watch().feed(stream, says("app", of("e-1"), text), c.last).end(stream, event.EndOfStream)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}
+
+// TestWaitForAnOutcome checks that a run ends when its outcome has come or is overdue.
 func TestWaitForAnOutcome(t *testing.T) {
 	begin := func(stream *event.Stream) *scene {
 		s := watch().feed(stream, says("app", of("e-1"), text), says("app", of("e-1"), runOver, awaiting))
@@ -112,7 +133,7 @@ func TestWaitForAnOutcome(t *testing.T) {
 		select {
 		case <-s.Due():
 		default:
-			t.Error("nobody is told to look")
+			t.Error("Expire is not due")
 		}
 		if next := s.Expire(second(2).Add(time.Millisecond)); !next.Equal(second(3)) {
 			t.Errorf("next at %s", next)
@@ -156,7 +177,7 @@ func TestWaitForAnOutcome(t *testing.T) {
 		ended(s, 1)
 	})
 	t.Run("too many runs", func(t *testing.T) {
-		s, stream := watch(func(s *tracker.Settings) { s.MaxOpen = 1 }), tailed()
+		s, stream := watch(func(s *tracker.Settings) { s.MaxOpenRuns = 1 }), tailed()
 		s.feed(stream, says("app", of("e-1"), text), says("app", of("e-1"), runOver, awaiting))
 		other := tailed()
 		s.feed(other, says("app", of("e-2"), text))
@@ -164,7 +185,8 @@ func TestWaitForAnOutcome(t *testing.T) {
 	})
 }
 
-// TestOutcomeOfAnAgent adds what comes after the end of an agent to its one operation.
+// TestOutcomeOfAnAgent checks that frames after the stated end of an agent add facts to its
+// operation.
 func TestOutcomeOfAnAgent(t *testing.T) {
 	sub := func(facts ...fact) *event.Batch { return says("sub", append([]fact{at("s1", "t1", "")}, facts...)...) }
 	called := says("app", calls("t1", "task"))

@@ -1,36 +1,37 @@
 package tracker
 
-// An operation lists the open ones that are part of it, so that its end costs as much as what it ends, however many others the run has.
+// An operation lists its open children, so that the cost of ending it depends only on the
+// operations that end, not on the number of operations in the run.
 
-// join makes an open operation part of another.
-func (op *Operation) join(above *Operation) {
-	op.parent, op.older, op.younger = above, above.youngest, nil
-	if op.older != nil {
-		op.older.younger = op
+// attach makes an open operation a child of another.
+func (op *Operation) attach(above *Operation) {
+	op.parent, op.prevSibling, op.nextSibling = above, above.lastChild, nil
+	if op.prevSibling != nil {
+		op.prevSibling.nextSibling = op
 	}
-	above.youngest = op
-	above.openBelow++
+	above.lastChild = op
+	above.openChildren++
 }
 
-// part takes an operation out of what is open below its parent, which stays its parent.
-func (op *Operation) part() {
-	if op.younger != nil {
-		op.younger.older = op.older
+// detach removes an operation from its parent's open children. The parent stays its parent.
+func (op *Operation) detach() {
+	if op.nextSibling != nil {
+		op.nextSibling.prevSibling = op.prevSibling
 	} else {
-		op.parent.youngest = op.older
+		op.parent.lastChild = op.prevSibling
 	}
-	if op.older != nil {
-		op.older.younger = op.younger
+	if op.prevSibling != nil {
+		op.prevSibling.nextSibling = op.nextSibling
 	}
-	op.older, op.younger = nil, nil
-	op.parent.openBelow--
+	op.prevSibling, op.nextSibling = nil, nil
+	op.parent.openChildren--
 }
 
-// eachBelow visits all that is open below an operation, children before parents and else the last one first. A visit may end the
-// operation and what it is part of.
+// eachBelow visits all open descendants, children before parents and siblings in reverse order. A
+// visit may end the operation and its ancestors.
 func (op *Operation) eachBelow(visit func(*Operation)) {
-	for at := op.youngest; at != nil; {
-		older := at.older
+	for at := op.lastChild; at != nil; {
+		older := at.prevSibling
 		at.eachBelow(visit)
 		if at.open {
 			visit(at)
@@ -39,7 +40,7 @@ func (op *Operation) eachBelow(visit func(*Operation)) {
 	}
 }
 
-// isBelow says whether an operation is part of another.
+// isBelow reports whether an operation is a descendant of another.
 func (op *Operation) isBelow(above *Operation) bool {
 	for up := op.parent; up != nil; up = up.parent {
 		if up == above {

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestOthersGoOn ends a call in which an agent works while another agent waits for something: that has nothing to do with the call, and is
-// judged by what comes.
+// TestOthersGoOn ends a call in which one agent works while another agent waits. The other agent is not affected, and its status
+// follows from later frames.
 func TestOthersGoOn(t *testing.T) {
 	in := func(agent, call string, facts ...fact) *event.Batch {
 		return says(agent, append([]fact{at(agent, call, "")}, facts...)...)
@@ -22,14 +22,15 @@ func TestOthersGoOn(t *testing.T) {
 			r := follow(t, proxied(),
 				says("app", calls("c1", "b"), calls("c3", "d")), in("b", "c1", text), waits.before, in("d", "c3", text),
 				says("app", returns("c3", "d")), waits.after, says("app", returns("c1", "b")), says("app", responds("m"), final))
-			if b := named(t, r, tracker.InvokeAgent, "b"); b.Status != tracker.OK || r.Status != tracker.Completed {
+			if b := findOperation(t, r, tracker.InvokeAgent, "b"); b.Status != tracker.OperationOK || r.Status != tracker.Completed {
 				t.Errorf("the agent is %s, the run %s", b.Status, r.Status)
 			}
 		})
 	}
 }
 
-// TestUnnamedCalls answers calls without ids that outnumber those that are open at once: each answer finds its own call.
+// TestUnnamedCalls checks that responses without ids end the right calls, also if there are more
+// calls than the limit on open ones.
 func TestUnnamedCalls(t *testing.T) {
 	s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 1000 }), proxied()
 	const rounds, tools = 20, 5
@@ -37,7 +38,7 @@ func TestUnnamedCalls(t *testing.T) {
 		for i := range tools {
 			s.feed(stream, says("a", calls("", fmt.Sprint("tool", i))))
 		}
-		for i := range tools - 1 { // the last one of each round stays open
+		for i := range tools - 1 { // the last call of each round stays open
 			s.feed(stream, says("a", returns("", fmt.Sprint("tool", tools-2-i))))
 		}
 		if round == rounds/2 {
@@ -51,11 +52,11 @@ func TestUnnamedCalls(t *testing.T) {
 		if op.Kind == tracker.ExecuteTool {
 			statuses[op.Status]++
 		}
-		if op.Status == tracker.Error {
+		if op.Status == tracker.OperationError {
 			first = i
 		}
 	}
-	want := map[tracker.OperationStatus]int{tracker.OK: rounds * (tools - 1), tracker.Error: 1, tracker.Unfinished: rounds - 1}
+	want := map[tracker.OperationStatus]int{tracker.OperationOK: rounds * (tools - 1), tracker.OperationError: 1, tracker.OperationUnfinished: rounds - 1}
 	for status, n := range want {
 		if statuses[status] != n {
 			t.Errorf("%d are %s, want %d", statuses[status], status, n)
@@ -66,7 +67,7 @@ func TestUnnamedCalls(t *testing.T) {
 	}
 }
 
-// TestLongCircle hands control over from agent to agent until what is known of the first ones has made room.
+// TestLongCircle checks transfers in a circle that is longer than the remembered chain.
 func TestLongCircle(t *testing.T) {
 	for _, c := range []struct {
 		agents int
@@ -82,7 +83,7 @@ func TestLongCircle(t *testing.T) {
 				loops++
 			}
 		}
-		deep := max(2*c.agents-deepest+1, 0) // operations that stand too deep
+		deep := max(2*c.agents-deepest+1, 0) // operations beyond the depth limit
 		if lost := count(s.lost, "evicted depth") - deep; (loops > 0) != c.loops || (lost > 0) == c.loops {
 			t.Errorf("%d agents: %d loops, lost %d", c.agents, loops, lost)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// rates is a confidence that somebody said, in the text of an answer unless changed.
+// rates adds a confidence, in the text of an answer unless changed.
 func rates(who string, value float64, change ...func(*event.Event)) fact {
 	return func(b *event.Batch) {
 		e := b.Add(event.KindConfidence)
@@ -30,7 +30,7 @@ func byCall(id string) func(*event.Event) {
 
 func percent(p float64) float64 { return p / 100 }
 
-// TestRestated tells the values that a text repeats from those that it gives.
+// TestRestated checks which confidences in a text repeat values stated before.
 func TestRestated(t *testing.T) {
 	tool := says("app", calls("c1", "burn_analyst"), calls("c2", "trail_assessor"))
 	given := says("app", returns("c1", "burn_analyst"), rates("burn_analyst", 0.92, byCall("c1")),
@@ -38,7 +38,7 @@ func TestRestated(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		frames []*event.Batch
-		want   string // who value, restated
+		want   string // agent and value, restated
 	}{
 		{"a tool's value", []*event.Batch{tool, given, says("app", rates("app", 0.92), final)}, `
 burn_analyst 0.92
@@ -84,7 +84,7 @@ app 0`},
 	}
 }
 
-// TestProofIsAttributed puts statements on the operation that they judge, and all of them on the run.
+// TestProofIsAttributed checks that statements are added to their operation and to the run.
 func TestProofIsAttributed(t *testing.T) {
 	cites := func(who, source, call string) fact {
 		return func(b *event.Batch) {
@@ -104,27 +104,27 @@ func TestProofIsAttributed(t *testing.T) {
 		says("a", rates("a", 0.8), cites("a", "field", ""), reasons("a", 2, ""), rates("a", 0.7, byCall("unknown")), final),
 		says("", rates("nobody", 0.1)))
 	of := func(kind tracker.OperationKind, name string) tracker.Details {
-		return named(t, r, kind, name).Details.OrNone()
+		return findOperation(t, r, kind, name).Details.OrZero()
 	}
-	tool, agent, own := of(tracker.ExecuteTool, "tool"), of(tracker.InvokeAgent, "a"), r.Root.Details.OrNone()
+	tool, agent, own := of(tracker.ExecuteTool, "tool"), of(tracker.InvokeAgent, "a"), r.Root.Details.OrZero()
 	if len(tool.Confidence) != 1 || tool.Confidence[0].Value != 0.9 || len(tool.Citations) != 1 || tool.Citations[0].Source != "MTBS" ||
-		tool.ReasoningStep != (event.Count{N: 3, Known: true}) {
-		t.Errorf("the tool's: %+v, %+v, %+v", tool.Confidence, tool.Citations, tool.ReasoningStep)
+		tool.ReasoningSteps != (event.Count{N: 3, Known: true}) {
+		t.Errorf("the tool's: %+v, %+v, %+v", tool.Confidence, tool.Citations, tool.ReasoningSteps)
 	}
 	if len(agent.Confidence) != 2 || agent.Confidence[1].Value != 0.7 || len(agent.Citations) != 1 || agent.Citations[0].Source != "field" ||
-		agent.ReasoningStep != (event.Count{N: 2, Known: true}) {
-		t.Errorf("the agent's: %+v, %+v, %+v", agent.Confidence, agent.Citations, agent.ReasoningStep)
+		agent.ReasoningSteps != (event.Count{N: 2, Known: true}) {
+		t.Errorf("the agent's: %+v, %+v, %+v", agent.Confidence, agent.Citations, agent.ReasoningSteps)
 	}
 	if len(own.Confidence) != 1 || len(of(tracker.ExecuteTool, "idle").Confidence) != 0 {
 		t.Errorf("the run's own: %+v", own.Confidence)
 	}
-	if len(r.Confidence) != 4 || len(r.Citations) != 2 || r.Citations[0] != (tracker.Source{Agent: "tool", Citation: tool.Citations[0]}) ||
+	if len(r.Confidence) != 4 || len(r.Citations) != 2 || r.Citations[0] != (tracker.Citation{Agent: "tool", Citation: tool.Citations[0]}) ||
 		len(r.Reasoning) != 2 || r.Reasoning[1] != (tracker.Reasoning{Agent: "a", Steps: 2}) {
 		t.Errorf("the run's: %+v, %+v, %+v", r.Confidence, r.Citations, r.Reasoning)
 	}
 }
 
-// TestUnrated counts the final texts that state no confidence.
+// TestUnrated checks the number of final texts without a confidence.
 func TestUnrated(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -143,14 +143,15 @@ func TestUnrated(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := follow(t, proxied(), c.frame)
-			if r.Unrated["a"] != c.want || c.want == 0 && len(r.Unrated) != 0 {
-				t.Errorf("%v", r.Unrated)
+			if r.UnratedAnswers["a"] != c.want || c.want == 0 && len(r.UnratedAnswers) != 0 {
+				t.Errorf("%v", r.UnratedAnswers)
 			}
 		})
 	}
 }
 
-// TestUnratedAtTheEnd takes the last text of a run for its final one, where the protocol marks none and says that the run is over.
+// TestUnratedAtTheEnd checks that the last text of a run counts as final if the protocol marks
+// none.
 func TestUnratedAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -172,8 +173,8 @@ func TestUnratedAtTheEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := follow(t, proxied(), c.frames...)
-			if !maps.Equal(r.Unrated, c.want) {
-				t.Errorf("%v, want %v", r.Unrated, c.want)
+			if !maps.Equal(r.UnratedAnswers, c.want) {
+				t.Errorf("%v, want %v", r.UnratedAnswers, c.want)
 			}
 		})
 	}

@@ -40,11 +40,11 @@ func TestAnyStream(t *testing.T) {
 	}
 }
 
-// live lets random streams come and go, and returns what was told.
+// live opens and closes random streams, and returns what observers got.
 func live(t *testing.T, seed uint64) []string {
 	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), now: secondZero}
 	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, most: tracker.Settings{
-		MaxOpen: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), Idle: time.Duration(1+d.IntN(100)) * time.Second,
+		MaxOpenRuns: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), IdleTimeout: time.Duration(1+d.IntN(100)) * time.Second,
 	}}
 	follow := tracker.New(w.most, w, w)
 	var streams []*event.Stream
@@ -54,7 +54,7 @@ func live(t *testing.T, seed uint64) []string {
 		case n == 0:
 			follow.Expire(d.now)
 		case n == 1 && d.IntN(3) == 0:
-			follow.End(d.now)
+			follow.EndAll(d.now)
 		case n == 2:
 			follow.Configure(w.most)
 		case len(streams) == 0 || n < 6 && len(streams) < 10:
@@ -67,7 +67,7 @@ func live(t *testing.T, seed uint64) []string {
 		default:
 			follow.Consume(d.batch(streams[d.IntN(len(streams))]))
 		}
-		if w.open > w.most.MaxOpen {
+		if w.open > w.most.MaxOpenRuns {
 			t.Fatalf("%d runs are open", w.open)
 		}
 	}
@@ -80,7 +80,7 @@ func live(t *testing.T, seed uint64) []string {
 	return w.told
 }
 
-// drive makes up what comes.
+// drive generates random input.
 type drive struct {
 	*rand.Rand
 	now time.Time
@@ -97,12 +97,12 @@ func (d *drive) received(s *event.Stream) time.Time {
 
 func (d *drive) stream() *event.Stream {
 	s := one(d, proxied, tailed, file)()
-	s.Nonce, s.Session, s.Opened = fmt.Sprint(d.Uint64()), one(d, "", "s1", "s2"), d.received(s)
+	s.Nonce, s.Session, s.OpenedAt = fmt.Sprint(d.Uint64()), one(d, "", "s1", "s2"), d.received(s)
 	s.App = one(d, "", "app", "a")
 	s.Dialect = one(d, "adk", "looopy")
 	if d.IntN(3) == 0 {
 		s.Answers = []string{d.id(), d.id()}
-		s.Parent = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: d.IntN(2) == 0}
+		s.ParentSpan = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}, Sampled: d.IntN(2) == 0}
 	}
 	return s
 }
@@ -119,7 +119,7 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 	if s.Dialect == "adk" {
 		b.Output = d.IntN(4) == 0
 		b.Place = new(wire.Places).Of(wire.Speaker{
-			Author: b.Agent, Branch: b.Branch, Scope: d.id(), HasPath: d.IntN(2) == 0, Runs: d.IntN(8) == 0,
+			Author: b.Agent, Branch: b.Branch, Scope: d.id(), HasPath: d.IntN(2) == 0, RunsNext: d.IntN(8) == 0,
 			Path: one(d, "", "", "a@1", "a@2", "a@1/b@1", "a@1/b@2", "a@1/b@1/c@1", "app@1/w@1/b@3", "a@1/b"),
 		})
 	}
@@ -130,26 +130,26 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 		b.Rejected = event.ReasonShape
 	}
 	if s.Dialect != "adk" && d.IntN(3) == 0 {
-		b.Within, b.Parent, b.Orphan, b.Session = d.id(), one(d, "", "p.x", "p.y"), d.IntN(2) == 0, one(d, "", "s1")
+		b.EnclosingCall, b.ParentBranch, b.Orphan, b.Session = d.id(), one(d, "", "p.x", "p.y"), d.IntN(2) == 0, one(d, "", "s1")
 	}
 	for range d.IntN(5) {
 		e := b.Add(one(d, event.Kinds()...))
 		e.CallID, e.Name, e.Model = d.id(), d.name(), one(d, "", "m")
 		e.Error = one(d, event.NoFailure, event.NoFailure, event.ToolError, event.FailureCanceled)
-		e.ID, e.Unmetered = one(d, "", "e-1", "e-2", "e-3"), d.IntN(3) == 0
+		e.ID, e.UsageIncomplete = one(d, "", "e-1", "e-2", "e-3"), d.IntN(3) == 0
 		e.Artifact = event.Artifact{Index: event.Count{N: int64(d.IntN(4)), Known: d.IntN(2) == 0}, Append: d.IntN(2) == 0}
 		if d.IntN(3) == 0 {
-			e.Took = event.Duration{D: time.Duration(d.IntN(5000)) * time.Millisecond, Known: true}
-			e.Expires = e.Took
+			e.Duration = event.Duration{D: time.Duration(d.IntN(5000)) * time.Millisecond, Known: true}
+			e.ExpiresIn = e.Duration
 		}
-		e.LongRunning, e.Settled, e.FromCode = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0
+		e.LongRunning, e.TurnMayEnd, e.Inline = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0
 		e.Input, e.Confidence.Origin = event.InputData, one(d, event.OriginText, event.OriginThought)
 		e.Confidence.Value, e.Confidence.Known = 0.9, d.IntN(2) == 0
 	}
 	return b
 }
 
-// auditor holds what a tracker tells to its promises.
+// auditor checks what a tracker reports to its observers.
 type auditor struct {
 	*testing.T
 	most tracker.Settings
@@ -158,16 +158,16 @@ type auditor struct {
 	open int
 }
 
-// account is what was told of a run.
+// account holds what observers got about a run.
 type account struct {
 	ended bool
 	ops   []*tracker.Operation
 	byID  map[tracker.SpanID]*tracker.Operation
 }
 
-func (w *auditor) Evicted(kind string) { w.told = append(w.told, "evicted "+kind) }
-func (w *auditor) Expired(kind string) { w.told = append(w.told, "expired "+kind) }
-func (w *auditor) Late(source string)  { w.told = append(w.told, "late "+source) }
+func (w *auditor) CountEvicted(kind string)     { w.told = append(w.told, "evicted "+kind) }
+func (w *auditor) CountExpired(kind string)     { w.told = append(w.told, "expired "+kind) }
+func (w *auditor) CountLateFrame(source string) { w.told = append(w.told, "late "+source) }
 
 func (w *auditor) RunStarted(r *tracker.Run) {
 	if w.runs[r] != nil || r.Status != tracker.Running {
@@ -178,7 +178,7 @@ func (w *auditor) RunStarted(r *tracker.Run) {
 }
 
 func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
-	w.told = append(w.told, fmt.Sprintf("%x below %x: %s %q %s %s", op.ID, op.Parent, op.Kind, op.Name, op.Status, op.Error))
+	w.told = append(w.told, fmt.Sprintf("%x below %x: %s %q %s %s", op.ID, op.Parent, op.Kind, op.Name, op.Status, op.Failure))
 	a := w.runs[r]
 	a.ops = append(a.ops, op)
 	switch {
@@ -188,14 +188,14 @@ func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		w.Errorf("%s %q is told of twice, or its id is another's", op.Kind, op.Name)
 	case a.byID[op.Parent] != nil:
 		w.Errorf("%s %q is told of after its parent", op.Kind, op.Name)
-	case !slices.Contains([]tracker.OperationStatus{tracker.OK, tracker.Error, tracker.OperationInterrupted, tracker.Unfinished}, op.Status):
+	case !slices.Contains([]tracker.OperationStatus{tracker.OperationOK, tracker.OperationError, tracker.OperationInterrupted, tracker.OperationUnfinished}, op.Status):
 		w.Errorf("%s %q ends as %q", op.Kind, op.Name, op.Status)
-	case (op.Status == tracker.Error) != (op.Error != "") && op.Status != tracker.Unfinished:
-		w.Errorf("%s %q is %s, its error %q", op.Kind, op.Name, op.Status, op.Error)
-	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.Unknown) && op.Kind == tracker.ExecuteTool && op.Started.Frame != op.Ended.Frame, // others may have waited before
-		(op.Started.At.IsZero() || op.Ended.At.IsZero()) && op.Timing != tracker.Unknown:
+	case (op.Status == tracker.OperationError) != (op.Failure != "") && op.Status != tracker.OperationUnfinished:
+		w.Errorf("%s %q is %s, its error %q", op.Kind, op.Name, op.Status, op.Failure)
+	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.TimingUnknown) && op.Kind == tracker.ExecuteTool && op.Started.Frame != op.Ended.Frame, // others may have waited before
+		(op.Started.At.IsZero() || op.Ended.At.IsZero()) && op.Timing != tracker.TimingUnknown:
 		w.Errorf("%s %q from %s to %s is %s", op.Kind, op.Name, op.Started.At, op.Ended.At, op.Timing)
-	case op.Timing == tracker.Observed && !r.Live || op.Timing == tracker.Reported && r.Live && op.Kind == tracker.Chat:
+	case op.Timing == tracker.TimingObserved && !r.Live || op.Timing == tracker.TimingReported && r.Live && op.Kind == tracker.Chat:
 		w.Errorf("%s %q is %s", op.Kind, op.Name, op.Timing)
 	}
 	a.byID[op.ID] = op
@@ -220,7 +220,7 @@ func (w *auditor) RunEnded(r *tracker.Run) {
 			w.Errorf("%s %q was never told of", op.Kind, op.Name)
 		}
 	}
-	facts := []int{len(r.Transfers), len(r.Confidence), len(r.Citations), len(r.Reasoning), len(r.Inputs), len(r.Artifacts), len(r.Links), len(r.Unrated)}
+	facts := []int{len(r.Transfers), len(r.Confidence), len(r.Citations), len(r.Reasoning), len(r.Inputs), len(r.Artifacts), len(r.Links), len(r.UnratedAnswers)}
 	if len(r.Operations) > w.most.MaxOperations || slices.Max(facts) > w.most.MaxFacts {
 		w.Errorf("%d operations of %d, facts %v of %d", len(r.Operations), w.most.MaxOperations, facts, w.most.MaxFacts)
 	}
@@ -230,7 +230,7 @@ func (w *auditor) RunEnded(r *tracker.Run) {
 }
 
 func (w *auditor) auditTimes(a *account, op, root *tracker.Operation) {
-	early := func(at, start tracker.Moment) bool {
+	early := func(at, start tracker.Timestamp) bool {
 		return !at.At.IsZero() && !start.At.IsZero() && at.At.Before(start.At)
 	}
 	if early(op.Ended, op.Started) || op.Ended.Frame < op.Started.Frame {

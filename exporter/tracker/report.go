@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Report is a run as `replay --format=json` and the admin server's API print it: every key always there, lists never null,
-// null for what is not known.
+// Report is a run as printed by `replay --format=json` and the admin API. Every key is always
+// present, lists are never null, and null means unknown.
 type Report struct {
 	Run          *string            `json:"run"`
 	Dialect      string             `json:"dialect"`
@@ -40,7 +40,7 @@ type Report struct {
 	ParseErrors  int                `json:"parse_errors"`
 }
 
-// OperationReport is one operation; its id is that of its span.
+// OperationReport is one operation. Its id is that of its span.
 type OperationReport struct {
 	ID      string          `json:"id"`
 	Parent  *string         `json:"parent"`
@@ -55,18 +55,18 @@ type OperationReport struct {
 	Timing  string          `json:"timing"`
 
 	Seconds        *float64 `json:"duration_seconds"`
-	DurationTiming string   `json:"duration_timing"` // what says so, as Timing says it of the two times
+	DurationTiming string   `json:"duration_timing"` // source of the duration, with the values of Timing
 
-	// These are left out where the stream does not state them.
-	Iteration  *int64   `json:"iteration,omitempty"` // of the agent's loop
-	Messages   *int64   `json:"messages,omitempty"`
-	Tools      *int64   `json:"tools,omitempty"`
-	Iterations *int64   `json:"reported_iterations,omitempty"`
-	Progress   *float64 `json:"progress,omitempty"`
-	Asked      string   `json:"request_model,omitempty"`
+	// These are left out if the stream does not state them.
+	Iteration    *int64   `json:"iteration,omitempty"` // of the agent's loop
+	Messages     *int64   `json:"messages,omitempty"`
+	Tools        *int64   `json:"tools,omitempty"`
+	Iterations   *int64   `json:"reported_iterations,omitempty"`
+	Progress     *float64 `json:"progress,omitempty"`
+	RequestModel string   `json:"request_model,omitempty"`
 }
 
-// TransferReport is one hand-over of control.
+// TransferReport is one transfer of control.
 type TransferReport struct {
 	From  *string `json:"from"`
 	To    string  `json:"to"`
@@ -74,20 +74,21 @@ type TransferReport struct {
 	Loop  bool    `json:"loop,omitempty"`
 }
 
-// ConfidenceReport is one statement of confidence, 0..1, or null where only words or a range were given.
+// ConfidenceReport is one stated confidence, from 0 to 1, or null if the stream gives only words or
+// a range.
 type ConfidenceReport struct {
 	Agent   *string      `json:"agent"`
 	Value   *float64     `json:"value"`
 	Low     *float64     `json:"low,omitempty"`
 	High    *float64     `json:"high,omitempty"`
-	Topic   string       `json:"topic,omitempty"` // the bold label in whose line it stands
+	Topic   string       `json:"topic,omitempty"` // the bold label of the line that states it
 	Scope   string       `json:"scope"`
 	Label   string       `json:"label"`
 	Origin  event.Origin `json:"origin"`
 	Overall bool         `json:"overall"`
 }
 
-// CitationReport is one source that an answer names.
+// CitationReport is one citation.
 type CitationReport struct {
 	Agent     *string `json:"agent"`
 	Source    string  `json:"source"`
@@ -124,13 +125,13 @@ type ArtifactReport struct {
 	Complete bool               `json:"complete"`
 }
 
-// LinkReport names a run that this one continues.
+// LinkReport identifies a run that this one continues.
 type LinkReport struct {
 	Kind string `json:"kind"`
 	Run  string `json:"run"`
 }
 
-// PlanReport counts the items of a run's plan by how far they are.
+// PlanReport counts the items of a run's plan by status.
 type PlanReport struct {
 	Pending    int `json:"pending"`
 	InProgress int `json:"in_progress"`
@@ -138,7 +139,8 @@ type PlanReport struct {
 	Canceled   int `json:"canceled"`
 }
 
-// StateReport is what an agent showed last of the session's state, without a value of it.
+// StateReport describes the session state that an agent reported last: names and size, never
+// values.
 type StateReport struct {
 	Agent     *string  `json:"agent"`
 	Operation string   `json:"operation"`
@@ -146,27 +148,27 @@ type StateReport struct {
 	Bytes     *int64   `json:"bytes"`
 }
 
-// UsageReport counts tokens over all model responses.
+// UsageReport counts the tokens of all model responses.
 type UsageReport struct {
 	Input  *int64 `json:"input_tokens"`
 	Output *int64 `json:"output_tokens"`
 }
 
-// Report prints the run as it stands.
+// Report returns the report of the run as it is now.
 func (r *Run) Report() Report {
 	return Report{
 		Run: known(r.ID), Dialect: r.Dialect, Source: r.Source, Session: known(r.Session), App: known(r.App), Agent: known(r.Agent),
 		Status: r.Status, StatusReason: known(string(r.Reason)), Error: known(r.Root.ErrorType()),
 		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
 		Operations: list(r.Operations, (*Operation).report),
-		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.Event), t.Loop} }),
-		Confidence: list(r.Confidence, Statement.report),
-		Citations: list(r.Citations, func(c Source) CitationReport {
+		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.EventID), t.Loop} }),
+		Confidence: list(r.Confidence, Confidence.report),
+		Citations: list(r.Citations, func(c Citation) CitationReport {
 			return CitationReport{known(c.Agent), c.Source, known(c.Reference), known(c.URI)}
 		}),
 		Reasoning: list(r.Reasoning, func(s Reasoning) ReasoningReport { return ReasoningReport{known(s.Agent), s.Steps} }),
-		Thoughts:  list(r.Thoughts, func(t Thought) ThoughtReport { return ThoughtReport{known(t.Agent), t.Type, t.Count} }),
-		Inputs:    list(r.Inputs, (*Input).report),
+		Thoughts:  list(r.Thoughts, func(t ThoughtCount) ThoughtReport { return ThoughtReport{known(t.Agent), t.Type, t.Count} }),
+		Inputs:    list(r.Inputs, (*InputRequest).report),
 		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
 		}),
@@ -190,7 +192,7 @@ func planReport(p event.Plan) *PlanReport {
 func stateReports(operations []*Operation) []StateReport {
 	shown := []StateReport{}
 	for _, op := range operations {
-		if s := op.Details.OrNone().State; len(s.Keys) > 0 || s.Bytes.Known {
+		if s := op.Details.OrZero().State; len(s.Keys) > 0 || s.Bytes.Known {
 			shown = append(shown, StateReport{known(op.Name), hex.EncodeToString(op.ID[:]), list(s.Keys, strings.Clone), number(s.Bytes)})
 		}
 	}
@@ -198,18 +200,18 @@ func stateReports(operations []*Operation) []StateReport {
 }
 
 func (op *Operation) report() OperationReport {
-	details := op.Details.OrNone()
+	details := op.Details.OrZero()
 	r := OperationReport{
 		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
-		Status: op.Status, Error: known(op.ErrorType()), Failure: known(string(op.Error)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
+		Status: op.Status, Error: known(op.ErrorType()), Failure: known(string(op.Failure)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
 		Iteration: number(details.Loop.Iteration), Messages: number(details.Loop.Messages), Tools: number(details.Loop.Tools),
-		Iterations: number(details.Iterations), Asked: details.RequestModel,
+		Iterations: number(details.ReportedIterations), RequestModel: details.RequestModel,
 	}
 	if details.Progress.Known {
 		r.Progress = &details.Progress.Value
 	}
 	took, by := op.Duration()
-	if r.DurationTiming = by.String(); by != Unknown {
+	if r.DurationTiming = by.String(); by != TimingUnknown {
 		seconds := took.Seconds()
 		r.Seconds = &seconds
 	}
@@ -223,7 +225,7 @@ func (op *Operation) parentID() *string {
 	return known(hex.EncodeToString(op.Parent[:]))
 }
 
-func (s Statement) report() ConfidenceReport {
+func (s Confidence) report() ConfidenceReport {
 	r := ConfidenceReport{Agent: known(s.Agent), Topic: s.Topic, Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
 	if s.Known {
 		r.Value = &s.Value
@@ -237,7 +239,7 @@ func (s Statement) report() ConfidenceReport {
 	return r
 }
 
-func (in *Input) report() InputReport {
+func (in *InputRequest) report() InputReport {
 	r := InputReport{ID: known(in.ID), Kind: in.Kind, Status: in.Status}
 	if wait, ok := in.Wait(); ok {
 		seconds := wait.Seconds()
@@ -246,7 +248,7 @@ func (in *Input) report() InputReport {
 	return r
 }
 
-// JSON is the report on one line.
+// JSON returns the report as one line of JSON.
 func (r Report) JSON() ([]byte, error) { return json.Marshal(r) }
 
 func known(s string) *string {
@@ -263,7 +265,7 @@ func number(c event.Count) *int64 {
 	return &c.N
 }
 
-func timestamp(m Moment) *string {
+func timestamp(m Timestamp) *string {
 	if m.At.IsZero() {
 		return nil
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// spanIDs stand in a report by the operations' order.
+// spanIDs matches span ids, which a report numbers in the order of the operations.
 var spanIDs = regexp.MustCompile(`"[0-9a-f]{16}"`)
 
-// printed is a run's report, a field a line, with its ids numbered.
-func printed(t *testing.T, r *tracker.Run) string {
+// printReport returns a run's report, one field on each line, with numbered ids.
+func printReport(t *testing.T, r *tracker.Run) string {
 	t.Helper()
 	out, err := r.Report().JSON()
 	if err != nil {
@@ -33,9 +33,10 @@ func printed(t *testing.T, r *tracker.Run) string {
 	return regexp.MustCompile(`(,)("[a-z_]+":[\[{]|\{"id")`).ReplaceAllString(numbered, "$1\n$2")
 }
 
-// TestReportOfNothing has every key: lists are empty and never null, and what is not known is null and never 0.
+// TestReportOfNothing checks that every key is present: lists are empty and never null, and unknown
+// values are null and never 0.
 func TestReportOfNothing(t *testing.T) {
-	equal(t, printed(t, follow(t, &event.Stream{Source: "stdin"}, says("", undated))), `
+	equal(t, printReport(t, follow(t, &event.Stream{Source: "stdin"}, says("", undated))), `
 {"run":null,"dialect":"","source":"stdin","session":null,"app":null,"agent":null,"status":"incomplete","status_reason":"stream_ended","error":null,"started":null,"ended":null,
 "operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":null,"agent":null,"status":"unfinished","error":null,"failure":null,"started":null,"ended":null,"timing":"unknown","duration_seconds":null,"duration_timing":"unknown"}],
 "transfers":[],
@@ -50,7 +51,7 @@ func TestReportOfNothing(t *testing.T) {
 "usage":{"input_tokens":null,"output_tokens":null},"events":1,"internal_events":0,"parse_errors":0}`)
 }
 
-// TestReport prints all that a run can hold.
+// TestReport checks the report of a run with every kind of fact.
 func TestReport(t *testing.T) {
 	artifact := func(name string, a event.Artifact) fact {
 		return func(b *event.Batch) {
@@ -78,7 +79,7 @@ func TestReport(t *testing.T) {
 	thinks := func(id string) fact {
 		return func(b *event.Batch) {
 			e := b.Add(event.KindThought)
-			e.ID, e.Thought = id, "planning"
+			e.ID, e.ThoughtType = id, "planning"
 		}
 	}
 	progresses := func(b *event.Batch) {
@@ -88,9 +89,9 @@ func TestReport(t *testing.T) {
 	asksModel := func(b *event.Batch) {
 		count := func(n int64) event.Count { return event.Count{N: n, Known: true} }
 		e := b.Add(event.KindIteration)
-		e.AsksModel, e.Model, e.Loop = true, "n", event.Loop{Iteration: count(1), Messages: count(2), Tools: count(3)}
+		e.CallsModel, e.Model, e.Loop = true, "n", event.Loop{Iteration: count(1), Messages: count(2), Tools: count(3)}
 	}
-	s, asking, stream := watch(), proxied(), answering("q0")
+	s, asking, stream := watch(), proxied(), answerStream("q0")
 	s.feed(asking, says("app", of("e-0"), asks("q0", event.InputTool))).end(asking, event.EndOfStream)
 	s.feed(stream,
 		says("app", of("e-1"), asksModel, responds("m"), uses, calls("c1", "transfer_to_agent"), callsOutside("", "ask")),
@@ -102,7 +103,7 @@ func TestReport(t *testing.T) {
 			artifact("data", event.Artifact{Kind: event.ArtifactData, Bytes: event.Count{N: 123, Known: true}}), final),
 		says("", unreadable),
 	).end(stream, event.EndOfStream)
-	equal(t, printed(t, s.runs[1]), `
+	equal(t, printReport(t, s.runs[1]), `
 {"run":"e-1","dialect":"adk","source":"briefing","session":"session","app":"app","agent":"app","status":"interrupted","status_reason":"awaiting_input","error":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z",
 "operations":[{"id":"A","parent":null,"kind":"invoke_agent","name":"app","agent":"app","status":"interrupted","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:11Z","timing":"observed","duration_seconds":6,"duration_timing":"observed","iteration":1,"messages":2,"tools":3},
 {"id":"B","parent":"A","kind":"chat","name":"m","agent":"app","status":"ok","error":null,"failure":null,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","timing":"observed","duration_seconds":1,"duration_timing":"observed","iteration":1,"messages":2,"tools":3,"request_model":"n"},
@@ -125,7 +126,7 @@ func TestReport(t *testing.T) {
 "usage":{"input_tokens":1810,"output_tokens":0},"events":4,"internal_events":1,"parse_errors":1}`)
 }
 
-// TestReportTimes are UTC, to the nanosecond.
+// TestReportTimes checks that times are in UTC, with nanoseconds.
 func TestReportTimes(t *testing.T) {
 	at := second(1).Add(123456789).In(time.FixedZone("", 3600))
 	r := follow(t, file(), says("a", func(b *event.Batch) { b.Time = at }))
@@ -134,11 +135,11 @@ func TestReportTimes(t *testing.T) {
 	}
 }
 
-// TestReportOfARunningRun can be read back as it was.
+// TestReportOfARunningRun checks that the report of a running run can be parsed again.
 func TestReportOfARunningRun(t *testing.T) {
 	s := watch()
 	var reports []tracker.Report
-	s.Tracker = tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 10, MaxFacts: 10, Idle: 1}, s, starting(func(r *tracker.Run) {
+	s.Tracker = tracker.New(tracker.Settings{MaxOpenRuns: 1, MaxOperations: 10, MaxFacts: 10, IdleTimeout: 1}, s, startObserver(func(r *tracker.Run) {
 		reports = append(reports, r.Report())
 	}))
 	s.Open(proxied())
@@ -155,9 +156,9 @@ func TestReportOfARunningRun(t *testing.T) {
 	}
 }
 
-// starting is told of runs that begin.
-type starting func(*tracker.Run)
+// startObserver is called for runs that begin.
+type startObserver func(*tracker.Run)
 
-func (f starting) RunStarted(r *tracker.Run)                     { f(r) }
-func (starting) OperationEnded(*tracker.Run, *tracker.Operation) {}
-func (starting) RunEnded(*tracker.Run)                           {}
+func (f startObserver) RunStarted(r *tracker.Run)                     { f(r) }
+func (startObserver) OperationEnded(*tracker.Run, *tracker.Operation) {}
+func (startObserver) RunEnded(*tracker.Run)                           {}

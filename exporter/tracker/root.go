@@ -6,37 +6,39 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// decideRoot settles at the first place what the run's own operation is: the root agent, where that has the name of the application
-// or no application is known; else the application's workflow. If the root never speaks, the workflow stands for it.
+// decideRoot decides, at the run's first event.Place, what the root operation is: the root agent, if it has the
+// application's name or no application is known; else a workflow named after the application. A
+// root that never speaks is represented by the workflow.
 func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
-	if r.rooted {
+	if r.rootDecided {
 		return
 	}
-	r.rooted = true
+	r.rootDecided = true
 	silent := kind == event.RootSilent || kind == event.RootUnknown && first.Kind == event.NodeContainer
-	speaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeLoose
+	speaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeDescendant
 	takes := first.Name == r.App || r.App == "" && !(silent && speaks)
 	if takes {
 		r.Root.Name = first.Name
-		r.Root.node.key = nodeKey{nil, first.Name, runOf(first), first.Lane}
+		r.Root.node.key = nodeKey{nil, first.Name, invocationOf(first), first.Lane}
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent
 	if !takes || silent && !speaks || first.Kind == event.NodeWorkflow {
 		r.Root.Kind = InvokeWorkflow
 	}
-	r.guessed = takes && kind == event.RootUnknown
+	r.rootGuessed = takes && kind == event.RootUnknown
 	if r.Agent = first.Name; silent {
 		r.Agent = r.Root.Name
 	}
 	r.nameRoot()
 }
 
-// speaksForRoot finds the root agent behind an author that has the application's name, where only its silence made it a workflow.
+// speaksForRoot turns a workflow root into an agent when an author with the application's name
+// speaks. It was a workflow only because it had not spoken.
 func (r *openRun) speaksForRoot(nodes []event.Node) {
 	n := &nodes[0]
 	key := nodeKey{nil, n.Name, "", n.Lane}
-	if len(nodes) > 1 || n.Kind != event.NodeLoose || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.raised || r.arriving[n.Name] != nil {
+	if len(nodes) > 1 || n.Kind != event.NodeDescendant || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.rootRaised || r.handoffTargets[n.Name] != nil {
 		return
 	}
 	if r.nodes[key] == nil {
@@ -46,12 +48,13 @@ func (r *openRun) speaksForRoot(nodes []event.Node) {
 	}
 }
 
-// nameRoot makes the run's own operation's agent its own name, or none if it is no agent.
+// nameRoot sets the root operation's agent: its own name, or none if it is a workflow.
 func (r *openRun) nameRoot() {
 	r.Root.Agent = r.Root.agentName()
 }
 
-// agentName returns the name under which an operation's calls and responses are counted: a workflow is no agent.
+// agentName returns the agent name under which an operation's calls and responses are counted. A
+// workflow is not an agent and has none.
 func (op *Operation) agentName() string {
 	if op.Kind == InvokeWorkflow {
 		return ""
@@ -59,97 +62,101 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
-// raiseRoot puts a workflow above what was taken for the root, since something runs beside that.
+// raiseRoot puts a workflow above the first root, because something runs beside it.
 func (r *openRun) raiseRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		course: &course{spoke: true, openBelow: 1, youngest: below, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failed: below.failed, code: below.code, final: below.final, node: &node{
-			lane: below.node.lane, cause: below.node.cause, below: below.node.below, trunk: below.node.trunk, last: below,
+		openState: &openState{spoke: true, openChildren: 1, lastChild: below, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failedFrame: below.failedFrame, failureCode: below.failureCode, finalFrame: below.finalFrame, node: &node{
+			lane: below.node.lane, cause: below.node.cause, lastBelow: below.node.lastBelow, lastInLane: below.node.lastInLane, lastChild: below,
 		}},
 	}
-	below.parent, below.first = above, true
+	below.parent, below.wasRoot = above, true
 	below.Kind, below.Agent = InvokeAgent, below.Name
-	r.Root, r.guessed, r.raised, r.Agent = above, false, true, r.App
+	r.Root, r.rootGuessed, r.rootRaised, r.Agent = above, false, true, r.App
 	r.Operations = slices.Insert(r.Operations, 0, above)
-	r.countInvocation(below)
+	r.indexInvocation(below)
 }
 
-// dissolve takes out what the places of a run's agents name and what was not invoked in this run. A run that goes on where an earlier one
-// handed control over names the agents above its own; unlike a workflow, they get no output.
-func (r *openRun) dissolve() {
-	goesOn := r.goesOn()
+// dropUninvoked removes workflows that appear only in the places of a run's agents and were not
+// invoked in this run. A run that continues after a transfer in an earlier run names the agents
+// above its own agent. Unlike workflows, those agents get no output.
+func (r *openRun) dropUninvoked() {
+	goesOn := r.continuesHandoff()
 	var out []*Operation
 	for _, op := range r.Operations[1:] {
-		agent := op.open && op.Kind == InvokeWorkflow && op.node.silent && (op.node.chats || goesOn)
-		if agent && op.failed == 0 && !op.node.outputs && !op.node.works {
-			op.gone, out = true, append(out, op)
+		agent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.childIsAgent || goesOn)
+		if agent && op.failedFrame == 0 && !op.node.childHasOutput && !op.node.hasOwnWork {
+			op.dropped, out = true, append(out, op)
 		}
 	}
 	if len(out) > 0 {
-		r.lift()
+		r.reattachChildren()
 	}
 	for _, op := range out {
 		r.drop(op)
 	}
 }
 
-// lift makes what is below operations that did not happen part of what these are part of.
-func (r *openRun) lift() {
+// reattachChildren moves the children of operations that did not happen to the next ancestor that
+// did.
+func (r *openRun) reattachChildren() {
 	for _, op := range r.Operations[1:] {
 		above := op.parent
-		for above.gone {
+		for above.dropped {
 			above = above.parent
 		}
 		switch {
-		case op.gone || above == op.parent:
+		case op.dropped || above == op.parent:
 		case op.open:
 			r.reparent(op, above)
-		default: // ended, and not told of yet
+		default: // ended, and observers not yet notified
 			op.parent = above
 		}
 	}
 }
 
-// drop takes an operation out that turned out not to have happened.
+// drop removes an operation that turned out not to have happened.
 func (r *openRun) drop(op *Operation) {
-	op.open, op.gone = false, true
-	r.gone++
-	op.part()
+	op.open, op.dropped = false, true
+	r.dropped++
+	op.detach()
 	r.forget(op)
-	r.leave(op)
+	r.leaveLane(op)
 	delete(r.nodes, op.node.key)
 }
 
-// compact takes out of the report what did not happen.
+// compact removes the dropped operations from the report.
 func (r *openRun) compact() {
-	if r.gone > 0 {
-		r.gone, r.Operations = 0, slices.DeleteFunc(r.Operations, func(op *Operation) bool { return op.gone })
+	if r.dropped > 0 {
+		r.dropped, r.Operations = 0, slices.DeleteFunc(r.Operations, func(op *Operation) bool { return op.dropped })
 	}
 }
 
-// denyAgent takes an agent out that control was handed to and that there is not, by the error's word.
+// denyAgent removes the target of a transfer, because an error says that it does not exist.
 func (r *openRun) denyAgent(name string) {
-	op := r.arriving[name]
-	if name == "" || op == nil || !op.open || op.openBelow > 0 || op.spoke || op.node.works {
+	op := r.handoffTargets[name]
+	if name == "" || op == nil || !op.open || op.openChildren > 0 || op.spoke || op.node.hasOwnWork {
 		return
 	}
-	delete(r.arriving, name)
-	if r.speaking == op {
-		r.speaking = op.parent
+	delete(r.handoffTargets, name)
+	if r.current == op {
+		r.current = op.parent
 	}
 	r.drop(op)
 }
 
-// denyWithin takes the agents out that a call was to run and that there are not, by the word of its response.
+// denyWithin removes the agents that a call was to run, because its response says that they do not
+// exist.
 func (r *openRun) denyWithin(call *Operation) {
-	for op, older := call.youngest, (*Operation)(nil); op != nil; op = older {
-		older = op.older
-		if op.node == nil || op.openBelow > 0 || op.node.works {
+	var older *Operation
+	for op := call.lastChild; op != nil; op = older {
+		older = op.prevSibling
+		if op.node == nil || op.openChildren > 0 || op.node.hasOwnWork {
 			continue
 		}
-		if r.speaking == op {
-			r.speaking = call.parent
+		if r.current == op {
+			r.current = call.parent
 		}
 		r.drop(op)
 	}

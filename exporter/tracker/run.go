@@ -7,56 +7,56 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Status says how a run stands or ended. Its values are those of the metric label `status`.
+// Status is the state of a run, or how it ended. The values are those of the metric label `status`.
 type Status string
 
-// The closed set of statuses.
+// The statuses of a run.
 const (
 	Running     Status = "running"
 	Completed   Status = "completed"   // a final frame, and nothing pending
-	Failed      Status = "failed"      // an error with no final frame after it
-	Canceled    Status = "canceled"    // by the agent's word, or the client left
-	Interrupted Status = "interrupted" // it waits for a human or for a credential
-	Incomplete  Status = "incomplete"  // the stream ended, or we let go of it, with work pending
-	TimedOut    Status = "timed_out"   // nothing came for the idle time
+	Failed      Status = "failed"      // an error without a later final frame
+	Canceled    Status = "canceled"    // the agent reported it, or the client left
+	Interrupted Status = "interrupted" // waiting for a human or a credential
+	Incomplete  Status = "incomplete"  // the stream ended, or the tracker dropped the run, with work pending
+	TimedOut    Status = "timed_out"   // no frame for the idle timeout
 )
 
-// Statuses lists every status that a run can end with.
+// Statuses returns every status that a run can end with.
 func Statuses() []Status {
 	return []Status{Completed, Failed, Canceled, Interrupted, Incomplete, TimedOut}
 }
 
-// StatusReason says why a run did not complete; "" where it did.
+// StatusReason says why a run did not complete. It is empty for a completed run.
 type StatusReason string
 
-// The closed set of reasons.
+// The reasons why a run did not complete.
 const (
-	NoReason      StatusReason = ""
-	ErrorFrame    StatusReason = "error_frame"
-	ErrorCode     StatusReason = "error_code"
-	ClientLeft    StatusReason = "client_left"
-	AgentCanceled StatusReason = "agent_canceled"
-	AwaitingInput StatusReason = "awaiting_input"
-	StreamEnded   StatusReason = "stream_ended"
-	BrokenOff     StatusReason = "broken_off"
-	Idle          StatusReason = "idle"
-	Evicted       StatusReason = "evicted"
-	Shutdown      StatusReason = "shutdown"
+	NoReason            StatusReason = ""
+	ReasonErrorFrame    StatusReason = "error_frame"
+	ReasonErrorCode     StatusReason = "error_code"
+	ReasonClientLeft    StatusReason = "client_left"
+	ReasonAgentCanceled StatusReason = "agent_canceled"
+	ReasonAwaitingInput StatusReason = "awaiting_input"
+	ReasonStreamEnded   StatusReason = "stream_ended"
+	ReasonBrokenOff     StatusReason = "broken_off"
+	ReasonIdle          StatusReason = "idle"
+	ReasonEvicted       StatusReason = "evicted"
+	ReasonShutdown      StatusReason = "shutdown"
 )
 
-// OperationKind is the convention's gen_ai.operation.name of a timed thing.
+// OperationKind is the kind of an operation, as in the attribute gen_ai.operation.name.
 type OperationKind string
 
-// The operations that a stream shows.
+// The kinds of operations.
 const (
-	InvokeWorkflow OperationKind = "invoke_workflow" // an application or a workflow, which is no agent
+	InvokeWorkflow OperationKind = "invoke_workflow" // an application or a workflow, not an agent
 	InvokeAgent    OperationKind = "invoke_agent"
-	InvokeNode     OperationKind = "invoke_node" // a workflow's step that is no agent; ADK has this name, the conventions have none
+	InvokeNode     OperationKind = "invoke_node" // a workflow step that is not an agent; the name is ADK's, the conventions have none
 	Chat           OperationKind = "chat"
 	ExecuteTool    OperationKind = "execute_tool"
 )
 
-// order is that in which a frame shows operations.
+// order returns the position of a kind among the operations that one frame shows.
 func (k OperationKind) order() int {
 	switch k {
 	case Chat:
@@ -67,128 +67,133 @@ func (k OperationKind) order() int {
 	return 0
 }
 
-// Invokes reports whether an operation of this kind runs others: it ends by what it runs, not by a frame.
+// Invokes reports whether operations of this kind run others. Such an operation ends with the
+// operations that it runs, not with a frame.
 func (k OperationKind) Invokes() bool { return k != Chat && k != ExecuteTool }
 
-// OperationStatus says how an operation ended.
+// OperationStatus is how an operation ended.
 type OperationStatus string
 
-// The closed set of an operation's ends.
+// The statuses of an ended operation.
 const (
-	OK                   OperationStatus = "ok"
-	Error                OperationStatus = "error"
+	OperationOK          OperationStatus = "ok"
+	OperationError       OperationStatus = "error"
 	OperationInterrupted OperationStatus = "interrupted"
-	Unfinished           OperationStatus = "unfinished"
+	OperationUnfinished  OperationStatus = "unfinished"
 )
 
-// Timing says what an operation's times are worth. The zero value is that of one that has not ended.
+// Timing says where an operation's times come from. The zero value means that the operation has not
+// ended.
 type Timing uint8
 
-// The three worths of a time.
+// The sources of an operation's times.
 const (
-	Reported Timing = iota + 1 // both ends stand on the wire
-	Observed                   // both ends are times of receipt
-	Unknown
+	TimingReported Timing = iota + 1 // both times are in the stream
+	TimingObserved                   // both times are times of receipt
+	TimingUnknown                    // at least one time is unknown
 )
 
-// String is the value of delegraph.timing.
+// String returns the value of the attribute delegraph.timing.
 func (t Timing) String() string { return [...]string{"", "reported", "observed", "unknown"}[t] }
 
-// SpanID identifies an operation; it is also the id of its span.
+// SpanID identifies an operation. It is also the id of its span.
 type SpanID [8]byte
 
-// Moment is a point on a run's clock: a time where one is known, and always the ordinal of the frame that showed it.
-type Moment struct {
-	At    time.Time // zero where unknown
+// Timestamp is a point on a run's clock: the frame that showed it, and the time if that is known.
+type Timestamp struct {
+	At    time.Time // zero if unknown
 	Frame int       // from 1; 0 is the request, before any frame
 }
 
-// Operation is a timed thing that happened within a run. A run keeps thousands of them, and most have no more than this.
+// Operation is a timed part of a run. A run keeps thousands of them, so that rare facts are in
+// Details.
 type Operation struct {
-	ID, Parent SpanID // Parent is zero for the run's own operation
-	Kind       OperationKind
-	Name       string // the agent, tool or model; "" where unknown
-	Agent      string // who called it; of an invoke_agent its own name
-	Branch     string
-	CallID     string
-	Status     OperationStatus
-	Error      event.Failure
-	Code       string // of the Error, as the stream gives it; "" where it gives none
-	Started    Moment
-	Ended      Moment
-	Details    *Details  // nil where it has none
-	Response   *Response // of a model; nil before it ends
-	*course              // nil once the observers have seen its end
-	Timing     Timing
-	AgentTool  bool // a tool that the configuration names as an agent
-	Inferred   bool // a tool's response is taken for its own by its name and order, since the wire joins the two by nothing
+	ID, Parent       SpanID // Parent is zero for the root operation
+	Kind             OperationKind
+	Name             string // of the agent, tool or model; "" if unknown
+	Agent            string // the agent that made the call; for an invoke_agent operation its own name
+	Branch           string
+	CallID           string
+	Status           OperationStatus
+	Failure          event.Failure
+	ErrorCode        string // code of the failure as in the stream, or ""
+	Started          Timestamp
+	Ended            Timestamp
+	Details          *Details  // nil if there are none
+	Response         *Response // of a model; nil before the response ends
+	*openState                 // nil once the observers have seen the operation end
+	Timing           Timing
+	AgentTool        bool // the configuration names the tool as an agent
+	ResponseInferred bool // the response was matched to the call by name and order, because the stream has no ids
 
-	open   bool
-	over   bool   // by the protocol's word
-	waits  bool   // for an answer from outside
-	owes   bool   // had more to do when its run ended
-	gone   bool   // it turned out not to have happened
-	shown  uint32 // ordinal of the first frame that shows it, which orders the report
-	repeat uint32 // how often its call id was used before
-	owing  uint32 // branches in which it must be heard of again
-	asks   uint32 // its requests for input that wait for an answer
-	parent *Operation
+	open          bool
+	endStated     bool   // the protocol stated its end
+	awaitsAnswer  bool   // it waits for an answer from outside the run
+	hasUnfinished bool   // a part of it was unfinished when it ended
+	dropped       bool   // it turned out not to have happened
+	firstFrame    uint32 // the first frame that shows it, which orders the report
+	repeat        uint32 // how often its name or call id was used before
+	repliesDue    uint32 // branches in which it is expected to speak again
+	openInputs    uint32 // its unanswered requests for input
+	parent        *Operation
 }
 
-// ErrorType returns the value of error.type: the code that the stream gives the operation's failure, else our class of it, "" if it did not
-// fail.
-func (op *Operation) ErrorType() string { return cmp.Or(op.Code, string(op.Error)) }
+// ErrorType returns the value of error.type: the failure's code from the stream, else its class, or
+// "" if the operation did not fail.
+func (op *Operation) ErrorType() string { return cmp.Or(op.ErrorCode, string(op.Failure)) }
 
-// Duration returns how long the operation took and what says so: its own two times or, where one of these is not known, the protocol,
-// which is Reported. Where neither does, or the operation goes on, it is Unknown.
+// Duration returns how long the operation took, and where that comes from: its own times, or, if
+// one is unknown, the duration that the protocol reports (TimingReported). It returns TimingUnknown
+// if neither is known or the operation is still open.
 func (op *Operation) Duration() (time.Duration, Timing) {
-	switch took := op.Details.OrNone().Took; {
-	case op.Timing == Observed, op.Timing == Reported:
+	switch took := op.Details.OrZero().ReportedDuration; {
+	case op.Timing == TimingObserved, op.Timing == TimingReported:
 		return op.Ended.At.Sub(op.Started.At), op.Timing
-	case op.Timing == Unknown && took.Known:
-		return took.D, Reported
+	case op.Timing == TimingUnknown && took.Known:
+		return took.D, TimingReported
 	}
-	return 0, Unknown
+	return 0, TimingUnknown
 }
 
-// FirstChunk returns how long the first chunk of a model's response took, where the response came in chunks and its beginning is known.
+// FirstChunk returns the time to the first chunk of a model's response. It is known if the response
+// was streamed and its start is known.
 func (op *Operation) FirstChunk() (took time.Duration, known bool) {
-	first := op.Response.OrNone().FirstChunk.At
-	if first.IsZero() || op.Timing != Observed && op.Timing != Reported {
+	first := op.Response.OrZero().FirstChunk.At
+	if first.IsZero() || op.Timing != TimingObserved && op.Timing != TimingReported {
 		return 0, false
 	}
 	return max(first.Sub(op.Started.At), 0), true
 }
 
-// Details are what few operations have.
+// Details holds facts that few operations have.
 type Details struct {
-	Took          event.Duration // as the protocol says, of an operation whose own times are not known
-	From, To      time.Time      // where one of unknown times is put: around what is part of it, else where what it is part of begins
-	HandoffSource string         // a transfer's two ends
-	HandoffTarget string
-	Links         []SpanID // of the transfers that led here
-	Confidence    []Statement
-	Citations     []event.Citation
-	ReasoningStep event.Count
-	Dropped       int            // statements beyond the limit of one operation
-	State         event.State    // of an agent: the last that it showed
-	Loop          event.Loop     // of an agent: the last that the stream says; of a model's response: of its request
-	RequestModel  string         // of a model's response
-	Iterations    event.Count    // of an agent: rounds of its loop, by the protocol's word at its end
-	Thoughts      []string       // of an agent: the types of its thoughts
-	Progress      event.Progress // of a tool call: the last that it reported
-	Content       *Content       // nil where none is kept; gone once the observers have seen it
+	ReportedDuration             event.Duration // reported by the protocol; set if the operation's own times are unknown
+	EstimatedStart, EstimatedEnd time.Time      // where an operation of unknown times is placed: around its children, else at its parent's start
+	HandoffSource                string         // source and target of a transfer
+	HandoffTarget                string
+	Links                        []SpanID // to the transfers that led here
+	Confidence                   []Confidence
+	Citations                    []event.Citation
+	ReasoningSteps               event.Count
+	DroppedStatements            int            // confidences, citations and reasoning chains beyond the limit
+	State                        event.State    // an agent's last reported state
+	Loop                         event.Loop     // an agent's last reported loop state, or that of a model's request
+	RequestModel                 string         // model that was requested
+	ReportedIterations           event.Count    // rounds of an agent's loop, as reported at its end
+	Thoughts                     []string       // types of an agent's thoughts
+	Progress                     event.Progress // a tool call's last reported progress
+	Content                      *Content       // nil if none is kept; cleared once the observers have seen it
 }
 
-// OrNone is for reading them, wherever they are.
-func (d *Details) OrNone() Details {
+// OrZero returns the details, or the zero value for nil.
+func (d *Details) OrZero() Details {
 	if d == nil {
 		return Details{}
 	}
 	return *d
 }
 
-// details is for writing them.
+// details returns the details for writing.
 func (op *Operation) details() *Details {
 	if op.Details == nil {
 		op.Details = &Details{}
@@ -196,111 +201,115 @@ func (op *Operation) details() *Details {
 	return op.Details
 }
 
-// Response is what a model said of its response. It is never changed, only replaced: copies of a run share it.
+// Response is what a model reported about its response. It is replaced, never changed: copies of a
+// run share it.
 type Response struct {
 	FinishReason string
 	Usage        event.Usage
-	FirstChunk   Moment // zero where the response came whole
+	FirstChunk   Timestamp // zero if the response was not streamed
 }
 
-// OrNone is for reading it, whatever the operation.
-func (r *Response) OrNone() Response {
+// OrZero returns the response, or the zero value for nil.
+func (r *Response) OrZero() Response {
 	if r == nil {
 		return Response{}
 	}
 	return *r
 }
 
-// Statement is a confidence and who gave it.
-type Statement struct {
+// Confidence is a stated confidence and the agent that stated it.
+type Confidence struct {
 	Agent string
 	event.Confidence
-	Restated bool // a final text repeats what a specialist had already given
+	Restated bool // it repeats, in a final text, a value that another agent had stated
 }
 
-// Source is a citation and who gave it.
-type Source struct {
+// Citation is a cited source and the agent that cited it.
+type Citation struct {
 	Agent string
 	event.Citation
 }
 
-// Reasoning is the length of a reasoning chain and whose it is.
+// Reasoning is the length of a reasoning chain and the agent that reported it.
 type Reasoning struct {
 	Agent string
 	Steps int
 }
 
-// Thought is how many thoughts of a type an agent had. Thoughts without a type are not counted: they may be pieces of one.
-type Thought struct {
+// ThoughtCount is the number of an agent's thoughts of one type. Thoughts without a type are not
+// counted, because they may be pieces of one thought.
+type ThoughtCount struct {
 	Agent, Type string
 	Count       int
 
-	last string // id of the last one, of which more pieces may come
+	last string // id of the last thought, which may come in several pieces
 }
 
-// Transfer is one hand-over of control.
+// Transfer is one transfer of control.
 type Transfer struct {
 	From, To string
-	Event    string // the id of the frame that says so
-	Loop     bool   // the target had handed control over before, on the way to the one that hands it over now
+	EventID  string // of the frame that states the transfer
+	Loop     bool   // the target had transferred control earlier in this chain
 }
 
-// InputStatus says how a request for input stands.
+// InputStatus is the state of a request for input.
 type InputStatus string
 
-// The closed set of an input's ends.
+// The states of a request for input.
 const (
 	InputOpen     InputStatus = "open"
 	InputAnswered InputStatus = "answered"
 	InputExpired  InputStatus = "expired"
 )
 
-// Input is something that a run asked for.
-type Input struct {
-	ID        string
-	Kind      event.InputKind
-	Status    InputStatus
-	Routing   event.Routing
-	Requested Moment
-	Answered  Moment
-	Question  *Question // nil where none is kept; gone once the observers have seen the end of the run's own operation
-	expires   event.Duration
-	owner     *Operation
-	pending   bool // the agent has only acknowledged it,
-	passed    bool // and has given its final answer without it
+// InputRequest is a run's request for external input.
+type InputRequest struct {
+	ID           string
+	Kind         event.InputKind
+	Status       InputStatus
+	Routing      event.Routing
+	Requested    Timestamp
+	Answered     Timestamp
+	Question     *Question // nil if none is kept; cleared once the observers have seen the root operation end
+	expires      event.Duration
+	owner        *Operation
+	acknowledged bool // the agent acknowledged its own long-running call
+	abandoned    bool // the agent then gave its final answer without the result
 }
 
-// isLate says whether nobody answered for as long as an answer was waited for.
-func (i Input) isLate(now time.Time) bool {
+// isExpired reports whether the time to answer the request is over.
+func (i InputRequest) isExpired(now time.Time) bool {
 	return i.expires.Known && !i.Requested.At.IsZero() && now.Sub(i.Requested.At) >= i.expires.D
 }
 
-// Wait is how long the answer took; unknown while it is open or where a time is.
-func (i Input) Wait() (time.Duration, bool) {
+// Wait returns the time from the request to its answer. It is unknown while the request is open, or
+// if one of the times is.
+func (i InputRequest) Wait() (time.Duration, bool) {
 	if i.Requested.At.IsZero() || i.Answered.At.IsZero() || i.Answered.At.Before(i.Requested.At) {
 		return 0, false
 	}
 	return i.Answered.At.Sub(i.Requested.At), true
 }
 
-// Artifact is something that a run wrote. Its Bytes are those of all its chunks.
+// Artifact is something that a run wrote. Bytes is the size of all its chunks.
 type Artifact struct {
-	ID   string // "" where each write stands for itself
+	ID   string // "" if every write is an artifact of its own
 	Name string
 	event.Artifact
-	Gaps       int // chunks that did not come, by their numbers
-	Duplicates int // chunks that came again
+	Gaps       int // gaps in the chunk numbers
+	Duplicates int // chunks received again
 
 	next int64 // number of the next chunk
 }
 
-// Metered is token usage of a run that the protocol ties to no response.
-type Metered struct {
+// UnattributedUsage is token usage that the protocol reports for the run rather than for a
+// response.
+type UnattributedUsage struct {
 	Model string
 	event.Usage
 }
 
-// Link names another run that this one continues, and the span of its own operation.
+// Link identifies another run that this one continues, and that run's root span.
 type Link struct {
 	Kind, Run string
 	Trace     [16]byte
@@ -308,14 +317,15 @@ type Link struct {
 	Sampled   bool
 }
 
-// Run is one invocation of an agent. Observers see it under the tracker's lock and do not keep it.
+// Run is one invocation of an agent. Observers get it with the tracker's lock held and must not
+// keep it.
 type Run struct {
-	ID      string // on the wire, or ""
+	ID      string // from the stream, or ""
 	Source  string
 	Dialect string
 	Session string
 	App     string
-	Agent   string // the first author that is not the user, or ""
+	Agent   string // the root agent, or ""; it may be decided late
 	Trace   [16]byte
 	Parent  event.SpanContext
 	Sampled bool
@@ -324,44 +334,45 @@ type Run struct {
 	Status    Status
 	Reason    StatusReason
 	Root      *Operation
-	FirstText Moment
+	FirstText Timestamp
 
-	Operations []*Operation // all that ended, up to the limit, and those still open
-	Transfers  []Transfer
-	Confidence []Statement
-	Citations  []Source
-	Reasoning  []Reasoning
-	Thoughts   []Thought
-	Inputs     []*Input
-	Artifacts  []Artifact
-	Links      []Link
-	Usage      event.Usage
-	Metered    []Metered
-	Plan       event.Plan
-	Took       event.Duration // by the protocol's word at its end
-	ToolCalls  event.Count    // by the protocol's word at its end
-	Unrated    map[string]int // final texts without a confidence, by agent
+	Operations        []*Operation // open ones, and ended ones up to the limit
+	Transfers         []Transfer
+	Confidence        []Confidence
+	Citations         []Citation
+	Reasoning         []Reasoning
+	Thoughts          []ThoughtCount
+	Inputs            []*InputRequest
+	Artifacts         []Artifact
+	Links             []Link
+	Usage             event.Usage
+	UnattributedUsage []UnattributedUsage
+	Plan              event.Plan
+	ReportedDuration  event.Duration // as the protocol states it at the end
+	ReportedToolCalls event.Count    // as the protocol states it at the end
+	UnratedAnswers    map[string]int // final texts without a confidence, by agent
 
-	// Offset is the least time of receipt less time reported of a frame: what the agent's clock and ours differ by, and the
-	// shortest delay. It is known of live runs whose frames carry times.
-	Offset      time.Duration
-	OffsetKnown bool
+	// ClockOffset is the smallest difference between a frame's time of receipt and its reported
+	// time: the difference of the two clocks plus the shortest delay. It is known for live runs
+	// whose frames have times.
+	ClockOffset      time.Duration
+	ClockOffsetKnown bool
 
 	Events      int // frames decoded without error
-	Internal    int
+	Internal    int // frames marked as internal
 	ParseErrors int
 }
 
-// Place is where an operation stands among its run's times: between its own where both are known, else beside what is known: where
-// it was put, at the end of it that is known, or where its run begins. Where there is nothing of all that, known is false, and
-// only the ordinals of its frames say where it stands.
-func (r *Run) Place(op *Operation) (from, to time.Time, known bool) {
+// Interval returns the time interval of an operation. If a time is unknown, the result
+// falls back to the estimated times, to the known one of the two, or to the run's start. If none of
+// these is known, known is false, and only frame numbers tell the order.
+func (r *Run) Interval(op *Operation) (from, to time.Time, known bool) {
 	from, to = op.Started.At, op.Ended.At
-	put := op.Details.OrNone()
+	put := op.Details.OrZero()
 	switch {
 	case !from.IsZero() && !to.IsZero():
-	case !put.From.IsZero():
-		from, to = put.From, put.To
+	case !put.EstimatedStart.IsZero():
+		from, to = put.EstimatedStart, put.EstimatedEnd
 	case !to.IsZero():
 		from = to
 	case !from.IsZero():

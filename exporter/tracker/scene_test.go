@@ -13,40 +13,40 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// second is the clock of every test: a stream's frames come at 1, 2, 3 …, its request was forwarded at 0, and it ends one later
-// than its last frame.
+// second is the clock of every test: a stream's frames come at 1, 2, 3 …, its request was forwarded at 0, and it ends one second
+// after its last frame.
 func second(n int) time.Time { return secondZero.Add(time.Duration(n) * time.Second) }
 
 var secondZero = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// proxied is the answer to one run request.
+// proxied returns the answer to one run request.
 func proxied() *event.Stream {
 	return &event.Stream{
-		Source: "briefing", Dialect: "adk", Nonce: "connection", Live: true, Answer: true, Opened: second(0),
+		Source: "briefing", Dialect: "adk", Nonce: "connection", Live: true, SingleRun: true, OpenedAt: second(0),
 		Identity: event.Identity{App: "app", Session: "session"},
 	}
 }
 
-// tailed is a live stream that goes on from run to run.
+// tailed returns a live stream that continues from run to run.
 func tailed() *event.Stream {
-	return &event.Stream{Source: "support", Dialect: "adk", Nonce: "connection", Live: true, Opened: second(0)}
+	return &event.Stream{Source: "support", Dialect: "adk", Nonce: "connection", Live: true, OpenedAt: second(0)}
 }
 
-// file is a capture: its frames have the times that they report and no others.
+// file returns a capture, whose frames only have the times that they report.
 func file() *event.Stream { return &event.Stream{Source: "capture.sse", Dialect: "adk", Nonce: "hash"} }
 
-// scene is a tracker, and all that it tells.
+// scene is a tracker that records everything that its observers get.
 type scene struct {
 	*tracker.Tracker
 	told []string
 	lost []string
-	runs []*tracker.Run // as they ended
+	runs []*tracker.Run // in the order in which they ended
 	ops  []*tracker.Operation
 	last map[*event.Stream]int
 }
 
 func watch(change ...func(*tracker.Settings)) *scene {
-	settings := tracker.Settings{MaxOpen: 100, MaxOperations: 100, MaxFacts: 100, Idle: time.Hour}
+	settings := tracker.Settings{MaxOpenRuns: 100, MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour}
 	for _, c := range change {
 		c(&settings)
 	}
@@ -65,11 +65,11 @@ func (s *scene) RunEnded(r *tracker.Run) {
 	s.told, s.runs = append(s.told, "ends "+r.Source), append(s.runs, r)
 }
 
-func (s *scene) Evicted(kind string) { s.lost = append(s.lost, "evicted "+kind) }
-func (s *scene) Expired(kind string) { s.lost = append(s.lost, "expired "+kind) }
-func (s *scene) Late(source string)  { s.lost = append(s.lost, "late "+source) }
+func (s *scene) CountEvicted(kind string)     { s.lost = append(s.lost, "evicted "+kind) }
+func (s *scene) CountExpired(kind string)     { s.lost = append(s.lost, "expired "+kind) }
+func (s *scene) CountLateFrame(source string) { s.lost = append(s.lost, "late "+source) }
 
-// feed gives a stream's next frames, and opens it before its first.
+// feed sends the next frames of a stream, and opens it before the first one.
 func (s *scene) feed(stream *event.Stream, frames ...*event.Batch) *scene {
 	if _, open := s.last[stream]; !open {
 		s.Open(stream)
@@ -99,9 +99,9 @@ func (s *scene) end(stream *event.Stream, end event.End) *scene {
 	return s
 }
 
-// stop ends whatever is open.
+// stop ends everything that is open.
 func (s *scene) stop() []*tracker.Run {
-	s.End(second(1000))
+	s.EndAll(second(1000))
 	return s.runs
 }
 
@@ -119,7 +119,7 @@ func (s *scene) only(t *testing.T) *tracker.Run {
 	return s.runs[0]
 }
 
-// says is a frame of an agent.
+// says returns a frame of an agent.
 func says(agent string, facts ...fact) *event.Batch {
 	b := &event.Batch{Agent: agent}
 	for _, add := range facts {
@@ -128,19 +128,19 @@ func says(agent string, facts ...fact) *event.Batch {
 	return b
 }
 
-// fact is one thing that a frame says.
+// fact adds one thing to a frame.
 type fact func(*event.Batch)
 
 func of(run string) fact { return func(b *event.Batch) { b.Run = run } }
 
-// branch makes a frame one of the ADK's, which has nothing else to say where its author works.
-func branch(name string) fact { return place("", name) }
+// branch sets the branch of an ADK frame without a path.
+func branch(name string) fact { return streamRun("", name) }
 
-// lane makes a frame one of a protocol whose agents have no place but a branch.
+// lane sets the branch in a protocol whose agents have no other place.
 func lane(name string) fact { return func(b *event.Batch) { b.Branch = name } }
 
-// place makes a frame one of the ADK's: with a path of ADK 2, or "-" for an empty one, and a branch.
-func place(path, branch string) fact {
+// streamRun sets the path of an ADK 2 frame ("-" for an empty one) and its branch.
+func streamRun(path, branch string) fact {
 	return func(b *event.Batch) {
 		speaker := wire.Speaker{Author: b.Agent, Path: strings.TrimPrefix(path, "-"), Branch: branch, HasPath: path != ""}
 		b.Branch, b.Place = branch, new(wire.Places).Of(speaker)
@@ -199,15 +199,15 @@ func returns(id, tool string) fact {
 	}
 }
 
-// settles makes the response before it one that the agent need not answer.
-func settles(b *event.Batch) { b.Events[len(b.Events)-1].Settled = true }
+// settles marks the response before it as one that the agent need not answer.
+func settles(b *event.Batch) { b.Events[len(b.Events)-1].TurnMayEnd = true }
 
 // wrong makes the fact before it a failure.
 func wrong(f event.Failure) fact {
 	return func(b *event.Batch) { b.Events[len(b.Events)-1].Error = f }
 }
 
-// coded gives the failure before it a code.
+// coded sets the code of the failure before it.
 func coded(code string) fact {
 	return func(b *event.Batch) { b.Events[len(b.Events)-1].Code = code }
 }
@@ -234,9 +234,9 @@ func handsOver(call, to string) fact {
 
 func fails(b *event.Batch)     { b.Add(event.KindError).Error = event.AgentError }
 func gaveUp(b *event.Batch)    { b.Add(event.KindError).Error = event.FailureCanceled }
-func errorCode(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].FromCode = true }
+func errorCode(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].Inline = true }
 
-// outline is a run's verdict, then the tree of its operations with their seconds.
+// outline returns a run's status, then the tree of its operations with their times in seconds.
 func outline(r *tracker.Run) string {
 	var b strings.Builder
 	b.WriteString(string(r.Status))
@@ -253,25 +253,25 @@ func outlineBelow(b *strings.Builder, r *tracker.Run, parent tracker.SpanID, ind
 			continue
 		}
 		fmt.Fprintf(b, "%s%s %s %s", indent, op.Kind, op.Name, op.Status)
-		if op.Error != "" {
-			fmt.Fprintf(b, " %s", op.Error)
+		if op.Failure != "" {
+			fmt.Fprintf(b, " %s", op.Failure)
 		}
-		if op.Code != "" {
-			fmt.Fprintf(b, " (%s)", op.Code)
+		if op.ErrorCode != "" {
+			fmt.Fprintf(b, " (%s)", op.ErrorCode)
 		}
 		fmt.Fprintf(b, " %s-%s", seconds(op.Started), seconds(op.Ended))
 		outlineBelow(b, r, op.ID, indent+"  ")
 	}
 }
 
-func seconds(m tracker.Moment) string {
+func seconds(m tracker.Timestamp) string {
 	if m.At.IsZero() {
 		return "?"
 	}
 	return fmt.Sprint(m.At.Sub(secondZero).Seconds())
 }
 
-// equal compares in lines.
+// equal compares texts line by line.
 func equal(t *testing.T, got, want string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Split(strings.TrimSpace(want), "\n"), strings.Split(got, "\n")); diff != "" {
@@ -279,8 +279,8 @@ func equal(t *testing.T, got, want string) {
 	}
 }
 
-// named finds an operation.
-func named(t *testing.T, r *tracker.Run, kind tracker.OperationKind, name string) *tracker.Operation {
+// findOperation returns the operation of a kind with a name.
+func findOperation(t *testing.T, r *tracker.Run, kind tracker.OperationKind, name string) *tracker.Operation {
 	t.Helper()
 	for _, op := range r.Operations {
 		if op.Kind == kind && op.Name == name {

@@ -7,12 +7,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// inStep puts a frame into a step of an agent's work.
+// inStep puts a frame into a workflow step.
 func inStep(name, place string) fact {
 	return func(b *event.Batch) { b.Step, b.Branch = name, place }
 }
 
-// TestSteps has an agent work in steps that are no agents: they are operations, and what happens in them is the agent's.
+// TestSteps checks that workflow steps are operations, and that what happens in them is counted for
+// the agent.
 func TestSteps(t *testing.T) {
 	tell(t, []story{
 		{"a call in a step", file(), []*event.Batch{

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestRunsOfAStream finds the run that a frame belongs to.
+// TestRunsOfAStream checks which run a frame belongs to.
 func TestRunsOfAStream(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -54,7 +54,7 @@ e-1: 1 1 0`},
 	}
 }
 
-// TestAnUnreadableFrame leaves no mark on a run that is over.
+// TestAnUnreadableFrame checks that an undecodable frame does not change a run that has ended.
 func TestAnUnreadableFrame(t *testing.T) {
 	s, stream := watch(), tailed()
 	s.feed(stream, says("a", of("e-1")))
@@ -66,24 +66,24 @@ func TestAnUnreadableFrame(t *testing.T) {
 	}
 }
 
-// TestWhoARunIs comes from its request and from its first frames.
+// TestWhoARunIs checks that a run is identified by its request and its first frames.
 func TestWhoARunIs(t *testing.T) {
 	stream := proxied()
 	stream.Dialect = ""
-	stream.Parent = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}}
+	stream.ParentSpan = event.SpanContext{Trace: [16]byte{1}, Span: [8]byte{2}}
 	s := watch()
 	s.Open(stream)
 	s.last[stream] = 0
 	stream.Dialect = "adk" // found before the first frame
 	r := s.feed(stream, says("", of("e-1")), says("a"), says("b")).end(stream, event.EndOfStream).only(t)
-	got := lines(r.ID, r.Source, r.Dialect, r.Session, r.App, r.Agent, fmt.Sprint(r.Live, r.Parent == stream.Parent))
+	got := lines(r.ID, r.Source, r.Dialect, r.Session, r.App, r.Agent, fmt.Sprint(r.Live, r.Parent == stream.ParentSpan))
 	equal(t, got, lines("e-1", "briefing", "adk", "session", "app", "a", "true true"))
 	if root := follow(t, file(), says("a"), says("b")).Root; root.Agent != "a" {
 		t.Errorf("the run's own operation is of %q", root.Agent)
 	}
 }
 
-// TestLateFrames come after their run was ended by us.
+// TestLateFrames checks that frames of a run that we ended count as late.
 func TestLateFrames(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -109,7 +109,7 @@ func TestLateFrames(t *testing.T) {
 		}
 	})
 	t.Run("nor is one that ended with its stream", func(t *testing.T) {
-		s := watch(func(s *tracker.Settings) { s.MaxOpen = 1 })
+		s := watch(func(s *tracker.Settings) { s.MaxOpenRuns = 1 })
 		for range 3 {
 			stream := tailed()
 			s.feed(stream, says("a", of("e-1"), final)).end(stream, event.EndOfStream)
@@ -120,7 +120,7 @@ func TestLateFrames(t *testing.T) {
 	})
 }
 
-// TestUnknownStreams are passed by: nobody opened them, or they are closed.
+// TestUnknownStreams checks that frames of streams that are not open are ignored.
 func TestUnknownStreams(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.Consume(&event.Batch{Stream: stream, Agent: "a"})
@@ -133,7 +133,7 @@ func TestUnknownStreams(t *testing.T) {
 	}
 }
 
-// TestExpire ends the runs that were silent for the idle time, no others, and says when to ask again.
+// TestExpire checks that idle runs end, others do not, and when Expire is due again.
 func TestExpire(t *testing.T) {
 	s, early, late := watch(), proxied(), proxied()
 	late.Source = "silent"
@@ -163,7 +163,7 @@ func TestExpire(t *testing.T) {
 	equal(t, lines(s.lost...), lines("expired run", "expired invoke_agent", "expired run", "expired execute_tool"))
 }
 
-// TestASilentRequest expires by the time since it was forwarded.
+// TestASilentRequest checks that a run without frames expires after its request was forwarded.
 func TestASilentRequest(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.Open(stream)
@@ -174,13 +174,13 @@ func TestASilentRequest(t *testing.T) {
 	equal(t, outline(s.only(t)), "timed_out, idle\ninvoke_workflow app error timeout 0-3600")
 }
 
-// TestConfigure holds for what comes, also in runs that are open.
+// TestConfigure checks that new settings also apply to open runs.
 func TestConfigure(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.feed(stream, says("app", calls("c1", "tool")))
 	s.Configure(tracker.Settings{
-		MaxOpen: 1, MaxOperations: 100, MaxFacts: 1, Idle: time.Second,
-		AgentsAsTools: func(string, string) bool { return true },
+		MaxOpenRuns: 1, MaxOperations: 100, MaxFacts: 1, IdleTimeout: time.Second,
+		IsAgentTool: func(string, string) bool { return true },
 	})
 	s.feed(stream, says("app", calls("c2", "agent"), asks("q1", event.InputData), asks("q2", event.InputData)))
 	if next := s.Expire(second(2)); !next.Equal(second(3)) {
@@ -192,7 +192,7 @@ func TestConfigure(t *testing.T) {
 	}
 	s.Expire(second(3))
 	r := s.runs[0]
-	if before, after := named(t, r, tracker.ExecuteTool, "tool"), named(t, r, tracker.ExecuteTool, "agent"); before.AgentTool || !after.AgentTool {
+	if before, after := findOperation(t, r, tracker.ExecuteTool, "tool"), findOperation(t, r, tracker.ExecuteTool, "agent"); before.AgentTool || !after.AgentTool {
 		t.Errorf("agents as tools: %v before, %v after", before.AgentTool, after.AgentTool)
 	}
 	if len(r.Inputs) != 1 {
@@ -200,7 +200,8 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestOrderOfTelling is: a run's beginning, its operations as they end, children before parents, the run.
+// TestOrderOfTelling checks the order of notifications: the run's start, its operations with
+// children before parents, the run's end.
 func TestOrderOfTelling(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.feed(stream,
@@ -221,7 +222,7 @@ invoke_agent app
 ends briefing`)
 }
 
-// TestSeveralRunsEnd as they began.
+// TestSeveralRunsEnd checks that the runs of a stream end in the order in which they began.
 func TestSeveralRunsEnd(t *testing.T) {
 	s, stream := watch(), file()
 	for i := range 20 {

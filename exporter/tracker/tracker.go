@@ -1,4 +1,5 @@
-// Package tracker turns events into runs and operations, and ends every one of them, whatever the stream does.
+// Package tracker turns events into runs and operations, and notifies observers of them. Every run and
+// every operation ends, whatever the stream does.
 package tracker
 
 import (
@@ -13,98 +14,100 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// Observer is told what happened. It is called under the tracker's lock: it must not block, and must not call the tracker.
+// Observer is notified of runs and operations. It is called with the tracker's lock held: it must
+// not block, and must not call the tracker.
 type Observer interface {
 	RunStarted(*Run)
 	OperationEnded(*Run, *Operation)
 	RunEnded(*Run)
 }
 
-// Losses counts what the tracker let go of; called as an Observer is.
+// Losses counts what the tracker drops. Like an Observer, it is called with the tracker's lock held.
 type Losses interface {
-	// Evicted: a run, an operation or a fact of this kind, because a limit was reached.
-	Evicted(kind string)
-	// Expired: a run or an operation, for idleness.
-	Expired(kind string)
-	// Late: a frame of a run that had already ended.
-	Late(source string)
+	// CountEvicted counts a run, an operation or a fact of a kind that was dropped because of a limit.
+	CountEvicted(kind string)
+	// CountExpired counts a run or an operation that ended after the idle timeout.
+	CountExpired(kind string)
+	// CountLateFrame counts a frame of a run that had already ended.
+	CountLateFrame(source string)
 }
 
-// Kinds of loss besides the kinds of operations and events.
+// Kinds of loss, in addition to the kinds of operations and events.
 const (
 	LostRun    = "run"
 	LostInput  = "input"
-	LostReport = "report" // an ended operation, out of the run's report only
-	LostPlace  = "place"  // a branch or an agent whose order of frames is no longer followed
-	LostDepth  = "depth"  // the operation that an operation is part of, which stands too deep; one above it takes its place. Also agents that handed control over so long ago that a circle would not be seen
-	LostLink   = "link"
-	LostOrphan = "orphan" // a run whose parent was waited for in vain, because too much of it is held
-	// LostContent is content that was not kept because too much is held.
-	LostContent = "content"
+	LostReport = "report" // an ended operation, dropped from the run's report only
+	LostPlace  = "place"  // a branch whose expected reply is not tracked
+	// LostDepth is a parent that is nested too deeply, so that one above it takes its place, or
+	// the oldest part of a chain of transfers that is too long to detect a loop through it.
+	LostDepth   = "depth"
+	LostLink    = "link"
+	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time
+	LostContent = "content" // content that was not kept because the limit was reached
 
-	// These two are counted by what has each run heard once, however many streams bring it.
+	// These two are counted by exporter.Deduplicator.
 
-	LostStream   = "stream"   // a frame of a stream that is not compared with others of its run; or a run that no longer is
-	LostListener = "listener" // a frame of a stream that is one too many for its run, which others bring
+	LostStream   = "stream"   // a stream's frame, or a run, that is no longer deduplicated
+	LostListener = "listener" // a frame of a stream beyond the limit on a run's streams
 )
 
-// Settings bound the tracker; all but those of content must be positive.
+// Settings bound the tracker. All limits except those on content must be positive.
 type Settings struct {
-	MaxOpen        int             // runs open at once; the one silent for longest goes
-	MaxOperations  int             // operations open at once in a run, and kept of it
-	MaxFacts       int             // statements, transfers, inputs, artifacts, links kept of a run, each
-	Idle           time.Duration   // a run without a frame for that long has timed out
-	MaxContent     int             // bytes of content kept of an operation; 0 for none
-	MaxContentHeld int             // bytes of content held for all open operations
-	Memory         *budget.Account // which these are taken from; nil for no bound
-	AgentsAsTools  func(source, tool string) bool
-	Sample         func(*Run) bool    // decides once, when a run's trace id is known, whether its spans are delivered; a parent's decision is in Run.Parent
-	Panics         *recovery.Recorder // for the tracker's callers; the tracker itself recovers nothing
+	MaxOpenRuns     int             // beyond it, the run that has been silent longest is evicted
+	MaxOperations   int             // operations open at once in a run, and operations kept in its report
+	MaxFacts        int             // confidences, transfers, inputs, artifacts and links kept for a run, each
+	IdleTimeout     time.Duration   // a run times out after this long without a frame
+	MaxContent      int             // bytes of content kept for an operation; 0 for none
+	MaxContentTotal int             // bytes of content kept for all open operations
+	Memory          *budget.Account // account that content is charged to; nil for no limit
+	IsAgentTool     func(source, tool string) bool
+	Sample          func(*Run) bool    // decides, once per run, whether its spans are exported; the decision of a parent span is in Run.Parent
+	Panics          *recovery.Recorder // for callers of the tracker; the tracker itself recovers nothing
 }
 
-// Tracker follows the runs of all streams.
+// Tracker follows the runs of all streams. It is safe for concurrent use.
 type Tracker struct {
 	settings  Settings
 	losses    Losses
 	observers []Observer
 
-	mu      sync.Mutex
-	streams map[*event.Stream]*streamState
-	open    *simplelru.LRU[*openRun, struct{}]
-	evicted []*openRun
-	gone    *simplelru.LRU[place, past] // runs that ended before their stream, which may hold more: their frames are late
-	asked   *simplelru.LRU[question, asker]
-	waiting *simplelru.LRU[conversation, asker]    // who was left waiting last
-	handed  *simplelru.LRU[conversation, struct{}] // sessions in which an agent handed control over
-	held    int                                    // bytes of content
-	waits   []*openRun                             // those over of whose end more may be said, the earliest first
-	due     chan struct{}
+	mu              sync.Mutex
+	streams         map[*event.Stream]*streamState
+	open            *simplelru.LRU[*openRun, struct{}]
+	evicted         []*openRun
+	endedRuns       *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
+	askers          *simplelru.LRU[questionKey, runRef]
+	waitingRuns     *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input
+	handoffSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
+	contentBytes    int                                  // of all open operations
+	outcomesPending []*openRun                           // runs whose end was stated and whose outcome may follow, earliest first
+	due             chan struct{}
 }
 
-// streamState is the open runs that a connection's frames belong to. Most connections hold one run, a capture may hold many.
+// streamState holds the open runs of a stream. Most streams have one run, a capture may have many.
 type streamState struct {
-	unnamed *openRun            // the run without an id; one that answers a request is always that, whatever its frames say
-	named   map[string]*openRun // the others by their ids
-	order   []*openRun          // as they began
-	last    *openRun            // the run of the last frame
+	unnamed *openRun            // the run without an id, and always the run of a stream with a single run
+	named   map[string]*openRun // the other runs by id
+	runs    []*openRun          // in the order in which they began
+	lastRun *openRun            // the run of the last frame
 	frames  int
 }
 
-// run is the open run of an id.
-func (s *streamState) run(id string) *openRun {
+// runByID returns the open run of an id, or nil.
+func (s *streamState) runByID(id string) *openRun {
 	if id == "" {
 		return s.unnamed
 	}
 	r := s.named[id]
-	if r != nil && r.Status != Running { // by a name that it got from another
+	if r != nil && r.Status != Running { // id is an alias of a run that has ended
 		delete(s.named, id)
 		return nil
 	}
 	return r
 }
 
-// name has a run found by an id.
-func (s *streamState) name(r *openRun, id string) {
+// setRun records a run under an id.
+func (s *streamState) setRun(r *openRun, id string) {
 	if id == "" {
 		s.unnamed = r
 		return
@@ -112,57 +115,57 @@ func (s *streamState) name(r *openRun, id string) {
 	put(&s.named, id, r)
 }
 
-// place is where a run's frames are found.
-type place struct {
+// streamRun identifies a run within a stream.
+type streamRun struct {
 	stream *event.Stream
 	run    string
 }
 
-// past is what is remembered of the runs of one id that a stream had.
-type past struct {
-	runs int
-	over bool // the last of them by the protocol's word, which may be said twice
+// endedRuns describes the ended runs with one id in a stream.
+type endedRuns struct {
+	count     int
+	endStated bool // the protocol stated the end of the last one, and may state it again
 }
 
-// New follows nothing yet.
+// New returns a tracker without runs.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState), due: make(chan struct{}, 1)}
-	// The only error is a size below one, which configurations are checked for.
-	size := max(settings.MaxOpen, 1)
+	// The only possible error is a size below one.
+	size := max(settings.MaxOpenRuns, 1)
 	t.open, _ = simplelru.NewLRU(size, func(r *openRun, _ struct{}) {
 		if r.Status == Running {
 			t.evicted = append(t.evicted, r)
 		}
 	})
-	t.gone, _ = simplelru.NewLRU[place, past](size, nil)
-	t.asked, _ = simplelru.NewLRU[question, asker](size, nil)
-	t.waiting, _ = simplelru.NewLRU[conversation, asker](size, nil)
-	t.handed, _ = simplelru.NewLRU[conversation, struct{}](size, nil)
+	t.endedRuns, _ = simplelru.NewLRU[streamRun, endedRuns](size, nil)
+	t.askers, _ = simplelru.NewLRU[questionKey, runRef](size, nil)
+	t.waitingRuns, _ = simplelru.NewLRU[sessionKey, runRef](size, nil)
+	t.handoffSessions, _ = simplelru.NewLRU[sessionKey, struct{}](size, nil)
 	return t
 }
 
-// Configure replaces the settings for what comes. The number of open runs keeps its first limit.
+// Configure replaces the settings, except for MaxOpenRuns, which stays as New got it.
 func (t *Tracker) Configure(settings Settings) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.settings = settings
 }
 
-// Open begins a stream. One that answers a run request begins a run, even if no frame ever comes.
+// Open begins a stream. A stream that answers a run request begins a run, even if no frame follows.
 func (t *Tracker) Open(s *event.Stream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	state := &streamState{}
 	t.streams[s] = state
-	if s.Answer {
+	if s.SingleRun {
 		r := newRun(t, s)
-		r.answers = true
-		r.Root.Started = Moment{At: s.Opened}
+		r.answersRequest = true
+		r.Root.Started = Timestamp{At: s.OpenedAt}
 		t.start(r, state, "", true)
 	}
 }
 
-// Consume takes one frame's facts.
+// Consume applies the events of one frame.
 func (t *Tracker) Consume(b *event.Batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +175,8 @@ func (t *Tracker) Consume(b *event.Batch) {
 	}
 	state.frames++
 	r := t.runOf(b, state)
-	if len(t.waits) > 0 {
-		t.endWaits(b, state, r)
+	if len(t.outcomesPending) > 0 {
+		t.endOverdue(b, state, r)
 	}
 	if r == nil {
 		return
@@ -181,15 +184,15 @@ func (t *Tracker) Consume(b *event.Batch) {
 	t.open.Get(r)
 	r.apply(b)
 	switch {
-	case !r.over || b.Stream.Answer || r.Status != Running:
-	case r.awaits:
-		t.wait(r, state)
+	case !r.endStated || b.Stream.SingleRun || r.Status != Running:
+	case r.outcomePending:
+		t.awaitOutcome(r, state)
 	default:
-		t.finish(r, StreamEnded, r.overAt.At)
+		t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 	}
 }
 
-// Close ends a stream and every run on it.
+// Close ends a stream and its runs.
 func (t *Tracker) Close(s *event.Stream, end event.End, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,29 +201,29 @@ func (t *Tracker) Close(s *event.Stream, end event.End, at time.Time) {
 		return
 	}
 	delete(t.streams, s)
-	for _, r := range state.order {
+	for _, r := range state.runs {
 		t.finish(r, endReason(end), at)
 	}
 }
 
-// Expire ends the runs that have been silent for the idle time, and returns when the next may be.
+// Expire ends the runs that have been idle for the idle timeout. It returns when to call it next.
 func (t *Tracker) Expire(now time.Time) (next time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
 		r, _, ok := t.open.GetOldest()
 		if !ok {
-			return now.Add(t.settings.Idle)
+			return now.Add(t.settings.IdleTimeout)
 		}
-		if due := r.touched.Add(t.settings.Idle); due.After(now) {
-			return t.expireWaits(now, due)
+		if due := r.lastActivity.Add(t.settings.IdleTimeout); due.After(now) {
+			return t.expireOverdue(now, due)
 		}
-		t.finish(r, Idle, now)
+		t.finish(r, ReasonIdle, now)
 	}
 }
 
-// End ends everything: we stop.
-func (t *Tracker) End(now time.Time) {
+// EndAll ends every run, for a shutdown.
+func (t *Tracker) EndAll(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
@@ -228,57 +231,58 @@ func (t *Tracker) End(now time.Time) {
 		if !ok {
 			return
 		}
-		t.finish(r, Shutdown, now)
+		t.finish(r, ReasonShutdown, now)
 	}
 }
 
-// runOf finds or starts the run that a frame belongs to; nil where that run has already ended.
+// runOf finds or starts the run of a frame. It returns nil if the frame belongs to no open run and may not start one.
 func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	id := b.Run
-	if b.Stream.Answer {
+	if b.Stream.SingleRun {
 		id = ""
 	}
-	if first := state.unnamed; first != nil && len(state.order) == 1 && !first.awaitsOutcome() {
-		// Frames without an id came first: they are of the run whose id is now known.
+	if first := state.unnamed; first != nil && len(state.runs) == 1 && !first.awaitsOutcome() {
+		// The first frames had no id: they belong to the run whose id is known now.
 		state.unnamed = nil
-		state.name(first, id)
+		state.setRun(first, id)
 	}
-	r := state.run(id)
-	another := states(b, event.KindRunStarted)
-	if r != nil && r.over && another && (r.ID != b.Run || r.awaitsOutcome()) {
-		t.finish(r, StreamEnded, r.touched)
+	r := state.runByID(id)
+	another := hasEvent(b, event.KindRunStarted)
+	if r != nil && r.endStated && another && (r.ID != b.Run || r.awaitsOutcome()) {
+		t.finish(r, ReasonStreamEnded, r.lastActivity)
 		r = newRun(t, b.Stream)
 		t.start(r, state, id, !b.Orphan)
 	}
-	before, gone := t.gone.Get(place{b.Stream, id})
+	before, gone := t.endedRuns.Get(streamRun{b.Stream, id})
 	switch {
-	case r == nil && (b.Stream.Answer || gone) && !another:
-		if !before.over || saysSomething(b) {
-			t.losses.Late(b.Stream.Source)
+	case r == nil && (b.Stream.SingleRun || gone) && !another:
+		if !before.endStated || hasFacts(b) {
+			t.losses.CountLateFrame(b.Stream.Source)
 		}
 		return nil
 	case r == nil && b.Rejected != "" && len(b.Events) == 0:
-		// A frame that cannot be read belongs to whatever went on last, and begins nothing.
-		if state.last != nil {
-			state.last.ParseErrors++
+		// An undecodable frame counts for the last run and starts none.
+		if state.lastRun != nil {
+			state.lastRun.ParseErrors++
 		}
 		return nil
 	case r == nil:
 		r = newRun(t, b.Stream)
-		r.again = before.runs
+		r.earlierRuns = before.count
 		t.start(r, state, id, !b.Orphan)
 	}
-	state.last = r
+	state.lastRun = r
 	return r
 }
 
-// start adds a run to a stream, and tells of it where it is known to be one.
+// start adds a run to a stream. It notifies the observers unless the run may still turn out to be
+// an agent of another run.
 func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
-	state.name(r, id)
-	state.order = append(state.order, r)
+	state.setRun(r, id)
+	state.runs = append(state.runs, r)
 	t.open.Add(r, struct{}{})
 	for _, answered := range r.stream.Answers {
-		r.resume(answered)
+		r.linkToAsker(answered)
 	}
 	if known {
 		r.announce()
@@ -286,42 +290,43 @@ func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
 	t.endEvicted()
 }
 
-// leave takes a run from a stream that goes on.
-func (t *Tracker) leave(r *openRun) {
-	t.waits = slices.DeleteFunc(t.waits, func(other *openRun) bool { return other == r })
+// removeRun removes a run from its stream, which continues.
+func (t *Tracker) removeRun(r *openRun) {
+	t.outcomesPending = slices.DeleteFunc(t.outcomesPending, func(other *openRun) bool { return other == r })
 	state := t.streams[r.stream]
 	if state == nil {
 		return
 	}
-	state.order = slices.DeleteFunc(state.order, func(other *openRun) bool { return other == r })
-	if state.last == r {
-		state.last = nil
+	state.runs = slices.DeleteFunc(state.runs, func(other *openRun) bool { return other == r })
+	if state.lastRun == r {
+		state.lastRun = nil
 	}
-	if state.unnamed == r { // even if it was called by the name of an agent of its own since
+	if state.unnamed == r { // it may have got an id since
 		state.unnamed = nil
 	}
-	if r.stream.Answer {
+	if r.stream.SingleRun {
 		return
 	}
 	delete(state.named, r.ID)
 	for _, alias := range r.aliases {
 		delete(state.named, alias)
 	}
-	before, _ := t.gone.Get(place{r.stream, r.ID})
-	t.gone.Add(place{r.stream, r.ID}, past{before.runs + 1, r.over})
+	before, _ := t.endedRuns.Get(streamRun{r.stream, r.ID})
+	t.endedRuns.Add(streamRun{r.stream, r.ID}, endedRuns{before.count + 1, r.endStated})
 }
 
-// endEvicted ends the runs that the bound on open runs pushed out; the eviction callback itself must not touch the list.
+// endEvicted ends the runs that the limit on open runs evicted. The eviction callback cannot do it,
+// because it must not modify the list.
 func (t *Tracker) endEvicted() {
 	for len(t.evicted) > 0 {
 		r := t.evicted[0]
 		t.evicted = t.evicted[1:]
-		t.finish(r, Evicted, r.touched)
+		t.finish(r, ReasonEvicted, r.lastActivity)
 	}
 }
 
-func (t *Tracker) each(tell func(Observer)) {
+func (t *Tracker) notify(call func(Observer)) {
 	for _, o := range t.observers {
-		tell(o)
+		call(o)
 	}
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// concludes is a whole and final response of an agent's model.
+// concludes adds a whole, final model response.
 func concludes(b *event.Batch) { responds("m")(b); text(b); final(b) }
 
-// gives makes a frame the output of its speaker.
+// gives marks a frame as the output of its agent.
 func gives(b *event.Batch) { b.Output = true }
 
-// at2 is a frame of ADK 2, whose path names what runs the speaker.
+// at2 returns a frame of ADK 2, whose path names the containers of the agent.
 func at2(agent, path, branch string, facts ...fact) *event.Batch {
-	return says(agent, append([]fact{place(path, branch)}, facts...)...)
+	return says(agent, append([]fact{streamRun(path, branch)}, facts...)...)
 }
 
-// atRoot is a frame of ADK 1 without a branch.
+// atRoot returns a frame of ADK 1 without a branch.
 func atRoot(agent string, facts ...fact) *event.Batch { return at2(agent, "", "", facts...) }
 
-// TestRoots says what the run's own operation is.
+// TestRoots checks the kind and name of the root operation.
 func TestRoots(t *testing.T) {
 	unnamed := proxied()
 	unnamed.App = ""
@@ -61,7 +61,7 @@ invoke_agent app ok 0-3
 	})
 }
 
-// TestInvocations makes each invocation an operation.
+// TestInvocations checks that each invocation is an operation.
 func TestInvocations(t *testing.T) {
 	tell(t, []story{
 		{"rounds of a loop", proxied(), []*event.Batch{
@@ -190,7 +190,7 @@ invoke_workflow app ok 0-3
 	})
 }
 
-// TestContainers gives what runs others an operation of its own.
+// TestContainers checks that containers are operations.
 func TestContainers(t *testing.T) {
 	transfer := []*event.Batch{at2("boss", "boss@1", "", responds("m"), handsOver("", "pipe"))}
 	tell(t, []story{
@@ -314,7 +314,7 @@ invoke_agent app ok 0-5
 	})
 }
 
-// TestCauses begins what runs in a new lane with what caused it.
+// TestCauses checks that the first operation in a new branch starts at its cause.
 func TestCauses(t *testing.T) {
 	tell(t, []story{
 		{"branches after a step", proxied(), []*event.Batch{
@@ -372,7 +372,7 @@ invoke_workflow app ok 0-4
 	})
 }
 
-// TestPendingInputs takes the agent's own word that it waits for no answer.
+// TestPendingInputs checks requests for input that the agent itself acknowledges.
 func TestPendingInputs(t *testing.T) {
 	pending := func(b *event.Batch) {
 		returns("c1", "approve")(b)

@@ -2,21 +2,22 @@ package tracker
 
 import "slices"
 
-// unnamedCalls finds open calls without an id, first in, first out by name and branch, in constant time.
+// unnamedCalls finds open calls without an id by name and branch, first in, first out, in amortized
+// constant time.
 type unnamedCalls struct {
-	queues map[unnamedKey][]*Operation
-	length int // of all queues, with calls that have ended since
-	most   int // length at which these are looked for
+	queues  map[unnamedKey][]*Operation
+	length  int // of all queues, including ended calls
+	sweepAt int // length at which ended calls are removed
 }
 
-// unnamedKey names a queue: of a branch, or of calls anywhere.
+// unnamedKey identifies a queue: of one branch, or of all branches.
 type unnamedKey struct {
 	name, branch string
 	anywhere     bool
 }
 
 func (u *unnamedCalls) add(op *Operation) {
-	if u.length >= u.most {
+	if u.length >= u.sweepAt {
 		u.sweep()
 	}
 	for _, key := range []unnamedKey{{op.Name, op.Branch, false}, {op.Name, "", true}} {
@@ -25,8 +26,8 @@ func (u *unnamedCalls) add(op *Operation) {
 	}
 }
 
-// sweep drops the calls that have ended. It comes when as many were added as it left, so that a call costs the same however many there
-// are.
+// sweep removes ended calls. It runs when the length has doubled since the last time, so that its
+// cost per call is constant.
 func (u *unnamedCalls) sweep() {
 	u.length = 0
 	for key, queue := range u.queues {
@@ -37,16 +38,16 @@ func (u *unnamedCalls) sweep() {
 		u.queues[key] = queue
 		u.length += len(queue)
 	}
-	u.most = 2*u.length + 16
+	u.sweepAt = 2*u.length + 16
 }
 
-// in returns the first open call of a name in a branch, or nil.
-func (u *unnamedCalls) in(branch, name string) *Operation {
+// inBranch returns the first open call of a name in a branch, or nil.
+func (u *unnamedCalls) inBranch(branch, name string) *Operation {
 	return u.first(unnamedKey{name, branch, false})
 }
 
-// of returns the first open call of a name, or nil.
-func (u *unnamedCalls) of(name string) *Operation { return u.first(unnamedKey{name, "", true}) }
+// anywhere returns the first open call of a name in any branch, or nil.
+func (u *unnamedCalls) anywhere(name string) *Operation { return u.first(unnamedKey{name, "", true}) }
 
 func (u *unnamedCalls) first(key unnamedKey) *Operation {
 	queue := u.queues[key]

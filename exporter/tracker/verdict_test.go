@@ -10,23 +10,23 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// ending ends a scene's only stream.
+// ending ends the only stream of a scene.
 type ending func(*scene, *event.Stream)
 
 func ended(by event.End) ending { return func(s *scene, stream *event.Stream) { s.end(stream, by) } }
 
-// idle lets the idle hour pass.
+// idle lets the idle timeout of an hour pass.
 func idle(s *scene, stream *event.Stream) {
 	s.Expire(second(s.last[stream]).Add(time.Hour))
 	s.end(stream, event.EndOfStream)
 }
 
 func stopped(s *scene, stream *event.Stream) {
-	s.End(second(s.last[stream] + 1))
+	s.EndAll(second(s.last[stream] + 1))
 	s.end(stream, event.EndOfStream)
 }
 
-// crowded opens as many other runs as may be.
+// crowded opens as many other runs as allowed.
 func crowded(s *scene, stream *event.Stream) {
 	for range 100 {
 		s.Open(proxied())
@@ -39,34 +39,35 @@ var endings = []struct {
 	end    ending
 	reason tracker.StatusReason
 }{
-	{"end of stream", ended(event.EndOfStream), tracker.StreamEnded},
-	{"client left", ended(event.EndClientLeft), tracker.ClientLeft},
-	{"shutdown", ended(event.EndShutdown), tracker.Shutdown},
-	{"unobserved", ended(event.EndUnobserved), tracker.Evicted},
-	{"idle", idle, tracker.Idle},
-	{"evicted", crowded, tracker.Evicted},
-	{"stopped", stopped, tracker.Shutdown},
-	{"broken off", ended(event.EndBroken), tracker.BrokenOff},
+	{"end of stream", ended(event.EndOfStream), tracker.ReasonStreamEnded},
+	{"client left", ended(event.EndClientLeft), tracker.ReasonClientLeft},
+	{"shutdown", ended(event.EndShutdown), tracker.ReasonShutdown},
+	{"unobserved", ended(event.EndUnobserved), tracker.ReasonEvicted},
+	{"idle", idle, tracker.ReasonIdle},
+	{"evicted", crowded, tracker.ReasonEvicted},
+	{"stopped", stopped, tracker.ReasonShutdown},
+	{"broken off", ended(event.EndBroken), tracker.ReasonBrokenOff},
 }
 
-// TestVerdicts judges runs by their last frames, by what is left open, and by how they end.
+// TestVerdicts checks the status of runs, by their last frames, by what is left open and by how
+// they end.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		frames func() []*event.Batch
-		want   map[tracker.StatusReason]string // by what ended the run; "" is anything else, and nothing is the ending's own
+		want   map[tracker.StatusReason]string // by the reason of the ending; "" stands for all other reasons, and without an entry the ending's own reason counts
 	}{
 		{"finished", func() []*event.Batch { return []*event.Batch{says("a", text), says("a", final)} },
-			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"not finished", func() []*event.Batch { return []*event.Batch{says("a", text)} }, nil},
 		{"finished with a call open", func() []*event.Batch { return []*event.Batch{says("a", calls("c1", "tool")), says("a", final)} }, nil},
 		{"finished with a result that nobody took up", func() []*event.Batch {
 			return []*event.Batch{says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final)}
 		}, nil},
 		{"an error and a final frame after it", func() []*event.Batch { return []*event.Batch{says("", fails), says("a", final)} },
-			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"waiting", func() []*event.Batch { return []*event.Batch{says("a", asks("q", event.InputData), final)} },
-			map[tracker.StatusReason]string{tracker.Idle: "timed_out, idle", "": "interrupted, awaiting_input"}},
+			map[tracker.StatusReason]string{tracker.ReasonIdle: "timed_out, idle", "": "interrupted, awaiting_input"}},
 		{"error frame", func() []*event.Batch { return []*event.Batch{says("a", final), says("", fails)} },
 			map[tracker.StatusReason]string{"": "failed, error_frame"}},
 		{"an error code in one of two branches", func() []*event.Batch {
@@ -74,9 +75,9 @@ func TestVerdicts(t *testing.T) {
 		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
 		{"an error code in a branch, and a final frame after its container", func() []*event.Batch {
 			return []*event.Batch{says("a", branch("p.a"), errorCode), says("b", branch("p.b"), final), says("c", branch(""), final)}
-		}, map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+		}, map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"the agent gave up and went on", func() []*event.Batch { return []*event.Batch{says("", gaveUp), says("a", final)} },
-			map[tracker.StatusReason]string{tracker.StreamEnded: "completed"}},
+			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"error code in a final frame", func() []*event.Batch {
 			return []*event.Batch{says("a", asks("q", event.InputData)), says("a", errorCode, final)}
 		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
@@ -87,9 +88,9 @@ func TestVerdicts(t *testing.T) {
 			t.Run(c.name+", "+e.name, func(t *testing.T) {
 				s, stream := watch(), proxied()
 				e.end(s.feed(stream, c.frames()...), stream)
-				want := map[tracker.StatusReason]string{tracker.ClientLeft: "canceled, client_left", tracker.Idle: "timed_out, idle"}[e.reason]
+				want := map[tracker.StatusReason]string{tracker.ReasonClientLeft: "canceled, client_left", tracker.ReasonIdle: "timed_out, idle"}[e.reason]
 				for _, key := range []tracker.StatusReason{"", e.reason} {
-					if special, ok := c.want[key]; ok && e.reason != tracker.ClientLeft {
+					if special, ok := c.want[key]; ok && e.reason != tracker.ReasonClientLeft {
 						want = special
 					}
 				}
@@ -108,8 +109,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestEndings ends everything in a run: an agent that is done, one in the middle of its work, one that control was handed to,
-// and one that waits.
+// TestEndings ends a run with an agent that is done, one in the middle of its work, one that control was transferred to, and one
+// that waits.
 func TestEndings(t *testing.T) {
 	const doneAndAt = `
   invoke_agent done ok 0-1
@@ -182,7 +183,7 @@ invoke_agent app interrupted 0-6` + doneAndAt + `
 	}
 }
 
-// TestWhatWeLetGoOf lasts to its last frame, since nobody saw its end.
+// TestWhatWeLetGoOf checks that a run that we drop ends with its last frame.
 func TestWhatWeLetGoOf(t *testing.T) {
 	for _, e := range endings {
 		s, stream := watch(), proxied()
@@ -190,7 +191,7 @@ func TestWhatWeLetGoOf(t *testing.T) {
 		s.last[stream] += 5
 		e.end(s, stream)
 		want := second(9)
-		if e.reason == tracker.Idle || e.reason == tracker.Evicted {
+		if e.reason == tracker.ReasonIdle || e.reason == tracker.ReasonEvicted {
 			want = second(3)
 		}
 		if got := s.runs[0].Root.Ended.At; !got.Equal(want) {
@@ -199,7 +200,7 @@ func TestWhatWeLetGoOf(t *testing.T) {
 	}
 }
 
-// TestAnswersStay although their run times out later.
+// TestAnswersStay checks that an answered request stays answered if its run times out later.
 func TestAnswersStay(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.feed(stream, says("app", asks("q1", event.InputData), asks("q2", event.InputData)), says("app", answers("q1")))
@@ -209,7 +210,7 @@ func TestAnswersStay(t *testing.T) {
 	}
 }
 
-// TestOperationsOfFailedRuns tells the agents that failed from those that did not.
+// TestOperationsOfFailedRuns checks which agents of a failed run failed.
 func TestOperationsOfFailedRuns(t *testing.T) {
 	tell(t, []story{
 		{"an error frame befell the agent in control", proxied(), []*event.Batch{
@@ -273,7 +274,7 @@ invoke_agent  error agent_error 1-1`},
 	})
 }
 
-// TestBrokenAfterTheEnd has a connection break behind a run that was over by the protocol's word.
+// TestBrokenAfterTheEnd checks a connection that breaks after the stated end of a run.
 func TestBrokenAfterTheEnd(t *testing.T) {
 	s, stream := watch(), proxied()
 	s.feed(stream, says("a", text), says("a", runOver)).end(stream, event.EndBroken)

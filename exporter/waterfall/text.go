@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarks is how many marks one character bears. Scripts need four at most; a tower of them covers the lines around it.
+// maxMarks is the maximum number of combining marks on one character. Scripts need at most four;
+// more would cover the lines around it.
 const maxMarks = 4
 
-// Text makes one line of what an agent sent, cut after so many bytes: nothing in it steers a terminal, turns the text around it, or is
-// there without being seen. What would be is U+FFFD.
-func Text(s string, longest int) string {
+// Sanitize returns a text from an agent as one line, cut after the given number of bytes.
+// Characters that control a terminal, change the text direction or are invisible become U+FFFD.
+func Sanitize(s string, longest int) string {
 	if len(s) > longest {
 		end := longest
 		for end > max(longest-utf8.UTFMax, 0) && !utf8.RuneStart(s[end]) {
@@ -38,13 +39,13 @@ func Text(s string, longest int) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// joins says whether a character is seen only with the one before it.
+// joins reports whether a character is visible only together with the one before it.
 func joins(r rune) bool {
 	const nonJoiner, joiner = 0x200C, 0x200D
 	return r == nonJoiner || r == joiner || unicode.In(r, unicode.Mn, unicode.Me)
 }
 
-// hidden says whether a character is not seen, or does more than to be seen.
+// hidden reports whether a character is invisible or has effects beyond being visible.
 func hidden(r rune) bool {
 	const emptyBraille = 0x2800
 	return !unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point) || r == emptyBraille

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/waterfall"
 )
 
-// TestText has names that are harmless as they are, and names that would do more than to be read.
+// TestText checks harmless names, and names with characters that do more than show text.
 func TestText(t *testing.T) {
 	const longest = 40
 	for sent, want := range map[string]string{
@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
 		strings.Repeat("a", 40):                  strings.Repeat("a", 40), strings.Repeat("a", 41): strings.Repeat("a", 40) + "…",
 		strings.Repeat("a", 39) + "ü": strings.Repeat("a", 39) + "…", strings.Repeat("\xff", 100): "�…", strings.Repeat("\x80", 100): "�…",
 	} {
-		if got := waterfall.Text(sent, longest); got != want {
+		if got := waterfall.Sanitize(sent, longest); got != want {
 			t.Errorf("%q becomes %q, want %q", sent, got, want)
 		}
 	}

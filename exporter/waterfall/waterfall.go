@@ -1,4 +1,5 @@
-// Package waterfall lays a run out as rows on a time axis: who delegated to whom, and where the time went.
+// Package waterfall lays out a run as rows on a time axis, one for each operation. The page and the
+// replay command draw them.
 package waterfall
 
 import (
@@ -8,42 +9,44 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Chart is a run as rows, each operation below the one that it is part of.
+// Chart is a run as rows, with each operation below its parent.
 type Chart struct {
-	Rows  []Row
-	Took  time.Duration // from one end of the axis to the other
-	Timed bool          // the axis is of time; else it is of frames, in the order of the stream
+	Rows     []Row
+	Duration time.Duration // length of the axis
+	Timed    bool          // the axis is time; otherwise it is frame numbers
 
 	from, to time.Time
 }
 
-// At is where a moment lies on the time axis, 0 to 1, where both are known.
-func (c Chart) At(moment time.Time) (share float64, known bool) {
+// Position returns where a time lies on the axis, from 0 to 1. known is false if the axis is not
+// time or the time is zero.
+func (c Chart) Position(moment time.Time) (share float64, known bool) {
 	if !c.Timed || moment.IsZero() {
 		return 0, false
 	}
 	return part(float64(moment.Sub(c.from)), float64(c.to.Sub(c.from))), true
 }
 
-// Known says whether the run's own beginning and end are known, so that it took the length of the axis.
+// Known reports whether the run's start and end are known, so that its duration is the length of
+// the axis.
 func (c Chart) Known() bool { return len(c.Rows) > 0 && c.Rows[0].Timed }
 
 // Row is one operation.
 type Row struct {
 	Op       *tracker.Operation
-	Depth    int     // how many operations it is part of
-	Last     []bool  // for each of the innermost of these: whether it, or what it holds of this, is the last there
-	From, To float64 // of the axis, 0 to 1; where Took is not known, only where the stream shows it, as its span does
-	Took     time.Duration
-	Timed    bool // Took is known, and lies between From and To
-	Reported bool // Took is known by the protocol's word alone
+	Depth    int     // number of ancestors
+	Last     []bool  // for each of the innermost levels, whether no sibling follows there
+	From, To float64 // position on the axis, from 0 to 1; an estimate if Duration is not known
+	Duration time.Duration
+	Timed    bool // Duration is measured, and lies between From and To
+	Reported bool // Duration is only reported by the protocol
 }
 
-// maxLast is of how many levels above it a row knows what follows there: a run may be as deep as it has operations.
+// maxLast limits the length of Row.Last, because a run may be as deep as it has operations.
 const maxLast = 32
 
-// Of lays a run out. What goes on has lasted until now.
-func Of(run *tracker.Run, now time.Time) Chart {
+// New lays out a run. Open operations last until now.
+func New(run *tracker.Run, now time.Time) Chart {
 	if len(run.Operations) == 0 {
 		return Chart{}
 	}
@@ -55,7 +58,7 @@ func Of(run *tracker.Run, now time.Time) Chart {
 	root := run.Operations[0]
 	for _, op := range run.Operations[1:] {
 		above := op.Parent
-		if !kept[above] { // a long run forgets operations that have ended
+		if !kept[above] { // a long run drops ended operations
 			above = root.ID
 		}
 		l.below[above] = append(l.below[above], op)
@@ -65,29 +68,29 @@ func Of(run *tracker.Run, now time.Time) Chart {
 	return l.chart
 }
 
-// layout is a chart in the making.
+// layout is the state of laying out a chart.
 type layout struct {
 	run         *tracker.Run
 	now         time.Time
 	below       map[tracker.SpanID][]*tracker.Operation
-	first, last int // frames, of an axis without times
+	first, last int // frame numbers, for an axis without times
 	chart       Chart
 }
 
-// measure finds the ends of the axis: those of the run, or of what is known of it.
+// measure sets the ends of the axis.
 func (l *layout) measure(root *tracker.Operation) {
-	l.chart.from, l.chart.to, l.chart.Timed = l.run.Place(root)
-	if l.goesOn(root) {
+	l.chart.from, l.chart.to, l.chart.Timed = l.run.Interval(root)
+	if l.isOpen(root) {
 		l.chart.to = l.now
 	}
-	l.chart.Took = max(l.chart.to.Sub(l.chart.from), 0)
+	l.chart.Duration = max(l.chart.to.Sub(l.chart.from), 0)
 	l.first = root.Started.Frame
 	for _, op := range l.run.Operations {
 		l.last = max(l.last, op.Started.Frame, op.Ended.Frame)
 	}
 }
 
-func (l *layout) goesOn(op *tracker.Operation) bool {
+func (l *layout) isOpen(op *tracker.Operation) bool {
 	return l.run.Status == tracker.Running && !op.Started.At.IsZero() && op.Ended.At.IsZero()
 }
 
@@ -100,42 +103,42 @@ func (l *layout) add(op *tracker.Operation, depth int, last []bool) {
 	}
 	l.chart.Rows = append(l.chart.Rows, row)
 	below := l.below[op.ID]
-	delete(l.below, op.ID) // an id that names itself would have no end
+	delete(l.below, op.ID) // an id that is its own parent would recurse forever
 	for i, child := range below {
 		inner := append(append(make([]bool, 0, maxLast+1), last...), i == len(below)-1)
 		l.add(child, depth+1, inner[max(len(inner)-maxLast, 0):])
 	}
 }
 
-// time puts a row where its times are.
+// time places a row by its times.
 func (l *layout) time(row *Row) {
-	from, to, known := l.run.Place(row.Op)
+	from, to, known := l.run.Interval(row.Op)
 	switch {
 	case !known:
 		from, to = l.chart.from, l.chart.from
-	case l.goesOn(row.Op):
+	case l.isOpen(row.Op):
 		to, row.Timed = l.now, true
 	default:
-		row.Timed = row.Op.Timing != tracker.Unknown && !row.Op.Started.At.IsZero() && !row.Op.Ended.At.IsZero()
+		row.Timed = row.Op.Timing != tracker.TimingUnknown && !row.Op.Started.At.IsZero() && !row.Op.Ended.At.IsZero()
 	}
 	if row.Timed {
-		row.Took = max(to.Sub(from), 0)
+		row.Duration = max(to.Sub(from), 0)
 	} else {
 		row.report()
 	}
-	row.From, _ = l.chart.At(from)
-	row.To, _ = l.chart.At(to)
+	row.From, _ = l.chart.Position(from)
+	row.To, _ = l.chart.Position(to)
 	row.To = max(row.From, row.To)
 }
 
-// report takes the protocol's word for how long an operation took.
+// report sets the duration that the protocol reports.
 func (r *Row) report() {
-	if took, by := r.Op.Duration(); by != tracker.Unknown {
-		r.Took, r.Reported = took, true
+	if took, by := r.Op.Duration(); by != tracker.TimingUnknown {
+		r.Duration, r.Reported = took, true
 	}
 }
 
-// order puts a row where its frames are.
+// order places a row by its frame numbers.
 func (l *layout) order(row *Row) {
 	row.report()
 	ended := row.Op.Ended.Frame
@@ -143,13 +146,13 @@ func (l *layout) order(row *Row) {
 		ended = l.last
 	}
 	whole := float64(l.last - l.first)
-	if row.To = 1; whole > 0 { // else the only frame is all there is
+	if row.To = 1; whole > 0 { // otherwise there is only one frame
 		row.From = part(float64(row.Op.Started.Frame-l.first), whole)
 		row.To = max(row.From, part(float64(ended-l.first), whole))
 	}
 }
 
-// part is a share of a whole; where that is nothing, all is its beginning.
+// part returns of/whole between 0 and 1, or 0 if whole is not positive.
 func part(of, whole float64) float64 {
 	if whole <= 0 {
 		return 0
@@ -157,8 +160,8 @@ func part(of, whole float64) float64 {
 	return min(max(of/whole, 0), 1)
 }
 
-// Span writes a duration as a person would: three digits, and a unit.
-func Span(d time.Duration) string {
+// FormatDuration formats a duration for people, with three digits and a unit.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "0 s"
@@ -172,7 +175,7 @@ func Span(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// digits writes three of them.
+// digits formats a number with three digits.
 func digits(n float64) string {
 	switch {
 	case n >= 100:

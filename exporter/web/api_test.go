@@ -20,7 +20,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestRunIsWhole shows that the API has a run as `replay --format=json` prints it, by any of its names.
+// TestRunIsWhole checks that the API returns a run as `replay --format=json` prints it, by any of its ids.
 func TestRunIsWhole(t *testing.T) {
 	s := settings()
 	r := run("e-1")
@@ -47,8 +47,8 @@ func TestRunIsWhole(t *testing.T) {
 	}
 }
 
-// TestNewestRun answers with the run that ended last, where ids are not unique, and never with one that has none. Its key is still
-// that of one run.
+// TestNewestRun checks that an id shared by several runs finds the run that ended last, and never a run without an id. Keys stay
+// unique.
 func TestNewestRun(t *testing.T) {
 	s := settings()
 	nobody, newest, oldest := run(""), run("e-1"), run("e-1")
@@ -67,7 +67,7 @@ func TestNewestRun(t *testing.T) {
 	}
 }
 
-// TestAgentsNamesAreWeak has a run that calls itself what another's key is.
+// TestAgentsNamesAreWeak checks that a run whose id equals another run's key does not hide that run.
 func TestAgentsNamesAreWeak(t *testing.T) {
 	s := settings()
 	s.Runs = runsOf(run("honest"))
@@ -80,20 +80,27 @@ func TestAgentsNamesAreWeak(t *testing.T) {
 	}
 }
 
-// TestNoHalfAnswer has a report that JSON cannot hold: that is an error, and not an answer that ends in the middle.
+// TestNoHalfAnswer checks that a report that cannot be encoded as JSON is an error and not a truncated response.
 func TestNoHalfAnswer(t *testing.T) {
 	s := settings()
 	r := run("e-1")
-	r.Confidence = []tracker.Statement{{Confidence: event.Confidence{Value: math.NaN(), Known: true}}}
+	r.Confidence = []tracker.Confidence{{Confidence: event.Confidence{Value: math.NaN(), Known: true}}}
 	s.Runs = runsOf(r)
 	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/e-1"} {
-		if answer, body := ask(t, s, "GET", path); answer.StatusCode != 500 || !strings.Contains(body, "cannot be written as JSON") {
+		if answer, body := ask(t, s, "GET", path); answer.StatusCode != 500 || !strings.Contains(body, "cannot encode the response as JSON") {
 			t.Errorf("%s: %d %s", path, answer.StatusCode, body)
 		}
 	}
+	s.Runs.RunEnded(run("e-2")) // the first of the list
+	defer func() {
+		if got := recover(); got != http.ErrAbortHandler {
+			t.Errorf("a list whose second run cannot be encoded ends with %v, want an aborted response", got)
+		}
+	}()
+	ask(t, s, "GET", "/api/v1/runs")
 }
 
-// TestPages follows the links from the first page to the last, and sees each run once.
+// TestPages follows the links from the first page to the last, and checks that each run appears once.
 func TestPages(t *testing.T) {
 	s := settings()
 	var want []string
@@ -127,7 +134,7 @@ func TestPages(t *testing.T) {
 			path = ""
 			if link, _, more := strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">"); more {
 				next, err := url.Parse(link)
-				if err != nil || next.IsAbs() || strings.HasPrefix(link, "/") { // which a proxy that strips a prefix would lead astray
+				if err != nil || next.IsAbs() || strings.HasPrefix(link, "/") { // a proxy that strips a prefix would break such a link
 					t.Fatalf("a link to %s, %v", link, err)
 				}
 				path = at.ResolveReference(next).String()
@@ -141,18 +148,18 @@ func TestPages(t *testing.T) {
 
 func TestQueriesThatAreRefused(t *testing.T) {
 	for query, want := range map[string]string{
-		"status=done":                      `\"done\" is no status: use one of [running completed failed`,
-		"limit=0":                          `limit=\"0\": use a number from 1 to 1000`,
-		"limit=many":                       `limit=\"many\": use a number from 1 to 1000`,
-		"cursor=yesterday":                 `\"yesterday\" is no cursor: take one from the page before`,
-		"cursor=ended-0":                   `is no cursor`,
-		"cursor=ended--1":                  `is no cursor`,
-		"cursor=<script>-1":                `is no cursor`,
-		"cursor=open-99999999999999999999": `is no cursor`,
-		"state=failed":                     `unknown query parameter \"state\"; known are agent, cursor, limit, source, status`,
+		"status=done":                      `\"done\" is not a status; use one of [running completed failed`,
+		"limit=0":                          `limit=\"0\" is not valid; use a number from 1 to 1000`,
+		"limit=many":                       `limit=\"many\" is not valid; use a number from 1 to 1000`,
+		"cursor=yesterday":                 `\"yesterday\" is not a cursor: take one from the previous page`,
+		"cursor=ended-0":                   `is not a cursor`,
+		"cursor=ended--1":                  `is not a cursor`,
+		"cursor=<script>-1":                `is not a cursor`,
+		"cursor=open-99999999999999999999": `is not a cursor`,
+		"state=failed":                     `unknown query parameter \"state\"; use one of agent, cursor, limit, source, status`,
 		"Status=failed":                    `unknown query parameter`,
-		"status=failed&status=completed":   `give one status`,
-		"status=failed;limit=1":            `the query cannot be read`,
+		"status=failed&status=completed":   `give only one status`,
+		"status=failed;limit=1":            `the query string is malformed`,
 	} {
 		answer, body := ask(t, settings(), "GET", "/api/v1/runs?"+strings.NewReplacer("<", "%3C", ">", "%3E").Replace(query))
 		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(body, want) {
@@ -164,12 +171,12 @@ func TestQueriesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestOTLP hands the run to whom can write it.
+// TestOTLP checks that Settings.OTLP writes the run.
 func TestOTLP(t *testing.T) {
 	s := settings()
 	s.Runs = runsOf(run("e-1"))
-	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 400 || !strings.Contains(body, "is no format") {
-		t.Errorf("nobody can: %d %s", answer.StatusCode, body)
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 400 || !strings.Contains(body, "is not a format") {
+		t.Errorf("without an OTLP writer: %d %s", answer.StatusCode, body)
 	}
 	s.OTLP = func(_ context.Context, w io.Writer, r *tracker.Run) error {
 		_, err := io.WriteString(w, "spans of "+r.ID)
@@ -178,7 +185,7 @@ func TestOTLP(t *testing.T) {
 	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?format=otlp"); answer.StatusCode != 200 || body != "spans of e-1" || answer.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%d %s", answer.StatusCode, body)
 	}
-	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?fromat=otlp"); answer.StatusCode != 400 || !strings.Contains(body, `unknown query parameter \"fromat\"; known are format`) {
+	if answer, body := ask(t, s, "GET", "/api/v1/runs/e-1?fromat=otlp"); answer.StatusCode != 400 || !strings.Contains(body, `unknown query parameter \"fromat\"; use one of format`) {
 		t.Errorf("a misspelled parameter: %d %s", answer.StatusCode, body)
 	}
 	if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, "?format=otlp") {

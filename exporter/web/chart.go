@@ -13,45 +13,46 @@ type chart struct {
 	Rows  []row
 	Ticks []tick
 	Timed bool
-	More  int // operations that are not drawn
+	More  int // operations that are not shown
 	Took  string
 
-	Unknown bool // is when some of them were
+	Unknown bool // the time of some operations is unknown
 
 	arrows int
 }
 
-// row is an operation, or a wait for an answer.
+// row is an operation or a wait for input.
 type row struct {
 	Kind       string // agent, tool, model or wait
 	Name       string
-	Note       string // what else there is to say, in a word or two
-	Class      string // of its bar
+	Note       string // a short remark
+	Class      string // CSS classes of its bar
 	Stems      []string
 	Level      int
 	From, Wide string
-	Point      bool // it took no time
+	Point      bool // too short for a bar
 	Start      string
 	Took       string
 	Error      string
-	Confidence *tracker.Statement
+	Confidence *tracker.Confidence
 	Arrows     []arrow
 }
 
-// arrow is the part of a transfer's arrow that runs through a row, in pixels from its top.
+// arrow is the part of a transfer's arrow in one row. At, Top and Bottom are its position in the
+// row.
 type arrow struct {
 	At, Top, Bottom string
-	Down, Up, Dot   bool // it ends here from above, or from below; it begins here
+	Down, Up, Dot   bool // it ends here from above or from below; it starts here
 }
 
 // tick is a mark of the time axis.
 type tick struct{ At, Anchor, Text, Class string }
 
 const (
-	maxRows   = 500
-	thinnest  = 0.001 // of the time axis: what is shorter is a point, since a browser would draw nothing
-	maxStems  = 12
-	maxArrows = 2_000 // parts of arrows, each in a row
+	maxRows     = 500
+	minBarWidth = 0.001 // the smallest width of a bar, as a part of the time axis; anything narrower is drawn as a point
+	maxStems    = 12
+	maxArrows   = 2_000 // parts of arrows, one per row
 )
 
 var kinds = map[tracker.OperationKind]string{
@@ -59,10 +60,10 @@ var kinds = map[tracker.OperationKind]string{
 	tracker.ExecuteTool: "tool", tracker.Chat: "model",
 }
 
-// draw lays a run out as far as the page shows it. What goes on has lasted until now.
-func draw(run *tracker.Run, now time.Time) chart {
-	laid := waterfall.Of(run, now)
-	c := chart{Timed: laid.Timed, Took: waterfall.Span(laid.Took), Ticks: ticks(laid)}
+// newChart lays out a run, up to the limits of the page. Open operations last until now.
+func newChart(run *tracker.Run, now time.Time) chart {
+	laid := waterfall.New(run, now)
+	c := chart{Timed: laid.Timed, Took: waterfall.FormatDuration(laid.Duration), Ticks: ticks(laid)}
 	if len(laid.Rows) > maxRows {
 		c.More = len(laid.Rows) - maxRows
 		laid.Rows = laid.Rows[:maxRows]
@@ -74,14 +75,14 @@ func draw(run *tracker.Run, now time.Time) chart {
 		c.Unknown = c.Unknown || !r.Timed
 	}
 	for i, r := range laid.Rows {
-		for _, from := range r.Op.Details.OrNone().Links {
+		for _, from := range r.Op.Details.OrZero().Links {
 			if source, drawn := at[from]; drawn {
-				c.connect(source, i, share(r.From))
+				c.connect(source, i, percentOf(r.From))
 			}
 		}
 	}
 	for _, in := range first(run.Inputs) {
-		if r, timed := waiting(in, run, laid, now); timed {
+		if r, timed := waitRow(in, run, laid, now); timed {
 			c.Rows = append(c.Rows, r)
 		}
 	}
@@ -92,34 +93,34 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 	op := r.Op
 	out := row{
 		Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
-		From: share(r.From), Wide: share(r.To - r.From), Point: r.To-r.From < thinnest, Error: op.ErrorType(),
+		From: percentOf(r.From), Wide: percentOf(r.To - r.From), Point: r.To-r.From < minBarWidth, Error: op.ErrorType(),
 	}
 	if op.AgentTool {
 		out.Kind = "agent"
 	}
 	out.Class = out.Kind
 	switch {
-	case op.Status == tracker.Error:
+	case op.Status == tracker.OperationError:
 		out.Class += " failed"
 	case op.Status == tracker.OperationInterrupted:
 		out.Class, out.Note = out.Class+" paused", "waits"
-	case op.Status == tracker.Unfinished && op.Ended.At.IsZero() && r.Timed:
+	case op.Status == tracker.OperationUnfinished && op.Ended.At.IsZero() && r.Timed:
 		out.Class, out.Note = out.Class+" open", "running"
-	case op.Status == tracker.Unfinished:
+	case op.Status == tracker.OperationUnfinished:
 		out.Class, out.Note = out.Class+" unfinished", "unfinished"
 	}
 	if op.AgentTool {
 		out.Kind = "agent as a tool"
 	}
 	if r.Timed {
-		out.Start, out.Took = waterfall.Span(time.Duration(r.From*float64(laid.Took))), waterfall.Span(r.Took)
+		out.Start, out.Took = waterfall.FormatDuration(time.Duration(r.From*float64(laid.Duration))), waterfall.FormatDuration(r.Duration)
 	} else {
 		out.Class += " unknown"
 	}
 	if r.Reported {
-		out.Took = waterfall.Span(r.Took)
+		out.Took = waterfall.FormatDuration(r.Duration)
 	}
-	stated := op.Details.OrNone().Confidence
+	stated := op.Details.OrZero().Confidence
 	for i := range stated {
 		if c := &stated[i]; c.Known && (out.Confidence == nil || c.Overall) {
 			out.Confidence = c
@@ -128,7 +129,7 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 	return out
 }
 
-// stems draw where a row hangs: for each level above it, whether something follows there.
+// stems returns the tree lines of a row: for each level above it, whether more rows follow.
 func stems(last []bool) []string {
 	if len(last) > maxStems {
 		last = last[len(last)-maxStems:]
@@ -149,7 +150,7 @@ func stems(last []bool) []string {
 	return out
 }
 
-// Of a row's height, in pixels: the style sheet has them too.
+// Heights within a row in pixels, as in the style sheet.
 const (
 	rowTop    = "0"
 	rowMiddle = "14"
@@ -158,7 +159,7 @@ const (
 	barBottom = "23"
 )
 
-// connect draws an arrow from one row to another, a part of it in each row between them.
+// connect draws an arrow from one row to another, one part in each row.
 func (c *chart) connect(source, target int, at string) {
 	down := target > source
 	if c.arrows += max(source, target) - min(source, target) + 1; c.arrows > maxArrows || source == target {
@@ -180,33 +181,33 @@ func (c *chart) connect(source, target int, at string) {
 	}
 }
 
-// awaited says what a run waits for.
-var awaited = map[event.InputKind]string{
+// waitTexts describes what a run waits for.
+var waitTexts = map[event.InputKind]string{
 	event.InputConfirmation: "waits for a confirmation", event.InputClarification: "waits for a clarification",
 	event.InputSelection: "waits for a selection", event.InputData: "waits for data",
-	event.InputCredential: "waits for a credential", event.InputTool: "waits for a tool's answer",
+	event.InputCredential: "waits for a credential", event.InputTool: "waits for a tool's result",
 }
 
-// waiting is a request for input as a row of its own, as long as it was open.
-func waiting(in *tracker.Input, run *tracker.Run, laid waterfall.Chart, now time.Time) (row, bool) {
-	from, known := laid.At(in.Requested.At)
+// waitRow returns a row for a request for input, from the request to the answer.
+func waitRow(in *tracker.InputRequest, run *tracker.Run, laid waterfall.Chart, now time.Time) (row, bool) {
+	from, known := laid.Position(in.Requested.At)
 	if !known {
 		return row{}, false
 	}
-	out := row{Kind: "wait", Name: awaited[in.Kind], Class: "wait", Note: string(in.Status), Level: 2, From: share(from)}
+	out := row{Kind: "wait", Name: waitTexts[in.Kind], Class: "wait", Note: string(in.Status), Level: 2, From: percentOf(from)}
 	to, end := 1.0, run.Root.Ended.At
 	if run.Status == tracker.Running {
 		end = now
 	}
-	if answered, known := laid.At(in.Answered.At); known {
+	if answered, known := laid.Position(in.Answered.At); known {
 		to, end = answered, in.Answered.At
 	}
-	out.Wide, out.Point = share(to-from), to-from < thinnest
-	out.Start, out.Took = waterfall.Span(time.Duration(from*float64(laid.Took))), waterfall.Span(end.Sub(in.Requested.At))
+	out.Wide, out.Point = percentOf(to-from), to-from < minBarWidth
+	out.Start, out.Took = waterfall.FormatDuration(time.Duration(from*float64(laid.Duration))), waterfall.FormatDuration(end.Sub(in.Requested.At))
 	return out, true
 }
 
-// ticks mark quarters of the time axis; a narrow screen has room for half of them.
+// ticks returns marks at the quarters of the time axis. Narrow screens show half of them.
 func ticks(laid waterfall.Chart) []tick {
 	if !laid.Timed {
 		return nil
@@ -214,7 +215,7 @@ func ticks(laid waterfall.Chart) []tick {
 	out := []tick{{"0%", "start", "0", ""}}
 	for i, class := range []string{"fine", "", "fine"} {
 		part := float64(i+1) / 4
-		out = append(out, tick{share(part), "middle", waterfall.Span(time.Duration(part * float64(laid.Took))), class})
+		out = append(out, tick{percentOf(part), "middle", waterfall.FormatDuration(time.Duration(part * float64(laid.Duration))), class})
 	}
-	return append(out, tick{"100%", "end", waterfall.Span(laid.Took), ""})
+	return append(out, tick{"100%", "end", waterfall.FormatDuration(laid.Duration), ""})
 }

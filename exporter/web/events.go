@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// events tells pages that there is something new to be fetched, and nothing of what it is: so a page shows live what it shows
-// anyway, and a reader that was away has missed nothing once it has fetched again.
+// events notifies pages of changes. An event has no details: a page fetches itself again, so a page
+// that was disconnected is complete after its next fetch.
 type events struct {
 	version  func() uint64
 	watchers atomic.Int64
 }
 
 const (
-	maxWatchers = 100                    // pages that follow at once
-	eventPause  = 700 * time.Millisecond // between two changes that a page is told of
-	eventBeat   = 15 * time.Second       // without a change, a comment is sent
-	eventWrite  = 5 * time.Second        // a page that takes nothing for so long is let go
+	maxWatchers       = 100                    // pages that follow the runs at once
+	minEventInterval  = 700 * time.Millisecond // between two events
+	heartbeatInterval = 15 * time.Second       // without an event, after which a comment is sent
+	eventWriteTimeout = 5 * time.Second        // after which a page that reads nothing is disconnected
 )
 
 func newEvents(version func() uint64) *events { return &events{version: version} }
@@ -27,17 +27,17 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer e.watchers.Add(-1)
 	if e.watchers.Add(1) > maxWatchers {
 		w.Header().Set("Retry-After", "10")
-		say(w, http.StatusServiceUnavailable, "too many pages follow the runs at once")
+		writeText(w, http.StatusServiceUnavailable, "too many pages follow the runs; try again later")
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	w.Header().Set("X-Accel-Buffering", "no")
-	if r.Method == http.MethodHead { // the answer to it ends with its header
+	if r.Method == http.MethodHead { // no body
 		return
 	}
-	stop, _ := r.Context().Value(stopping{}).(<-chan struct{})
-	tick := time.NewTicker(eventPause)
+	stop, _ := r.Context().Value(shutdownKey{}).(<-chan struct{})
+	tick := time.NewTicker(minEventInterval)
 	defer tick.Stop()
 	sent := e.version()
 	text := fmt.Sprintf("retry: 2000\nid: %d\nevent: runs\ndata: {\"version\":%d}\n\n", sent, sent)
@@ -59,16 +59,16 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if now := e.version(); now != sent {
 			sent = now
 			text = fmt.Sprintf("id: %d\nevent: runs\ndata: {\"version\":%d}\n\n", sent, sent)
-		} else if time.Since(last) >= eventBeat {
+		} else if time.Since(last) >= heartbeatInterval {
 			text = ":\n\n"
 		}
 	}
 }
 
-// push writes to a reader, and says whether it takes what it is given.
+// push writes and flushes text, and reports whether that succeeded.
 func push(w http.ResponseWriter, text string) bool {
 	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Now().Add(eventWrite)) // which a test's recorder has not
+	_ = out.SetWriteDeadline(time.Now().Add(eventWriteTimeout)) // not supported by a test's recorder
 	if _, err := w.Write([]byte(text)); err != nil {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// taker takes what is written while it is written.
+// taker is a response writer that can be read while it is written.
 type taker struct {
 	*httptest.ResponseRecorder
 	mu sync.Mutex
@@ -30,7 +30,7 @@ func (t *taker) take() string {
 	return t.Body.String()
 }
 
-// TestEvents tells of changes, together where they come close together, and now and then that it is there.
+// TestEvents checks that changes are sent as events, that changes in quick succession share one, and that heartbeats are sent.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var version atomic.Uint64
@@ -53,9 +53,9 @@ func TestEvents(t *testing.T) {
 		said("retry: 2000\nid: 3\nevent: runs\ndata: {\"version\":3}\n\n")
 		version.Store(4)
 		version.Store(5)
-		time.Sleep(eventPause)
+		time.Sleep(minEventInterval)
 		said("id: 5\nevent: runs\ndata: {\"version\":5}\n\n")
-		time.Sleep(eventBeat - time.Second)
+		time.Sleep(heartbeatInterval - time.Second)
 		said("")
 		time.Sleep(2 * time.Second)
 		said(":\n\n")
@@ -67,7 +67,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestEventsAreBounded lets so many pages follow at once, and the next one when one has gone.
+// TestEventsAreBounded checks the limit of watching pages, and that a page that leaves makes room for another.
 func TestEventsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEvents(func() uint64 { return 1 })
@@ -96,7 +96,7 @@ func TestEventsAreBounded(t *testing.T) {
 	})
 }
 
-// TestHeadOfEvents answers HEAD and is done: its connection is free for what comes next.
+// TestHeadOfEvents checks that a HEAD request ends at once and its connection can be reused.
 func TestHeadOfEvents(t *testing.T) {
 	s := serve(t, Handler(settings()), "", time.Hour)
 	for range maxWatchers + 1 {
@@ -117,7 +117,7 @@ func TestHeadOfEvents(t *testing.T) {
 	}
 }
 
-// TestEventsEndWithTheServer does not keep a server that stops for as long as a page listens.
+// TestEventsEndWithTheServer checks that a watching page does not delay the shutdown.
 func TestEventsEndWithTheServer(t *testing.T) {
 	s := serve(t, Handler(settings()), "", time.Hour)
 	answer, err := http.Get("http://" + s.address + "/runs/events")

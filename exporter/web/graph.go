@@ -8,25 +8,25 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// graph is who delegated to whom in a run: agents and the tools that they called, from left to right.
+// graph shows the delegations of a run, from left to right: agents, and the tools they called.
 type graph struct {
 	Nodes         []node
 	Edges         []edge
-	More          int // agents and tools that are not drawn
+	More          int // agents and tools that are not shown
 	Width, Height int
 }
 
-// node is an agent or a tool, once however often it was called.
+// node is an agent or tool. It appears once, however often it was called.
 type node struct {
 	Name, Kind string // workflow, agent, step or tool
-	Delegated  bool   // to it, by an agent: what is not was run by a container
+	Delegated  bool   // an agent delegated to it; otherwise a container ran it
 	Calls      int
 	Failed     int
 	X, Y       int
 	depth      int
 }
 
-// edge is a delegation: calls of a tool or work of an agent, or a transfer of control.
+// edge is a delegation: tool calls, an agent's work, or a transfer of control.
 type edge struct {
 	From, To   *node
 	Calls      int
@@ -44,22 +44,22 @@ const (
 	margin                = 8
 )
 
-// planner gathers the nodes and edges of a run.
-type planner struct {
+// graphBuilder builds the graph of a run.
+type graphBuilder struct {
 	graph
-	nodes map[[2]string]int
-	edges map[[3]int]int
-	of    map[tracker.SpanID]int  // the node that an operation belongs to
-	asks  map[tracker.SpanID]bool // operations that ask a model or call a tool: the others run what is below them
+	nodes  map[[2]string]int
+	edges  map[[3]int]int
+	nodeOf map[tracker.SpanID]int  // the node that an operation belongs to
+	active map[tracker.SpanID]bool // operations that call a model or a tool; all others are containers
 }
 
-// delegations draws a run's agents and tools. An agent that is used as a tool is an agent here.
-func delegations(run *tracker.Run) graph {
-	p := planner{nodes: map[[2]string]int{}, edges: map[[3]int]int{}, of: map[tracker.SpanID]int{}, asks: map[tracker.SpanID]bool{}}
+// newGraph returns the graph of a run. An agent used as a tool counts as an agent.
+func newGraph(run *tracker.Run) graph {
+	p := graphBuilder{nodes: map[[2]string]int{}, edges: map[[3]int]int{}, nodeOf: map[tracker.SpanID]int{}, active: map[tracker.SpanID]bool{}}
 	below := map[tracker.SpanID][]*tracker.Operation{}
 	for _, op := range run.Operations {
 		if !op.Kind.Invokes() {
-			p.asks[op.Parent] = true
+			p.active[op.Parent] = true
 		}
 		if op != run.Root && op.Kind != tracker.Chat {
 			below[op.Parent] = append(below[op.Parent], op)
@@ -68,14 +68,14 @@ func delegations(run *tracker.Run) graph {
 	root := p.node(kinds[run.Root.Kind], cmp.Or(run.Root.Name, run.Agent, "the run"), 0)
 	p.Nodes[root].Calls++
 	queue := []*tracker.Operation{run.Root}
-	p.of[run.Root.ID] = root
+	p.nodeOf[run.Root.ID] = root
 	for len(queue) > 0 {
 		op := queue[0]
 		children := below[op.ID]
 		queue = append(queue[1:], children...)
-		delete(below, op.ID) // an id that names itself would have no end
+		delete(below, op.ID) // prevents an endless loop if an operation is its own ancestor
 		for _, child := range children {
-			p.add(child, p.of[op.ID])
+			p.add(child, p.nodeOf[op.ID])
 		}
 	}
 	for _, t := range run.Transfers {
@@ -86,18 +86,19 @@ func delegations(run *tracker.Run) graph {
 			p.connect(from, into, true)
 		}
 	}
-	p.Edges = slices.DeleteFunc(p.Edges, func(e edge) bool { // a transfer says more than that one works below the other
+	p.Edges = slices.DeleteFunc(p.Edges, func(e edge) bool { // a transfer is more specific than a delegation between the same nodes
 		_, transfer := p.edges[[3]int{e.from, e.into, 1}]
 		return transfer && !e.Transfer
 	})
-	p.place()
+	p.layOut()
 	return p.graph
 }
 
-// add draws an operation below its caller; what is not drawn belongs to the caller, and so does what is below it.
-func (p *planner) add(op *tracker.Operation, caller int) {
-	p.of[op.ID] = caller
-	if op.Details.OrNone().HandoffTarget != "" { // which is drawn as a transfer
+// add adds an operation below its caller. An operation that is not shown belongs to its caller, as
+// do its descendants.
+func (p *graphBuilder) add(op *tracker.Operation, caller int) {
+	p.nodeOf[op.ID] = caller
+	if op.Details.OrZero().HandoffTarget != "" { // shown as a transfer instead
 		return
 	}
 	kind := kinds[op.Kind]
@@ -108,12 +109,12 @@ func (p *planner) add(op *tracker.Operation, caller int) {
 	if at < 0 {
 		return
 	}
-	p.of[op.ID] = at
+	p.nodeOf[op.ID] = at
 	p.Nodes[at].Calls++
-	if op.Status == tracker.Error {
+	if op.Status == tracker.OperationError {
 		p.Nodes[at].Failed++
 	}
-	runs := op.Kind.Invokes() && !p.asks[op.Parent]
+	runs := op.Kind.Invokes() && !p.active[op.Parent]
 	p.Nodes[at].Delegated = p.Nodes[at].Delegated || kind == "agent" && !runs
 	if at != caller {
 		p.connect(caller, at, false)
@@ -121,7 +122,7 @@ func (p *planner) add(op *tracker.Operation, caller int) {
 	}
 }
 
-func (p *planner) node(kind, name string, depth int) int {
+func (p *graphBuilder) node(kind, name string, depth int) int {
 	key := [2]string{kind, name}
 	if at, known := p.nodes[key]; known {
 		return at
@@ -135,7 +136,7 @@ func (p *planner) node(kind, name string, depth int) int {
 	return len(p.Nodes) - 1
 }
 
-func (p *planner) connect(from, into int, transfer bool) {
+func (p *graphBuilder) connect(from, into int, transfer bool) {
 	key := [3]int{from, into, 0}
 	if transfer {
 		key[2] = 1
@@ -149,8 +150,8 @@ func (p *planner) connect(from, into int, transfer bool) {
 	p.Edges[at].Calls++
 }
 
-// place puts nodes into columns by how deep they were called, each column in the middle of the height.
-func (p *planner) place() {
+// layOut places nodes in columns by depth, each column vertically centered.
+func (p *graphBuilder) layOut() {
 	var columns [maxDepth + 1]int
 	for _, n := range p.Nodes {
 		columns[n.depth]++
@@ -178,7 +179,8 @@ func (p *planner) place() {
 	}
 }
 
-// curve leads from the side of one node to a side of another: forward from right to left, and else around the right.
+// curve returns the path of an edge: forward from the right side of a node to the left side of
+// another, and otherwise around the right.
 func curve(from, to *node) string {
 	x, y := from.X+nodeWidth, from.Y+nodeHeight/2
 	toX, toY := to.X-3, to.Y+nodeHeight/2
@@ -191,10 +193,10 @@ func curve(from, to *node) string {
 	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x, y, x+bend, y, toX-bend, toY, toX, toY)
 }
 
-// TextX is where the texts of a node begin. The page cuts them where the node ends.
+// TextX returns where the texts of a node start. The page clips them at the node's end.
 func (n node) TextX() int { return n.X + 14 }
 
-// Text is the name as far as there is room.
+// Text returns the name, shortened to fit.
 func (n node) Text() string { return runes(cmp.Or(visible(n.Name), "?"), 22) }
 
 func runes(s string, most int) string {
@@ -205,7 +207,7 @@ func runes(s string, most int) string {
 	return string(all[:most-1]) + "…"
 }
 
-// Note is what a node says below its name.
+// Note returns the text below a node's name.
 func (n node) Note() string {
 	note := n.Kind
 	if n.Calls > 1 {

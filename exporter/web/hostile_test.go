@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// hostile are names that an agent, or the path of a request to it, may send, and what of them the page shows.
+// hostile lists names that an agent or a request path may contain, and the text that pages show for them.
 var hostile = map[string]struct{ sent, shown string }{
 	"script":             {`<script>alert(1)</script>`, `<script>alert(1)</script>`},
 	"end of a table":     {`</td></tr></table><img src=x onerror=alert(1)>`, `</td></tr></table><img src=x onerror=alert(1)>`},
@@ -24,15 +24,15 @@ var hostile = map[string]struct{ sent, shown string }{
 	"turned around":      {"exe\u202egpj.\u2066x\u2069", "exe\uFFFDgpj.\uFFFDx\uFFFD"},
 	"not UTF-8":          {"a\xff\xfeb\xc3", "a\uFFFDb\uFFFD"},
 	"path":               {"a/b?c#d%2F..", "a/b?c#d%2F.."},
-	"long":               {"<b>" + strings.Repeat("o", 1<<20), "<b>" + strings.Repeat("o", longestShown-3) + "…"},
+	"long":               {"<b>" + strings.Repeat("o", 1<<20), "<b>" + strings.Repeat("o", maxNameBytes-3) + "…"},
 	"long and not UTF-8": {strings.Repeat("\xff", 1<<16), "\uFFFD…"},
-	"cut in a rune":      {strings.Repeat("a", longestShown-1) + "\u00fc", strings.Repeat("a", longestShown-1) + "…"},
+	"cut in a rune":      {strings.Repeat("a", maxNameBytes-1) + "\u00fc", strings.Repeat("a", maxNameBytes-1) + "…"},
 	"invisible":          {"\u200b\u3164\U000e0041", "\uFFFD\uFFFD\uFFFD"},
 	"blank":              {" \u00a0\u3000", "unnamed agent"},
 	"tower":              {"z" + strings.Repeat("\u0335", 50), "z" + strings.Repeat("\u0335", 4)},
 }
 
-// TestHostilePages shows that a name is text on the pages, and short.
+// TestHostilePages checks that pages show names as text, and shortened.
 func TestHostilePages(t *testing.T) {
 	for _, path := range []string{"/", "/runs/"} {
 		plain, _ := elements(t, path, "name")
@@ -56,7 +56,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// elements parses a page about one run as a browser would: its elements without what differs by a name's length, and its text.
+// elements parses the page of a run as a browser would. It returns the elements, without details that depend on the length of
+// names, and the text.
 func elements(t *testing.T, path, name string) (tags []string, text string) {
 	t.Helper()
 	s := settings()
@@ -96,7 +97,7 @@ func elements(t *testing.T, path, name string) (tags []string, text string) {
 	return tags, said.String()
 }
 
-// TestHostileFilter asks for what nobody is called: the page shows it as what was chosen, or not at all.
+// TestHostileFilter filters by names that no run has. The page shows the name as the selected option, or not at all.
 func TestHostileFilter(t *testing.T) {
 	for name, c := range hostile {
 		answer, body := ask(t, settings(), "GET", "/?"+url.Values{"agent": {c.sent}, "source": {c.sent}}.Encode())
@@ -106,7 +107,7 @@ func TestHostileFilter(t *testing.T) {
 	}
 }
 
-// TestHostileJSON shows that the API has a name whole, except for what JSON cannot hold, and finds a run by it.
+// TestHostileJSON checks that the API returns names in full, except for bytes that JSON cannot hold, and finds runs by them.
 func TestHostileJSON(t *testing.T) {
 	for name, c := range hostile {
 		t.Run(name, func(t *testing.T) {
@@ -134,14 +135,14 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// TestHostilePath asks for runs that nobody has: what was asked for is not in the answer.
+// TestHostilePath requests runs that do not exist, and checks that the response does not repeat the path.
 func TestHostilePath(t *testing.T) {
 	for name, c := range hostile {
 		answer, body := ask(t, settings(), "GET", "/api/v1/runs/"+url.PathEscape(c.sent))
 		if page, text := ask(t, settings(), "GET", "/runs/"+url.PathEscape(c.sent)); page.StatusCode != 404 || strings.Contains(text, "alert(1)") {
 			t.Errorf("%s: page %d %.300s", name, page.StatusCode, text)
 		}
-		if answer.StatusCode != 404 || body != `{"error":"no such run among those that are open or ended last"}`+"\n" {
+		if answer.StatusCode != 404 || body != `{"error":"no such run: it is neither open nor stored"}`+"\n" {
 			t.Errorf("%s: %d %.300s", name, answer.StatusCode, body)
 		}
 	}

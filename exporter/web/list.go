@@ -8,33 +8,33 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// listLimit is how many runs the page shows at once, and maxNames how many names a filter offers.
+// listLimit bounds the runs shown on one page, and maxNames the names that a filter offers.
 const (
 	listLimit = 50
 	maxNames  = 100
 )
 
-// list is the landing page: the runs, and how the sources fare.
-type list struct {
+// listView is the landing page: the runs and the state of the sources.
+type listView struct {
 	frame
 	Runs        []line
 	Open, Ended int
-	Filters     []choice
+	Filters     []filterField
 	Filtered    bool
-	First, Next string // pages of the list; "" where there is none
+	First, Next string // other pages of the list; "" if there is none
 	Sources     []recent.Source
-	Down        int // of the sources
+	Down        int // number of sources that are down
 }
 
-// line is a run of the list.
+// line is one run of the list.
 type line struct {
 	recent.Summary
 	Took   string
 	Reason string
 }
 
-// choice is a filter.
-type choice struct {
+// filterField is one filter of the form.
+type filterField struct {
 	Name, Label string
 	Options     []option
 }
@@ -45,16 +45,16 @@ type option struct {
 }
 
 func (s Settings) list(w http.ResponseWriter, r *http.Request) {
-	values, q, err := asked(r.URL, listLimit)
+	values, q, err := parseQuery(r.URL, listLimit)
 	if err != nil {
-		say(w, http.StatusBadRequest, err.Error())
+		writeText(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	found := s.Runs.Page(q, false)
 	sources, agents := s.Runs.Names(maxNames)
-	view := list{
+	view := listView{
 		frame: s.frame("Runs", "", true), Open: found.Open, Ended: found.Ended,
-		Filtered: q.Source != "" || q.Agent != "" || q.Status != "", Next: next(values, found.Next),
+		Filtered: q.Source != "" || q.Agent != "" || q.Status != "", Next: nextPage(values, found.Next),
 	}
 	if s.Sources != nil {
 		view.Sources = s.Sources.All()
@@ -69,10 +69,10 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 	for _, status := range statuses() {
 		ends = append(ends, string(status))
 	}
-	view.Filters = []choice{
-		chosen("source", "Source", slices.Compact(slices.Sorted(slices.Values(sources))), q.Source),
-		chosen("agent", "Agent", agents, q.Agent),
-		chosen("status", "Status", ends, string(q.Status)),
+	view.Filters = []filterField{
+		newFilter("source", "Source", slices.Compact(slices.Sorted(slices.Values(sources))), q.Source),
+		newFilter("agent", "Agent", agents, q.Agent),
+		newFilter("status", "Status", ends, string(q.Status)),
 	}
 	if q.After != (recent.Cursor{}) {
 		values.Del("cursor")
@@ -80,24 +80,24 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 	}
 	now := s.Now()
 	for _, run := range found.Runs {
-		view.Runs = append(view.Runs, line{run, took(run.Started, run.Ended, now, run.Status), why(run)})
+		view.Runs = append(view.Runs, line{run, durationText(run.Started, run.Ended, now, run.Status), reasonText(run)})
 	}
 	s.write(w, http.StatusOK, listPage, view)
 }
 
-// chosen offers the names that a form can send back as they are.
-func chosen(name, label string, names []string, selected string) choice {
-	c := choice{Name: name, Label: label}
+// newFilter returns a filter with the names that a form can send back unchanged.
+func newFilter(name, label string, names []string, selected string) filterField {
+	c := filterField{Name: name, Label: label}
 	if selected != "" && !slices.Contains(names, selected) {
 		names = append(names, selected)
 	}
 	for _, n := range names {
-		if shown(n) == n {
+		if oneLine(n) == n {
 			c.Options = append(c.Options, option{n, n == selected})
 		}
 	}
 	return c
 }
 
-// Running says whether a run is on its way.
+// Running reports whether the run is still open.
 func (l line) Running() bool { return l.Status == tracker.Running }

@@ -14,11 +14,11 @@ import (
 var files embed.FS
 
 var functions = template.FuncMap{
-	"shown": shown, "dash": orDash, "named": named, "about": about, "stated": stated,
-	"percent": percent, "percentage": func(ratio float64) string { return share(min(max(ratio, 0), 1)) },
+	"shown": oneLine, "dash": textOrDash, "named": agentName, "about": subjectText, "stated": confidenceText,
+	"percent": percent, "percentage": func(ratio float64) string { return percentOf(min(max(ratio, 0), 1)) },
 	"counts": counts[int], "many": counts[uint64], "grouped": func(n int) string { return grouped(int64(n)) },
-	"tokens": tokens, "size": size, "clock": clock, "hour": hour, "day": day, "stamp": stamp, "wait": wait,
-	"kinds": func() []string { return []string{"workflow", "agent", "step", "tool", "model", "failed"} }, // of bars that may be hatched
+	"tokens": tokens, "size": sizeText, "clock": formatTime, "hour": formatHour, "day": formatDay, "stamp": formatRFC3339, "wait": waitText,
+	"kinds": func() []string { return []string{"workflow", "agent", "step", "tool", "model", "failed"} }, // kinds of bars that may be hatched
 }
 
 func page(name string) *template.Template {
@@ -27,12 +27,12 @@ func page(name string) *template.Template {
 
 var listPage, runPage, missingPage = page("list.html"), page("run.html"), page("missing.html")
 
-// frame is what all pages have.
+// frame is shared by all pages.
 type frame struct {
 	Title   string
-	Base    string // of links: where the root of the server is, so that it may be below a prefix
+	Base    string // prefix of links: the relative path of the server's root, so that it may be below a prefix
 	Version string
-	Asset   string // changes with the assets
+	Asset   string // a hash of the assets
 	Live    bool   // the page follows the runs
 }
 
@@ -40,12 +40,12 @@ func (s Settings) frame(title, base string, live bool) frame {
 	return frame{Title: title, Base: base, Version: s.Version, Asset: assetTag, Live: live}
 }
 
-// write renders a page whole before it sends any of it.
+// write renders a complete page before sending any of it.
 func (s Settings) write(w http.ResponseWriter, status int, page *template.Template, shown any) {
 	var text bytes.Buffer
 	if err := page.Execute(&text, shown); err != nil {
-		s.Logger.Error("a page cannot be written", "err", err)
-		say(w, http.StatusInternalServerError, "this page cannot be written")
+		s.Logger.Error("cannot render a page", "err", err)
+		writeText(w, http.StatusInternalServerError, "cannot render this page")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -63,7 +63,7 @@ var assetTag = tag()
 func tag() string {
 	sum := sha256.New()
 	for _, name := range []string{"style.css", "script.js", "icon.svg"} {
-		content, _ := files.ReadFile(path.Join("page", name)) // what is embedded is there
+		content, _ := files.ReadFile(path.Join("page", name)) // embedded files exist
 		sum.Write(content)
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:6])
@@ -77,7 +77,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // its URL changes with it
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // its URL changes with its content
 	content, _ := files.ReadFile(path.Join("page", name))
 	_, _ = w.Write(content)
 }

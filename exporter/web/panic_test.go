@@ -15,7 +15,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/web"
 )
 
-// TestPagePanics aborts one answer; the server goes on.
+// TestPagePanics checks that a panic aborts only its own response.
 func TestPagePanics(t *testing.T) {
 	var log bytes.Buffer
 	counted := 0

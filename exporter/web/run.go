@@ -10,14 +10,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// sheet is the page of a run.
-type sheet struct {
+// runView is the page of a run.
+type runView struct {
 	frame
 	recent.Summary
 	Took     string
 	Reason   string
-	Story    []phrase
-	API      string // of the run, below Base
+	Story    []storyPart
+	API      string // path of the run in the API, relative to Base
 	OTLP     bool
 	TraceURL string // "" for no link
 	TraceID  string
@@ -25,13 +25,13 @@ type sheet struct {
 	Chart    chart
 	Graph    graph
 	Of       *tracker.Run
-	Links    []linked
+	Links    []linkedRun
 }
 
-// linked is another run that this one continues, and its page where it is kept.
-type linked struct{ Kind, Run, Key string }
+// linkedRun is another run that this one continues. Key is empty if that run is no longer stored.
+type linkedRun struct{ Kind, Run, Key string }
 
-// maxFacts is how many facts of a kind the page lists; the API has them all.
+// maxFacts bounds each list of the page; the API has all entries.
 const maxFacts = 200
 
 func (s Settings) run(w http.ResponseWriter, r *http.Request) {
@@ -41,19 +41,19 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := s.Now()
-	view := sheet{
-		frame: s.frame("Run of "+named(summary.Agent), "../", true), Summary: summary, Of: run,
-		Took: took(summary.Started, summary.Ended, now, run.Status), Reason: why(summary), Graph: delegations(run),
+	view := runView{
+		frame: s.frame("Run of "+agentName(summary.Agent), "../", true), Summary: summary, Of: run,
+		Took: durationText(summary.Started, summary.Ended, now, run.Status), Reason: reasonText(summary), Graph: newGraph(run),
 		API: "api/v1/runs/" + url.PathEscape(summary.Key), OTLP: s.OTLP != nil,
 		TraceID: hex.EncodeToString(run.Trace[:]), Internal: run.Internal,
-		Chart: draw(run, now),
+		Chart: newChart(run, now),
 	}
 	view.Story = story(summary, view.Graph)
 	if s.TraceURL != "" && run.Sampled {
 		view.TraceURL = strings.ReplaceAll(s.TraceURL, "{trace_id}", view.TraceID)
 	}
 	for _, l := range run.Links[:min(len(run.Links), maxFacts)] {
-		to := linked{Kind: l.Kind, Run: l.Run}
+		to := linkedRun{Kind: l.Kind, Run: l.Run}
 		if _, of, kept := s.Runs.Run(hex.EncodeToString(l.Root[:])); kept {
 			to.Key = of.Key
 		}
@@ -62,23 +62,23 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, runPage, view)
 }
 
-// phrase is a part of a sentence, and the names that it speaks of.
-type phrase struct {
+// storyPart is a part of the summary sentence with the names that it mentions.
+type storyPart struct {
 	Text  string
 	Names []string
-	More  int // names that are left out
+	More  int // number of names left out
 }
 
-// maxNamed is how many names a phrase has.
+// maxNamed bounds the names in a part.
 const maxNamed = 5
 
-// story says in one sentence what happened.
-func story(s recent.Summary, g graph) []phrase {
-	var steps, agents, tools phrase
+// story returns one sentence about what happened.
+func story(s recent.Summary, g graph) []storyPart {
+	var steps, agents, tools storyPart
 	var ran, delegated, called int
 	for _, n := range g.Nodes[1:] {
 		switch {
-		case n.Kind != "tool" && n.Name == s.Agent: // the run's own, within the app that it is of
+		case n.Kind != "tool" && n.Name == s.Agent: // the root agent, below the app's workflow
 		case n.Kind != "tool" && !n.Delegated:
 			ran += n.Calls
 			steps.name(n.Name)
@@ -90,30 +90,30 @@ func story(s recent.Summary, g graph) []phrase {
 			tools.name(n.Name)
 		}
 	}
-	var parts []phrase
+	var parts []storyPart
 	if n := len(steps.Names) + steps.More; n > 0 {
-		steps.Text = "ran " + counts(n, "step") + times(ran, n)
+		steps.Text = "ran " + counts(n, "step") + timesText(ran, n)
 		parts = append(parts, steps)
 	}
 	if n := len(agents.Names) + agents.More; n > 0 {
-		agents.Text = "delegated to " + counts(n, "agent") + times(delegated, n)
+		agents.Text = "delegated to " + counts(n, "agent") + timesText(delegated, n)
 		parts = append(parts, agents)
 	}
 	if n := len(tools.Names) + tools.More; n > 0 {
-		tools.Text = "called " + counts(n, "tool") + times(called, n)
+		tools.Text = "called " + counts(n, "tool") + timesText(called, n)
 		parts = append(parts, tools)
 	}
 	if s.Failed > 0 {
-		parts = append(parts, phrase{Text: "had " + counts(s.Failed, "call") + " fail"})
+		parts = append(parts, storyPart{Text: "had " + counts(s.Failed, "call") + " fail"})
 	}
 	if s.FailedAgents > 0 {
-		parts = append(parts, phrase{Text: "had " + counts(s.FailedAgents, "agent") + " fail"})
+		parts = append(parts, storyPart{Text: "had " + counts(s.FailedAgents, "agent") + " fail"})
 	}
 	if s.Waiting > 0 {
-		parts = append(parts, phrase{Text: "waits for " + counts(s.Waiting, "answer")})
+		parts = append(parts, storyPart{Text: "waits for " + counts(s.Waiting, "answer")})
 	}
 	if len(parts) == 0 {
-		parts = []phrase{{Text: "delegated nothing"}}
+		parts = []storyPart{{Text: "delegated nothing"}}
 	}
 	for i := range parts {
 		switch {
@@ -128,7 +128,7 @@ func story(s recent.Summary, g graph) []phrase {
 	return parts
 }
 
-func (p *phrase) name(name string) {
+func (p *storyPart) name(name string) {
 	if len(p.Names) == maxNamed {
 		p.More++
 		return
@@ -136,38 +136,38 @@ func (p *phrase) name(name string) {
 	p.Names = append(p.Names, name)
 }
 
-// times says how often so many were called, where that is more than once each.
-func times(calls, of int) string {
+// timesText returns how often something was called, or "" if once each.
+func timesText(calls, of int) string {
 	if calls == of {
 		return ""
 	}
 	return " " + counts(calls, "time")
 }
 
-// The lists of a run, as many as the page shows.
+// The lists of a run, bounded for the page.
 
-// Confidence is what answers state.
-func (s sheet) Confidence() []tracker.Statement { return first(s.Of.Confidence) }
+// Confidence returns the stated confidence values.
+func (s runView) Confidence() []tracker.Confidence { return first(s.Of.Confidence) }
 
-// Citations are the sources that answers name.
-func (s sheet) Citations() []tracker.Source { return first(s.Of.Citations) }
+// Citations returns the cited sources.
+func (s runView) Citations() []tracker.Citation { return first(s.Of.Citations) }
 
-// Thoughts are its agents' thoughts by type.
-func (s sheet) Thoughts() []tracker.Thought { return first(s.Of.Thoughts) }
+// Thoughts returns the agents' thoughts by type.
+func (s runView) Thoughts() []tracker.ThoughtCount { return first(s.Of.Thoughts) }
 
-// Inputs are what the run asked for.
-func (s sheet) Inputs() []*tracker.Input { return first(s.Of.Inputs) }
+// Inputs returns the run's requests for input.
+func (s runView) Inputs() []*tracker.InputRequest { return first(s.Of.Inputs) }
 
-// Artifacts are what it wrote.
-func (s sheet) Artifacts() []tracker.Artifact { return first(s.Of.Artifacts) }
+// Artifacts returns the artifacts that the run wrote.
+func (s runView) Artifacts() []tracker.Artifact { return first(s.Of.Artifacts) }
 
-// Transfers are its hand-overs of control.
-func (s sheet) Transfers() []tracker.Transfer { return first(s.Of.Transfers) }
+// Transfers returns the transfers of control.
+func (s runView) Transfers() []tracker.Transfer { return first(s.Of.Transfers) }
 
-// Origin says where a statement stood.
-func (s sheet) Origin(of tracker.Statement) string { return origins[of.Origin] }
+// Origin returns where a confidence value was found.
+func (s runView) Origin(of tracker.Confidence) string { return originTexts[of.Origin] }
 
-// Running says whether the run is on its way.
-func (s sheet) Running() bool { return s.Status == tracker.Running }
+// Running reports whether the run is still open.
+func (s runView) Running() bool { return s.Status == tracker.Running }
 
 func first[T any](items []T) []T { return items[:min(len(items), maxFacts)] }

@@ -26,14 +26,14 @@ import (
 	toolkit "github.com/prometheus/exporter-toolkit/web"
 )
 
-// server is one that serves, as the flags say.
+// server is a running server, configured by flags.
 type server struct {
 	address string
 	stop    context.CancelFunc
 	done    chan error
 }
 
-// serve starts a server on a port of its own and waits until it listens, which the toolkit tells only its log.
+// serve starts a server on a free port and waits until it listens, which the toolkit reports only in its log.
 func serve(t *testing.T, h http.Handler, configFile string, grace time.Duration) *server {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -70,7 +70,7 @@ func (s *server) end() error {
 	return <-s.done
 }
 
-// fetch asks a server, and leaves no connection behind.
+// fetch sends a request and leaves no connection open.
 func fetch(t *testing.T, client *http.Client, url string, credentials ...string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -107,7 +107,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeNothing has a context that is over before it begins.
+// TestServeNothing serves with a context that is already canceled.
 func TestServeNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -116,7 +116,7 @@ func TestServeNothing(t *testing.T) {
 	}
 }
 
-// TestServeDrains lets an answer on its way come to its end, however long the grace period is.
+// TestServeDrains checks that a response in progress is completed during a shutdown.
 func TestServeDrains(t *testing.T) {
 	asked, goOn := make(chan struct{}), make(chan struct{})
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -131,7 +131,7 @@ func TestServeDrains(t *testing.T) {
 	}()
 	<-asked
 	s.stop()
-	// The port closes first: only then is it certain that the server stops with an answer on its way.
+	// Wait until the port is closed: then the shutdown has begun while the response is in progress.
 	for {
 		c, err := net.Dial("tcp", s.address)
 		if err != nil {
@@ -153,7 +153,7 @@ func TestServeDrains(t *testing.T) {
 	}
 }
 
-// TestServeCuts ends an answer that does not end by itself.
+// TestServeCuts checks that a response that does not end is cut off after the grace period.
 func TestServeCuts(t *testing.T) {
 	asked, left := make(chan struct{}), make(chan struct{})
 	s := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -176,7 +176,7 @@ func TestServeCuts(t *testing.T) {
 	<-left
 }
 
-// TestLongHeaders are refused before they are whole.
+// TestLongHeaders checks that long headers are refused before they are complete.
 func TestLongHeaders(t *testing.T) {
 	s := serve(t, Handler(settings()), "", time.Minute)
 	c, err := net.Dial("tcp", s.address)
@@ -195,7 +195,7 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// piped is a listener with one connection, which needs no network and so keeps the time of a bubble.
+// piped is a listener with one in-memory connection, for tests with a fake clock.
 type piped chan net.Conn
 
 func (p piped) Accept() (net.Conn, error) {
@@ -209,7 +209,7 @@ func (p piped) Close() error { close(p); return nil }
 
 func (piped) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestSilentClients are cut off: those that never say what they want, those that stop in the middle, those that have been answered.
+// TestSilentClients checks that idle connections are closed: before a request, in the middle of one, and after a response.
 func TestSilentClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		says   string
@@ -244,7 +244,7 @@ func TestSilentClients(t *testing.T) {
 	}
 }
 
-// TestErrorLog shows that what the HTTP server has to say goes where everything goes.
+// TestErrorLog checks that the HTTP server's errors go to the program's log.
 func TestErrorLog(t *testing.T) {
 	var log strings.Builder
 	server := newServer(nil, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -254,7 +254,7 @@ func TestErrorLog(t *testing.T) {
 	}
 }
 
-// TestServeTLS has the toolkit's configuration file: a certificate, and a user with the password "secret".
+// TestServeTLS serves with a web configuration file that has a certificate, and a user with the password "secret".
 func TestServeTLS(t *testing.T) {
 	dir := t.TempDir()
 	pool := keyPair(t, dir)
@@ -279,7 +279,7 @@ basic_auth_users: {prometheus: "$2a$04$C4epq0PCcpMW3EUXaW7cROxn4.ViDx1yiVwEAO5bn
 	}
 }
 
-// TestServeFails has the mistakes of an operator: each is one error that says where it is.
+// TestServeFails checks that each mistake in the flags or files is an error that names its place.
 func TestServeFails(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -315,7 +315,7 @@ func write(t *testing.T, dir, name, content string) string {
 	return file
 }
 
-// keyPair writes tls.crt and tls.key, and returns whom to trust.
+// keyPair writes tls.crt and tls.key, and returns a pool with the certificate.
 func keyPair(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -339,7 +339,7 @@ func keyPair(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// TestOnlyLocalhost refuses a request that came to a loopback address by a name from elsewhere, and no other.
+// TestOnlyLocalhost checks that only requests to a loopback address with a foreign host name are refused.
 func TestOnlyLocalhost(t *testing.T) {
 	loopback, pod := net.IPv4(127, 0, 0, 1), net.IPv4(10, 1, 2, 3)
 	for _, c := range []struct {

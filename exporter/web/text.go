@@ -13,21 +13,21 @@ import (
 	"github.com/delegraph/delegraph/exporter/waterfall"
 )
 
-// longestShown is how many bytes of a name from the wire a page shows; the API has it whole.
-const longestShown = 200
+// maxNameBytes bounds the names from the wire that a page shows; the API has them in full.
+const maxNameBytes = 200
 
-// shown makes one line of what an agent sent.
-func shown(s string) string { return waterfall.Text(s, longestShown) }
+// oneLine returns text from an agent as one bounded line.
+func oneLine(s string) string { return waterfall.Sanitize(s, maxNameBytes) }
 
-// orDash shows what is known.
-func orDash(s string) string { return cmp.Or(visible(s), "–") }
+// textOrDash returns text, or a dash if it is blank.
+func textOrDash(s string) string { return cmp.Or(visible(s), "–") }
 
-// named shows the name of an agent that may have none.
-func named(s string) string { return cmp.Or(visible(s), "unnamed agent") }
+// agentName returns the name of an agent, or a placeholder if it has none.
+func agentName(s string) string { return cmp.Or(visible(s), "unnamed agent") }
 
-// visible is what is shown of a name; "" where that is nothing but space.
+// visible returns what is shown of a name, or "" if that is blank.
 func visible(s string) string {
-	if s = shown(s); strings.TrimSpace(s) == "" {
+	if s = oneLine(s); strings.TrimSpace(s) == "" {
 		return ""
 	}
 	return s
@@ -35,8 +35,8 @@ func visible(s string) string {
 
 func percent(ratio float64) string { return strconv.FormatFloat(100*ratio, 'g', 4, 64) + " %" }
 
-// share is a length along the time axis.
-func share(part float64) string { return strconv.FormatFloat(100*part, 'f', 2, 64) + "%" }
+// percentOf returns a length along the time axis.
+func percentOf(part float64) string { return strconv.FormatFloat(100*part, 'f', 2, 64) + "%" }
 
 func tokens(c event.Count) string {
 	if !c.Known {
@@ -45,7 +45,7 @@ func tokens(c event.Count) string {
 	return grouped(c.N)
 }
 
-// grouped writes a number with a narrow space between thousands.
+// grouped formats a number with a narrow space between thousands.
 func grouped(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -61,103 +61,103 @@ func counts[N int | uint64](n N, what string) string {
 	return grouped(int64(n)) + " " + what + "s"
 }
 
-// clock is a moment as people read it, and stamp as programs do.
-func clock(t time.Time) string {
+// formatTime formats a timestamp for people, and formatRFC3339 for programs.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// hour and day are the two halves of a moment in a list.
-func hour(t time.Time) string {
+// formatHour and formatDay format the two halves of a timestamp in a list.
+func formatHour(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
 	return t.UTC().Format("15:04:05")
 }
 
-func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+func formatDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+func formatRFC3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// took is how long a run has lasted.
-func took(started, ended, now time.Time, status tracker.Status) string {
+// durationText returns how long a run has lasted.
+func durationText(started, ended, now time.Time, status tracker.Status) string {
 	switch {
 	case started.IsZero():
 		return "–"
 	case status == tracker.Running:
-		return waterfall.Span(now.Sub(started).Truncate(time.Second))
+		return waterfall.FormatDuration(now.Sub(started).Truncate(time.Second))
 	case ended.IsZero():
 		return "–"
 	}
-	return waterfall.Span(ended.Sub(started))
+	return waterfall.FormatDuration(ended.Sub(started))
 }
 
-// why says why a run did not complete.
-func why(s recent.Summary) string {
+// reasonText returns why a run did not complete.
+func reasonText(s recent.Summary) string {
 	if s.Code == "" {
-		return reasons[s.Reason]
+		return reasonTexts[s.Reason]
 	}
-	return reasons[s.Reason] + ": " + s.Code
+	return reasonTexts[s.Reason] + ": " + s.Code
 }
 
-// reasons say in words why a run did not complete.
-var reasons = map[tracker.StatusReason]string{
-	tracker.ErrorFrame:    "the agent sent an error",
-	tracker.ErrorCode:     "a response carried an error code",
-	tracker.ClientLeft:    "the client left",
-	tracker.AgentCanceled: "the agent canceled it",
-	tracker.AwaitingInput: "it waits for an answer",
-	tracker.StreamEnded:   "the stream ended before the run did",
-	tracker.BrokenOff:     "the connection to the agent broke",
-	tracker.Idle:          "nothing came for too long",
-	tracker.Evicted:       "let go of to make room",
-	tracker.Shutdown:      "Delegraph stopped",
+// reasonTexts describes why a run did not complete.
+var reasonTexts = map[tracker.StatusReason]string{
+	tracker.ReasonErrorFrame:    "the agent sent an error",
+	tracker.ReasonErrorCode:     "a response carried an error code",
+	tracker.ReasonClientLeft:    "the client left",
+	tracker.ReasonAgentCanceled: "the agent canceled it",
+	tracker.ReasonAwaitingInput: "waiting for input",
+	tracker.ReasonStreamEnded:   "the stream ended before the run did",
+	tracker.ReasonBrokenOff:     "the connection to the agent broke",
+	tracker.ReasonIdle:          "no frames for too long",
+	tracker.ReasonEvicted:       "evicted to make room",
+	tracker.ReasonShutdown:      "Delegraph stopped",
 }
 
-var origins = map[event.Origin]string{
-	event.OriginStructured: "a structured proof",
-	event.OriginText:       "the text of the answer",
-	event.OriginThought:    "a thought, which judges itself",
+var originTexts = map[event.Origin]string{
+	event.OriginStructured: "structured proof",
+	event.OriginText:       "answer text",
+	event.OriginThought:    "thought (self-assessment)",
 }
 
-// stated is a confidence as it stood: a number, words, or both.
-func stated(s tracker.Statement) string {
+// confidenceText returns a confidence as stated: a number, words, or both.
+func confidenceText(s tracker.Confidence) string {
 	switch {
 	case s.Known && s.Label != "":
-		return percent(s.Value) + ", " + shown(s.Label)
+		return percent(s.Value) + ", " + oneLine(s.Label)
 	case s.Known:
 		return percent(s.Value)
 	}
-	return orDash(s.Label)
+	return textOrDash(s.Label)
 }
 
-// about is what a confidence is said of.
-func about(s tracker.Statement) string {
+// subjectText returns what a confidence refers to.
+func subjectText(s tracker.Confidence) string {
 	of := s.Topic
 	if s.Scope != "" {
 		of = strings.TrimLeft(of+", "+s.Scope, ", ")
 	}
 	switch {
 	case s.Overall && of != "":
-		return "the whole answer: " + shown(of)
+		return "the whole answer: " + oneLine(of)
 	case s.Overall:
 		return "the whole answer"
 	case of == "":
 		return "–"
 	}
-	return shown(of)
+	return oneLine(of)
 }
 
-func wait(in *tracker.Input) string {
+func waitText(in *tracker.InputRequest) string {
 	if d, known := in.Wait(); known {
-		return waterfall.Span(d)
+		return waterfall.FormatDuration(d)
 	}
 	return "–"
 }
 
-func size(c event.Count) string {
+func sizeText(c event.Count) string {
 	if !c.Known {
 		return "–"
 	}

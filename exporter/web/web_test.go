@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// settings are those of a server with one metric and no run.
+// settings returns the settings of a server with one metric and no run.
 func settings() Settings {
 	reg := prometheus.NewPedanticRegistry()
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: "a_total", Help: "A counter."})
@@ -35,7 +35,7 @@ func settings() Settings {
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// runsOf keeps runs that end in the order given, the last ahead of the others.
+// runsOf stores runs that end in the given order, so that the last is the newest.
 func runsOf(runs ...*tracker.Run) *recent.Runs {
 	r := recent.New(100, 64<<20)
 	for _, run := range runs {
@@ -45,19 +45,19 @@ func runsOf(runs ...*tracker.Run) *recent.Runs {
 	return r
 }
 
-// run is one whose names are all s.
+// run returns a run whose names are all s.
 func run(s string) *tracker.Run {
 	root := &tracker.Operation{ID: tracker.SpanID{1}, Kind: tracker.InvokeAgent, Name: s, Agent: s}
 	return &tracker.Run{
 		ID: s, Source: s, Dialect: s, Session: s, Agent: s, Status: tracker.Completed, Root: root, Operations: []*tracker.Operation{root},
-		Transfers: []tracker.Transfer{{From: s, To: s, Event: s}}, Artifacts: []tracker.Artifact{{Name: s}},
-		Confidence: []tracker.Statement{{Agent: s, Confidence: event.Confidence{Value: 0.5, Known: true, Scope: s, Label: s, Topic: s}}},
-		Citations:  []tracker.Source{{Agent: s, Citation: event.Citation{Source: s, Reference: s, URI: s}}},
+		Transfers: []tracker.Transfer{{From: s, To: s, EventID: s}}, Artifacts: []tracker.Artifact{{Name: s}},
+		Confidence: []tracker.Confidence{{Agent: s, Confidence: event.Confidence{Value: 0.5, Known: true, Scope: s, Label: s, Topic: s}}},
+		Citations:  []tracker.Citation{{Agent: s, Citation: event.Citation{Source: s, Reference: s, URI: s}}},
 		Links:      []tracker.Link{{Kind: "resumes", Run: s}},
 	}
 }
 
-// ask sends a request, with header lines "Name: value", and returns the answer with its body.
+// ask sends a request with header lines "Name: value", and returns the response and its body.
 func ask(t *testing.T, s Settings, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, nil)
@@ -75,7 +75,7 @@ func ask(t *testing.T, s Settings, method, path string, headers ...string) (*htt
 	return answer, string(body)
 }
 
-// TestEndpoints asks for everything that there is, and for some that there is not.
+// TestEndpoints requests every endpoint, and some that do not exist.
 func TestEndpoints(t *testing.T) {
 	const text, page, data = "text/plain; charset=utf-8", "text/html; charset=utf-8", "application/json"
 	with := func(change func(*Settings)) Settings { s := settings(); change(&s); return s }
@@ -97,7 +97,7 @@ func TestEndpoints(t *testing.T) {
 		contentType  string
 		body         string // a part of it
 	}{
-		"landing page":              {settings(), "GET", "/", 200, page, ">None yet. "},
+		"landing page":              {settings(), "GET", "/", 200, page, ">No runs yet. "},
 		"landing page, its version": {settings(), "GET", "/", 200, page, "Delegraph 1.2.3"},
 		"landing page with runs":    {ran, "GET", "/", 200, page, `<span class="status completed">completed</span>`},
 		"landing page's head":       {settings(), "HEAD", "/", 200, page, ""},
@@ -116,7 +116,7 @@ func TestEndpoints(t *testing.T) {
 		"runs":                      {ran, "GET", "/api/v1/runs", 200, data, `"run":"e-2"`},
 		"no runs":                   {settings(), "GET", "/api/v1/runs", 200, data, "[]\n"},
 		"run":                       {ran, "GET", "/api/v1/runs/e-1", 200, data, `"run":"e-1"`},
-		"unknown run":               {ran, "GET", "/api/v1/runs/e-3", 404, data, `{"error":"no such run among those that are open or ended last"}`},
+		"unknown run":               {ran, "GET", "/api/v1/runs/e-3", 404, data, `{"error":"no such run: it is neither open nor stored"}`},
 		"no profiles":               {settings(), "GET", "/debug/pprof/", 404, text, "404"},
 		"profiles":                  {profiled, "GET", "/debug/pprof/", 200, page, "goroutine"},
 		"profile":                   {profiled, "GET", "/debug/pprof/goroutine?debug=1", 200, text, "goroutine profile: total"},
@@ -135,7 +135,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestReloadByAPage takes no order from a page that somebody visits, and every one from who is no browser.
+// TestReloadByAPage checks that reloads requested by web pages of other origins are refused, and those of other clients accepted.
 func TestReloadByAPage(t *testing.T) {
 	s, reloads := settings(), 0
 	s.Reload = func() error { reloads++; return nil }
@@ -150,7 +150,7 @@ func TestReloadByAPage(t *testing.T) {
 	}
 }
 
-// checkHeaders holds the answer against what keeps text from being more than text in a browser.
+// checkHeaders checks the headers that keep a browser from treating text as anything but text.
 func checkHeaders(t *testing.T, answer *http.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -164,7 +164,7 @@ func checkHeaders(t *testing.T, answer *http.Response) {
 	}
 }
 
-// TestOpenMetrics has the exemplars, which the older format leaves out.
+// TestOpenMetrics checks that OpenMetrics has the exemplars, which the older format omits.
 func TestOpenMetrics(t *testing.T) {
 	answer, body := ask(t, settings(), "GET", "/metrics", "Accept: application/openmetrics-text; version=1.0.0")
 	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/openmetrics-text; version=1.0.0; charset=utf-8") {
@@ -175,7 +175,7 @@ func TestOpenMetrics(t *testing.T) {
 	}
 }
 
-// TestScrapeThatFails says so, and does not end the server.
+// TestScrapeThatFails checks that a failed scrape returns an error and the server continues.
 func TestScrapeThatFails(t *testing.T) {
 	s := settings()
 	s.Gatherer = prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return nil, errors.New("no metrics today") })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	admissionregistration "k8s.io/api/admissionregistration/v1"
@@ -13,8 +14,10 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/client-go/discovery"
 	dynamic "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/informers"
@@ -26,7 +29,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// client is a fake one that knows the schemas that the admission code asks for.
+// client is a fake client with the schemas that the admission code needs.
 type client struct{ *fake.Clientset }
 
 func (c client) Discovery() discovery.DiscoveryInterfaces {
@@ -37,46 +40,87 @@ type described struct{ discovery.DiscoveryInterfaces }
 
 func (described) OpenAPIV3() openapi.Client { return openapitest.NewEmbeddedFileClient() }
 
-// admit has a pod admitted, as a kube-apiserver would, by the policy that the chart renders.
-func admit(t *testing.T, policyText, bindingText string, pod *core.Pod) *core.Pod {
-	t.Helper()
-	var rendered admissionregistration.MutatingAdmissionPolicy
-	var binding admissionregistration.MutatingAdmissionPolicyBinding
-	strictly(t, policyText, &rendered)
-	strictly(t, bindingText, &binding)
-	// What only observes lets every pod pass; a test wants to see why nothing was changed.
-	fail := admissionregistration.Fail
-	if *rendered.Spec.FailurePolicy != admissionregistration.Ignore {
-		t.Errorf("failurePolicy is %s; want Ignore", *rendered.Spec.FailurePolicy)
-	}
-	rendered.Spec.FailurePolicy = &fail
-	namespace := &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: pod.Namespace, Labels: map[string]string{"team": pod.Namespace}}}
+// admitter admits pods by the policies that the chart renders, as a kube-apiserver does.
+type admitter struct {
+	mutating   admission.MutationInterface
+	validating admission.ValidationInterface
+}
 
-	plugin, err := mutating.NewPlugin(nil)
+func newAdmitter(t *testing.T, rendered string) admitter {
+	t.Helper()
+	var mutation admissionregistration.MutatingAdmissionPolicy
+	var mutationBinding admissionregistration.MutatingAdmissionPolicyBinding
+	var validation admissionregistration.ValidatingAdmissionPolicy
+	var validationBinding admissionregistration.ValidatingAdmissionPolicyBinding
+	strictly(t, only(t, rendered, "MutatingAdmissionPolicy"), &mutation)
+	strictly(t, only(t, rendered, "MutatingAdmissionPolicyBinding"), &mutationBinding)
+	strictly(t, only(t, rendered, "ValidatingAdmissionPolicy"), &validation)
+	strictly(t, only(t, rendered, "ValidatingAdmissionPolicyBinding"), &validationBinding)
+	// The policy ignores its own failures, so that they never block a pod. The test must see them.
+	fail := admissionregistration.Fail
+	if *mutation.Spec.FailurePolicy != admissionregistration.Ignore {
+		t.Errorf("failurePolicy is %s; want Ignore", *mutation.Spec.FailurePolicy)
+	}
+	mutation.Spec.FailurePolicy = &fail
+	objects := []runtime.Object{&mutation, &mutationBinding, &validation, &validationBinding}
+	for _, name := range []string{"agents", "fire", "water"} {
+		objects = append(objects, &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: name, Labels: map[string]string{"team": name}}})
+	}
+	mutator, err := mutating.NewPlugin(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validator, err := validating.NewPlugin(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	cluster := client{fake.NewClientset(&rendered, &binding, namespace)}
+	cluster := client{fake.NewClientset(objects...)}
 	factory := informers.NewSharedInformerFactory(cluster, 0)
 	t.Cleanup(factory.Shutdown)
 	t.Cleanup(stop)
 	mapper := restmapper.NewDiscoveryRESTMapper(nil)
-	initializer.New(cluster, dynamic.NewSimpleDynamicClient(scheme.Scheme), factory, authorizerfactory.NewAlwaysAllowAuthorizer(), feature.DefaultFeatureGate, nil, ctx.Done(), mapper).Initialize(plugin)
-	if err := plugin.ValidateInitialization(); err != nil {
-		t.Fatal(err)
+	initialize := initializer.New(cluster, dynamic.NewSimpleDynamicClient(scheme.Scheme), factory, authorizerfactory.NewAlwaysAllowAuthorizer(), feature.DefaultFeatureGate, nil, ctx.Done(), mapper)
+	for _, plugin := range []admission.InitializationValidator{mutator, validator} {
+		initialize.Initialize(plugin.(admission.Interface))
+		if err := plugin.ValidateInitialization(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
-	if !plugin.WaitForReady() {
-		t.Fatal("the admission plugin did not become ready")
+	if !mutator.WaitForReady() || !validator.WaitForReady() {
+		t.Fatal("the admission plugins did not become ready")
 	}
+	return admitter{mutator, validator}
+}
 
-	admitted := pod.DeepCopy()
+// warnings collects the warnings for a client.
+type warnings []string
+
+func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
+
+// try returns a pod after the mutation, and what the validation says of it.
+func (a admitter) try(t *testing.T, pod *core.Pod) (admitted *core.Pod, warned []string, denied error) {
+	t.Helper()
+	admitted = pod.DeepCopy()
+	var said warnings
+	ctx := warning.WithWarningRecorder(t.Context(), &said)
 	attributes := admission.NewAttributesRecord(admitted, nil, core.SchemeGroupVersion.WithKind("Pod"), pod.Namespace, pod.Name,
 		core.SchemeGroupVersion.WithResource("pods"), "", admission.Create, &meta.CreateOptions{}, false, nil)
-	if err := plugin.Admit(ctx, attributes, interfaces{}); err != nil {
+	if err := a.mutating.Admit(ctx, attributes, interfaces{}); err != nil {
 		t.Fatalf("admit: %v", err)
+	}
+	denied = a.validating.Validate(ctx, attributes, interfaces{})
+	return admitted, said, denied
+}
+
+// admit returns a pod after its admission.
+func (a admitter) admit(t *testing.T, pod *core.Pod) *core.Pod {
+	t.Helper()
+	admitted, warned, denied := a.try(t, pod)
+	if denied != nil || len(warned) > 0 {
+		t.Fatalf("denied with %v, warned with %q", denied, warned)
 	}
 	return admitted
 }
@@ -91,7 +135,7 @@ func (interfaces) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper
 	return runtime.NewEquivalentResourceRegistry()
 }
 
-// pods are what is admitted, by what is done to them: true for injected.
+// pods are the pods to admit, by name, and whether each is injected.
 var pods = map[string]struct {
 	injected  bool
 	namespace string
@@ -112,21 +156,6 @@ spec: {containers: [{name: agent, image: agent}]}`},
 	"injected already": {false, "fire", `
 metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
 spec: {containers: [{name: agent, image: agent}], initContainers: [{name: delegraph, image: mine, restartPolicy: Always}]}`},
-	"a Delegraph of its own": {false, "fire", `
-metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
-spec: {containers: [{name: delegraph, image: mine}]}`},
-	"a Delegraph of another name": {false, "fire", `
-metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
-spec: {containers: [{name: agent, image: agent}], initContainers: [{name: watch, image: mine}], volumes: [{name: delegraph-config, emptyDir: {}}]}`},
-	"another system": {false, "fire", `
-metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
-spec: {os: {name: windows}, containers: [{name: agent, image: agent}]}`},
-	"another system's node": {false, "fire", `
-metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
-spec: {nodeSelector: {kubernetes.io/os: windows}, containers: [{name: agent, image: agent}]}`},
-	"the node's network": {false, "fire", `
-metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
-spec: {hostNetwork: true, containers: [{name: agent, image: agent}]}`},
 	"a job's": {true, "fire", `
 metadata: {generateName: a-, labels: {delegraph.dev/inject: "true"}}
 spec: {restartPolicy: Never, hostNetwork: false, os: {name: linux}, nodeSelector: {disk: fast}, containers: [{name: agent, image: agent}]}`},
@@ -141,12 +170,12 @@ metadata: {name: a, labels: {delegraph.dev/inject: "true"}}
 spec: {containers: [{name: agent, image: agent}]}`},
 }
 
-// TestInjection has Kubernetes' own code apply the rendered policy.
+// TestInjection applies the rendered policy with Kubernetes' own code.
 func TestInjection(t *testing.T) {
 	values := valuesFiles(t)["inject"]
 	rendered := render(t, chart, "--values", values)
-	policy, binding := only(t, rendered, "MutatingAdmissionPolicy"), only(t, rendered, "MutatingAdmissionPolicyBinding")
-	var included core.Pod // the same container, as a chart includes it
+	admitter := newAdmitter(t, rendered)
+	var included core.Pod // the same container, as another chart includes it
 	strictly(t, only(t, render(t, chart, "--values", values, "--set", "mode=library"), "Pod"), &included)
 	var given struct{ Config map[string]any }
 	text, err := os.ReadFile(values)
@@ -159,7 +188,7 @@ func TestInjection(t *testing.T) {
 			var before core.Pod
 			strictly(t, c.text, &before)
 			before.Namespace = c.namespace
-			after := admit(t, policy, binding, &before)
+			after := admitter.admit(t, &before)
 			if !c.injected {
 				same(t, before, *after)
 				return
@@ -169,7 +198,7 @@ func TestInjection(t *testing.T) {
 			same(t, before.Spec.Containers, after.Spec.Containers)
 			same(t, before.Spec.InitContainers, after.Spec.InitContainers[:n])
 			same(t, before.Spec.Volumes, after.Spec.Volumes[:len(before.Spec.Volumes)])
-			same(t, included.Spec.InitContainers[0], after.Spec.InitContainers[n])
+			same(t, withoutService(included.Spec.InitContainers[0]), withoutService(after.Spec.InitContainers[n]))
 			configured := after.Annotations["delegraph.dev/config"]
 			if own := before.Annotations["delegraph.dev/config"]; own != "" {
 				same(t, own, configured)
@@ -178,7 +207,7 @@ func TestInjection(t *testing.T) {
 			var config map[string]any
 			strictlyEnough(t, configured, &config)
 			same(t, given.Config, config)
-			again := admit(t, policy, binding, after)
+			again := admitter.admit(t, after)
 			same(t, *after, *again)
 			after.TypeMeta = meta.TypeMeta{APIVersion: "v1", Kind: "Pod"} // for kubeconform
 			shown, err := yaml.Marshal(after)
@@ -190,14 +219,20 @@ func TestInjection(t *testing.T) {
 	}
 }
 
-// TestInjectedParts has resources admitted that are no whole numbers: the sidecar gets what is asked for it.
+// withoutService returns a container without its service name, which an injected pod takes from its labels or owner.
+func withoutService(container core.Container) core.Container {
+	container.Env = slices.DeleteFunc(slices.Clone(container.Env), func(v core.EnvVar) bool { return v.Name == "OTEL_SERVICE_NAME" })
+	return container
+}
+
+// TestInjectedParts checks fractional resources: the sidecar gets what its values request.
 func TestInjectedParts(t *testing.T) {
 	resources := `resources={"requests":{"cpu":0.5,"memory":"1Gi"},"limits":{"cpu":1.5,"memory":2147483648}}`
 	rendered := render(t, chart, "--values", valuesFiles(t)["inject"], "--set-json", resources)
 	var pod core.Pod
 	strictly(t, pods["bare"].text, &pod)
 	pod.Namespace = "fire"
-	after := admit(t, only(t, rendered, "MutatingAdmissionPolicy"), only(t, rendered, "MutatingAdmissionPolicyBinding"), &pod)
+	after := newAdmitter(t, rendered).admit(t, &pod)
 	checkPod(t, after)
 	got := after.Spec.InitContainers[0].Resources
 	for name, c := range map[string]struct{ got, want string }{
@@ -210,16 +245,16 @@ func TestInjectedParts(t *testing.T) {
 	}
 }
 
-// TestInjectedTest has the pod of `helm test` admitted: it names a volume that only the injection brings.
+// TestInjectedTest admits the pod of `helm test`, which uses a volume that only the injection adds.
 func TestInjectedTest(t *testing.T) {
 	rendered := render(t, chart, "--values", valuesFiles(t)["inject-everywhere"])
 	var pod core.Pod
 	strictly(t, only(t, rendered, "Pod"), &pod)
 	pod.Namespace = "agents"
 	if len(pod.Spec.Volumes) != 0 || len(pod.Spec.Containers[0].VolumeMounts) != 1 {
-		t.Errorf("the pod would be admitted as it is: %v", pod.Spec)
+		t.Errorf("the pod would be valid without the injection: %v", pod.Spec)
 	}
-	after := admit(t, only(t, rendered, "MutatingAdmissionPolicy"), only(t, rendered, "MutatingAdmissionPolicyBinding"), &pod)
+	after := newAdmitter(t, rendered).admit(t, &pod)
 	checkPod(t, after)
 	checkNames(t, after, after.Spec.Containers[0])
 	checkRestricted(t, &after.Spec)

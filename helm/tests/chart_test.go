@@ -29,7 +29,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestGoldens shows what the chart makes of each example. The files of others in it are shown by TestFiles.
+// TestGoldens compares the rendered chart with a golden file for each example. The copied files in it are checked by TestFiles.
 func TestGoldens(t *testing.T) {
 	for name, file := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func withoutFiles(t *testing.T, rendered string) string {
 	return short.String()
 }
 
-// TestFiles shows that the chart holds the dashboards and the rules, and installs them unchanged.
+// TestFiles checks that the chart contains the dashboards and rules and installs them unchanged.
 func TestFiles(t *testing.T) {
 	copies := map[string]string{"rules.yml": "../../dashboards/rules/delegraph.yml"}
 	dashboards, err := filepath.Glob("../../dashboards/*.json")
@@ -85,7 +85,7 @@ func TestFiles(t *testing.T) {
 		}
 		got, err := os.ReadFile(filepath.Join(chart, "files", name))
 		if err != nil || string(got) != string(want) {
-			t.Errorf("%s is not as in dashboards: run helm/copy-files (%v)", name, err)
+			t.Errorf("%s differs from the file in dashboards: run helm/copy-files (%v)", name, err)
 		}
 		if name != "rules.yml" && installed[name] != string(got) {
 			t.Errorf("%s is installed as %.100q", name, installed[name])
@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 	same(t, rules, rule.Spec)
 }
 
-// TestTypes holds every object to the Go types of the newest Kubernetes, and of the Prometheus operator.
+// TestTypes decodes every object into the Go types of the newest Kubernetes and of the Prometheus operator.
 func TestTypes(t *testing.T) {
 	for name, file := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) { checkObjects(t, render(t, chart, "--values", file)) })
@@ -137,11 +137,15 @@ func typed(kind string) any {
 		return new(core.Service)
 	case "ServiceMonitor":
 		return new(monitoring.ServiceMonitor)
+	case "ValidatingAdmissionPolicy":
+		return new(admissionregistration.ValidatingAdmissionPolicy)
+	case "ValidatingAdmissionPolicyBinding":
+		return new(admissionregistration.ValidatingAdmissionPolicyBinding)
 	}
 	return nil
 }
 
-// strictly decodes, and refuses members that the type has not.
+// strictly decodes and refuses unknown members.
 func strictly(t *testing.T, text string, into any) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
@@ -149,7 +153,7 @@ func strictly(t *testing.T, text string, into any) {
 	}
 }
 
-// strictlyEnough decodes what matters.
+// strictlyEnough decodes and ignores unknown members.
 func strictlyEnough(t *testing.T, text string, into any) {
 	t.Helper()
 	if err := yaml.Unmarshal([]byte(text), into); err != nil {
@@ -157,7 +161,7 @@ func strictlyEnough(t *testing.T, text string, into any) {
 	}
 }
 
-// TestKubeconform holds every object to the schemas of each release that the chart supports.
+// TestKubeconform validates every object with the schemas of each supported Kubernetes release.
 func TestKubeconform(t *testing.T) {
 	program := tool(t, "kubeconform")
 	folders, err := filepath.Glob(filepath.Join(installed(t), "schemas", "v*-standalone-strict"))
@@ -172,7 +176,7 @@ func TestKubeconform(t *testing.T) {
 	if err != nil || len(injected) == 0 {
 		t.Fatalf("%d injected pods, %v", len(injected), err)
 	}
-	for i, file := range append(injected, filepath.Join("testdata", "parent.golden")) { // kubeconform only reads *.yaml
+	for i, file := range append(injected, filepath.Join("testdata", "parent.golden")) { // kubeconform reads only *.yaml
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +190,7 @@ func TestKubeconform(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			skipped := "PodMonitor,ServiceMonitor,PrometheusRule"
 			if _, err := os.Stat(filepath.Join(folder, "mutatingadmissionpolicy-admissionregistration-v1.json")); err != nil {
-				skipped += ",MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding" // it refuses mode: inject there
+				skipped += ",MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding" // this release's schema refuses mode: inject
 			}
 			args := []string{
 				"-strict", "-kubernetes-version", version, "-skip", skipped, "-schema-location",
@@ -209,7 +213,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// TestRefusals shows that a mistake is told in words before anything is installed.
+// TestRefusals checks that each mistake in the values is refused with a clear message before anything is installed.
 func TestRefusals(t *testing.T) {
 	proxy := "{name: a, proxy: {listen: ':8080', upstream: 'http://agent:8000'}}"
 	tail := "{name: b, tail: {url: 'http://agent:8000/events/{session}'}}"
@@ -224,52 +228,53 @@ func TestRefusals(t *testing.T) {
 		"unknown mode":           {"mode: sidecar\n" + sources, "at '/mode': value must be one of 'standalone', 'library', 'inject', 'gateway'"},
 		"unknown value":          {"replica: 2\n" + sources, "additional properties 'replica' not allowed"},
 		"unknown key":            {"config: {sources: [{name: a, prxy: {}}]}", "additional properties 'prxy' not allowed"},
-		"two kinds":              {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'http://a'}, tail: {url: 'http://b'}}]}", "config.sources[0] (a) has both proxy and tail: make two sources of it"},
+		"two kinds":              {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'http://a'}, tail: {url: 'http://b'}}]}", "config.sources[0] (a) has both proxy and tail: configure two sources"},
 		"no kind":                {"config: {sources: [{name: a}]}", "config.sources[0] (a) has neither proxy nor tail"},
 		"no scheme":              {"config: {sources: [{name: a, proxy: {listen: ':1', upstream: 'a:80'}}]}", "at '/config/sources/0/proxy/upstream': 'a:80' does not match pattern '^https?://"},
-		"unreachable":            {"config: {sources: [{name: a, proxy: {listen: '127.0.0.1:1', upstream: 'http://a'}}]}", `config.sources[0] (a): proxy.listen "127.0.0.1:1" can be reached from inside the pod only`},
-		"any port":               {"config: {sources: [{name: a, proxy: {listen: ':0', upstream: 'http://a'}}]}", `proxy.listen ":0" is a port that nobody can know`},
+		"unreachable":            {"config: {sources: [{name: a, proxy: {listen: '127.0.0.1:1', upstream: 'http://a'}}]}", `config.sources[0] (a): proxy.listen "127.0.0.1:1" can be reached only from inside the pod`},
+		"any port":               {"config: {sources: [{name: a, proxy: {listen: ':0', upstream: 'http://a'}}]}", `proxy.listen ":0" picks a random port, which clients cannot know`},
 		"itself":                 {"mode: library\nconfig: {sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://localhost:8080'}}]}", "proxy.upstream http://localhost:8080 is Delegraph's own port"},
-		"one port twice":         {sources + "admin: {port: 8080}", "port 8080 is listened on twice, as http and delegraph-admin"},
+		"one port twice":         {sources + "admin: {port: 8080}", "port 8080 is used twice, by http and delegraph-admin"},
 		"duration":               {"config: {sources: [" + proxy + "], runs: {idle_timeout: 5 minutes}}", "at '/config/runs/idle_timeout': '5 minutes' does not match pattern"},
 		"policy":                 {"config: {sources: [" + proxy + "], stream: {policy: all}}", "value must be one of 'public', 'client'"},
 		"port":                   {sources + "admin: {port: 99999}", "at '/admin/port': maximum: got 99,999, want 65,535"},
 		"long port name":         {sources + "portName: much-too-long-a-name", "at '/portName': maxLength: got 20, want 12"},
 		"port name of digits":    {sources + "portName: '80'", "at '/portName': '80' does not match pattern"},
 		"name":                   {sources + "fullnameOverride: My_Agent", "at '/fullnameOverride': 'My_Agent' does not match pattern"},
-		"one name twice":         {"config: {sources: [" + proxy + "," + strings.Replace(proxy, "8080", "8081", 1) + "]}", "config.sources[1] (a): there is a source of this name already"},
-		"no agent here":          {strings.Replace(sources, "//agent", "//127.0.0.1", 1), "config.sources[0] (a): proxy.upstream is in Delegraph's own pod, where with mode: standalone no agent is"},
+		"one name twice":         {"config: {sources: [" + proxy + "," + strings.Replace(proxy, "8080", "8081", 1) + "]}", "config.sources[1] (a): another source has this name"},
+		"no agent here":          {strings.Replace(sources, "//agent", "//127.0.0.1", 1), "config.sources[0] (a): proxy.upstream is in Delegraph's own pod, where no agent runs with mode: standalone"},
 		"nothing to tail here":   {"config: {sources: [" + strings.Replace(tail, "//agent", "//localhost", 1) + "]}", "config.sources[0] (b): tail.url is in Delegraph's own pod"},
 		"two that tail":          {"config: {sources: [" + proxy + "," + tail + "]}\nstandalone: {replicas: 2}", "standalone.replicas: each pod would subscribe to the same stream"},
-		"no such port":           {strings.Replace(sources, "8080", "65536", 1), "port 65536 of http: ports end at 65535"},
+		"no such port":           {strings.Replace(sources, "8080", "65536", 1), "port 65536 of http: the highest port is 65535"},
 		"port of the Service":    {strings.Replace(sources, "]", ", {name: b, proxy: {listen: ':80', upstream: 'http://b'}}]", 1), "service.port: the Service would have port 80 twice, for http and http-2"},
-		"port of the stream":     {strings.Replace(sources, "8080", "10478", 1), "port 10478 is listened on twice, as config.stream.listen and http"},
-		"certificates":           {"config: {sources: [" + proxy + "], stream: {authentication: {client_certificates: true}}}", "config.stream.authentication.client_certificates: there is no TLS"},
-		"admin for the world":    {sources + "service: {type: LoadBalancer}\nserviceMonitor: {enabled: true}", "with service.type: LoadBalancer it would be open outside the cluster; use podMonitor.enabled"},
+		"port of the stream":     {strings.Replace(sources, "8080", "10478", 1), "port 10478 is used twice, by config.stream.listen and http"},
+		"certificates":           {"config: {sources: [" + proxy + "], stream: {authentication: {client_certificates: true}}}", "config.stream.authentication.client_certificates: certificates need TLS"},
+		"admin for the world":    {sources + "service: {type: LoadBalancer}\nserviceMonitor: {enabled: true}", "which service.type: LoadBalancer opens to the outside of the cluster; use podMonitor.enabled"},
 		"two monitors":           {sources + "podMonitor: {enabled: true}\nserviceMonitor: {enabled: true}", "everything would be scraped and counted twice"},
 		"unknown key below":      {sources + "standalone: {replica: 2}", "at '/standalone': additional properties 'replica' not allowed"},
 		"endpoint":               {sources + "traces: {endpoint: 'otel:4317'}", "at '/traces/endpoint': 'otel:4317' does not match pattern"},
-		"secret of two kinds":    {sources + "secrets: {a: {existingSecret: b, data: {c: d}}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
-		"secret of no kind":      {sources + "secrets: {a: {}}", "secrets.a: give existingSecret, the name of one that is there, or data"},
-		"monitor without pods":   {sidecar + "serviceMonitor: {enabled: true}", "there is no Service with mode: library; use podMonitor.enabled"},
-		"egress of an agent":     {sidecar + "networkPolicy: {enabled: true, egress: [{}]}", "networkPolicy.egress: with mode: library the pods are the agent's"},
+		"secret of two kinds":    {sources + "secrets: {a: {existingSecret: b, data: {c: d}}}", "secrets.a: set either existingSecret, the name of an existing secret, or data"},
+		"secret of no kind":      {sources + "secrets: {a: {}}", "secrets.a: set either existingSecret, the name of an existing secret, or data"},
+		"monitor without pods":   {sidecar + "serviceMonitor: {enabled: true}", "mode: library has no Service; use podMonitor.enabled"},
+		"egress of an agent":     {sidecar + "networkPolicy: {enabled: true, egress: [{}]}", "networkPolicy.egress: with mode: library the pods belong to the agent"},
 		"too short to drain":     {sources + "standalone: {terminationGracePeriodSeconds: 10}", "at '/standalone/terminationGracePeriodSeconds': minimum: got 10, want 16"},
-		"label that opts out":    {sources + "inject: {label: 'false'}", `inject.label: "false" is what pods say that want no sidecar`},
-		"gateway of an agent":    {strings.Replace(gateway, "config: {", "config: {sources: ["+proxy+"], ", 1), "config.sources: a gateway listens to no agent"},
-		"gateway of memory":      {"mode: gateway\nconfig: {stream: {listen: ':10478', authentication: {anonymous: anywhere}}}", "config.stream.store: a gateway has nothing to serve of its own"},
-		"gateway to nobody":      {strings.Replace(gateway, ":10478", "127.0.0.1:10478", 1), "config.stream.listen: a gateway has nothing else to do"},
-		"gateway by default":     {strings.Replace(gateway, "listen: ':10478', ", "", 1), "config.stream.listen: a gateway has nothing else to do"},
+		"label that opts out":    {sources + "inject: {label: 'false'}", `inject.label: "false" marks pods that must not get a sidecar`},
+		"conflict":               {sources + "inject: {onConflict: deny}", "at '/inject/onConflict': value must be one of 'Deny', 'Warn', 'Skip'"},
+		"gateway of an agent":    {strings.Replace(gateway, "config: {", "config: {sources: ["+proxy+"], ", 1), "config.sources: a gateway has no sources"},
+		"gateway of memory":      {"mode: gateway\nconfig: {stream: {listen: ':10478', authentication: {anonymous: anywhere}}}", "config.stream.store: a gateway serves what a JetStream store holds"},
+		"gateway to nobody":      {strings.Replace(gateway, ":10478", "127.0.0.1:10478", 1), "config.stream.listen: readers outside the pod must reach the gateway"},
+		"gateway by default":     {strings.Replace(gateway, "listen: ':10478', ", "", 1), "config.stream.listen: readers outside the pod must reach the gateway"},
 		"gateway with traces":    {gateway + "traces: {endpoint: 'http://otel:4317'}", "traces.endpoint: a gateway sees no runs"},
-		"gateway without NATS":   {strings.Replace(gateway, "'nats://n:4222'", "", 1), "config.stream.jetstream.urls: there is none"},
-		"who we are twice":       {strings.Replace(gateway, "urls:", "credentials_file: /a, nkey_file: /b, urls:", 1), "config.stream.jetstream: there are both credentials_file and nkey_file"},
-		"half a certificate":     {strings.Replace(gateway, "urls:", "tls: {key_file: /a}, urls:", 1), "config.stream.jetstream.tls: a certificate and its key belong together"},
-		"open gateway":           {strings.Replace(gateway, "anywhere", "loopback", 1), "config.stream.listen: nobody is asked who they are"},
+		"gateway without NATS":   {strings.Replace(gateway, "'nats://n:4222'", "", 1), "config.stream.jetstream.urls: no servers"},
+		"who we are twice":       {strings.Replace(gateway, "urls:", "credentials_file: /a, nkey_file: /b, urls:", 1), "config.stream.jetstream: both credentials_file and nkey_file are set"},
+		"half a certificate":     {strings.Replace(gateway, "urls:", "tls: {key_file: /a}, urls:", 1), "config.stream.jetstream.tls: a certificate needs its key"},
+		"open gateway":           {strings.Replace(gateway, "anywhere", "loopback", 1), "config.stream.listen: readers are not authenticated"},
 		"fewer than least":       {scaled("minReplicas: 3, maxReplicas: 2"), "gateway.autoscaling: minReplicas is more than maxReplicas"},
-		"scaled by nothing":      {scaled("cpu: 0"), "gateway.autoscaling: there is nothing to go by"},
-		"scaled by no request":   {scaled("cpu: 50") + "\nresources: {requests: {cpu: null}}", "gateway.autoscaling.cpu is in percent of what a pod asks for"},
-		"more than there can be": {scaled("subscribers: 10000"), "gateway.autoscaling.subscribers: a pod takes no more than 10000"},
+		"scaled by nothing":      {scaled("cpu: 0"), "gateway.autoscaling: no target"},
+		"scaled by no request":   {scaled("cpu: 50") + "\nresources: {requests: {cpu: null}}", "gateway.autoscaling.cpu is a percentage of the pod's CPU request"},
+		"more than there can be": {scaled("subscribers: 10000"), "gateway.autoscaling.subscribers: a pod accepts at most 10000 subscribers"},
 		"store that is none":     {"config: {sources: [" + proxy + "], stream: {store: redis}}", "value must be one of 'memory', 'jetstream'"},
-		"open stream":            {"config: {sources: [" + proxy + "], stream: {listen: ':10478'}}", "config.stream.listen: nobody is asked who they are"},
+		"open stream":            {"config: {sources: [" + proxy + "], stream: {listen: ':10478'}}", "config.stream.listen: readers are not authenticated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "values.yaml")
@@ -280,17 +285,18 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("secret to be made elsewhere", func(t *testing.T) {
+	t.Run("secret that another chart must create", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "values.yaml")
 		write(t, file, "mode: inject\n"+sources+"secrets: {a: {data: {b: c}}}")
-		_, problems, err := run(t, tool(t, "helm"), "template", "demo", chart, "--values", file, "--api-versions", policyAPI)
-		if want := "secrets.a: with mode: inject give existingSecret"; err == nil || !strings.Contains(problems, want) {
+		_, problems, err := run(t, tool(t, "helm"), "template", "demo", chart, "--values", file, "--api-versions", clusterAPIs)
+		if want := "secrets.a: with mode: inject set existingSecret"; err == nil || !strings.Contains(problems, want) {
 			t.Errorf("refused with %v, %s; want %q", err, problems, want)
 		}
 	})
 }
 
-// TestNotes shows what is said after an installation. It is rendered as a file of the chart, since Helm shows it only when it installs.
+// TestNotes checks the text after an installation. It is rendered as a file of the chart, because Helm shows it only when it
+// installs.
 func TestNotes(t *testing.T) {
 	for _, mode := range []string{"standalone", "library", "inject", "gateway", "gateway-autoscaling"} {
 		t.Run(mode, func(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// TestGatewayStarts runs the program as the Deployment says, where nobody is NATS: its probes find it alive and not ready, the port
-// of its Service asks who reads, it has the metrics that it is watched by, and it ends by itself when it is told to.
+// TestGatewayStarts runs the program as the Deployment specifies, without a NATS server. The probes find it alive but not ready,
+// the Service's port requires a token, the metrics for monitoring exist, and it stops on SIGTERM.
 func TestGatewayStarts(t *testing.T) {
 	dir := t.TempDir()
 	program, tokens, config := filepath.Join(dir, "delegraph"), filepath.Join(dir, "tokens"), filepath.Join(dir, "delegraph.yml")
@@ -69,7 +69,7 @@ func TestGatewayStarts(t *testing.T) {
 			t.Errorf("%s: %s; want %d", address, resp.Status, want)
 		}
 	}
-	// By the first the dashboards and the alerts know where there is a Delegraph, by the second an autoscaler how many read.
+	// Dashboards and alerts find instances by the first series, and an autoscaler uses the second.
 	for _, series := range []string{"\ndelegraph_build_info{", "\ndelegraph_stream_subscribers 0\n", "\ndelegraph_stream_store_connected 0\n"} {
 		if err := answers(t, url("admin", "/metrics"), series, ended); err != nil {
 			t.Error(err)
@@ -83,10 +83,10 @@ func TestGatewayStarts(t *testing.T) {
 	}
 }
 
-// listening is a line of the log.
+// listening matches a log line.
 var listening = regexp.MustCompile(`msg="Listening on" server=(\w+) address=(\S+)`)
 
-// addresses reads a log up to where both servers listen.
+// addresses reads the log until both servers listen.
 func addresses(log io.Reader) map[string]string {
 	at := map[string]string{}
 	for lines := bufio.NewReader(log); len(at) < 2; {
@@ -101,8 +101,8 @@ func addresses(log io.Reader) map[string]string {
 	return at
 }
 
-// TestGatewayObjects shows that what speaks of a gateway's pods finds them, that only one says how many there are, and that the metric
-// by which it does is one of Delegraph's.
+// TestGatewayObjects checks that all selectors match the gateway's pods, that only one object sets the number of replicas, and
+// that the autoscaler's metric exists.
 func TestGatewayObjects(t *testing.T) {
 	for name, file := range valuesFiles(t) {
 		if !strings.HasPrefix(name, "gateway") {

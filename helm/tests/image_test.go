@@ -23,7 +23,7 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// image is what buildah says of one.
+// image is buildah's description of an image.
 type image struct {
 	OCIv1 struct {
 		Architecture string
@@ -35,8 +35,8 @@ type image struct {
 	}
 }
 
-// TestImage builds the image for each platform. It is built on nothing, since what the Dockerfile names can only be had from its
-// registry: certificates and time zones are not shown.
+// TestImage builds the image for each platform. The base image is empty, because the one in the Dockerfile needs its registry. So
+// certificates and time zones are not tested.
 func TestImage(t *testing.T) {
 	built := newBuilder(t)
 	for architecture, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
@@ -46,7 +46,7 @@ func TestImage(t *testing.T) {
 				t.Errorf("the image is for %s", made.OCIv1.Architecture)
 			}
 			if user := made.OCIv1.Config.User; !regexp.MustCompile(`^[1-9][0-9]*:[1-9][0-9]*$`).MatchString(user) {
-				t.Errorf("user %q: a cluster that wants no root can only tell by a number", user)
+				t.Errorf("user %q is not a number, so runAsNonRoot cannot be checked", user)
 			}
 			for label, want := range map[string]string{
 				"title": "Delegraph", "description": "OpenTelemetry", "licenses": "Apache-2.0", "version": "1.2.3", "revision": "0123abc",
@@ -73,8 +73,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestImageRuns starts the image as the chart's Deployment says: its arguments and configuration, a read-only root, no capability,
-// nobody's user. It shares the network of this machine, and has no limit of memory.
+// TestImageRuns starts the image as the chart's Deployment specifies: with its arguments and configuration, a read-only root, no
+// capabilities and an unprivileged user. It uses the network of this machine and no memory limit.
 func TestImageRuns(t *testing.T) {
 	built, runc := newBuilder(t), tool(t, "runc")
 	made, root := built.image(t, runtime.GOARCH)
@@ -124,7 +124,7 @@ func TestImageRuns(t *testing.T) {
 	}
 }
 
-// builder makes images in a store of its own.
+// builder builds images in its own store.
 type builder struct{ program, context, store, runs string }
 
 func newBuilder(t *testing.T) builder {
@@ -146,7 +146,7 @@ func (b builder) buildah(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// image builds one from the Dockerfile. The folder is the root of a container of it.
+// image builds an image from the Dockerfile. root is the root folder of a container.
 func (b builder) image(t *testing.T, architecture string) (made image, root string) {
 	t.Helper()
 	platform := "linux/" + architecture
@@ -157,15 +157,15 @@ func (b builder) image(t *testing.T, architecture string) (made image, root stri
 	if err := json.Unmarshal([]byte(b.buildah(t, "inspect", "--type", "image", "delegraph:"+architecture)), &made); err != nil {
 		t.Fatal(err)
 	}
-	// With this driver what is mounted is a folder of the store.
+	// With this driver a mounted image is a folder of the store.
 	return made, b.buildah(t, "mount", b.buildah(t, "from", "--pull-never", "delegraph:"+architecture))
 }
 
-// bundled is a runtime's configuration, as a kubelet would have it made of the container.
+// bundled writes a runtime configuration for the container, as a kubelet would.
 func bundled(t *testing.T, made image, root, config string, container core.Container) string {
 	t.Helper()
 	if len(container.VolumeMounts) != 1 || !*container.SecurityContext.ReadOnlyRootFilesystem || !*container.SecurityContext.RunAsNonRoot {
-		t.Errorf("the container is not as it is run here: mounts %v, security context %v", container.VolumeMounts, container.SecurityContext)
+		t.Errorf("this test cannot run the container: mounts %v, security context %v", container.VolumeMounts, container.SecurityContext)
 	}
 	var env []string
 	for _, variable := range container.Env {
@@ -194,7 +194,7 @@ func bundled(t *testing.T, made image, root, config string, container core.Conta
 	return string(text)
 }
 
-// answers waits for a page that is well and says so, as long as what serves it runs.
+// answers waits until a page answers as expected, while the server runs.
 func answers(t *testing.T, address, want string, ended <-chan error) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -225,7 +225,7 @@ func answers(t *testing.T, address, want string, ended <-chan error) error {
 	}
 }
 
-// checkConfined asks the kernel how the container's process runs.
+// checkConfined checks in /proc how the container's process runs.
 func checkConfined(t *testing.T, runc string, args []string, user string) {
 	t.Helper()
 	out, problems, err := run(t, runc, args...)

@@ -13,7 +13,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// parent is a folder with a chart whose pod includes the sidecar.
+// parent returns the folder of a chart whose pod includes the sidecar.
 func parent(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "parent")
@@ -26,7 +26,7 @@ func parent(t *testing.T) string {
 	return dir
 }
 
-// TestLibrary has another chart include the sidecar, as its own documentation says.
+// TestLibrary includes the sidecar in another chart, as the documentation describes.
 func TestLibrary(t *testing.T) {
 	dir := parent(t)
 	if out, problems, err := run(t, tool(t, "helm"), "lint", "--strict", dir); err != nil {
@@ -43,7 +43,8 @@ func TestLibrary(t *testing.T) {
 	same(t, test.Spec.InitContainers[0], pod.Spec.InitContainers[0])
 }
 
-// TestLibraryTwice has a chart of two agents include a sidecar in the pod of each, under two names, with what names may be made of.
+// TestLibraryTwice includes a sidecar in the pods of two agents of one chart, with two names that use every allowed kind of
+// character.
 func TestLibraryTwice(t *testing.T) {
 	dir := parent(t)
 	file := filepath.Join(dir, "Chart.yaml")
@@ -95,19 +96,19 @@ func TestLibraryTwice(t *testing.T) {
 func TestLibraryByMistake(t *testing.T) {
 	dir := parent(t)
 	for mode, source := range map[string]string{"standalone": "http://agent:8000", "inject": "http://127.0.0.1:8000"} {
-		_, problems, err := run(t, tool(t, "helm"), "template", "demo", dir, "--api-versions", policyAPI, "--set", "watch.mode="+mode, "--set", "watch.config.sources[0].proxy.upstream="+source, "--set", "watch.config.sources[0].name=a", "--set", "watch.config.sources[0].proxy.listen=:8080")
+		_, problems, err := run(t, tool(t, "helm"), "template", "demo", dir, "--api-versions", clusterAPIs, "--set", "watch.mode="+mode, "--set", "watch.config.sources[0].proxy.upstream="+source, "--set", "watch.config.sources[0].name=a", "--set", "watch.config.sources[0].proxy.listen=:8080")
 		if want := "a chart includes the sidecar, and its values say mode: " + mode + ": set mode: library below the name of the dependency"; err == nil || !strings.Contains(problems, want) {
 			t.Errorf("refused with %v, %s; want %q", err, problems, want)
 		}
 	}
 }
 
-// block is a fenced piece of YAML in a page.
+// block matches a fenced block of YAML.
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestDocumentedValues renders what the pages tell users to write: values as values, and a pod's template as one of a chart of theirs.
+// TestDocumentedValues renders the examples in the documentation: values as values, and pod templates as part of another chart.
 func TestDocumentedValues(t *testing.T) {
-	for file, want := range map[string]int{"../../docs/how-to/kubernetes.md": 3, "../../docs/how-to/gateways.md": 4, filepath.Join(chart, "README.md"): 7} {
+	for file, want := range map[string]int{"../../docs/how-to/kubernetes.md": 4, "../../docs/how-to/gateways.md": 4, filepath.Join(chart, "README.md"): 4} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestDocumentedValues(t *testing.T) {
 		rendered := 0
 		for _, found := range block.FindAllStringSubmatch(string(text), -1) {
 			switch shown := found[1]; {
-			case strings.Contains(shown, "yaml, values of the chart "): // of somebody else
+			case strings.Contains(shown, "yaml, values of the chart "): // of another chart
 				var values map[string]any
 				strictly(t, shown, &values)
 			case strings.Contains(shown, "delegraph.container"):
@@ -123,6 +124,8 @@ func TestDocumentedValues(t *testing.T) {
 					shown = "template:\n  " + strings.ReplaceAll(strings.ReplaceAll(shown, "\n", "\n  "), "nindent 4", "nindent 6")
 				}
 				checkDocumentedPod(t, shown)
+			case strings.Contains(shown, "delegraph.dev/image"):
+				checkDocumentedAnnotations(t, shown)
 			case strings.Contains(shown, "dependencies:"):
 				var described struct {
 					Dependencies []struct{ Name, Version, Repository string }
@@ -147,9 +150,19 @@ func TestDocumentedValues(t *testing.T) {
 			rendered++
 		}
 		if rendered != want {
-			t.Errorf("%s has %d pieces of YAML; %d were expected here", file, rendered, want)
+			t.Errorf("%s has %d blocks of YAML, want %d", file, rendered, want)
 		}
 	}
+}
+
+// checkDocumentedAnnotations injects a pod with the annotations of an example.
+func checkDocumentedAnnotations(t *testing.T, shown string) {
+	t.Helper()
+	var example struct{ Template core.PodTemplateSpec }
+	strictly(t, shown, &example)
+	pod := labeled(t, "", agentAlone)
+	pod.ObjectMeta.Annotations, pod.Labels = example.Template.Annotations, example.Template.Labels
+	checkPod(t, newAdmitter(t, render(t, chart, "--values", valuesFiles(t)["inject"])).admit(t, pod))
 }
 
 func checkDocumentedPod(t *testing.T, template string) {

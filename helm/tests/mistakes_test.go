@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// mistakes of Delegraph's own tests that are not the chart's to find: bounds of sizes and durations, and the inside of a glob.
+// mistakes lists configurations of Delegraph's own tests whose mistakes the chart cannot find: overflowing sizes, and the inside
+// of a glob.
 var mistakes = sets.New("invalid-size-overflow.yml", "invalid-path-glob.yml")
 
-// TestMistakes shows that a configuration which Delegraph would refuse is refused before any pod is made of it: a sidecar that does
-// not start keeps its agent from starting.
+// TestMistakes checks that the chart refuses every configuration that Delegraph would refuse, because a sidecar that does not
+// start keeps its agent from starting.
 func TestMistakes(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "delegraph")
 	build(t, program, "/", "dev")
@@ -33,23 +34,23 @@ func TestMistakes(t *testing.T) {
 			if err != nil {
 				return
 			}
-			// What is a mistake of YAML may be none any more when Helm has read it.
+			// A mistake in YAML syntax may disappear when Helm reads the file.
 			write(t, written, configuration(t, rendered))
 			if _, problems, err := run(t, program, "check", "--config.file="+written); err != nil && !mistakes.Has(filepath.Base(file)) {
-				t.Errorf("the chart installs it, and Delegraph says: %s", problems)
+				t.Errorf("the chart accepts it, but Delegraph says: %s", problems)
 			}
 		})
 	}
 }
 
-// TestWords shows that the schema has the words that Delegraph has, which says them when it is given another one.
+// TestWords checks that the schema allows the same words as Delegraph, which lists them if it gets another one.
 func TestWords(t *testing.T) {
 	program, file := filepath.Join(t.TempDir(), "delegraph"), filepath.Join(t.TempDir(), "delegraph.yml")
 	build(t, program, "/", "dev")
 	write(t, file, "sources: [{name: a, dialect: '0000000000', proxy: {listen: ':1', upstream: 'http://b'}}]\nstream: {kinds: {in: ['0000000000']}}\n")
 	_, problems, err := run(t, program, "check", "--config.file="+file)
 	if err == nil {
-		t.Fatal("it is a configuration")
+		t.Fatal("Delegraph accepts the wrong word")
 	}
 	root := readSchema(t)
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// everywhere makes every kind of object.
+// everywhere makes the chart render every kind of object.
 const everywhere = `
 config:
   sources: [{name: a, proxy: {listen: ":8080", upstream: "http://agent.default:8000"}}]
@@ -27,7 +27,7 @@ dashboards: {enabled: true}
 networkPolicy: {enabled: true}
 `
 
-// everyGateway makes every kind of object that a gateway has.
+// everyGateway makes the chart render every kind of object that a gateway has.
 const everyGateway = `
 mode: gateway
 config:
@@ -44,8 +44,8 @@ dashboards: {enabled: true}
 networkPolicy: {enabled: true, egress: [{ports: [{port: 4222}]}]}
 `
 
-// TestNames installs under every name that Helm lets a release have: what the chart makes of it is a name and a label to Kubernetes,
-// and not a number or nothing.
+// TestNames installs releases with every kind of name that Helm allows, and checks that the resulting names and labels are valid
+// strings for Kubernetes.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	for mode, values := range map[string]string{
@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(release, func(t *testing.T) {
 			for _, mode := range []string{"standalone", "library", "inject", "gateway"} {
-				out, problems, err := run(t, tool(t, "helm"), "template", release, chart, "--namespace", "agents", "--api-versions", policyAPI, "--values", filepath.Join(dir, mode))
+				out, problems, err := run(t, tool(t, "helm"), "template", release, chart, "--namespace", "agents", "--api-versions", clusterAPIs, "--values", filepath.Join(dir, mode))
 				if err != nil {
 					t.Fatalf("%s: %v\n%s", mode, err, problems)
 				}
@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// checkObjects holds what is rendered to what an API server would say of names, labels and ports.
+// checkObjects checks the rendered names, labels and ports as an API server would.
 func checkObjects(t *testing.T, rendered string) {
 	t.Helper()
 	taken := sets.New[string]()
@@ -152,11 +152,11 @@ func checkPorts(t *testing.T, pod core.PodSpec) {
 	}
 }
 
-// elsewhere are keys that are not of the chart, or of a list.
+// elsewhere matches keys that the chart does not read itself, or that belong to lists.
 var elsewhere = regexp.MustCompile(`^(config|networkPolicy\.adminFrom|gateway\.topologySpreadConstraints|gateway\.autoscaling\.behavior\.scaleDown\.policies)\.`)
 
-// TestNothing takes each default away, as null does, and --reuse-values of a release before the value was: what is made is as good, or
-// a sentence says what is missing.
+// TestNothing removes each default value, as null does, or --reuse-values of a release without it. The chart must render, or name
+// the missing value.
 func TestNothing(t *testing.T) {
 	values, gateway := filepath.Join(t.TempDir(), "values.yaml"), filepath.Join(t.TempDir(), "gateway.yaml")
 	write(t, values, everywhere)

@@ -20,7 +20,7 @@ func same(t *testing.T, want, got any) {
 	}
 }
 
-// checkPod holds a pod with the sidecar to what a cluster and its users may expect of it.
+// checkPod checks what a cluster and its users expect of a pod with the sidecar.
 func checkPod(t *testing.T, pod *core.Pod) {
 	t.Helper()
 	last := len(pod.Spec.InitContainers) - 1
@@ -29,11 +29,11 @@ func checkPod(t *testing.T, pod *core.Pod) {
 	}
 	sidecar := pod.Spec.InitContainers[last]
 	if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != core.ContainerRestartPolicyAlways {
-		t.Error("the sidecar is no sidecar: it does not restart")
+		t.Error("the sidecar is an ordinary init container: it does not restart")
 	}
 	checkNames(t, pod, sidecar)
 	checkProbes(t, sidecar)
-	checkRestricted(t, &core.PodSpec{Containers: []core.Container{sidecar}, Volumes: pod.Spec.Volumes}) // how the agent runs is not ours to say
+	checkRestricted(t, &core.PodSpec{Containers: []core.Container{sidecar}, Volumes: pod.Spec.Volumes}) // the rest of the pod belongs to the agent
 	if !hasMount(sidecar, "/var/run/secrets/kubernetes.io/serviceaccount") {
 		t.Error("the agent's token would be mounted")
 	}
@@ -42,7 +42,7 @@ func checkPod(t *testing.T, pod *core.Pod) {
 	}
 }
 
-// checkNames shows that what must be there only once is, and that what is referred to exists.
+// checkNames checks that names are unique and that references exist.
 func checkNames(t *testing.T, pod *core.Pod, sidecar core.Container) {
 	t.Helper()
 	volumes := sets.New[string]()
@@ -78,7 +78,7 @@ func checkNames(t *testing.T, pod *core.Pod, sidecar core.Container) {
 	}
 }
 
-// checkProbes shows that none waits for the agent, which starts when they have succeeded.
+// checkProbes checks that no probe waits for the agent, which starts only after they succeed.
 func checkProbes(t *testing.T, sidecar core.Container) {
 	t.Helper()
 	for name, probe := range map[string]*core.Probe{"startup": sidecar.StartupProbe, "readiness": sidecar.ReadinessProbe, "liveness": sidecar.LivenessProbe} {
@@ -88,7 +88,7 @@ func checkProbes(t *testing.T, sidecar core.Container) {
 	}
 }
 
-// checkRestricted asks the admission code of the restricted pod security standard.
+// checkRestricted checks the restricted pod security standard with Kubernetes' admission code.
 func checkRestricted(t *testing.T, spec *core.PodSpec) {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -103,7 +103,7 @@ func checkRestricted(t *testing.T, spec *core.PodSpec) {
 	}
 }
 
-// TestOwnPods holds the pods that are the chart's alone to the restricted standard, as a whole, and to having no token.
+// TestOwnPods checks that the chart's own pods meet the restricted standard and have no service account token.
 func TestOwnPods(t *testing.T) {
 	for name, file := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestOwnPods(t *testing.T) {
 					t.Errorf("a token is mounted into %v", pod)
 				}
 			}
-			if len(pods) == 0 && name != "inject" { // whose policy is for pods of others
+			if len(pods) == 0 && name != "inject" { // whose policy is for other pods
 				t.Error("no pod")
 			}
 		})

@@ -12,13 +12,13 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// linked is how a release is linked, up to its version.
+// linked is the linker flags of a release, up to the version.
 const linked = "-s -w -X github.com/delegraph/delegraph/internal/build.linked="
 
-// build has the Go command make Delegraph as a release does.
+// build builds Delegraph with the flags of a release.
 func build(t *testing.T, file, platform, version string) {
 	t.Helper()
-	system, architecture, _ := strings.Cut(platform, "/") // both empty for this machine's
+	system, architecture, _ := strings.Cut(platform, "/") // both empty for this machine
 	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", linked+version, "-o", file, "./cmd/delegraph")
 	command.Dir = "../.."
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+system, "GOARCH="+architecture)
@@ -27,7 +27,7 @@ func build(t *testing.T, file, platform, version string) {
 	}
 }
 
-// TestCheck has Delegraph itself read the configuration that each example becomes.
+// TestCheck runs `delegraph check` on the configuration of each example.
 func TestCheck(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "delegraph")
 	build(t, program, "/", "dev")
@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestRelease holds the release configuration to what it releases: the flags that Delegraph is linked with, the Dockerfile's arguments.
+// TestRelease checks that the release configuration uses the same linker flags, and the Dockerfile's arguments.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// configuration is Delegraph's file in what was rendered.
+// configuration returns Delegraph's configuration file from rendered objects.
 func configuration(t *testing.T, rendered string) string {
 	t.Helper()
 	for _, m := range manifests(t, rendered) {
@@ -97,8 +97,9 @@ func configuration(t *testing.T, rendered string) string {
 		case "templates/policy.yaml":
 			var policy admissionregistration.MutatingAdmissionPolicy
 			strictly(t, m.text, &policy)
-			var config string // a CEL literal, which JSON's are too
-			strictlyEnough(t, policy.Spec.Variables[0].Expression, &config)
+			var config string // a CEL literal, for which JSON's rules suffice
+			i := slices.IndexFunc(policy.Spec.Variables, func(v admissionregistration.Variable) bool { return v.Name == "config" })
+			strictlyEnough(t, policy.Spec.Variables[i].Expression, &config)
 			return config
 		}
 	}

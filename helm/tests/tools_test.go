@@ -1,5 +1,5 @@
-// Package tests holds the chart and the image to what they promise: it renders, validates and admits what the chart makes, and runs
-// what the Dockerfile builds. It is a module of its own for the sake of what it needs.
+// Package tests tests the chart and the image: it renders and validates the chart, admits pods, and runs the image that the
+// Dockerfile builds. It is a separate module because of its many dependencies.
 package tests
 
 import (
@@ -16,13 +16,15 @@ import (
 )
 
 const (
-	chart     = "../delegraph"
-	policyAPI = "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"
+	chart       = "../delegraph"
+	clusterAPIs = "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy," + monitoringAPIs // APIs that helm template cannot ask a cluster for
+
+	monitoringAPIs = "monitoring.coreos.com/v1/PodMonitor,monitoring.coreos.com/v1/ServiceMonitor,monitoring.coreos.com/v1/PrometheusRule"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// missing skips the test, or fails it where nothing may be missing.
+// missing skips the test, or fails it if DELEGRAPH_REQUIRE is set.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
@@ -31,7 +33,7 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s; .ci/install/helm installs it", what)
 }
 
-// installed is the folder that .ci/install/helm fills.
+// installed returns the folder that .ci/install/helm fills.
 func installed(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("DELEGRAPH_HELM"); dir != "" {
@@ -44,7 +46,7 @@ func installed(t *testing.T) string {
 	return filepath.Join(cache, "delegraph", "helm")
 }
 
-// tool is the path of a program.
+// tool returns the path of a program.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(installed(t), "bin", name)
@@ -58,20 +60,20 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// run returns what a program printed on each of the two, and its error.
+// run returns a program's output and error.
 func run(t *testing.T, program string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, problems bytes.Buffer
-	command := exec.Command(program, args...) // and without the test's context, which has ended when it cleans up
+	command := exec.Command(program, args...) // without the test's context, which has ended during cleanup
 	command.Stdout, command.Stderr = &out, &problems
 	err = command.Run()
 	return out.String(), problems.String(), err
 }
 
-// render is what `helm template` makes of the chart in a folder, for a cluster that has every API.
+// render returns the output of `helm template` for the chart in a folder, for a cluster that has every API.
 func render(t *testing.T, folder string, args ...string) string {
 	t.Helper()
-	args = append([]string{"template", "demo", folder, "--namespace", "agents", "--api-versions", policyAPI}, args...)
+	args = append([]string{"template", "demo", folder, "--namespace", "agents", "--api-versions", clusterAPIs}, args...)
 	out, problems, err := run(t, tool(t, "helm"), args...)
 	if err != nil {
 		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, problems)
@@ -79,10 +81,10 @@ func render(t *testing.T, folder string, args ...string) string {
 	return blank.ReplaceAllString(out, "\n$1")
 }
 
-// blank is what Helm 4 puts behind some documents, and Helm 3 does not.
+// blank matches the blank lines that Helm 4 adds after some documents.
 var blank = regexp.MustCompile(`\n+(---\n|$)`)
 
-// valuesFiles are the chart's examples, by name.
+// valuesFiles returns the chart's example values by name.
 func valuesFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(chart, "ci", "*-values.yaml"))
@@ -96,7 +98,7 @@ func valuesFiles(t *testing.T) map[string]string {
 	return named
 }
 
-// golden compares with a file, or writes it.
+// golden compares text with a golden file, or writes the file.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -136,7 +138,7 @@ func manifests(t *testing.T, rendered string) (all []manifest) {
 	return all
 }
 
-// only is the text of the one object of a kind.
+// only returns the text of the one object of a kind.
 func only(t *testing.T, rendered, wanted string) string {
 	t.Helper()
 	var found []string

@@ -13,13 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The table of values in the chart's README stands between these.
+// The table of values in the chart's README is between these lines.
 const (
 	tableBegins = "<!-- values: written by go test ./... -update in helm/tests -->\n"
 	tableEnds   = "<!-- /values -->\n"
 )
 
-// TestReadme shows that the README has every value with its default, and that every value says what it is for.
+// TestReadme checks that the README lists every value with its default and its comment.
 func TestReadme(t *testing.T) {
 	file := filepath.Join(chart, "README.md")
 	text, err := os.ReadFile(file)
@@ -33,12 +33,22 @@ func TestReadme(t *testing.T) {
 	}
 	var table strings.Builder
 	table.WriteString("| value | default | |\n|-|-|-|\n")
-	describe(t, &table, "", mapping(t, filepath.Join(chart, "values.yaml")))
+	var rows []valueRow
+	describe(t, &rows, "", mapping(t, filepath.Join(chart, "values.yaml")))
+	for _, r := range rows {
+		fmt.Fprintf(&table, "| %s | `%s` | %s |\n", strings.Join(r.names, ", "), r.value, strings.ReplaceAll(r.text, "|", `\|`))
+	}
 	golden(t, file, before+tableBegins+table.String()+tableEnds+after)
 }
 
-// describe writes a line for each value below a mapping.
-func describe(t *testing.T, table *strings.Builder, prefix string, node *yaml.Node) {
+// valueRow is a line of the table: values with the same default and the same description.
+type valueRow struct {
+	names       []string
+	value, text string
+}
+
+// describe adds each value below a mapping to the rows.
+func describe(t *testing.T, rows *[]valueRow, prefix string, node *yaml.Node) {
 	t.Helper()
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
@@ -48,7 +58,7 @@ func describe(t *testing.T, table *strings.Builder, prefix string, node *yaml.No
 			if value.Kind != yaml.MappingNode || len(value.Content) == 0 {
 				t.Errorf("%s has no comment that begins with # --", name)
 			}
-			describe(t, table, name+".", value)
+			describe(t, rows, name+".", value)
 			continue
 		}
 		var plain any
@@ -59,11 +69,16 @@ func describe(t *testing.T, table *strings.Builder, prefix string, node *yaml.No
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(table, "| `%s` | `%s` | %s |\n", name, shown, strings.ReplaceAll(said, "|", `\|`))
+		name = "`" + name + "`"
+		if i := slices.IndexFunc(*rows, func(r valueRow) bool { return r.value == string(shown) && r.text == said }); i >= 0 {
+			(*rows)[i].names = append((*rows)[i].names, name)
+			continue
+		}
+		*rows = append(*rows, valueRow{[]string{name}, string(shown), said})
 	}
 }
 
-// mapping is the root of a YAML file.
+// mapping returns the root of a YAML file.
 func mapping(t *testing.T, file string) *yaml.Node {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -77,7 +92,7 @@ func mapping(t *testing.T, file string) *yaml.Node {
 	return document.Content[0]
 }
 
-// schema is what the tests read of values.schema.json.
+// schema is the part of values.schema.json that the tests read.
 type schema struct {
 	Ref                  string            `json:"$ref"`
 	Defs                 map[string]schema `json:"$defs"`
@@ -99,16 +114,16 @@ func readSchema(t *testing.T) (root schema) {
 	return root
 }
 
-// TestSchemaKeys shows that the schema has the values, and the keys of the configuration, that there are: no more and no fewer.
+// TestSchemaKeys checks that the schema has exactly the keys of the values and of the configuration.
 func TestSchemaKeys(t *testing.T) {
 	root := readSchema(t)
 	values := keys("", mapping(t, filepath.Join(chart, "values.yaml")))
 	values = slices.DeleteFunc(values, func(key string) bool { return strings.HasPrefix(key, "config.") })
 	declared := slices.DeleteFunc(root.keys("", root), func(key string) bool {
-		return strings.HasPrefix(key, "config.") || key == "global" || key == "enabled" // Helm's own, of a dependency
+		return strings.HasPrefix(key, "config.") || key == "global" || key == "enabled" // Helm's own keys of a dependency
 	})
-	declared = slices.DeleteFunc(declared, func(key string) bool { return strings.HasPrefix(key, "env.") }) // of a list that is empty
-	// What is free in form is not followed.
+	declared = slices.DeleteFunc(declared, func(key string) bool { return strings.HasPrefix(key, "env.") }) // members of a list that is empty
+	// Objects with free keys are not followed.
 	values = slices.DeleteFunc(values, func(key string) bool {
 		return !slices.Contains(declared, key) && slices.ContainsFunc(declared, func(d string) bool { return strings.HasPrefix(key, d+".") })
 	})
@@ -119,7 +134,7 @@ func TestSchemaKeys(t *testing.T) {
 
 func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// keys are the paths of a document's keys; the members of a list share theirs.
+// keys returns the paths of a document's keys. The members of a list share a path.
 func keys(prefix string, node *yaml.Node) (all []string) {
 	switch node.Kind {
 	case yaml.MappingNode:

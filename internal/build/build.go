@@ -1,4 +1,4 @@
-// Package build tells which build of the program this is.
+// Package build returns the version and the commit of the running program.
 package build
 
 import "runtime/debug"

@@ -9,122 +9,124 @@ import (
 	"time"
 )
 
-// requestID is the header by which an agent knows the requests of our own client.
+// requestID is the header by which an agent recognizes the requests of the demo's own clients.
 const requestID = "X-Request-Id"
 
-// longest is when an agent speaks at the latest that is slower than anybody can wait for.
-const longest = 1000 * time.Hour
+// maxDelay caps the delay of a frame if the speed is very low.
+const maxDelay = 1000 * time.Hour
 
-// maxRequest bounds what is read of a request, in bytes.
+// maxRequest is the number of bytes of a request body that are read.
 const maxRequest = 1 << 16
 
-// agent answers in its protocol with what was recorded of it.
+// agent is a server that answers with recordings, in the protocol of its source.
 type agent struct {
 	source string
 	speed  float64
 	routes http.ServeMux
 
-	mu       sync.Mutex
-	said     map[string]*bytes.Buffer // to the requests that are under way, by their ids
-	contexts map[string]*turns        // of agents whose answers are heard elsewhere
+	mu              sync.Mutex
+	recordedAnswers map[string]*bytes.Buffer // answers to open requests, by request id
+	contexts        map[string]*conversation // by context id; for agents that stream a turn in another request's answer
 }
 
 func newAgent(source string, speed float64) *agent {
-	a := &agent{source: source, speed: speed, said: map[string]*bytes.Buffer{}, contexts: map[string]*turns{}}
+	a := &agent{source: source, speed: speed, recordedAnswers: map[string]*bytes.Buffer{}, contexts: map[string]*conversation{}}
 	protocols[source].serve(a)
 	return a
 }
 
-// ServeHTTP answers, and keeps what it said to a request that somebody will ask about.
+// ServeHTTP answers a request, and keeps a copy of the answer if record was called for its id.
 func (a *agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
-	said := a.said[r.Header.Get(requestID)]
+	said := a.recordedAnswers[r.Header.Get(requestID)]
 	a.mu.Unlock()
 	if said != nil {
-		w = &witnessed{w, a, said}
+		w = &recordingWriter{w, a, said}
 	}
 	a.routes.ServeHTTP(w, r)
 }
 
-// witness keeps what the agent will say to a request. The answer may be asked for once it has been read to its end.
-func (a *agent) witness(id string) (said func() []byte) {
+// record makes the agent keep its answer to a request. Call the returned function for the answer after the
+// client has read it to its end.
+func (a *agent) record(id string) (said func() []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept := &bytes.Buffer{}
-	a.said[id] = kept
+	a.recordedAnswers[id] = kept
 	return func() []byte {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		delete(a.said, id)
+		delete(a.recordedAnswers, id)
 		return kept.Bytes()
 	}
 }
 
-// witnessed copies an answer.
-type witnessed struct {
+// recordingWriter copies an answer.
+type recordingWriter struct {
 	http.ResponseWriter
 	agent *agent
-	said  *bytes.Buffer
+	copy  *bytes.Buffer
 }
 
-// Unwrap lets the answer be flushed.
-func (w *witnessed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// Unwrap returns the wrapped writer, which can flush.
+func (w *recordingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Write copies what is sent.
-func (w *witnessed) Write(p []byte) (int, error) {
+// Write sends and copies p.
+func (w *recordingWriter) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	w.agent.mu.Lock()
 	defer w.agent.mu.Unlock()
-	w.said.Write(p[:n])
+	w.copy.Write(p[:n])
 	return n, err
 }
 
-// body is a request's, as far as it is read.
+// body returns the body of a request, up to maxRequest.
 func body(w http.ResponseWriter, r *http.Request) []byte {
-	read, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)) // of one that breaks off, what came
+	read, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)) // an incomplete body is good enough
 	return read
 }
 
-// tell plays a recording in a session, as if it happened now, until its end or until nobody listens. Where the agent is faster than
-// its recording, its clock is ahead: the recording's own durations stand in its frames too.
-func (a *agent) tell(w http.ResponseWriter, r *http.Request, of recording, session string) {
+// play plays a recording in a session, as if it happened now, until its end or until the client leaves. At a
+// higher speed, the times within the frames run ahead of the clock, because they keep the recorded durations.
+func (a *agent) play(w http.ResponseWriter, r *http.Request, of recording, session string) {
 	openStream(w)
 	began := time.Now()
-	for _, f := range of.told(began, session) {
-		at := began.Add(time.Duration(min(float64(f.after)/a.speed, float64(longest))))
+	for _, f := range of.at(began, session) {
+		at := began.Add(time.Duration(min(float64(f.after)/a.speed, float64(maxDelay))))
 		if !pause(r.Context(), time.Until(at)) {
 			return
 		}
-		_, _ = w.Write(f.bytes) // where it fails the request is over, and so is its context
+		_, _ = w.Write(f.bytes) // if it fails, the request's context is done
 		_ = http.NewResponseController(w).Flush()
 	}
 }
 
-// openStream begins the answer with what every protocol has at its beginning.
+// openStream sends the headers of an event stream.
 func openStream(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	_ = http.NewResponseController(w).Flush()
 }
 
-// turns are what is asked for in a context by one request and heard there by another, whoever comes first.
-type turns struct {
+// conversation passes turns from the requests that ask for them to the request that streams the context.
+type conversation struct {
 	next  chan turn
 	users int
 }
 
-// turn is one of them.
+// turn is one turn of a conversation.
 type turn struct {
 	recording recording
-	over      chan struct{} // closed when it has been told
+	played    chan struct{} // closed when the recording has been played
 }
 
-// join is for those who ask in a context and for those who listen to it. All of them leave.
-func (a *agent) join(context string) (t *turns, leave func()) {
+// joinContext returns the conversation of a context, for requests that ask and for those that listen. Call leave
+// at the end of the request.
+func (a *agent) joinContext(context string) (t *conversation, leave func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if t = a.contexts[context]; t == nil {
-		t = &turns{next: make(chan turn)}
+		t = &conversation{next: make(chan turn)}
 		a.contexts[context] = t
 	}
 	t.users++
@@ -137,7 +139,7 @@ func (a *agent) join(context string) (t *turns, leave func()) {
 	}
 }
 
-// pause waits. It is false where the context is done before.
+// pause waits for d. It returns false if the context is done before that.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -10,31 +10,33 @@ import (
 	"time"
 )
 
-// between is how long a client thinks before it asks again.
-const between = time.Second
+// thinkTime is the time between an answer and the user's next question.
+const thinkTime = time.Second
 
-// asking is one question of a client.
-type asking struct {
-	ctx     context.Context
-	client  *http.Client
-	proxy   string // the address that stands for the agent's
-	session string
-	id      string
-	before  []byte // what it heard in the same session
+// question is one question of a user, with its session.
+type question struct {
+	ctx        context.Context
+	client     *http.Client
+	proxy      string // the base URL of the proxy
+	session    string
+	id         string
+	lastAnswer []byte // the previous answer in the session
 }
 
-func (q *asking) post(path string, what object) ([]byte, error) {
-	return q.request(http.MethodPost, path, encoded(what), q.id)
+func (q *question) post(path string, what object) ([]byte, error) {
+	return q.request(http.MethodPost, path, encode(what), q.id)
 }
 
-func (q *asking) get(path string) ([]byte, error) { return q.request(http.MethodGet, path, nil, q.id) }
-
-// aside is a request whose answer is not the run's.
-func (q *asking) aside(path string, what object) ([]byte, error) {
-	return q.request(http.MethodPost, path, encoded(what), "")
+func (q *question) get(path string) ([]byte, error) {
+	return q.request(http.MethodGet, path, nil, q.id)
 }
 
-func (q *asking) request(method, path string, what io.Reader, id string) ([]byte, error) {
+// postAside sends a request whose answer is not the stream of the run.
+func (q *question) postAside(path string, what object) ([]byte, error) {
+	return q.request(http.MethodPost, path, encode(what), "")
+}
+
+func (q *question) request(method, path string, what io.Reader, id string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(q.ctx, method, q.proxy+path, what)
 	if err != nil {
 		return nil, err
@@ -58,10 +60,10 @@ func (q *asking) request(method, path string, what io.Reader, id string) ([]byte
 	return heard, err
 }
 
-// drive has a user ask an agent for their part of so many stories, one after another, through the proxy before it; for all and
-// again, where the number is 0.
+// drive asks an agent through its proxy for one user's share of the given number of runs, one after another. If
+// runs is 0, it repeats all stories until the context is done.
 func (a *agent) drive(ctx context.Context, client *http.Client, proxy string, user, runs int) error {
-	q := asking{ctx: ctx, client: client, proxy: proxy}
+	q := question{ctx: ctx, client: client, proxy: proxy}
 	if !slices.ContainsFunc(stories, func(s story) bool { return s.source == a.source && s.user == user }) {
 		return nil
 	}
@@ -70,25 +72,25 @@ func (a *agent) drive(ctx context.Context, client *http.Client, proxy string, us
 		if s.source != a.source || s.user != user {
 			continue
 		}
-		if q.id != "" && !pause(ctx, between) {
+		if q.id != "" && !pause(ctx, thinkTime) {
 			return nil
 		}
 		q.id = fmt.Sprintf("%s-%d", a.source, n+1)
-		if !s.goesOn {
-			q.session, q.before = q.id, nil
+		if !s.continues {
+			q.session, q.lastAnswer = q.id, nil
 		}
-		said := a.witness(q.id)
+		said := a.record(q.id)
 		heard, err := protocols[a.source].ask(&q, s.question)
-		want := s.heard(said())
+		want := s.expected(said())
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s: %w", a.source, err)
 		case !bytes.Equal(heard, want):
-			return fmt.Errorf("%s: the client got %d bytes that are not the %d it should get of what the agent said", a.source, len(heard), len(want))
+			return fmt.Errorf("%s: the client got %d bytes, not the expected %d bytes of the agent's answer", a.source, len(heard), len(want))
 		}
-		q.before = heard
+		q.lastAnswer = heard
 	}
 	return nil
 }

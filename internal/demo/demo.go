@@ -41,6 +41,12 @@ sources:
     proxy: {listen: "127.0.0.1:0", upstream: "${burned-area}"}
   - name: parcels
     proxy: {listen: "127.0.0.1:0", upstream: "${parcels}"}
+  - name: shelters
+    proxy: {listen: "127.0.0.1:0", upstream: "${shelters}"}
+  - name: supplies
+    proxy: {listen: "127.0.0.1:0", upstream: "${supplies}"}
+  - name: air
+    proxy: {listen: "127.0.0.1:0", upstream: "${air}"}
 `
 
 // ownConfig is the configuration in front of the user's own agent.
@@ -49,13 +55,13 @@ stream: {listen: "127.0.0.1:0"}
 sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: %q}}]
 `
 
-// Command is the demonstration: recorded agents, the sidecar in front of them, and clients, all on loopback; or the sidecar in front of
-// the user's own agent.
+// Command is the demonstration: recorded agents, the sidecar in front of them, and clients, all on loopback. With Agent, it is the
+// sidecar in front of the user's own agent.
 type Command struct {
-	Runs         int     // to drive; 0 goes on until the context is done
+	Runs         int     // number of runs; 0 continues until the context is done
 	Speed        float64 // how many times faster than recorded the agents send
 	Agent        string  // URL of the user's own agent
-	Own          bool    // Agent was given, even if it is empty
+	HasAgent     bool    // Agent was given, even if it is empty
 	AdminAddress string
 	Out, Stderr  io.Writer
 }
@@ -68,7 +74,7 @@ func (d *Command) Run(ctx context.Context) error {
 	if d.Runs < 0 {
 		return fmt.Errorf("--runs=%d: use 0 or more", d.Runs)
 	}
-	if d.Own || d.Agent != "" { // Agent is empty if it comes from an empty variable
+	if d.HasAgent || d.Agent != "" { // Agent is empty if it comes from an empty variable
 		return d.serveOwn(ctx)
 	}
 	stage, err := openStage(d.Speed)
@@ -76,7 +82,7 @@ func (d *Command) Run(ctx context.Context) error {
 		return err
 	}
 	defer stage.close()
-	c, err := config.Parse("demo", []byte(os.Expand(recordedConfig, stage.url)), settings.Known())
+	c, err := config.Parse("demo", []byte(os.Expand(recordedConfig, stage.url)), settings.KnownNames())
 	if err != nil {
 		return err
 	}
@@ -98,9 +104,9 @@ func (d *Command) Run(ctx context.Context) error {
 	})
 }
 
-// serveOwn runs the sidecar in front of an agent that somebody else talks to.
+// serveOwn runs the sidecar in front of the user's own agent, without clients.
 func (d *Command) serveOwn(ctx context.Context) error {
-	c, err := config.Parse("--agent", fmt.Appendf(nil, ownConfig, d.Agent), settings.Known())
+	c, err := config.Parse("--agent", fmt.Appendf(nil, ownConfig, d.Agent), settings.KnownNames())
 	var mistake *config.Error
 	if errors.As(err, &mistake) {
 		return fmt.Errorf("--agent: %s; %s", mistake.Problem, mistake.Remedy)
@@ -116,9 +122,9 @@ func (d *Command) serveOwn(ctx context.Context) error {
 	})
 }
 
-// ownAgent tells how to talk to the agent, with the protocol that is most likely.
+// ownAgent explains how to call the agent in the most likely protocol.
 const ownAgent = `agent    %[1]s
-proxy    %[2]s  stands for it: point your client here, or ask it yourself; one of the ADK, where APP is its name, by
+proxy    %[2]s  use this URL in your client, or call it yourself. An ADK agent with the name APP:
          curl -N %[2]s/run_sse -H 'Content-Type: application/json' -d '{"appName":"APP","userId":"me","sessionId":"1","newMessage":{"role":"user","parts":[{"text":"Hello"}]}}'
 `
 
@@ -141,11 +147,11 @@ func (d *Command) serve(ctx context.Context, c config.Config, clients func(conte
 	if err != nil {
 		return err
 	}
-	service.ObserveLog(lines.Lost)
+	service.ObserveDroppedLines(lines.DroppedLines)
 	fmt.Fprintf(d.Out, "runs     %[1]s/  look here first: who delegates to whom, live\nmetrics  %[1]s/metrics\nstream   curl -N http://%[2]s/events\n",
 		admin.url(), service.StreamAddr())
 	if admin.taken {
-		fmt.Fprintf(d.Out, "         somebody else listens on %s\n", d.AdminAddress)
+		fmt.Fprintf(d.Out, "         another program listens on %s\n", d.AdminAddress)
 	}
 	if exportEnvironment.Disabled() {
 		fmt.Fprintln(d.Out, "traces   nowhere; set OTEL_EXPORTER_OTLP_ENDPOINT to see them in Jaeger")
@@ -163,7 +169,7 @@ func (d *Command) serve(ctx context.Context, c config.Config, clients func(conte
 	}()
 	pages := service.Admin(nil, false)
 	err = sidecar.Serve(ctx, service, func(ctx context.Context) error {
-		return web.ServeOn(ctx, admin, pages, sidecar.LastScrape, logger.With("server", "admin"))
+		return web.ServeListener(ctx, admin, pages, sidecar.FinalScrapeWait, logger.With("server", "admin"))
 	})
 	stop()
 	err = errors.Join(err, <-done)
@@ -181,13 +187,13 @@ var exportEnvironment spans.Environment = func(name string) string {
 	return value
 }
 
-// adminAt is where the admin server listens. The listener is opened early and kept, so that no other program takes the address.
+// adminAt is the listener of the admin server. It is opened early so that no other program takes the address.
 type adminAt struct {
 	net.Listener
-	taken bool // another program listens at the wanted address
+	taken bool // another program listens at the requested address
 }
 
-// listenNear listens at the wanted address, or at another port if it is taken.
+// listenNear listens at the requested address, or at another port if it is taken.
 func listenNear(wanted string) (adminAt, error) {
 	host, _, err := net.SplitHostPort(wanted)
 	if err != nil {
@@ -206,7 +212,7 @@ func listenNear(wanted string) (adminAt, error) {
 
 // url returns the URL for a browser on this machine.
 func (a adminAt) url() string {
-	host, port, _ := net.SplitHostPort(a.Addr().String()) // made by the net package
+	host, port, _ := net.SplitHostPort(a.Addr().String()) // an address of the net package is always valid
 	if net.ParseIP(host).IsUnspecified() {
 		host = "localhost"
 	}

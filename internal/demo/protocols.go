@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// protocol is how one kind of agent is spoken to.
+// protocol is the server and the client side of one kind of agent.
 type protocol struct {
-	serve func(*agent)                          // adds its routes
-	ask   func(*asking, string) ([]byte, error) // puts a question and brings the whole answer
+	serve func(*agent)                            // adds its routes
+	ask   func(*question, string) ([]byte, error) // asks a question and returns the whole answer
 }
 
-// protocols are those of the agents, by source.
+// protocols maps each source to the protocol of its agent.
 var protocols = map[string]protocol{
 	"fire-briefing":     {serveADK, askADK},
 	"tender-analysis":   {serveDeepAgents, askDeepAgents},
@@ -24,40 +24,44 @@ var protocols = map[string]protocol{
 	"evacuation-notice": {serveStudio, askStudio},
 	"burned-area":       {serveA2A, askA2A},
 	"parcels":           {serveAGUI, askAGUI},
+	"shelters":          {serveAISDK, askAISDK},
+	"supplies":          {serveOpenAI, askOpenAI},
+	"air":               {serveLangGraph, askLangGraph},
 }
 
 type object map[string]any
 
-// serveADK is a server of the Agent Development Kit: the answer to one request is a run.
+// serveADK serves an agent of the Agent Development Kit: the answer to one request is a run.
 func serveADK(a *agent) {
 	a.routes.HandleFunc("POST /run_sse", func(w http.ResponseWriter, r *http.Request) {
-		a.tell(w, r, asked(a.source, body(w, r)).recording(), "")
+		a.play(w, r, storyFor(a.source, body(w, r)).recording(), "")
 	})
 }
 
-func askADK(q *asking, question string) ([]byte, error) {
+func askADK(q *question, question string) ([]byte, error) {
 	return q.post("/run_sse", object{
 		"appName": "coordinator", "userId": "demo", "sessionId": q.session,
 		"newMessage": object{"role": "user", "parts": []object{{"text": question}}},
 	})
 }
 
-// started is what a DeepAgents stream says first.
-var started = regexp.MustCompile(`"message_id":"([^"]+)"`)
+// messageID matches the message id in the first frame of a DeepAgents stream.
+var messageID = regexp.MustCompile(`"message_id":"([^"]+)"`)
 
-// messageOf is the message that a recording answers in a chat.
+// messageOf returns the id of the message that a recording answers, in the given chat.
 func messageOf(r recording, chat string) string {
-	return strings.ReplaceAll(string(started.FindSubmatch(r.frames[0].bytes)[1]), r.session, chat)
+	return strings.ReplaceAll(string(messageID.FindSubmatch(r.frames[0].bytes)[1]), r.session, chat)
 }
 
-// threadOf stands before the chat in the name of what waits in it.
-const threadOf = "thread_"
+// threadPrefix precedes the chat id in the id of an interrupted thread.
+const threadPrefix = "thread_"
 
-// serveDeepAgents makes a message of a question, or of the answer to one, which is answered at an address of its own.
+// serveDeepAgents serves a DeepAgents server: a question, or the answer to the agent's question, creates a message
+// with a stream URL of its own.
 func serveDeepAgents(a *agent) {
 	create := func(w http.ResponseWriter, r *http.Request) {
-		chat := cmp.Or(r.PathValue("chat"), strings.TrimPrefix(r.PathValue("thread"), threadOf))
-		message := messageOf(asked(a.source, body(w, r)).recording(), chat)
+		chat := cmp.Or(r.PathValue("chat"), strings.TrimPrefix(r.PathValue("thread"), threadPrefix))
+		message := messageOf(storyFor(a.source, body(w, r)).recording(), chat)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(object{
@@ -71,7 +75,7 @@ func serveDeepAgents(a *agent) {
 		chat := r.PathValue("chat")
 		for _, s := range stories {
 			if s.source == a.source && messageOf(s.recording(), chat) == r.PathValue("message") {
-				a.tell(w, r, s.recording(), chat)
+				a.play(w, r, s.recording(), chat)
 				return
 			}
 		}
@@ -79,15 +83,15 @@ func serveDeepAgents(a *agent) {
 	})
 }
 
-// waiting names the thread that waits, in a text within a frame.
-var waiting = regexp.MustCompile(`\\"thread_id\\":\\"([^"\\]+)\\"`)
+// threadID matches the id of an interrupted thread in JSON that is nested in a string.
+var threadID = regexp.MustCompile(`\\"thread_id\\":\\"([^"\\]+)\\"`)
 
-func askDeepAgents(q *asking, question string) ([]byte, error) {
+func askDeepAgents(q *question, question string) ([]byte, error) {
 	address, wanted := "/api/chats/"+q.session+"/messages", object{"content": question}
-	if found := waiting.FindSubmatch(q.before); found != nil {
+	if found := threadID.FindSubmatch(q.lastAnswer); found != nil {
 		address, wanted = "/api/threads/"+string(found[1])+"/resume", object{"command": object{"resume": object{"result": question}}}
 	}
-	answer, err := q.aside(address, wanted)
+	answer, err := q.postAside(address, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +104,8 @@ func askDeepAgents(q *asking, question string) ([]byte, error) {
 	return q.get(message.Stream)
 }
 
-// serveLooopy answers a turn when it is over. What happens in it can be heard meanwhile in the stream of its context, which stays
-// open for the next turn.
+// serveLooopy serves a Looopy server: the request for a turn is answered at the end of the turn. Its events are sent in the stream of the
+// context, which stays open for the next turn.
 func serveLooopy(a *agent) {
 	a.routes.HandleFunc("POST /turns", func(w http.ResponseWriter, r *http.Request) {
 		var request struct{ ContextID, Prompt string }
@@ -109,30 +113,30 @@ func serveLooopy(a *agent) {
 			http.Error(w, "contextId is missing", http.StatusBadRequest)
 			return
 		}
-		turns, leave := a.join(request.ContextID)
+		turns, leave := a.joinContext(request.ContextID)
 		defer leave()
-		t := turn{asked(a.source, []byte(request.Prompt)).recording(), make(chan struct{})}
+		t := turn{storyFor(a.source, []byte(request.Prompt)).recording(), make(chan struct{})}
 		select {
 		case turns.next <- t:
 		case <-r.Context().Done():
 			return
 		}
 		select {
-		case <-t.over:
+		case <-t.played:
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(object{"contextId": request.ContextID, "status": "completed"})
 		case <-r.Context().Done():
 		}
 	})
 	a.routes.HandleFunc("GET /events/{context}", func(w http.ResponseWriter, r *http.Request) {
-		turns, leave := a.join(r.PathValue("context"))
+		turns, leave := a.joinContext(r.PathValue("context"))
 		defer leave()
 		openStream(w)
 		for {
 			select {
 			case t := <-turns.next:
-				a.tell(w, r, t.recording, r.PathValue("context"))
-				close(t.over)
+				a.play(w, r, t.recording, r.PathValue("context"))
+				close(t.played)
 			case <-r.Context().Done():
 				return
 			}
@@ -140,23 +144,23 @@ func serveLooopy(a *agent) {
 	})
 }
 
-func askLooopy(q *asking, question string) ([]byte, error) {
+func askLooopy(q *question, question string) ([]byte, error) {
 	return q.post("/turns", object{"contextId": q.session, "prompt": question})
 }
 
-// serveStudio executes a workflow for whoever asks for its stream.
+// serveStudio serves ADK Studio: each request for the stream executes the workflow.
 func serveStudio(a *agent) {
 	a.routes.HandleFunc("GET /api/projects/{project}/stream", func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
-		a.tell(w, r, asked(a.source, []byte(query.Get("input"))).recording(), query.Get("session_id"))
+		a.play(w, r, storyFor(a.source, []byte(query.Get("input"))).recording(), query.Get("session_id"))
 	})
 }
 
-func askStudio(q *asking, question string) ([]byte, error) {
+func askStudio(q *question, question string) ([]byte, error) {
 	return q.get("/api/projects/evacuation/stream?" + url.Values{"input": {question}, "session_id": {q.session}}.Encode())
 }
 
-// serveA2A takes messages over JSON-RPC.
+// serveA2A serves an A2A agent over JSON-RPC.
 func serveA2A(a *agent) {
 	a.routes.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
@@ -165,12 +169,12 @@ func serveA2A(a *agent) {
 			}
 		}
 		read := body(w, r)
-		_ = json.Unmarshal(read, &request) // whatever it asks for, there is one thing to tell
-		a.tell(w, r, asked(a.source, read).recording(), request.Params.Message.ContextID)
+		_ = json.Unmarshal(read, &request) // storyFor has a default
+		a.play(w, r, storyFor(a.source, read).recording(), request.Params.Message.ContextID)
 	})
 }
 
-func askA2A(q *asking, question string) ([]byte, error) {
+func askA2A(q *question, question string) ([]byte, error) {
 	return q.post("/", object{
 		"jsonrpc": "2.0", "id": "req-adk-legacy-transfer", "method": "SendStreamingMessage",
 		"params": object{"message": object{
@@ -179,28 +183,67 @@ func askA2A(q *asking, question string) ([]byte, error) {
 	})
 }
 
-// serveAGUI runs an agent of the Agent-User Interaction protocol.
+// serveAGUI serves an agent of the Agent-User Interaction protocol.
 func serveAGUI(a *agent) {
 	a.routes.HandleFunc("POST /agui", func(w http.ResponseWriter, r *http.Request) {
 		var request struct{ ThreadID string }
 		read := body(w, r)
-		_ = json.Unmarshal(read, &request) // whatever it asks for, there is one thing to tell
-		a.tell(w, r, asked(a.source, read).recording(), request.ThreadID)
+		_ = json.Unmarshal(read, &request) // storyFor has a default
+		a.play(w, r, storyFor(a.source, read).recording(), request.ThreadID)
 	})
 }
 
-func askAGUI(q *asking, question string) ([]byte, error) {
+func askAGUI(q *question, question string) ([]byte, error) {
 	return q.post("/agui", object{
 		"threadId": q.session, "runId": q.session + "-1", "state": object{}, "tools": []object{}, "context": []object{}, "forwardedProps": object{},
 		"messages": []object{{"id": "u1", "role": "user", "content": question}},
 	})
 }
 
-// encoded is a request's body.
-func encoded(o object) *bytes.Reader {
+// serveAISDK serves a chat of the AI SDK.
+func serveAISDK(a *agent) {
+	a.routes.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
+		a.play(w, r, storyFor(a.source, body(w, r)).recording(), "")
+	})
+}
+
+func askAISDK(q *question, question string) ([]byte, error) {
+	return q.post("/api/chat", object{
+		"id": q.session, "trigger": "submit-message",
+		"messages": []object{{"id": "u1", "role": "user", "parts": []object{{"type": "text", "text": question}}}},
+	})
+}
+
+// serveOpenAI serves an application of the OpenAI Agents SDK.
+func serveOpenAI(a *agent) {
+	a.routes.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) {
+		a.play(w, r, storyFor(a.source, body(w, r)).recording(), "")
+	})
+}
+
+func askOpenAI(q *question, question string) ([]byte, error) {
+	return q.post("/v1/responses", object{"model": "dispatcher", "conversation": q.session, "input": question, "stream": true})
+}
+
+// serveLangGraph serves an agent of a LangGraph server.
+func serveLangGraph(a *agent) {
+	a.routes.HandleFunc("POST /threads/{thread}/runs/stream", func(w http.ResponseWriter, r *http.Request) {
+		a.play(w, r, storyFor(a.source, body(w, r)).recording(), r.PathValue("thread"))
+	})
+}
+
+func askLangGraph(q *question, question string) ([]byte, error) {
+	return q.post("/threads/"+q.session+"/runs/stream", object{
+		"assistant_id": "air_desk", "stream_mode": "updates", "stream_subgraphs": true,
+		"input": object{"messages": []object{{"role": "user", "content": question}}},
+	})
+}
+
+// encode returns an object as JSON.
+func encode(o object) *bytes.Reader {
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // strings and objects of them
+		panic(err) // impossible for strings and objects of strings
 	}
 	return bytes.NewReader(text)
 }

@@ -1,4 +1,5 @@
-// Package demo is the command of that name: recorded agents, one for each protocol, the sidecar in front of them, and their clients.
+// Package demo implements the demo command: recorded agents, one for each protocol, the sidecar in front of them, and their
+// clients.
 package demo
 
 import (
@@ -12,7 +13,7 @@ import (
 	"sync"
 )
 
-// stage serves every recorded agent at an address of its own on loopback.
+// stage serves the recorded agents, each at a loopback address of its own.
 type stage struct {
 	agents  map[string]*agent // by source
 	urls    map[string]string
@@ -20,7 +21,7 @@ type stage struct {
 	serving sync.WaitGroup
 }
 
-// openStage starts the agents, which send faster than recorded by the given factor. Call close in the end.
+// openStage starts the agents. speed is how many times faster than recorded they send. Call close at the end.
 func openStage(speed float64) (*stage, error) {
 	s := &stage{agents: map[string]*agent{}, urls: map[string]string{}}
 	for source := range protocols {
@@ -41,7 +42,7 @@ func openStage(speed float64) (*stage, error) {
 // url returns the address of a source's agent, or "" if there is none.
 func (s *stage) url(source string) string { return s.urls[source] }
 
-// close ends every agent at once, also within an answer.
+// close stops all agents at once, even during an answer.
 func (s *stage) close() {
 	for _, server := range s.servers {
 		_ = server.Close()
@@ -49,8 +50,9 @@ func (s *stage) close() {
 	s.serving.Wait()
 }
 
-// drive asks for a number of runs, or without end if it is 0, with a few users for each agent at once; proxy says at which address
-// a source's agent is asked. It is an error if a client does not hear exactly what it should, and none if the context ends.
+// drive asks for the given number of runs, or endlessly if it is 0, with several users for each agent at once. proxy
+// returns the address of a source's proxy. drive returns an error if a client does not get exactly what it should,
+// and nil if the context is done.
 func (s *stage) drive(ctx context.Context, runs int, proxy func(source string) string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -59,12 +61,12 @@ func (s *stage) drive(ctx context.Context, runs int, proxy func(source string) s
 	client := &http.Client{Transport: transport}
 	ended := make(chan error)
 	for source, a := range s.agents {
-		for user := range users {
+		for user := range usersPerAgent {
 			go func() { ended <- a.drive(ctx, client, proxy(source), user, runs) }()
 		}
 	}
 	var failures []error
-	for range users * len(s.agents) {
+	for range usersPerAgent * len(s.agents) {
 		err := <-ended
 		if err != nil {
 			stop()

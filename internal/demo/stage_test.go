@@ -25,11 +25,11 @@ func open(t *testing.T, speed float64) *stage {
 	return stage
 }
 
-// TestDriveNotices stands between clients and agents and changes one byte of what an agent says, or answers for it.
-func TestDriveNotices(t *testing.T) {
+// TestDrive checks that drive reports a proxy that changes one byte of an answer or answers itself.
+func TestDrive(t *testing.T) {
 	for name, c := range map[string]struct {
 		between func(agent string) http.HandlerFunc
-		want    string // "" for no complaint
+		want    string // "" for no error
 	}{
 		"nothing": {func(agent string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func TestDriveNotices(t *testing.T) {
 			defer between.Close()
 			err := stage.drive(t.Context(), 1, func(string) string { return between.URL })
 			if fmt.Sprint(err) != "<nil>" && (c.want == "" || !strings.HasPrefix(err.Error(), c.want)) || err == nil && c.want != "" {
-				t.Errorf("%v, not %q", err, c.want)
+				t.Errorf("drive() = %v, want %q", err, c.want)
 			}
 		})
 	}
@@ -80,9 +80,8 @@ func forward(t *testing.T, w http.ResponseWriter, r *http.Request, agent string,
 	_, _ = w.Write(change(answer))
 }
 
-// TestCloseInTheMiddle ends agents of which one speaks so slowly that nobody would live to hear it, one has nobody who listens, and
-// one nobody who asks.
-func TestCloseInTheMiddle(t *testing.T) {
+// TestCloseDuringAnswers checks that close ends agents that send extremely slowly: one with a reader, one without, and one without a request.
+func TestCloseDuringAnswers(t *testing.T) {
 	stage := open(t, 1e-6)
 	ctx, stop := context.WithCancel(t.Context())
 	driven := make(chan error, 1)
@@ -99,7 +98,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 	}
 	first, err := bufio.NewReader(waiting[1].Body).ReadString('\n')
 	if err != nil || first != "event: session\n" {
-		t.Errorf("the agent began with %q, %v", first, err)
+		t.Errorf("the first bytes are %q, %v", first, err)
 	}
 	stop()
 	if err := <-driven; err != nil {
@@ -108,7 +107,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 	stage.close()
 	for _, resp := range waiting {
 		if _, err := io.ReadAll(resp.Body); err == nil {
-			t.Error("the agent came to an end")
+			t.Error("the answer is complete")
 		}
 		resp.Body.Close()
 	}

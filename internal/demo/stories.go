@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// story is a run: what a client asks for, and what the agent answered when it was recorded.
+// story is a run of the demo: a question, and the recorded answer of an agent.
 type story struct {
-	source   string // whose agent is asked
-	user     int    // who asks: all do at once, each one thing after another
-	question string
-	goesOn   bool // in the session of the story that the user asked for before
+	source    string // the source of the agent
+	user      int    // the number of the user; users ask at the same time, each one question after another
+	question  string
+	continues bool // continues the session of the user's previous story
 
 	file     string
-	session  string        // that it was recorded in; "" where no frame names one
-	pace     time.Duration // of frames that state no time
-	withheld []string      // how the frames begin that do not reach a client: what nobody can read, and what is internal
+	session  string        // the recorded session; "" if no frame names one
+	pace     time.Duration // between frames that state no time
+	withheld []string      // prefixes of frames that the proxy withholds because they are internal or unreadable
 }
 
-// stories are asked for in this order, and again when they are over.
+// stories lists the runs of the demo in order. After the last one it starts again.
 var stories = []story{
 	{source: "fire-briefing", question: "Give me a recovery briefing for Cedar Creek Fire", file: "fire-briefing"},
 	{
@@ -26,7 +26,7 @@ var stories = []story{
 		file: "report-asks", session: "7c1e9d24-5b60-4f3a-8e17-2a9d4c6b8f05",
 	},
 	{
-		source: "tender-analysis", question: "PDF format please", goesOn: true,
+		source: "tender-analysis", question: "PDF format please", continues: true,
 		file: "report-resumed", session: "7c1e9d24-5b60-4f3a-8e17-2a9d4c6b8f05",
 	},
 	{source: "fire-weather", question: "What is the outlook for Cedar Creek?", file: "outlook", session: "ctx-weather"},
@@ -54,12 +54,18 @@ var stories = []story{
 		},
 	},
 	{source: "fire-briefing", user: 1, question: "Get me a permit for salvage logging in NE-4", file: "handover"},
+	{source: "shelters", question: "Which shelters have room?", file: "shelters", pace: 300 * time.Millisecond},
+	{source: "supplies", question: "Send water to the high school", file: "supplies", pace: 200 * time.Millisecond},
+	{
+		source: "air", question: "May the children play outside?",
+		file: "air", session: "01a204ee-506b-7275-81fe-a898027de310", pace: 400 * time.Millisecond,
+	},
 }
 
-// users is how many ask one agent at once.
-const users = 2
+// usersPerAgent is the number of users that ask one agent at the same time.
+const usersPerAgent = 2
 
-// reaches says whether a frame reaches a client of the agent.
+// reaches reports whether a frame passes the proxy to the client.
 func (s *story) reaches(block []byte) bool {
 	for _, beginning := range s.withheld {
 		if bytes.HasPrefix(block, []byte(beginning)) {
@@ -69,8 +75,8 @@ func (s *story) reaches(block []byte) bool {
 	return true
 }
 
-// heard is what a client hears of what an agent said.
-func (s *story) heard(said []byte) []byte {
+// expected returns the part of an agent's answer that the client gets through the proxy.
+func (s *story) expected(said []byte) []byte {
 	if len(s.withheld) == 0 {
 		return said
 	}
@@ -83,8 +89,8 @@ func (s *story) heard(said []byte) []byte {
 	return heard
 }
 
-// asked is the story of an agent that a request asks for; whatever else it asks for, the agent has one thing to tell.
-func asked(source string, request []byte) *story {
+// storyFor returns the story whose question is in a request, or else the agent's first story.
+func storyFor(source string, request []byte) *story {
 	var first *story
 	for i := range stories {
 		s := &stories[i]

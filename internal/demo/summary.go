@@ -42,17 +42,17 @@ func (l *summary) begin() {
 	fmt.Fprintf(l.out, "\n"+summaryLine, "source", "dialect", "status", "time", "agents")
 }
 
-// RunStarted has nothing to print: the page shows the runs that are open.
+// RunStarted does nothing.
 func (l *summary) RunStarted(*tracker.Run) {}
 
-// OperationEnded has nothing to print.
+// OperationEnded does nothing.
 func (l *summary) OperationEnded(*tracker.Run, *tracker.Operation) {}
 
 // RunEnded prints the run.
 func (l *summary) RunEnded(run *tracker.Run) {
 	took := "-"
 	if from, to := run.Root.Started.At, run.Root.Ended.At; !from.IsZero() && !to.IsZero() {
-		took = waterfall.Span(to.Sub(from))
+		took = waterfall.FormatDuration(to.Sub(from))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// TestAgentsIn names the agents of runs on one line: tools that are agents too, each once, and not more than a line holds.
+// TestAgentsIn checks that agentsIn names each agent once, including tools that are agents, up to maxAgents.
 func TestAgentsIn(t *testing.T) {
 	agent := func(name string) *tracker.Operation {
 		return &tracker.Operation{Kind: tracker.InvokeAgent, Name: name}
@@ -24,7 +24,7 @@ func TestAgentsIn(t *testing.T) {
 		"\uFFFD[31mred, " + strings.Repeat("x", terminal.MaxText) + "…": {agent("\x1b[31mred"), agent(strings.Repeat("x", 1000))},
 	} {
 		if got := agentsIn(&tracker.Run{Operations: operations}); got != want {
-			t.Errorf("%q, not %q", got, want)
+			t.Errorf("agentsIn() = %q, want %q", got, want)
 		}
 	}
 }

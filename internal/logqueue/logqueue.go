@@ -1,4 +1,4 @@
-// Package logqueue writes log lines without ever waiting for the reader of the log.
+// Package logqueue provides a writer for log lines that never blocks.
 package logqueue
 
 import (
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Queue is a writer that never blocks. If nothing reads the log, its pipe fills up, and a blocking write would delay an agent's stream.
+// Queue is a writer that never blocks: it writes in a goroutine, and drops lines if too many wait. A blocking write to a full pipe would
+// delay an agent's stream.
 type Queue struct {
 	out   io.Writer
 	limit int
@@ -81,8 +82,8 @@ func (q *Queue) run() {
 	}
 }
 
-// Lost returns the number of lines that were dropped.
-func (q *Queue) Lost() uint64 {
+// DroppedLines returns the number of lines that were dropped.
+func (q *Queue) DroppedLines() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped

@@ -10,59 +10,61 @@ import (
 	"time"
 )
 
+// TestWriteNeverBlocks checks that Write drops lines over the limit, and that Close waits no longer than its timeout, if the output is blocked.
 func TestWriteNeverBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, write := io.Pipe()
 		q := New(write, 1<<10)
 		_, _ = io.WriteString(q, "first\n")
-		synctest.Wait() // it is in the pipe, which nobody reads
+		synctest.Wait() // run is blocked, because nothing reads the pipe
 		line := strings.Repeat("x", 99) + "\n"
 		for range 12 {
 			if n, err := io.WriteString(q, line); n != len(line) || err != nil {
-				t.Fatalf("a line was not taken: %d, %v", n, err)
+				t.Fatalf("Write() = %d, %v", n, err)
 			}
 		}
-		if got := q.Lost(); got != 2 {
-			t.Errorf("of 12 lines of 100 bytes %d were dropped, where 1,024 bytes may wait", got)
+		if got := q.DroppedLines(); got != 2 {
+			t.Errorf("%d of 12 lines of 100 bytes are dropped with a limit of 1,024 bytes, want 2", got)
 		}
-		began := time.Now()
+		start := time.Now()
 		q.Close(time.Second)
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("the end waited %s for a reader, and had a second", took)
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("Close takes %s, want one second", took)
 		}
 		_, _ = io.WriteString(q, line)
-		if got := q.Lost(); got != 3 {
-			t.Errorf("%d lines are counted as dropped, with one after the end it is 3", got)
+		if got := q.DroppedLines(); got != 3 {
+			t.Errorf("DroppedLines() = %d after a line that follows Close, want 3", got)
 		}
-		var said bytes.Buffer
+		var output bytes.Buffer
 		go func() { <-q.done; _ = write.Close() }()
-		if _, err := io.Copy(&said, read); err != nil {
+		if _, err := io.Copy(&output, read); err != nil {
 			t.Fatal(err)
 		}
-		if want := "first\n" + strings.Repeat(line, 10); said.String() != want {
-			t.Errorf("the reader came and got %d bytes of %d", said.Len(), len(want))
+		if want := "first\n" + strings.Repeat(line, 10); output.String() != want {
+			t.Errorf("the reader gets %d bytes, want %d", output.Len(), len(want))
 		}
 	})
 }
 
-func TestLogQueueWritesAllBeforeTheEnd(t *testing.T) {
+// TestCloseWritesAll checks that Close waits until all lines are written.
+func TestCloseWritesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var said bytes.Buffer
-		q := New(&said, 1<<10)
+		var output bytes.Buffer
+		q := New(&output, 1<<10)
 		for range 5 {
 			_, _ = io.WriteString(q, "line\n")
 		}
 		q.Close(time.Second)
-		if got := said.String(); got != strings.Repeat("line\n", 5) || q.Lost() != 0 {
-			t.Errorf("%q was written, and %d dropped", got, q.Lost())
+		if got := output.String(); got != strings.Repeat("line\n", 5) || q.DroppedLines() != 0 {
+			t.Errorf("the output is %q, and %d lines are dropped", got, q.DroppedLines())
 		}
 	})
 }
 
-// fullOnce is a disk that has room again after its first line.
-type fullOnce struct{ bytes.Buffer }
+// failingOnce is a writer whose first write fails, like that of a full disk.
+type failingOnce struct{ bytes.Buffer }
 
-func (f *fullOnce) Write(p []byte) (int, error) {
+func (f *failingOnce) Write(p []byte) (int, error) {
 	if f.Len() == 0 {
 		f.Buffer.WriteString("!")
 		return 0, errors.New("no space left on device")
@@ -70,16 +72,17 @@ func (f *fullOnce) Write(p []byte) (int, error) {
 	return f.Buffer.Write(p)
 }
 
-func TestLogQueueGoesOnAfterAFullDisk(t *testing.T) {
+// TestWriteAfterError checks that lines are written after an error of the output.
+func TestWriteAfterError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &fullOnce{}
+		disk := &failingOnce{}
 		q := New(disk, 1<<10)
 		_, _ = io.WriteString(q, "lost\n")
 		synctest.Wait()
 		_, _ = io.WriteString(q, "there\n")
 		q.Close(time.Second)
-		if got := disk.String(); got != "!there\n" || q.Lost() != 1 {
-			t.Errorf("%q was written, and %d dropped", got, q.Lost())
+		if got := disk.String(); got != "!there\n" || q.DroppedLines() != 1 {
+			t.Errorf("the output is %q, and %d lines are dropped", got, q.DroppedLines())
 		}
 	})
 }

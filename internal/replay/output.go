@@ -28,23 +28,23 @@ type output struct {
 	registry *prometheus.Registry
 	summary  *summary
 	text     *textReporter
-	lines    *spans.Lines
+	lines    *spans.JSONLines
 	frames   *streamPrinter
 	flushed  int // runs whose spans were written
 }
 
-// account returns why a capture gave nothing, or nil.
+// account returns an error if a capture could not be read or contained no frame.
 func (o *output) account(capture source.Capture, before int, err error) error {
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrNothing, err)
+		return fmt.Errorf("%w: %w", ErrNotReplayed, err)
 	case o.summary.Frames == before:
-		return fmt.Errorf("%w: %q holds no whole SSE frame; give what the agent answered as text/event-stream", ErrNothing, capture.Name)
+		return fmt.Errorf("%w: %q contains no complete SSE frame; record the agent's text/event-stream answer", ErrNotReplayed, capture.Name)
 	}
 	return nil
 }
 
-// endFile writes what is held until the end of a file.
+// endFile writes the output that is buffered until the end of a file.
 func (o *output) endFile(ctx context.Context) error {
 	if o.lines == nil {
 		return nil
@@ -52,7 +52,7 @@ func (o *output) endFile(ctx context.Context) error {
 	return o.lines.ForceFlush(ctx)
 }
 
-// endRuns writes what is held until the end of a run, if a run has ended.
+// endRuns writes the output that is buffered until the end of a run, if a run has ended.
 func (o *output) endRuns(ctx context.Context) error {
 	if o.flushed == o.summary.Runs {
 		return nil
@@ -61,7 +61,7 @@ func (o *output) endRuns(ctx context.Context) error {
 	return o.endFile(ctx)
 }
 
-// end prints what comes last.
+// end prints the output that comes after the last file.
 func (o *output) end() error {
 	var err error
 	switch o.format {
@@ -91,7 +91,7 @@ func printMetrics(out io.Writer, reg prometheus.Gatherer) error {
 	return nil
 }
 
-// summary prints each run as a line of JSON when it ends, and counts. It sees batches before the tracker does.
+// summary counts frames and runs, and prints each run as a line of JSON when it ends. It sees batches before the tracker does.
 type summary struct {
 	Frames   int
 	Events   int
@@ -104,10 +104,10 @@ type summary struct {
 	err    error
 }
 
-// RunStarted has nothing to print.
+// RunStarted does nothing.
 func (s *summary) RunStarted(*tracker.Run) {}
 
-// OperationEnded has nothing to print: the run's line holds its operations.
+// OperationEnded does nothing: RunEnded prints all operations of the run.
 func (s *summary) OperationEnded(*tracker.Run, *tracker.Operation) {}
 
 // RunEnded prints the run.
@@ -148,7 +148,7 @@ func (s *summary) printJSON() error {
 	}{sums{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
 }
 
-// printText prints the sums for people.
+// printText prints the sums as text.
 func (s *summary) printText(out io.Writer) error {
 	line := terminal.Count(s.Runs, "run") + " in " + terminal.Count(s.Frames, "frame")
 	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
@@ -161,7 +161,7 @@ func (s *summary) printText(out io.Writer) error {
 	return err
 }
 
-// countingSink shows each batch to the summary first.
+// countingSink counts each batch in the summary before it passes it on.
 type countingSink struct {
 	*exporter.Exporter
 	summary *summary

@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// progress shows on a terminal how much of a file has been read, once that takes long.
+// progress shows on a terminal how much of a file has been read, once that takes longer than progressAfter.
 type progress struct {
 	out    io.Writer
 	screen terminal.Screen
@@ -33,7 +33,7 @@ func newProgress(out io.Writer, now func() time.Time) *progress {
 	if _, isTerminal := terminal.Columns(out); !isTerminal || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &progress{out: out, screen: terminal.Of(out, os.Getenv), now: now}
+	return &progress{out: out, screen: terminal.NewScreen(out, os.Getenv), now: now}
 }
 
 // begin starts with another file.
@@ -43,8 +43,8 @@ func (p *progress) begin(name string) {
 	}
 }
 
-// see notes how many bytes were read, of how many; a size of 0 is unknown.
-func (p *progress) see(read, size int64) {
+// report draws the progress. read and size are in bytes; a size of 0 means unknown.
+func (p *progress) report(read, size int64) {
 	if p == nil {
 		return
 	}
@@ -53,19 +53,19 @@ func (p *progress) see(read, size int64) {
 		return
 	}
 	p.drawn, p.shown = now, true
-	far := "  " + mebibytes(read)
+	state := "  " + mebibytes(read)
 	if size > 0 {
 		done := min(float64(read)/float64(size), 1)
-		far = fmt.Sprintf(" %3d %%  %s of %s", int(100*done), mebibytes(read), mebibytes(size))
-		if full := int(done * progressBar); p.screen.Width >= 2*terminal.Narrowest {
-			far = "  " + strings.Repeat("█", full) + strings.Repeat("░", progressBar-full) + far
+		state = fmt.Sprintf(" %3d %%  %s of %s", int(100*done), mebibytes(read), mebibytes(size))
+		if full := int(done * progressBar); p.screen.Width >= 2*terminal.MinWidth {
+			state = "  " + strings.Repeat("█", full) + strings.Repeat("░", progressBar-full) + state
 		}
 	}
 	name := terminal.Printable(p.name)
-	if room := p.screen.Width - 1 - terminal.Cells(far); room < terminal.Cells(name) { // in the last column some terminals go to the next line
-		name = terminal.Padded(name, max(room, 1))
+	if room := p.screen.Width - 1 - terminal.DisplayWidth(state); room < terminal.DisplayWidth(name) { // some terminals wrap after the last column
+		name = terminal.Pad(name, max(room, 1))
 	}
-	_, _ = io.WriteString(p.out, eraseLine+name+far) // a terminal that fails cannot be told
+	_, _ = io.WriteString(p.out, eraseLine+name+state) // an error of the terminal has nowhere to go
 }
 
 // erase removes what was drawn.

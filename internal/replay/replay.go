@@ -1,4 +1,4 @@
-// Package replay is the command of that name: it sends captures of streams through the pipeline and prints what comes out.
+// Package replay implements the replay command: it sends captures of streams through the pipeline and prints the result.
 package replay
 
 import (
@@ -26,14 +26,13 @@ import (
 	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/metrics"
 	"github.com/delegraph/delegraph/exporter/spans"
-	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/internal/build"
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// ErrNothing is the error of a replay of something that cannot be read or is no event stream.
-var ErrNothing = errors.New("not replayed")
+// ErrNotReplayed is the error for a capture that cannot be read or is no event stream.
+var ErrNotReplayed = errors.New("not replayed")
 
 // Command is one replay: it sends captures through the same pipeline as a sidecar and prints what comes out. Set the exported fields and
 // call Run once.
@@ -60,10 +59,10 @@ func Formats() []string { return []string{"text", "json", "otlp", "metrics", "st
 
 // New returns a replay that prints to out.
 func New(out, stderr io.Writer) *Command {
-	return &Command{Out: out, Stderr: stderr, now: time.Now, wait: source.Poll}
+	return &Command{Out: out, Stderr: stderr, now: time.Now, wait: source.WaitForPoll}
 }
 
-// Run replays the captures. The error joins what went wrong with each; ErrNothing is among them if a capture held no stream.
+// Run replays the captures. It joins the errors of all captures, with ErrNotReplayed if one of them contains no stream.
 func (r *Command) Run(ctx context.Context) error {
 	if r.Follow && len(r.Files) > 1 {
 		return errors.New("--follow takes one file; start one replay for each")
@@ -86,9 +85,9 @@ func (r *Command) Run(ctx context.Context) error {
 	for _, name := range r.Files {
 		capture := r.capture(name)
 		bar.begin(capture.Name)
-		capture.Seen = bar.see
+		capture.OnRead = bar.report
 		before := o.summary.Frames
-		err := source.File(ctx, pipeline, capture)
+		err := source.ReadCapture(ctx, pipeline, capture)
 		bar.erase()
 		if ctx.Err() != nil {
 			return errors.Join(fmt.Errorf("stopped within %q", capture.Name), o.out.Flush())
@@ -98,7 +97,7 @@ func (r *Command) Run(ctx context.Context) error {
 	return errors.Join(append(failures, o.end())...)
 }
 
-// readSource finds the source as whose streams the captures are read, if one is named.
+// readSource finds the configured source whose settings apply to the captures, if a configuration is given.
 func (r *Command) readSource() error {
 	if r.ConfigFile == "" {
 		if r.Source != "" {
@@ -125,7 +124,7 @@ func (r *Command) readSource() error {
 	return nil
 }
 
-// reading returns how streams are read. prepare comes first.
+// reading returns the settings of the collector. Call prepare first, which sets r.panics.
 func (r *Command) reading(c config.Config) collector.Settings {
 	s := settings.Collector(c)
 	s.Panics = r.panics
@@ -138,7 +137,7 @@ func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Write
 	o.summary = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.Format != "json"}
 	o.summary.lines.SetEscapeHTML(false)
 	observers := []tracker.Observer{o.summary}
-	var publisher *stream.Publisher
+	var sinks []exporter.Sink
 	switch r.Format {
 	case "text":
 		o.text = newTextReporter(r.Out, out)
@@ -148,23 +147,24 @@ func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Write
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.lines, err = spans.NewLines(ctx, out); err != nil {
+		if o.lines, err = spans.NewJSONLines(ctx, out); err != nil {
 			return nil, nil, fmt.Errorf("prepare OTLP/JSON: %w", err)
 		}
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, described), settings.Names(os.Getenv), build.Version()))
 	case "stream":
-		var err error
-		if publisher, o.frames, err = newStreamPrinter(c, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out); err != nil {
+		publisher, frames, err := newStreamPrinter(c, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out)
+		if err != nil {
 			return nil, nil, err
 		}
+		o.frames, sinks = frames, []exporter.Sink{{Component: recovery.Stream, Sink: publisher}}
 	}
 	counting := settings.Metrics(c, settings.Names(os.Getenv))
 	counting.UnknownKind = settings.WarnUnknownKind(r.logger)
 	m := metrics.New(o.registry, counting)
-	r.panics = recovery.New(r.logger, m.Panicked)
+	r.panics = recovery.New(r.logger, m.CountPanic)
 	followed := settings.Tracker(c, nil)
 	followed.Panics = r.panics
-	return o, &countingSink{Exporter: exporter.New(m, followed, publisher, observers...), summary: o.summary}, nil
+	return o, &countingSink{Exporter: exporter.New(m, followed, sinks, observers...), summary: o.summary}, nil
 }
 
 // capture returns the capture that an argument names. kingpin turns a dash into an empty argument.

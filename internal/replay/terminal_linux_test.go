@@ -18,14 +18,14 @@ import (
 	"github.com/delegraph/delegraph/test/component"
 )
 
-// pseudoTerminal is one whose screen nobody looks at.
+// pseudoTerminal is a pseudo terminal that records its output.
 type pseudoTerminal struct {
-	*os.File // the end of the program
+	*os.File // the end that the program writes to
 	shown    func() string
 }
 
-// openTerminal opens a pseudo terminal of so many columns, 0 for one that does not know. What was written to it is shown once its
-// end is closed, as the terminal driver passes it on: a carriage return before each line feed.
+// openTerminal opens a pseudo terminal with a number of columns, or 0 for unknown. The output is available after the program's end is closed.
+// The terminal driver adds a carriage return before each line feed.
 func openTerminal(t *testing.T, columns int) pseudoTerminal {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -53,7 +53,7 @@ func openTerminal(t *testing.T, columns int) pseudoTerminal {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		_, _ = io.Copy(&text, screen) // ends with EIO once nobody has the other end
+		_, _ = io.Copy(&text, screen) // ends with EIO when the other end is closed
 	}()
 	return pseudoTerminal{program, func() string {
 		program.Close()
@@ -62,7 +62,7 @@ func openTerminal(t *testing.T, columns int) pseudoTerminal {
 	}}
 }
 
-// TestTerminal replays on a terminal, as wide as it is, in colour unless somebody does not want it.
+// TestTerminal checks the width and colors of a replay on a terminal.
 func TestTerminal(t *testing.T) {
 	file := "../../collector/dialect/adk/adkserver/testdata/captures/python/transfer.sse"
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestTerminal(t *testing.T) {
 		env           string
 		colour        bool
 	}{
-		{80, 80, "", true}, {40, 40, "", true}, {10, terminal.Narrowest, "", true}, {163, 163, "", true}, {1000, terminal.Widest, "", true}, {0, terminal.Unfolded, "", true},
+		{80, 80, "", true}, {40, 40, "", true}, {10, terminal.MinWidth, "", true}, {163, 163, "", true}, {1000, terminal.MaxWidth, "", true}, {0, terminal.DefaultWidth, "", true},
 		{80, 80, "NO_COLOR=1", false}, {80, 80, "TERM=dumb", false}, {80, 80, "CLICOLOR=0", false}, {80, 80, "CLICOLOR_FORCE=1 CLICOLOR=0 TERM=dumb", true}, {80, 80, "CLICOLOR_FORCE=1 NO_COLOR=1", false},
 	} {
 		t.Run(fmt.Sprint(c.columns, " ", c.env), func(t *testing.T) {
@@ -90,24 +90,24 @@ func TestTerminal(t *testing.T) {
 			}
 			shown := tty.shown()
 			if got := strings.Contains(shown, "\x1b[34m"); got != c.colour {
-				t.Errorf("coloured is %v", got)
+				t.Errorf("the output has colors: %t", got)
 			}
 			longest := 0
 			for line := range strings.Lines(sgr.ReplaceAllString(shown, "")) {
-				longest = max(longest, terminal.Cells(strings.TrimRight(line, "\r\n")))
+				longest = max(longest, terminal.DisplayWidth(strings.TrimRight(line, "\r\n")))
 			}
 			if bars := c.want - spanColumn - 1; longest > c.want || longest < bars {
-				t.Errorf("the longest line takes %d of %d columns:\n%s", longest, c.want, shown)
+				t.Errorf("the longest line has %d columns, want %d:\n%s", longest, c.want, shown)
 			}
 			if strings.Contains(shown, eraseLine) {
-				t.Errorf("a short file has a progress bar:\n%q", shown)
+				t.Errorf("there is a progress bar for a short file:\n%q", shown)
 			}
 		})
 	}
 }
 
-// clocked is a replay whose clock goes on by so much each time that somebody looks at it.
-func clocked(r Command, step time.Duration) *Command {
+// withClock returns a replay whose clock advances by step at each call.
+func withClock(r Command, step time.Duration) *Command {
 	now := time.Unix(0, 0)
 	r.now = func() time.Time {
 		now = now.Add(step)
@@ -117,7 +117,7 @@ func clocked(r Command, step time.Duration) *Command {
 	return &r
 }
 
-// longCapture is a file that takes some reads.
+// longCapture writes a file that takes several reads.
 func longCapture(t *testing.T, name string) string {
 	t.Helper()
 	frame := "data: {\"invocationId\":\"e-1\",\"author\":\"agent\",\"actions\":{},\"content\":{\"parts\":[{\"text\":\"" + strings.Repeat("x", 1000) + "\"}]},\"partial\":true}\n\n"
@@ -128,7 +128,7 @@ func longCapture(t *testing.T, name string) string {
 	return file
 }
 
-// TestProgress draws how far a long file is read, on a terminal, and leaves nothing of it.
+// TestProgress checks that a terminal shows the progress while a long file is read, and that it is erased at the end.
 func TestProgress(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "1")
@@ -136,12 +136,12 @@ func TestProgress(t *testing.T) {
 	for _, columns := range []int{40, 80} {
 		tty := openTerminal(t, columns)
 		var out bytes.Buffer
-		if err := clocked(Command{Format: "json", Files: []string{file}, Out: &out, Stderr: tty.File}, 30*time.Millisecond).Run(t.Context()); err != nil {
+		if err := withClock(Command{Format: "json", Files: []string{file}, Out: &out, Stderr: tty.File}, 30*time.Millisecond).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		drawn := strings.Split(tty.shown(), eraseLine)
 		if len(drawn) < 10 || drawn[0] != "" || drawn[len(drawn)-1] != "" {
-			t.Fatalf("%d states, from %q to %q", len(drawn)-2, drawn[0], drawn[len(drawn)-1])
+			t.Fatalf("the bar has %d states, from %q to %q", len(drawn)-2, drawn[0], drawn[len(drawn)-1])
 		}
 		last := 0
 		for _, state := range drawn[1 : len(drawn)-1] {
@@ -151,43 +151,43 @@ func TestProgress(t *testing.T) {
 				percent, _ = strconv.Atoi(words[i-1])
 			}
 			if percent < last || percent > 100 {
-				t.Errorf("%d %% after %d %%", percent, last)
+				t.Errorf("the bar shows %d %% after %d %%", percent, last)
 			}
 			last = percent
-			if terminal.Cells(state) >= columns || strings.ContainsAny(state, "\x1b\n\r") {
-				t.Errorf("on %d columns it says %q", columns, state)
+			if terminal.DisplayWidth(state) >= columns || strings.ContainsAny(state, "\x1b\n\r") {
+				t.Errorf("with %d columns, the bar is %q", columns, state)
 			}
 		}
 		if last < 50 {
-			t.Errorf("the last is %d %%", last)
+			t.Errorf("the last state is %d %%", last)
 		}
 		if strings.Contains(out.String(), "MiB") || !strings.Contains(out.String(), `"frames":1000`) {
-			t.Errorf("standard output has %s", &out)
+			t.Errorf("standard output is %s", &out)
 		}
 	}
 }
 
-// TestProgressBeneath has output on the same terminal: no line of it stands beside the bar.
-func TestProgressBeneath(t *testing.T) {
+// TestProgressLine checks that output on the same terminal is never on the line of the bar.
+func TestProgressLine(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "1")
 	tty := openTerminal(t, 80)
 	file := longCapture(t, "long.sse")
-	if err := clocked(Command{Format: "stream", Policy: "public", StreamFormat: NativeFormat, Files: []string{file}, Out: tty.File, Stderr: tty.File}, 30*time.Millisecond).Run(t.Context()); err != nil {
+	if err := withClock(Command{Format: "stream", Policy: "public", StreamFormat: NativeFormat, Files: []string{file}, Out: tty.File, Stderr: tty.File}, 30*time.Millisecond).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	shown := tty.shown()
 	if !strings.Contains(shown, " MiB of ") || strings.Count(shown, "data: ") != 1000 {
-		t.Fatalf("%d frames and %d states", strings.Count(shown, "data: "), strings.Count(shown, " MiB of "))
+		t.Fatalf("there are %d frames and %d states of the bar", strings.Count(shown, "data: "), strings.Count(shown, " MiB of "))
 	}
 	for state := range strings.SplitSeq(shown, eraseLine) {
 		if strings.Contains(state, " MiB of ") && strings.Contains(state, "data: ") {
-			t.Fatalf("beside the bar stands %q", state)
+			t.Fatalf("there is output on the line of the bar: %q", state)
 		}
 	}
 }
 
-// TestNoProgress draws nothing in the first second, into a pipe, and on a terminal that cannot take it away.
+// TestNoProgress checks that no bar is drawn in the first second, into a pipe, or on a dumb terminal.
 func TestNoProgress(t *testing.T) {
 	file := longCapture(t, "long.sse")
 	for name, c := range map[string]struct {
@@ -197,16 +197,16 @@ func TestNoProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TERM", c.term)
 			tty := openTerminal(t, 80)
-			if err := clocked(Command{Format: "json", Files: []string{file}, Out: io.Discard, Stderr: tty.File}, c.step).Run(t.Context()); err != nil {
+			if err := withClock(Command{Format: "json", Files: []string{file}, Out: io.Discard, Stderr: tty.File}, c.step).Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if shown := tty.shown(); shown != "" {
-				t.Errorf("it says %q", shown)
+				t.Errorf("the terminal shows %q", shown)
 			}
 		})
 	}
 	var pipe bytes.Buffer
-	if err := clocked(Command{Format: "json", Files: []string{file}, Out: io.Discard, Stderr: &pipe}, time.Hour).Run(t.Context()); err != nil || pipe.Len() > 0 {
+	if err := withClock(Command{Format: "json", Files: []string{file}, Out: io.Discard, Stderr: &pipe}, time.Hour).Run(t.Context()); err != nil || pipe.Len() > 0 {
 		t.Errorf("a pipe gets %q, %v", &pipe, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// textReporter prints runs for people: a waterfall for each, and what its answers say about themselves.
+// textReporter prints a waterfall of each run, and below it confidences, sources and other facts.
 type textReporter struct {
 	terminal.Screen
 	out *bufio.Writer
@@ -24,7 +24,7 @@ type textReporter struct {
 
 // newTextReporter returns a reporter that prints to a buffered writer, in the width and colors of the terminal behind it.
 func newTextReporter(behind io.Writer, out *bufio.Writer) *textReporter {
-	return &textReporter{Screen: terminal.Of(behind, os.Getenv), out: out}
+	return &textReporter{Screen: terminal.NewScreen(behind, os.Getenv), out: out}
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 )
 
 // The marks beside the names of operations that did not end well.
-var marks = map[tracker.OperationStatus]string{tracker.Error: " ✗", tracker.OperationInterrupted: " ⏸", tracker.Unfinished: " …"}
+var marks = map[tracker.OperationStatus]string{tracker.OperationError: " ✗", tracker.OperationInterrupted: " ⏸", tracker.OperationUnfinished: " …"}
 
 const failedColor = "31"
 
@@ -46,17 +46,17 @@ var (
 	barColors = map[tracker.OperationKind]string{tracker.InvokeWorkflow: "90", tracker.InvokeAgent: "34", tracker.InvokeNode: "33", tracker.Chat: "35", tracker.ExecuteTool: "36"}
 )
 
-// RunStarted has nothing to print.
+// RunStarted does nothing.
 func (t *textReporter) RunStarted(*tracker.Run) {}
 
-// OperationEnded has nothing to print: the run's waterfall holds its operations.
+// OperationEnded does nothing: RunEnded prints all operations of the run.
 func (t *textReporter) OperationEnded(*tracker.Run, *tracker.Operation) {}
 
 // RunEnded prints the run.
 func (t *textReporter) RunEnded(run *tracker.Run) {
 	r := run.Report()
-	chart := waterfall.Of(run, time.Time{})
-	t.head(r, run.Root.Code, chart)
+	chart := waterfall.New(run, time.Time{})
+	t.head(r, run.Root.ErrorCode, chart)
 	t.rows(chart)
 	t.facts(r)
 	t.line("")
@@ -69,7 +69,7 @@ func (t *textReporter) line(text string) {
 }
 
 // say prints a sentence.
-func (t *textReporter) say(text string) { t.line(t.Lay(wordsOf(text), " ", 0)) }
+func (t *textReporter) say(text string) { t.line(t.Join(wordsOf(text), " ", 0)) }
 
 func piece(text, color string) terminal.Piece { return terminal.Piece{Text: text, Color: color} }
 
@@ -84,13 +84,13 @@ func (t *textReporter) head(r tracker.Report, code string, chart waterfall.Chart
 	status := string(r.Status)
 	switch {
 	case code != "":
-		status += " (" + terminal.Readable(r.StatusReason, "error") + ": " + code + ")"
+		status += " (" + terminal.PrintableOr(r.StatusReason, "error") + ": " + code + ")"
 	case r.StatusReason != nil:
 		status += " (" + *r.StatusReason + ")"
 	}
-	about := []terminal.Piece{piece(terminal.Readable(r.Agent, "a run"), "1"), piece(status, statusColors[r.Status])}
+	about := []terminal.Piece{piece(terminal.PrintableOr(r.Agent, "a run"), "1"), piece(status, statusColors[r.Status])}
 	if chart.Known() {
-		about = append(about, piece(waterfall.Span(chart.Took), ""))
+		about = append(about, piece(waterfall.FormatDuration(chart.Duration), ""))
 	}
 	about = append(about, piece(r.Dialect, ""), piece(terminal.Count(r.Events, "frame"), ""))
 	if r.ParseErrors > 0 {
@@ -99,19 +99,19 @@ func (t *textReporter) head(r tracker.Report, code string, chart waterfall.Chart
 	if r.Usage.Input != nil || r.Usage.Output != nil {
 		about = append(about, piece("tokens "+number(r.Usage.Input)+" in, "+number(r.Usage.Output)+" out", ""))
 	}
-	t.line(t.Lay(about, " · ", 2))
+	t.line(t.Join(about, " · ", 2))
 	if r.Run != nil || r.Session != nil {
-		t.line(t.Lay([]terminal.Piece{piece("run "+terminal.Readable(r.Run, "?"), ""), piece("session "+terminal.Readable(r.Session, "?"), "")}, ", ", 2))
+		t.line(t.Join([]terminal.Piece{piece("run "+terminal.PrintableOr(r.Run, "?"), ""), piece("session "+terminal.PrintableOr(r.Session, "?"), "")}, ", ", 2))
 	}
 	unknown := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return !row.Timed })
 	reported := slices.ContainsFunc(chart.Rows, func(row waterfall.Row) bool { return row.Reported })
 	switch {
 	case !chart.Timed && reported:
-		t.say("The stream has no times: operations stand where its frames showed them. How long they took is what the stream says.")
+		t.say("The stream has no timestamps, so operations are placed by the order of their frames. It reports their durations.")
 	case !chart.Timed:
-		t.say("The stream has no times: operations stand where its frames showed them.")
+		t.say("The stream has no timestamps, so operations are placed by the order of their frames.")
 	case unknown:
-		t.say("When is not known of what is drawn " + unknownInk + " or ?: it stands beside what is known.")
+		t.say("Operations drawn as " + unknownInk + " or ? have no timestamps, so they are placed next to operations that have.")
 	}
 }
 
@@ -120,19 +120,19 @@ func (t *textReporter) rows(chart waterfall.Chart) {
 	names, longest := make([]string, len(chart.Rows)), 0
 	for i, row := range chart.Rows {
 		names[i] = stems(row.Last, deepest) + label(row.Op)
-		longest = max(longest, terminal.Cells(names[i])+terminal.Cells(marks[row.Op.Status]))
+		longest = max(longest, terminal.DisplayWidth(names[i])+terminal.DisplayWidth(marks[row.Op.Status]))
 	}
-	column := min(longest, widestName, max(t.Width-spanColumn-terminal.Narrowest/2-2, terminal.Narrowest/2-1))
+	column := min(longest, widestName, max(t.Width-spanColumn-terminal.MinWidth/2-2, terminal.MinWidth/2-1))
 	bar := t.Width - column - spanColumn - 2
 	for i, row := range chart.Rows {
 		span := ""
 		switch {
 		case row.Timed, row.Reported:
-			span = waterfall.Span(row.Took)
+			span = waterfall.FormatDuration(row.Duration)
 		case chart.Timed:
 			span = "?"
 		}
-		t.line(marked(names[i], marks[row.Op.Status], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-terminal.Cells(span), 0)) + span)
+		t.line(marked(names[i], marks[row.Op.Status], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-terminal.DisplayWidth(span), 0)) + span)
 	}
 }
 
@@ -164,15 +164,15 @@ var kindWords = map[tracker.OperationKind]string{
 }
 
 func label(op *tracker.Operation) string {
-	return kindWords[op.Kind] + " " + terminal.Legible(op.Name)
+	return kindWords[op.Kind] + " " + terminal.PrintableName(op.Name)
 }
 
 // marked returns a name and its mark in a column. If there is too little room, the name is cut.
 func marked(name, mark string, column int) string {
-	if room := column - terminal.Cells(mark); terminal.Cells(name) > room {
-		name = terminal.Padded(name, room)
+	if room := column - terminal.DisplayWidth(mark); terminal.DisplayWidth(name) > room {
+		name = terminal.Pad(name, room)
 	}
-	return terminal.Padded(name+mark, column)
+	return terminal.Pad(name+mark, column)
 }
 
 // The characters of bars.
@@ -195,24 +195,24 @@ func (t *textReporter) bar(row waterfall.Row, width int) string {
 		with = unknownInk
 	}
 	color := barColors[row.Op.Kind]
-	if row.Op.Status == tracker.Error {
+	if row.Op.Status == tracker.OperationError {
 		color = failedColor
 	}
 	return strings.Repeat(" ", from) + t.Paint(piece(strings.Repeat(with, to-from), color)) + strings.Repeat(" ", width-to)
 }
 
-// fact prints a line about a run besides its times.
-func (t *textReporter) fact(what, text string) {
-	t.line(t.Lay(append([]terminal.Piece{piece(terminal.Padded(what, factColumn-1), "")}, wordsOf(text)...), " ", factColumn))
+// fact prints a line below the waterfall.
+func (t *textReporter) fact(name, text string) {
+	t.line(t.Join(append([]terminal.Piece{piece(terminal.Pad(name, factColumn-1), "")}, wordsOf(text)...), " ", factColumn))
 }
 
 func (t *textReporter) facts(r tracker.Report) {
 	for _, x := range r.Transfers {
-		t.fact("transfer", terminal.Readable(x.From, "?")+" → "+terminal.Legible(x.To))
+		t.fact("transfer", terminal.PrintableOr(x.From, "?")+" → "+terminal.PrintableName(x.To))
 	}
 	for _, op := range r.Operations[min(1, len(r.Operations)):] { // the root's is in the head
 		if op.Error != nil {
-			t.fact("error", kindWords[op.Kind]+" "+terminal.Readable(op.Name, "?")+": "+*op.Error)
+			t.fact("error", kindWords[op.Kind]+" "+terminal.PrintableOr(op.Name, "?")+": "+*op.Error)
 		}
 	}
 	for _, c := range r.Confidence {
@@ -228,10 +228,10 @@ func (t *textReporter) facts(r tracker.Report) {
 				value += " for " + terminal.Printable(of)
 			}
 		}
-		t.fact("confidence", terminal.Readable(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
+		t.fact("confidence", terminal.PrintableOr(c.Agent, "?")+": "+strings.TrimSpace(value)+" ("+string(c.Origin)+")")
 	}
 	for _, c := range r.Citations {
-		t.fact("source", terminal.Readable(c.Agent, "?")+": "+terminal.Legible(c.Source))
+		t.fact("source", terminal.PrintableOr(c.Agent, "?")+": "+terminal.PrintableName(c.Source))
 	}
 	for _, in := range r.Inputs {
 		t.fact("input", string(in.Kind)+" "+string(in.Status))
@@ -242,18 +242,18 @@ func (t *textReporter) facts(r tracker.Report) {
 	for _, s := range r.State {
 		keys := make([]string, len(s.Keys))
 		for i, key := range s.Keys {
-			keys[i] = terminal.Legible(key)
+			keys[i] = terminal.PrintableName(key)
 		}
-		t.fact("state", terminal.Readable(s.Agent, "?")+": "+cmp.Or(strings.Join(keys, ", "), "?"))
+		t.fact("state", terminal.PrintableOr(s.Agent, "?")+": "+cmp.Or(strings.Join(keys, ", "), "?"))
 	}
 	for _, x := range r.Thoughts {
-		t.fact("thoughts", terminal.Readable(x.Agent, "?")+": "+terminal.Count(x.Count, terminal.Legible(x.Type)+" thought"))
+		t.fact("thoughts", terminal.PrintableOr(x.Agent, "?")+": "+terminal.Count(x.Count, terminal.PrintableName(x.Type)+" thought"))
 	}
 	for _, a := range r.Artifacts {
-		t.fact("artifact", terminal.Legible(a.Name)+" ("+string(a.Kind)+")")
+		t.fact("artifact", terminal.PrintableName(a.Name)+" ("+string(a.Kind)+")")
 	}
 	for _, l := range r.Links {
-		t.fact(l.Kind, terminal.Legible(l.Run))
+		t.fact(l.Kind, terminal.PrintableName(l.Run))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/format"
 )
 
-// Dialects returns the dialects in which the streams of a source can be read: all that are built in, after the one of the source's own
-// mapping if it has one.
+// Dialects returns the dialects that the streams of a source may have: the source's custom dialect, if it has one, and
+// all built-in ones.
 func Dialects(c config.Source) []dialect.Dialect {
 	if c.Custom == nil {
 		return collector.Dialects()
@@ -36,9 +36,9 @@ func CustomDialects(c config.Config) map[string]dialect.Dialect {
 	return all
 }
 
-// Decoder returns what begins to decode frames that the filter has let out, for readers that want another format. It knows nothing of
-// the stream but its source, its dialect and whether it answers one request. customs returns the dialect of a source that has a mapping,
-// or nil.
+// Decoder returns a function that makes decoders of filtered frames, for readers that want another format. The function
+// takes the source of a stream, its dialect, and whether it answers one request. customs returns the dialect of a source
+// that has a mapping, or nil.
 func Decoder(c collector.Settings, customs func(source string) dialect.Dialect) func(source, name string, answer bool) format.Decoder {
 	dialects := map[string]dialect.Dialect{}
 	for _, d := range collector.Dialects() {
@@ -57,17 +57,17 @@ func Decoder(c collector.Settings, customs func(source string) dialect.Dialect) 
 }
 
 func mapping(c config.Custom) custom.Mapping {
-	m := custom.Mapping{Paths: c.Paths, Failed: c.Failed, End: c.End, Hidden: c.Hidden, Frames: make(map[string]custom.Frame, len(c.Frames))}
+	m := custom.Mapping{Paths: c.Paths, FailureStatuses: c.Failed, EndMarker: c.End, HiddenMembers: c.Hidden, Frames: make(map[string]custom.Frame, len(c.Frames))}
 	for name, f := range c.Frames {
 		m.Frames[name] = custom.Frame(f)
 	}
 	return m
 }
 
-// meanings returns what a mapping's frames can mean.
+// meanings returns the meanings that frames of a mapping can have.
 func meanings() (all []config.Meaning) {
 	for _, m := range custom.Meanings() {
-		all = append(all, config.Meaning{Name: m.Name, Needs: m.Needs, Takes: m.Takes})
+		all = append(all, config.Meaning{Name: m.Name, Required: m.Required, Optional: m.Optional})
 	}
 	return all
 }

@@ -37,56 +37,56 @@ func Load(file string) (config.Config, error) {
 	if err != nil {
 		return config.Config{}, err
 	}
-	return config.Parse(file, data, Known())
+	return config.Parse(file, data, KnownNames())
 }
 
 // Read returns the content of a configuration file.
 func Read(file string) ([]byte, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no configuration %q: name yours by --config.file, or see delegraph demo, which needs none", file)
+		return nil, fmt.Errorf("there is no configuration %q: name yours with --config.file, or run delegraph demo, which needs none", file)
 	}
 	return config.Read(file)
 }
 
-// Known returns the names that a configuration may use.
-func Known() config.Known {
+// KnownNames returns the names that a configuration may use.
+func KnownNames() config.KnownNames {
 	var kinds []string
 	for _, k := range event.Kinds() {
 		kinds = append(kinds, k.String())
 	}
-	return config.Known{Dialects: DialectNames(), Kinds: kinds, Paths: custom.Common(), Meanings: meanings()}
+	return config.KnownNames{Dialects: DialectNames(), Kinds: kinds, Paths: custom.CommonPaths(), Meanings: meanings()}
 }
 
-// Collector returns how streams are read.
+// Collector returns the settings of a collector.
 func Collector(c config.Config) collector.Settings {
 	return collector.Settings{
-		Frame:     int(c.Limits.Frame),
-		JSONDepth: c.Limits.JSONDepth,
-		Proof:     proof.Limits{Text: int(c.Limits.ConfidenceText), Findings: maxFindings},
+		MaxFrame:     int(c.Limits.Frame),
+		MaxJSONDepth: c.Limits.JSONDepth,
+		Proof:        proof.Limits{MaxText: int(c.Limits.ConfidenceText), MaxFindings: maxFindings},
 	}
 }
 
-// Tracker returns how runs are followed. sample decides whether a run's spans are exported; nil for none.
+// Tracker returns the settings of a tracker. sample decides whether a run's spans are exported; nil means none.
 func Tracker(c config.Config, sample func(*tracker.Run) bool) tracker.Settings {
 	content := 0
 	if c.Traces.Content == config.ContentAll {
 		content = int(c.Traces.MaxContent)
 	}
 	return tracker.Settings{
-		MaxContent: content, MaxContentHeld: int(c.Traces.MaxContentHeld),
-		MaxOpen:       c.Runs.MaxOpen,
+		MaxContent: content, MaxContentTotal: int(c.Traces.MaxContentHeld),
+		MaxOpenRuns:   c.Runs.MaxOpen,
 		MaxOperations: c.Runs.MaxOperations,
 		MaxFacts:      maxFacts,
-		Idle:          c.Runs.IdleTimeout,
+		IdleTimeout:   c.Runs.IdleTimeout,
 		Sample:        sample,
-		AgentsAsTools: func(source, tool string) bool {
+		IsAgentTool: func(source, tool string) bool {
 			i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == source })
 			return i >= 0 && slices.Contains(c.Sources[i].AgentsAsTools, tool)
 		},
 	}
 }
 
-// Metrics returns how metrics are named and bounded.
+// Metrics returns the settings of the metrics.
 func Metrics(c config.Config, names conventions.Table) metrics.Settings {
 	return metrics.Settings{
 		MaxLabelValues: c.Metrics.MaxLabelValues, MaxLabelSets: c.Metrics.MaxLabelSets, Names: names,
@@ -94,15 +94,15 @@ func Metrics(c config.Config, names conventions.Table) metrics.Settings {
 	}
 }
 
-// Filter returns what the external stream lets out.
+// Filter returns the settings of the external stream's filter.
 func Filter(c config.Stream) filter.Settings {
 	s := filter.Settings{
-		Policy: event.Policy(c.Policy), Out: kindsNamed(c.Kinds.Out),
-		Thoughts: event.Verbosity(slices.Index(config.Verbosities(), c.Thoughts)),
-		Floor:    c.ConfidenceFloor, StateKeys: c.StateKeys,
+		Policy: event.Policy(c.Policy), Exclude: kindsNamed(c.Kinds.Out),
+		Thoughts:      event.Verbosity(slices.Index(config.Verbosities(), c.Thoughts)),
+		MinConfidence: c.ConfidenceFloor, StateKeys: c.StateKeys,
 	}
 	if len(c.Kinds.In) > 0 {
-		s.In = kindsNamed(c.Kinds.In)
+		s.Include = kindsNamed(c.Kinds.In)
 	}
 	if len(c.Authors) > 0 {
 		s.Authors = c.Authors
@@ -121,10 +121,10 @@ func kindsNamed(names []string) (kinds []event.Kind) {
 
 // Names returns the names of the GenAI conventions that the environment chooses.
 func Names(env func(string) string) conventions.Table {
-	return conventions.Choose(env(conventions.Variable))
+	return conventions.Choose(env(conventions.OptInVariable))
 }
 
-// Resource returns the resource of all spans and metrics: this program, and what the environment says about it.
+// Resource returns the resource of all spans and metrics: this program, with the attributes of OTEL_RESOURCE_ATTRIBUTES.
 func Resource(ctx context.Context) (*resource.Resource, error) {
 	r, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "delegraph")),
@@ -135,12 +135,13 @@ func Resource(ctx context.Context) (*resource.Resource, error) {
 	return r, nil
 }
 
-// WarnForeign returns a function that warns about a stream of another dialect than its source's, once for each source and dialect.
+// WarnForeign returns a function that warns about a stream whose dialect is not its source's, once for each source and
+// dialect.
 func WarnForeign(logger *slog.Logger) func(s *event.Stream, found string) {
 	var warned sync.Map // its keys are pairs of a source and a dialect, of which there are few
 	return func(s *event.Stream, found string) {
 		if _, again := warned.LoadOrStore([2]string{s.Source, found}, true); !again {
-			logger.Warn("stream refused: it is of another dialect than its source, or its path, says; correct dialect or proxy.paths",
+			logger.Warn("stream refused: its dialect differs from the one of its source or path; correct dialect or proxy.paths",
 				"source", s.Source, "said", s.Dialect, "found", found)
 		}
 	}
@@ -150,7 +151,7 @@ func WarnForeign(logger *slog.Logger) func(s *event.Stream, found string) {
 // kind and bound their number.
 func WarnUnknownKind(logger *slog.Logger) func(source, dialect, name string) {
 	return func(source, dialect, name string) {
-		logger.Warn("unknown kind of event: it is counted, and nothing else is read of it; the agent may speak a newer version of its protocol",
+		logger.Warn("unknown kind of event: it is counted and otherwise ignored; the agent may speak a newer version of its protocol",
 			"source", source, "dialect", dialect, "kind", name)
 	}
 }

@@ -52,10 +52,11 @@ type counters struct {
 	sources *recent.Sources
 }
 
-// Up notes whether a source's agent was reached. A removed source may still have a request open; it is ignored.
-func (c counters) Up(source string, up bool) {
+// SetSourceUp records whether a source's agent was reached. It ignores a removed source, which may still have an open
+// request.
+func (c counters) SetSourceUp(source string, up bool) {
 	if c.sources.Up(source, up) {
-		c.Metrics.Up(source, up)
+		c.Metrics.SetSourceUp(source, up)
 	}
 }
 
@@ -65,7 +66,7 @@ func writeRun(ctx context.Context, out io.Writer, run *tracker.Run) error {
 	if err != nil {
 		return err
 	}
-	lines, err := spans.NewLines(ctx, out)
+	lines, err := spans.NewJSONLines(ctx, out)
 	if err != nil {
 		return err
 	}

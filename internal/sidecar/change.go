@@ -13,16 +13,16 @@ import (
 
 // change is a prepared change of the sources. Everything that can fail is done, and nothing is visible yet.
 type change struct {
-	config  config.Config
-	named   bool // a tail needs the sessions that requests name
-	proxies []*port
-	tails   []*subscription
-	opened  []*port         // of the proxies
-	begun   []*subscription // of the tails
-	steps   []func()        // what is left to do; none can fail
+	config         config.Config
+	reportSessions bool // a tail needs the sessions that requests name
+	proxies        []*port
+	tails          []*subscription
+	opened         []*port         // of the proxies
+	started        []*subscription // of the tails
+	steps          []func()        // the rest of the change; they cannot fail
 }
 
-// Configure applies all of a configuration, or nothing of it. Streams that are open go on under the old one.
+// Configure applies a configuration as a whole or returns an error and changes nothing. Open streams continue with the old one.
 func (s *Sidecar) Configure(c config.Config) error {
 	<-s.started
 	s.mu.Lock()
@@ -30,7 +30,7 @@ func (s *Sidecar) Configure(c config.Config) error {
 	if s.stopping {
 		return errors.New("delegraph is stopping")
 	}
-	if keys := config.NeedRestart(s.config, c); len(keys) > 0 {
+	if keys := config.RestartKeys(s.config, c); len(keys) > 0 {
 		return fmt.Errorf("a reload cannot change %s: restart delegraph", strings.Join(keys, ", "))
 	}
 	if s.external != nil {
@@ -53,7 +53,7 @@ func (s *Sidecar) Configure(c config.Config) error {
 
 // prepare compares the sources by name with those that run, and opens the new ports.
 func (s *Sidecar) prepare(c config.Config) (*change, error) {
-	next := &change{config: c, named: slices.ContainsFunc(c.Sources, perSession)}
+	next := &change{config: c, reportSessions: slices.ContainsFunc(c.Sources, perSession)}
 	for _, configured := range c.Sources {
 		if configured.Tail != nil {
 			s.prepareTail(next, configured)
@@ -74,16 +74,16 @@ func (c *change) abandon() (err error) {
 	return err
 }
 
-// prepareProxy keeps a port that is open already, whichever source had it. The new proxy answers its next requests.
+// prepareProxy prepares the proxy of a source. It reuses an open port, even of another source: the new proxy answers its next requests.
 func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	i := slices.IndexFunc(s.proxies, func(p *port) bool {
-		return config.SameListen(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
+		return config.SameListenAddress(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
 	})
-	if i >= 0 && next.named == s.named && s.unchanged(configured) {
+	if i >= 0 && next.reportSessions == s.reportSessions && s.unchanged(configured) {
 		next.proxies = append(next.proxies, s.proxies[i])
 		return nil
 	}
-	proxy, err := s.newProxy(configured, next.named)
+	proxy, err := s.newProxy(configured, next.reportSessions)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	return nil
 }
 
-// prepareTail keeps a subscription whose address and dialect stay the same.
+// prepareTail prepares the subscription of a source. It keeps a running one if its URL, dialect, mapping and agent are the same.
 func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
 		was := t.configured
@@ -112,7 +112,7 @@ func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	})
 	if i < 0 {
 		t := s.newTail(configured)
-		next.begun, next.tails = append(next.begun, t), append(next.tails, t)
+		next.started, next.tails = append(next.started, t), append(next.tails, t)
 		next.steps = append(next.steps, func() {
 			s.reserve(configured)
 			s.logger.Info("subscribing", "name", configured.Name, "each_session", t.sessions != nil)
@@ -121,8 +121,8 @@ func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	}
 	kept := s.tails[i]
 	next.tails = append(next.tails, kept)
-	anew := !reflect.DeepEqual(kept.configured.Tail.Headers, configured.Tail.Headers)
-	next.steps = append(next.steps, func() { kept.renew(configured, anew) })
+	newHeaders := !reflect.DeepEqual(kept.configured.Tail.Headers, configured.Tail.Headers)
+	next.steps = append(next.steps, func() { kept.apply(configured, newHeaders) })
 }
 
 // unchanged reports whether a source is configured as before. Its agents_as_tools do not matter here: the tracker applies them.
@@ -138,7 +138,7 @@ func (s *Sidecar) apply(next *change) {
 	was := s.config
 	s.Sources.Configure(observed(next.config)...)
 	for _, configured := range next.config.Sources {
-		s.metrics.Admit(configured.AgentsAsTools)
+		s.metrics.AllowTools(configured.AgentsAsTools)
 	}
 	s.agentsAsTools = s.agents(next.config)
 	s.exporter.Configure(s.trackerSettings(next.config))
@@ -149,19 +149,19 @@ func (s *Sidecar) apply(next *change) {
 	}
 	for _, p := range s.proxies {
 		if !slices.Contains(next.proxies, p) {
-			s.leave(p)
+			s.drainPort(p)
 		}
 	}
-	s.config, s.named, s.proxies, s.tails = next.config, next.named, next.proxies, next.tails
+	s.config, s.reportSessions, s.proxies, s.tails = next.config, next.reportSessions, next.proxies, next.tails
 	if s.running {
 		s.begin(next)
 	}
-	for _, t := range next.begun {
+	for _, t := range next.started {
 		t.open(open[t.configured.Name])
 	}
 	for _, source := range was.Sources {
 		if !slices.ContainsFunc(s.config.Sources, func(c config.Source) bool { return c.Name == source.Name }) {
-			s.metrics.Gone(source.Name)
+			s.metrics.RemoveSource(source.Name)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (s *Sidecar) begin(next *change) {
 			}
 		})
 	}
-	for _, t := range next.begun {
+	for _, t := range next.started {
 		t.begin()
 	}
 }
@@ -202,10 +202,11 @@ func readBySession(tails []*subscription) *[]*source.Sessions {
 	return &all
 }
 
-// leave closes a port for new requests. It is drained with the others unless its last stream ends before.
-func (s *Sidecar) leave(p *port) {
+// drainPort closes a port for new requests. If its last stream does not end before shutdown, it is drained with the
+// other ports.
+func (s *Sidecar) drainPort(p *port) {
 	p.close()
-	s.leaving = append(s.leaving, p)
+	s.draining = append(s.draining, p)
 	s.logger.Info("no longer listening", "name", p.name, "address", p.listener.Addr().String())
 	go func() {
 		if p.server.Shutdown(s.drained) != nil || !p.finish(s.drained) {
@@ -217,6 +218,6 @@ func (s *Sidecar) leave(p *port) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.leaving = slices.DeleteFunc(s.leaving, func(other *port) bool { return other == p })
+		s.draining = slices.DeleteFunc(s.draining, func(other *port) bool { return other == p })
 	}()
 }

@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,27 +26,29 @@ import (
 
 // external is the external stream and its port.
 type external struct {
-	hub       *stream.Hub
-	gate      *access.Gate
-	publisher *stream.Publisher
-	store     *jetstream.Store // nil: in memory
-	listener  net.Listener     // nil: gateways serve it
-	origins   []string
-	policy    string
-	webConfig string
-	panics    *recovery.Recorder
-	logger    *slog.Logger
-	mapped    atomic.Pointer[map[string]dialect.Dialect] // by source
+	hub            *stream.Hub
+	gate           *access.Authorizer
+	publisher      *stream.Publisher
+	store          *jetstream.Store // nil: in memory
+	listener       net.Listener     // nil: gateways serve it
+	origins        []string
+	policy         string
+	webConfig      string
+	panics         *recovery.Recorder
+	logger         *slog.Logger
+	customDialects atomic.Pointer[map[string]dialect.Dialect] // by source
+	drainDelay     time.Duration                              // between the signal to stop and the refusal of new subscribers
+	stopping       atomic.Bool                                // the signal has come
 }
 
-// drainTime is how long subscribers have to leave when the process stops. They then connect to another one.
-const drainTime = 2 * time.Second
+// drainTimeout is how long subscribers have to disconnect when the process stops. They can connect to another one.
+const drainTimeout = 2 * time.Second
 
-// recheck is how often an open stream's token is checked again.
-const recheck = 5 * time.Second
+// recheckInterval is how often the token of an open stream is checked again.
+const recheckInterval = 5 * time.Second
 
 // newExternal opens the external stream's port. It returns nil if the configuration neither serves nor stores the stream.
-func newExternal(whole config.Config, publish bool, memory *budget.Account, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
+func newExternal(whole config.Config, publish bool, memory, decodings *budget.Account, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
 	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
@@ -64,16 +68,16 @@ func newExternal(whole config.Config, publish bool, memory *budget.Account, m *m
 			}
 		}()
 	}
-	e.read(whole)
-	return e, e.open(whole, memory, counters)
+	e.storeCustomDialects(whole)
+	return e, e.open(whole, memory, decodings, counters)
 }
 
 // open opens the port if the configuration has one.
-func (e *external) open(whole config.Config, memory *budget.Account, counters *metrics.Stream) error {
+func (e *external) open(whole config.Config, memory, decodings *budget.Account, counters *metrics.Stream) error {
 	c := whole.Stream
 	if c.Listen == "" {
 		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
-		e.publisher = stream.NewPublisher(e.filterSettings(c), e.store.Publish, counters.Kept)
+		e.publisher = stream.NewPublisher(e.filterSettings(c), e.store.Publish, counters.CountWithheld)
 		return nil
 	}
 	allowed := accessSettings(c, e.logger)
@@ -85,12 +89,13 @@ func (e *external) open(whole config.Config, memory *budget.Account, counters *m
 		return err
 	}
 	if warning := gate.Warning(); warning != nil {
-		e.logger.Warn("the tokens file is not as it should be", "err", warning)
+		e.logger.Warn("check the tokens file", "err", warning)
 	}
 	served := hubSettings(c, memory, gate, counters)
 	decoding := settings.Collector(whole)
 	decoding.Panics = e.panics
-	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.mapped.Load())[source] })
+	served.Decodings = decodings
+	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
 	}
@@ -98,27 +103,27 @@ func (e *external) open(whole config.Config, memory *budget.Account, counters *m
 	if err != nil {
 		return err
 	}
-	counters.Observe(hub.Replay, gate.Counts)
+	counters.Observe(hub.ReplayStats, gate.Counts)
 	if e.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
 	e.hub, e.gate = hub, gate
-	e.publisher = stream.NewPublisher(e.filterSettings(c), hub.Publish, counters.Kept)
+	e.publisher = stream.NewPublisher(e.filterSettings(c), hub.Store().Publish, counters.CountWithheld)
 	return nil
 }
 
-// storeSettings returns where the stream is stored, and how much of it is held in memory.
+// storeSettings returns the settings of the JetStream store.
 func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	return jetstream.Settings{
 		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
 		CAFile: j.TLS.CAFile, CertFile: j.TLS.CertFile, KeyFile: j.TLS.KeyFile,
-		Stream: j.Stream, Manage: j.Manage, Publish: publish,
+		Stream: j.Stream, ManageStream: j.Manage, Publish: publish,
 		Limits: jetstream.Limits{
-			Replicas: j.Replicas, Age: j.MaxAge, Bytes: int64(j.MaxBytes), PerSubject: int64(j.MaxMessages),
-			Message: int32(j.MaxMessage), Duplicates: j.Duplicates,
+			Replicas: j.Replicas, MaxAge: j.MaxAge, MaxBytes: int64(j.MaxBytes), MaxMessagesPerSubject: int64(j.MaxMessages),
+			MaxMessageBytes: int32(j.MaxMessage), DuplicateWindow: j.Duplicates,
 		},
-		Queue: int(j.Queue), Feeds: j.MaxFeeds, Held: int(j.AllFeeds),
+		QueueBytes: int(j.Queue), MaxFeeds: j.MaxFeeds, FeedBytes: int(j.AllFeeds),
 		Ring:     replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
 		Observer: counters, Logger: logger, Panics: panics,
 	}
@@ -130,24 +135,24 @@ func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 	return access.Settings{
 		TokensFile:         a.BearerTokensFile,
 		ClientCertificates: a.ClientCertificates,
-		Anonymous:          !named, // where the stream can be reached from elsewhere, CheckListen refuses it
+		AnonymousLoopback:  !named, // where the stream can be reached from elsewhere, CheckListen refuses it
 		AnonymousAnywhere:  a.Anonymous == config.AnonymousAnywhere,
 		WebConfigFile:      c.WebConfigFile,
 		MaxTickets:         c.MaxTickets,
-		Report:             func(err error) { logger.Error("the tokens are those from before", "err", err) },
+		ReportError:        func(err error) { logger.Error("reload of the tokens failed; the old tokens stay valid", "err", err) },
 	}
 }
 
-func hubSettings(c config.Stream, memory *budget.Account, gate *access.Gate, counters stream.Observer) stream.Settings {
+func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorizer, counters stream.Observer) stream.Settings {
 	return stream.Settings{
 		Replay: replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(c.Replay.Bytes), Age: c.Replay.Age},
 		Authorize: func(r *http.Request) (stream.Grant, error) {
 			grant, err := gate.Authorize(r)
-			return stream.Grant{Token: grant.Token, Sessions: grant.Sessions, Recheck: grant.Valid}, err
+			return stream.Grant{Token: grant.Token, Sessions: grant.Sessions, Valid: grant.Valid}, err
 		},
-		Origins: c.AllowedOrigins, Observer: counters,
-		Subscribers: c.MaxSubscribers, SubscribersPerToken: c.MaxPerToken,
-		Heartbeat: c.Heartbeat, WriteDeadline: c.WriteTimeout, Life: c.MaxLife, Recheck: recheck,
+		AllowedOrigins: c.AllowedOrigins, Observer: counters,
+		MaxSubscribers: c.MaxSubscribers, MaxSubscribersPerToken: c.MaxPerToken,
+		Heartbeat: c.Heartbeat, WriteDeadline: c.WriteTimeout, MaxLifetime: c.MaxLife, RecheckInterval: recheckInterval,
 	}
 }
 
@@ -167,7 +172,7 @@ func (e *external) check(c config.Stream) error {
 	return access.CheckListen(c.Listen, accessSettings(c, e.logger))
 }
 
-// configure applies what may change while the stream is served, and reads the tokens again.
+// configure applies the settings that may change while the stream is served, and reads the tokens again.
 func (e *external) configure(whole config.Config) error {
 	if e.gate != nil {
 		if err := e.gate.Reload(); err != nil {
@@ -175,17 +180,17 @@ func (e *external) configure(whole config.Config) error {
 		}
 	}
 	e.publisher.Configure(e.filterSettings(whole.Stream))
-	e.read(whole)
+	e.storeCustomDialects(whole)
 	return nil
 }
 
-// read keeps the mappings of custom dialects, for readers that want another format.
-func (e *external) read(whole config.Config) {
+// storeCustomDialects stores the custom dialects, which decode frames for readers of other formats.
+func (e *external) storeCustomDialects(whole config.Config) {
 	mapped := settings.CustomDialects(whole)
-	e.mapped.Store(&mapped)
+	e.customDialects.Store(&mapped)
 }
 
-// close publishes what is still queued until the context is done.
+// close publishes the queued frames. It gives up when the context is done.
 func (e *external) close(ctx context.Context) {
 	if e.store == nil {
 		return
@@ -195,7 +200,8 @@ func (e *external) close(ctx context.Context) {
 	}
 }
 
-// serve answers subscribers until the context is done, and then disconnects them in an orderly way.
+// serve answers subscribers until the context is done. Then /-/ready fails, so that load balancers choose another server, and after the
+// drain delay the subscribers are disconnected in an orderly way.
 func (e *external) serve(ctx context.Context) error {
 	if e.listener == nil {
 		<-ctx.Done()
@@ -206,13 +212,41 @@ func (e *external) serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", e.hub.Handler())
 	mux.Handle("/tickets", stream.CORS(e.origins, tickets))
+	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, true) })
+	mux.HandleFunc("GET /-/ready", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, e.ready() == nil) })
 	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
+	defer context.AfterFunc(ctx, func() { e.stopping.Store(true) })()
 	return access.Serve(ctx, e.listener, e.panics.Handler(recovery.Stream, mux), e.webConfig, access.Shutdown{
-		Grace: drainTime,
+		Grace: e.drainDelay + drainTimeout,
 		Drain: func(ctx context.Context) {
-			if err := e.hub.Drain(ctx, drainTime/2); err != nil {
+			select {
+			case <-time.After(e.drainDelay):
+			case <-ctx.Done():
+			}
+			if err := e.hub.Drain(ctx, drainTimeout/2); err != nil {
 				e.logger.Warn("not every subscriber left in time", "err", err)
 			}
 		},
 	}, e.logger)
+}
+
+// ready returns why new subscribers should go elsewhere, or nil.
+func (e *external) ready() error {
+	if e.stopping.Load() {
+		return errors.New("delegraph is stopping")
+	}
+	if e.store == nil {
+		return nil
+	}
+	return e.store.Ready()
+}
+
+// writeHealth writes the response to a check by a load balancer. It has no details, because anyone may request it.
+func writeHealth(w http.ResponseWriter, ok bool) {
+	w.Header().Set("Cache-Control", "no-store")
+	if !ok {
+		http.Error(w, "no", http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n") // the client may be gone
 }

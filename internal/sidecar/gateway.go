@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,7 +22,7 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// Gateway serves the external stream alone, as sidecars publish it.
+// Gateway serves only the external stream, which sidecars publish to NATS JetStream.
 type Gateway struct {
 	config   config.Config
 	logger   *slog.Logger
@@ -31,7 +30,6 @@ type Gateway struct {
 	metrics  *metrics.Metrics
 	panics   *recovery.Recorder
 	external *external
-	stopping atomic.Bool
 }
 
 // NewGateway opens the stream's port. The store may become reachable later.
@@ -42,12 +40,13 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g := &Gateway{config: c, logger: logger, registry: prometheus.NewRegistry()}
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
-	g.panics = recovery.New(logger, g.metrics.Panicked)
+	g.panics = recovery.New(logger, g.metrics.CountPanic)
 	var err error
-	if g.external, err = newExternal(c, false, nil, g.metrics, g.panics, logger); err != nil {
+	if g.external, err = newExternal(c, false, nil, nil, g.metrics, g.panics, logger); err != nil {
 		return nil, err
 	}
-	g.metrics.Reloaded(true, time.Now())
+	g.external.drainDelay = c.Stream.DrainDelay
+	g.metrics.SetReload(true, time.Now())
 	return g, nil
 }
 
@@ -55,18 +54,17 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 func fitsGateway(c config.Config) error {
 	switch {
 	case len(c.Sources) > 0:
-		return errors.New("sources: a gateway listens to no agent; give it a configuration without sources")
+		return errors.New("sources: a gateway reads no agents; remove the sources")
 	case c.Stream.Store != config.StoreJetStream:
-		return errors.New("stream.store: a gateway has nothing to serve of its own; use jetstream")
+		return errors.New("stream.store: a gateway serves only a stored stream; use jetstream")
 	case c.Stream.Listen == "":
-		return errors.New("stream.listen: a gateway has nothing else to do; give host:port")
+		return errors.New("stream.listen: a gateway only serves the stream; give host:port")
 	}
 	return nil
 }
 
 // Run serves until the context is done, and then lets the subscribers leave.
 func (g *Gateway) Run(ctx context.Context) error {
-	defer context.AfterFunc(ctx, func() { g.stopping.Store(true) })()
 	err := g.external.serve(ctx)
 	within, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -79,7 +77,7 @@ func (g *Gateway) Configure(c config.Config) error {
 	if err := fitsGateway(c); err != nil {
 		return err
 	}
-	if keys := config.NeedRestart(g.config, c); len(keys) > 0 {
+	if keys := config.RestartKeys(g.config, c); len(keys) > 0 {
 		return fmt.Errorf("a reload cannot change %s: restart delegraph", strings.Join(keys, ", "))
 	}
 	if err := g.external.check(c.Stream); err != nil {
@@ -88,23 +86,16 @@ func (g *Gateway) Configure(c config.Config) error {
 	return g.external.configure(c)
 }
 
-// Reloaded notes the outcome of a reload.
-func (g *Gateway) Reloaded(ok bool, at time.Time) { g.metrics.Reloaded(ok, at) }
+// RecordReload records the outcome of a reload.
+func (g *Gateway) RecordReload(ok bool, at time.Time) { g.metrics.SetReload(ok, at) }
 
-// ObserveLog takes a function that returns the number of dropped log lines.
-func (g *Gateway) ObserveLog(lost func() uint64) { g.metrics.ObserveLog(lost) }
+// ObserveDroppedLines takes a function that returns the number of dropped log lines.
+func (g *Gateway) ObserveDroppedLines(lost func() uint64) { g.metrics.ObserveLog(lost) }
 
 // Admin returns the handler of the admin server, which has no runs.
 func (g *Gateway) Admin(reload func() error, profile bool) http.Handler {
 	return web.Handler(web.Settings{
-		Gatherer: g.registry,
-		Ready: func() error {
-			if g.stopping.Load() {
-				return errors.New("delegraph is stopping")
-			}
-			return g.external.store.Ready()
-		},
-		Reload: reload, Runs: recent.New(1, 1),
+		Gatherer: g.registry, Ready: g.external.ready, Reload: reload, Runs: recent.New(1, 1),
 		Version: build.Version(), Logger: g.logger, Panics: g.panics, PProf: profile,
 	})
 }

@@ -2,15 +2,20 @@ package sidecar
 
 import (
 	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/collector/source"
 	"github.com/delegraph/delegraph/config"
 )
 
 // memory is the memory budget of the process with the accounts of its queues and buffers. Queues hold telemetry, which is dropped when
 // three quarters of the budget are used. Queues cannot use up the share of the replay buffer, nor the buffer theirs. The replay buffer
-// shrinks when nine tenths are used. Frames on their way to slow clients of the agent are counted and never dropped.
+// shrinks when nine tenths are used. Frames on their way to slow clients of the agent are never dropped: if there is no room, their agents
+// are read more slowly.
 type memory struct {
 	*budget.Budget
-	observe, spans, content, replay, relay, fixed *budget.Account
+	observe, requests, spans, content, replay, decodings, fixed *budget.Account
+
+	frames    *source.FrameMemory
+	observers *source.ObserverSlots
 }
 
 func newMemory(c config.Config) *memory {
@@ -20,14 +25,17 @@ func newMemory(c config.Config) *memory {
 	}
 	b := budget.New(limit)
 	m := &memory{
-		Budget:  b,
-		observe: b.Account("observe_queues", 0.25, 0.75),
-		spans:   b.Account("span_queue", 0.25, 0.75),
-		content: b.Account("content", 0.25, 0.75),
-		replay:  b.Account("replay", 0.5, 0.9),
-		relay:   b.Account("relays", 1, 1),
-		fixed:   b.Account("log_and_ended_runs", 1, 1),
+		Budget:    b,
+		observe:   b.Account("observe_queues", 0.25, 0.75),
+		requests:  b.Account("requests", 0.125, 0.75),
+		spans:     b.Account("span_queue", 0.25, 0.75),
+		content:   b.Account("content", 0.25, 0.75),
+		replay:    b.Account("replay", 0.5, 0.9),
+		decodings: b.Account("decodings", 0.25, 0.9),
+		frames:    source.NewFrameMemory(b.Account("relays", 1, 1), int(limit/2)),
+		observers: source.NewObserverSlots(),
+		fixed:     b.Account("log_and_ended_runs", 1, 1),
 	}
-	m.fixed.Hold(int(c.Limits.LogQueue + c.Runs.MaxEndedSize)) // small, and each has its own limit
+	m.fixed.Charge(int(c.Limits.LogQueue + c.Runs.MaxEndedSize)) // small, and each has its own limit
 	return m
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// port is an address at which a proxy listens. The proxy can be replaced. Each proxy answers the requests that it has begun to answer.
+// port is an address at which a proxy listens. The proxy can be replaced; the old one still completes its open requests.
 type port struct {
 	name     string // of its source
 	listen   string // as configured
@@ -24,7 +24,7 @@ type port struct {
 
 	mu      sync.RWMutex
 	current *generation
-	earlier map[*generation]struct{} // those with open requests
+	earlier map[*generation]struct{} // replaced generations with open requests or streams
 }
 
 // generation is one proxy of a port and its open requests.
@@ -92,7 +92,7 @@ func (p *port) serve() error {
 	return nil
 }
 
-// close stops accepting connections. Open requests go on.
+// close stops accepting connections. Open requests continue.
 func (p *port) close() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -8,6 +8,8 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/common/promslog"
@@ -19,50 +21,51 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// AdminAddress is where the admin server listens by default. It shows much about an agent, so only this machine can reach it.
+// AdminAddress is the default address of the admin server. Only this machine can reach it, because its pages show much about an agent.
 const AdminAddress = "127.0.0.1:10477"
 
-// LastScrape is how long the admin server goes on after everything else has stopped, for a last scrape.
-const LastScrape = time.Second
+// FinalScrapeWait is how long the admin server stays up for a last scrape after everything else has stopped.
+const FinalScrapeWait = time.Second
 
 // Service is a sidecar or a gateway.
 type Service interface {
 	// Run serves until the context is done, and returns when everything has been released.
 	Run(context.Context) error
-	// Configure applies all of a configuration, or nothing of it.
+	// Configure applies a configuration as a whole, or returns an error and changes nothing.
 	Configure(config.Config) error
-	// Reloaded notes the outcome of a reload.
-	Reloaded(ok bool, at time.Time)
-	// ObserveLog takes a function that returns the number of dropped log lines.
-	ObserveLog(lost func() uint64)
+	// RecordReload records the outcome of a reload.
+	RecordReload(ok bool, at time.Time)
+	// ObserveDroppedLines takes a function that returns the number of dropped log lines.
+	ObserveDroppedLines(lost func() uint64)
 	// Admin returns the handler of the admin server. A nil reload means that the configuration cannot be reloaded.
 	Admin(reload func() error, profile bool) http.Handler
 }
 
 // Process is a service with its configuration file, its log and its admin server: what the commands serve and gateway run.
 type Process struct {
-	New    func(context.Context, config.Config, *slog.Logger) (Service, error)
-	File   string
-	Watch  time.Duration // how often the file is read again; 0 for never
-	PProf  bool
-	Web    *toolkit.FlagConfig
-	Log    promslog.Config // its Writer is replaced
-	Stderr io.Writer
+	New           func(context.Context, config.Config, *slog.Logger) (Service, error)
+	File          string
+	WatchInterval time.Duration // how often the file is read again; 0 for never
+	PProf         bool
+	Web           *toolkit.FlagConfig
+	Log           promslog.Config // its Writer is replaced
+	Stderr        io.Writer
 }
 
 // Run runs the process until the context is done.
 func (p *Process) Run(ctx context.Context) error {
-	if p.Watch < 0 {
-		return fmt.Errorf("--config.auto-reload-interval=%s: use 0 or more", p.Watch)
+	if p.WatchInterval < 0 {
+		return fmt.Errorf("--config.auto-reload-interval=%s: use 0 or more", p.WatchInterval)
 	}
 	data, err := settings.Read(p.File)
 	if err != nil {
 		return err
 	}
-	c, err := config.Parse(p.File, data, settings.Known())
+	c, err := config.Parse(p.File, data, settings.KnownNames())
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // Go would end the process when it writes to a closed standard output or error
 	lines := logqueue.New(p.Stderr, int(c.Limits.LogQueue))
 	defer lines.Close(time.Second)
 	p.Log.Writer = lines
@@ -72,17 +75,17 @@ func (p *Process) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	service.ObserveLog(lines.Lost)
+	service.ObserveDroppedLines(lines.DroppedLines)
 	reloader := NewReloader(p.File, data, service, logger)
 	onHangup(ctx, reloader.Reload)
-	if p.Watch > 0 && rereadable(p.File) {
-		ticker := time.NewTicker(p.Watch)
+	if p.WatchInterval > 0 && rereadable(p.File) {
+		ticker := time.NewTicker(p.WatchInterval)
 		defer ticker.Stop()
 		go reloader.Watch(ctx, ticker.C)
 	}
 	admin := service.Admin(reloader.Reload, p.PProf)
 	return Serve(ctx, service, func(ctx context.Context) error {
-		err := web.Serve(ctx, admin, p.Web, LastScrape, logger.With("server", "admin"))
+		err := web.Serve(ctx, admin, p.Web, FinalScrapeWait, logger.With("server", "admin"))
 		if err != nil {
 			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
 		}

@@ -41,14 +41,13 @@ func fingerprintOf(data []byte, err error) fingerprint {
 	return sha256.Sum256(data)
 }
 
-// rereadable reports whether a file has the same content when it is read again. A pipe, such as a shell's <(…), is empty then, or never
-// ends.
+// rereadable reports whether a file can be read more than once. A pipe, such as a shell's <(…), cannot.
 func rereadable(file string) bool {
 	info, err := os.Stat(file)
 	return err != nil || info.Mode().IsRegular() || info.IsDir()
 }
 
-// Reload applies the file. After an error the configuration is as it was.
+// Reload applies the file. If it returns an error, the configuration has not changed.
 func (r *Reloader) Reload() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +56,7 @@ func (r *Reloader) Reload() error {
 
 func (r *Reloader) read() ([]byte, error) {
 	if !rereadable(r.File) {
-		return nil, fmt.Errorf("%s: this is no file that can be read again; name one by --config.file, and start delegraph anew", r.File)
+		return nil, fmt.Errorf("%s: not a regular file, so it cannot be read again; name one with --config.file and restart delegraph", r.File)
 	}
 	return settings.Read(r.File)
 }
@@ -79,12 +78,12 @@ func (r *Reloader) apply(data []byte, err error) error {
 	r.tried = fingerprintOf(data, err)
 	var c config.Config
 	if err == nil {
-		c, err = config.Parse(r.File, data, settings.Known())
+		c, err = config.Parse(r.File, data, settings.KnownNames())
 	}
 	if err == nil {
 		err = r.service.Configure(c)
 	}
-	r.service.Reloaded(err == nil, time.Now())
+	r.service.RecordReload(err == nil, time.Now())
 	if err != nil {
 		r.logger.Error("reload failed; the configuration stays as it was", "err", err)
 		return err
@@ -105,7 +104,7 @@ func (r *Reloader) Watch(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// onHangup calls do for each SIGHUP until the context is done. The signal is handled when it returns; unhandled, it ends the process.
+// onHangup calls do for each SIGHUP until the context is done. When it returns, the signal no longer ends the process.
 func onHangup(ctx context.Context, do func() error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// TestRereadable checks that pipes and devices are not read again.
 func TestRereadable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
 	link, pipe := file+".link", file+".pipe"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -30,7 +32,6 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
-	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/internal/build"
 	"github.com/delegraph/delegraph/internal/settings"
@@ -47,6 +48,7 @@ type Sidecar struct {
 	Sources  *recent.Sources // the state of the configured sources
 
 	logger   *slog.Logger
+	client   *http.Client // for OTLP within this process; nil for the exporters of the environment
 	metrics  *metrics.Metrics
 	panics   *recovery.Recorder
 	memory   *memory
@@ -57,79 +59,95 @@ type Sidecar struct {
 	pipeline func([]dialect.Dialect) *collector.Collector
 	external *external // nil if there is no external stream
 	sample   func(*tracker.Run) bool
-	ready    atomic.Bool
+	ready    atomic.Bool // Run has started and not begun to stop
 
 	bySession atomic.Pointer[[]*source.Sessions] // of the tails that read one stream for each session
 	started   chan struct{}                      // closed by start
 	failed    chan error                         // the error that ends Run
+	stopped   chan context.Context               // the context of Stop
 	work      sync.WaitGroup                     // of everything that Run started
 	drained   context.Context                    // done when no port waits for streams any more
 	cutOff    context.CancelFunc
 
-	mu            sync.Mutex // guards what a reload replaces
-	running       bool
-	stopping      bool
-	config        config.Config
-	named         bool // a tail needs the sessions that requests name
-	proxies       []*port
-	leaving       []*port // closed ports with open streams
-	tails         []*subscription
-	agentsAsTools map[string][]string // by source
+	mu             sync.Mutex // guards what a reload replaces
+	running        bool
+	stopping       bool
+	config         config.Config
+	reportSessions bool // a tail needs the sessions that requests name
+	proxies        []*port
+	draining       []*port // closed ports with open streams
+	tails          []*subscription
+	agentsAsTools  map[string][]string // by source
 }
 
-// New prepares everything and opens the ports, so that every mistake shows before anything runs. The given observers are called after
-// all others. Call Run, or Close to release a sidecar that never runs.
+// New prepares everything and opens the ports, so that it reports every mistake before anything runs. The observers in last are called
+// after all others. Call Run, or Close to release a sidecar that never runs.
 func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, last ...tracker.Observer) (*Sidecar, error) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Debug("OpenTelemetry", "err", err) }))
+	return newSidecar(ctx, c, logger, env, nil, last...)
+}
+
+// NewInProcess is like New for a sidecar within another program. The client gets the spans and metrics that would go out over OTLP.
+func NewInProcess(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client) (*Sidecar, error) {
+	return newSidecar(ctx, c, logger, env, client)
+}
+
+func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client, last ...tracker.Observer) (made *Sidecar, err error) {
 	if len(c.Sources) == 0 {
-		return nil, errors.New("there is no source; to serve what others publish, there is delegraph gateway")
+		return nil, errors.New("there is no source; to serve the stream that sidecars publish, run delegraph gateway")
 	}
 	s := &Sidecar{
 		config: c, logger: logger, Registry: prometheus.NewRegistry(), Grace: grace,
-		Recent:  recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
-		started: make(chan struct{}), failed: make(chan error, 1),
+		Recent: recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
+		client: client, started: make(chan struct{}), failed: make(chan error, 1), stopped: make(chan context.Context, 1),
 	}
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
 	s.drained, s.cutOff = context.WithCancel(context.Background())
 	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	names := settings.Names(env)
 	counting := settings.Metrics(c, names)
 	counting.UnknownKind = settings.WarnUnknownKind(logger)
 	s.metrics = metrics.New(s.Registry, counting)
-	s.panics = recovery.New(logger, s.metrics.Panicked)
+	s.panics = recovery.New(logger, s.metrics.CountPanic)
 	s.memory = newMemory(c)
 	s.metrics.ObserveMemory(s.memory.Budget)
-	observers := append([]tracker.Observer{exporter.Guard(s.panics, recovery.Admin, s.Recent)}, last...)
+	observers := append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Admin, s.Recent)}, last...)
 	sample, provider, err := s.traces(ctx, env, names)
 	if err != nil {
 		return nil, err
 	}
 	if sample != nil {
 		// Spans first, because the other observers of a run see whether it is sampled.
-		observers = append([]tracker.Observer{exporter.Guard(s.panics, recovery.Spans, spans.NewObserver(provider, names, build.Version()))}, observers...)
+		observers = append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Spans, spans.NewObserver(provider, names, build.Version()))}, observers...)
 	} else {
 		sample = func(*tracker.Run) bool { return false }
 	}
 	s.sample = sample
 	delivered := settings.Metrics(c, names)
-	delivered.Panics = s.panics
+	delivered.Panics, delivered.OTLPClient = s.panics, client
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), delivered, s.Registry, settings.Resource, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, true, s.memory.replay, s.metrics, s.panics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.memory.replay, s.memory.decodings, s.metrics, s.panics, logger); err != nil {
 		return nil, err
 	}
-	var publisher *stream.Publisher
+	s.Sources = recent.NewSources(time.Now)
+	sinks := []exporter.Sink{{Component: recovery.Admin, Sink: s.Sources}}
 	if s.external != nil {
-		publisher = s.external.publisher
+		sinks = append(sinks, exporter.Sink{Component: recovery.Stream, Sink: s.external.publisher})
 	}
 	followed := s.trackerSettings(c)
 	followed.Panics = s.panics
-	s.exporter = exporter.New(s.metrics, followed, publisher, observers...)
-	s.Recent.Follow(s.exporter.Tracker())
-	s.Sources = recent.NewSources(s.exporter, time.Now)
+	s.exporter = exporter.New(s.metrics, followed, sinks, observers...)
+	s.Recent.SetTracker(s.exporter.Tracker())
 	reading := settings.Collector(c)
-	reading.Foreign, reading.Panics = settings.WarnForeign(logger), s.panics
-	reading.Unrecognized = func(stream *event.Stream) { s.metrics.Unrecognized(stream.Source) }
-	listeners := exporter.NewListeners(s.Sources, s.metrics)
+	reading.OnForeign, reading.Panics = settings.WarnForeign(logger), s.panics
+	reading.OnUnrecognized = func(stream *event.Stream) { s.metrics.CountUnrecognizedStream(stream.Source) }
+	listeners := exporter.NewDeduplicator(s.exporter, s.metrics)
 	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
 		return collector.New(dialects, reading, listeners)
 	}
@@ -138,13 +156,25 @@ func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.En
 		return nil, errors.Join(err, s.closePorts())
 	}
 	s.apply(first)
-	s.metrics.Reloaded(true, time.Now())
+	s.metrics.SetReload(true, time.Now())
 	return s, nil
 }
 
-// traces prepares the export of spans as the OTEL_* environment says. A nil sampler means that there are none.
+// release stops the delivery that a failed New has started. Nothing is queued.
+func (s *Sidecar) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if s.shutdown != nil {
+		_ = s.shutdown(ctx)
+	}
+	cancel() // metrics of a sidecar that never ran need not be sent
+	if s.delivery != nil {
+		_ = s.delivery.Shutdown(ctx)
+	}
+}
+
+// traces prepares the export of spans according to the OTEL_* environment. A nil sampler means that no spans are exported.
 func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, trace.TracerProvider, error) {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.logger.Debug("OpenTelemetry", "err", err) }))
 	propagator, err := spans.NewPropagator(env)
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +192,7 @@ func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	if err != nil {
 		return nil, nil, err
 	}
-	export, err := spans.NewExporter(ctx, env)
+	export, err := s.newSpanExporter(ctx, env)
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the trace exporter: %w", err)
 	}
@@ -179,10 +209,18 @@ func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conve
 	}, spans.DropReasons())
 	s.tracing.Tracer = spans.NewTracer(provider, names, build.Version())
 	s.shutdown = provider.Shutdown
-	return spans.Decide(sampler, names), provider, nil
+	return spans.RunSampler(sampler, names), provider, nil
 }
 
-// Run serves until the context is done or a port fails. Then it lets streams end, ends their runs and delivers their spans, within Grace.
+func (s *Sidecar) newSpanExporter(ctx context.Context, env spans.Environment) (sdktrace.SpanExporter, error) {
+	if s.client != nil {
+		return spans.NewInProcessExporter(ctx, s.client)
+	}
+	return spans.NewExporter(ctx, env)
+}
+
+// Run serves until the context is done, Stop is called or a port fails. Then it lets streams end, ends their runs and delivers their
+// spans, within Grace.
 func (s *Sidecar) Run(ctx context.Context) error {
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
@@ -195,12 +233,14 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	s.work.Go(func() { defer close(swept); s.exporter.Run(sweeping, time.Now) })
 	s.start()
 	var err error
+	limit := context.Background()
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
+	case limit = <-s.stopped:
 	}
 	s.stop()
-	within, cancel := context.WithTimeout(context.Background(), s.Grace)
+	within, cancel := context.WithTimeout(limit, s.Grace)
 	defer cancel()
 	for _, t := range s.tails {
 		t.interrupt()
@@ -227,18 +267,26 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	return err
 }
 
-// Reloaded notes the outcome of a reload.
-func (s *Sidecar) Reloaded(ok bool, at time.Time) { s.metrics.Reloaded(ok, at) }
+// Stop ends Run like the end of its context, but within the given context too.
+func (s *Sidecar) Stop(ctx context.Context) {
+	select {
+	case s.stopped <- ctx:
+	default: // it was called before
+	}
+}
 
-// ObserveLog takes a function that returns the number of dropped log lines.
-func (s *Sidecar) ObserveLog(lost func() uint64) { s.metrics.ObserveLog(lost) }
+// RecordReload records the outcome of a reload.
+func (s *Sidecar) RecordReload(ok bool, at time.Time) { s.metrics.SetReload(ok, at) }
+
+// ObserveDroppedLines takes a function that returns the number of dropped log lines.
+func (s *Sidecar) ObserveDroppedLines(lost func() uint64) { s.metrics.ObserveLog(lost) }
 
 // start begins to serve what is configured.
 func (s *Sidecar) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = true
-	s.begin(&change{opened: s.proxies, begun: s.tails})
+	s.begin(&change{opened: s.proxies, started: s.tails})
 	s.ready.Store(true)
 	close(s.started)
 }
@@ -264,7 +312,7 @@ func (s *Sidecar) drain(ctx context.Context) {
 	polite, cancel := share(ctx, 0.5)
 	defer cancel()
 	s.mu.Lock()
-	open := slices.Concat(s.proxies, s.leaving)
+	open := slices.Concat(s.proxies, s.draining)
 	s.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, p := range open {

@@ -16,17 +16,17 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// reserve starts those series of a source at 0 that alerts divide by.
+// reserve sets the series of a source to 0 that alerts divide by.
 func (s *Sidecar) reserve(configured config.Source) {
 	var dialects []string
 	if configured.Dialect != config.DialectAuto {
 		dialects = []string{configured.Dialect}
 	}
-	s.metrics.Reserve(configured.Name, dialects, configured.AgentsAsTools)
+	s.metrics.InitSource(configured.Name, dialects, configured.AgentsAsTools)
 }
 
-// chosen returns a source's dialect, or "" if it is to be detected.
-func chosen(configured config.Source) string {
+// dialectOf returns a source's dialect, or "" if it is to be detected.
+func dialectOf(configured config.Source) string {
 	if configured.Dialect == config.DialectAuto {
 		return ""
 	}
@@ -40,23 +40,23 @@ func (s *Sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		return nil, fmt.Errorf("source %s: upstream: %w", configured.Name, err)
 	}
 	proxied := source.ProxySettings{
-		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: chosen(configured),
+		Name: configured.Name, Agent: cmp.Or(configured.Agent, configured.Name), Upstream: upstream, Paths: configured.Proxy.Paths, Dialect: dialectOf(configured),
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
-		Cards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, Judge: s.judge(configured),
-		Memory: s.memory.observe, Relays: s.memory.relay,
+		RewriteCards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, NewFilter: s.newFilter(configured),
+		ObserveBudget: s.memory.observe, RequestBudget: s.memory.requests, FrameMemory: s.memory.frames, ObserverSlots: s.memory.observers,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
 		PublicPaths: configured.Proxy.PublicPaths,
 	}
 	if named {
-		proxied.Named = s.openSession
+		proxied.OnSession = s.openSession
 	}
 	dialects := settings.Dialects(configured)
 	return source.NewProxy(proxied, s.pipeline(dialects), dialects, s.tracing, counters{s.metrics, s.Sources}, s.logger, time.Now), nil
 }
 
-// judge returns what makes the filters of a source's relay, or nil if the relay is verbatim.
-func (s *Sidecar) judge(configured config.Source) func() source.Judge {
+// newFilter returns the function that makes the filters of a source's relay, or nil if the relay is verbatim.
+func (s *Sidecar) newFilter(configured config.Source) func() source.Filter {
 	if configured.Relay == config.RelayVerbatim {
 		return nil
 	}
@@ -64,10 +64,10 @@ func (s *Sidecar) judge(configured config.Source) func() source.Judge {
 	if configured.Policy == config.PolicyClient {
 		filtering.Thoughts = event.ThoughtsDetailed // the protocol's own client gets what the protocol sends it
 	}
-	return func() source.Judge { return filter.NewRelay(filtering, s.metrics) }
+	return func() source.Filter { return filter.NewRelay(filtering, s.metrics) }
 }
 
-// announce logs what a proxy does from now on.
+// announce logs that a proxy listens.
 func (s *Sidecar) announce(configured config.Source, p *port) {
 	if configured.Relay == config.RelayVerbatim {
 		s.logger.Warn("verbatim relay: clients of this source get its internal events too", "name", configured.Name)
@@ -79,8 +79,8 @@ func (s *Sidecar) announce(configured config.Source, p *port) {
 // newTail prepares a subscription to a stream.
 func (s *Sidecar) newTail(configured config.Source) *subscription {
 	return newSubscription(configured, source.NewTail(source.TailSettings{
-		Name: configured.Name, URL: configured.Tail.URL, Session: config.TailSession, Headers: headers(configured.Tail.Headers),
-		Dialect: chosen(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, Idle: configured.Tail.IdleTimeout,
+		Name: configured.Name, URL: configured.Tail.URL, SessionPlaceholder: config.TailSession, Headers: headers(configured.Tail.Headers),
+		Dialect: dialectOf(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, IdleTimeout: configured.Tail.IdleTimeout,
 		Panics: s.panics,
 	}, s.pipeline(settings.Dialects(configured)), counters{s.metrics, s.Sources}, s.logger, time.Now))
 }
@@ -100,7 +100,7 @@ func (s *Sidecar) openSession(session string) {
 // agents returns the tools that are agents, by source. Removed sources keep theirs while one of their streams is open.
 func (s *Sidecar) agents(c config.Config) map[string][]string {
 	tools := map[string][]string{}
-	for _, p := range slices.Concat(s.proxies, s.leaving) {
+	for _, p := range slices.Concat(s.proxies, s.draining) {
 		for _, t := range p.generations() {
 			tools[t.name] = s.agentsAsTools[t.name]
 		}
@@ -111,10 +111,10 @@ func (s *Sidecar) agents(c config.Config) map[string][]string {
 	return tools
 }
 
-// trackerSettings returns how runs are followed.
+// trackerSettings returns the settings of the tracker.
 func (s *Sidecar) trackerSettings(c config.Config) tracker.Settings {
 	followed, agents := settings.Tracker(c, s.sample), s.agentsAsTools
 	followed.Memory = s.memory.content
-	followed.AgentsAsTools = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
+	followed.IsAgentTool = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
 	return followed
 }

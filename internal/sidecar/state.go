@@ -26,7 +26,7 @@ func (s *Sidecar) Proxies() (all []Proxy) {
 func (s *Sidecar) StreamAddr() string { return s.external.listener.Addr().String() }
 
 // Replay returns the state of the external stream's replay buffer. The configuration must have one.
-func (s *Sidecar) Replay() replay.Stats { return s.external.hub.Replay() }
+func (s *Sidecar) Replay() replay.Stats { return s.external.hub.ReplayStats() }
 
 // Config returns the configuration in force.
 func (s *Sidecar) Config() config.Config {
@@ -39,13 +39,13 @@ func (s *Sidecar) Config() config.Config {
 func (s *Sidecar) Draining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.leaving)
+	return len(s.draining)
 }
 
 // Wait returns when all proxied requests have ended and their streams have been observed.
 func (s *Sidecar) Wait() {
 	s.mu.Lock()
-	open := slices.Concat(s.proxies, s.leaving)
+	open := slices.Concat(s.proxies, s.draining)
 	s.mu.Unlock()
 	for _, p := range open {
 		p.wait()

@@ -73,16 +73,17 @@ func (s *subscription) end() {
 	s.tail.CloseIdle()
 }
 
-// renew applies what may change while a stream is open: everything but the address and the dialect. anew reports that headers changed.
-func (s *subscription) renew(configured config.Source, anew bool) {
+// apply applies a configuration with the same URL and dialect while streams are open. newHeaders reports whether the
+// headers have changed.
+func (s *subscription) apply(configured config.Source, newHeaders bool) {
 	s.configured = configured
 	if s.sessions != nil {
 		s.sessions.Configure(configured.Tail.MaxSessions, configured.Tail.IdleTimeout)
 	}
-	if !anew {
+	if !newHeaders {
 		return
 	}
-	s.tail.Renew(headers(configured.Tail.Headers))
+	s.tail.SetHeaders(headers(configured.Tail.Headers))
 	select {
 	case <-s.done: // the agent ended it, perhaps because of the headers
 		s.begin()

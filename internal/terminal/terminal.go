@@ -1,4 +1,4 @@
-// Package terminal lays out text for terminals and keeps what comes from an agent from being more than text there.
+// Package terminal lays out text for terminals and removes control characters from the text of agents.
 package terminal
 
 import (
@@ -18,26 +18,26 @@ import (
 // Screen describes where text is printed.
 type Screen struct {
 	Width int  // of a chart, in columns
-	Folds bool // lines are broken at the width
+	Wraps bool // lines are broken at the width
 	Color bool
 }
 
-// The widths of charts, in columns.
+// Widths of charts, in columns.
 const (
-	Narrowest = 40
-	Widest    = 400
-	Unfolded  = 100 // where the output is no terminal, or does not say
+	MinWidth     = 40
+	MaxWidth     = 400
+	DefaultWidth = 100 // if the output is no terminal, or its width is unknown
 )
 
-// Of returns the screen behind a writer. Colors follow the environment variables NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR
-// (bixense.com/clicolors), and TERM=dumb.
-func Of(behind io.Writer, env func(string) string) Screen {
-	s := Screen{Width: Unfolded}
+// NewScreen returns the screen behind a writer. Colors follow the environment variables NO_COLOR (no-color.org),
+// CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors), and TERM=dumb.
+func NewScreen(behind io.Writer, env func(string) string) Screen {
+	s := Screen{Width: DefaultWidth}
 	if columns, isTerminal := Columns(behind); isTerminal {
-		s.Folds = true
+		s.Wraps = true
 		s.Color = env("TERM") != "dumb" && env("CLICOLOR") != "0"
-		if columns > 0 { // a serial line does not know
-			s.Width = min(max(columns, Narrowest), Widest)
+		if columns > 0 { // a serial line has no width
+			s.Width = min(max(columns, MinWidth), MaxWidth)
 		}
 	}
 	if force := env("CLICOLOR_FORCE"); force != "" && force != "0" {
@@ -68,33 +68,33 @@ func (s Screen) Paint(p Piece) string {
 	return "\x1b[" + p.Color + "m" + p.Text + "\x1b[0m"
 }
 
-// Lay joins pieces with a separator. Where a screen that folds ends, it breaks the line and indents the next one.
-func (s Screen) Lay(pieces []Piece, separator string, indent int) string {
+// Join joins pieces with a separator. If the screen wraps, Join breaks lines at its width and indents the next ones.
+func (s Screen) Join(pieces []Piece, separator string, indent int) string {
 	var b strings.Builder
 	column := 0
 	for i, p := range pieces {
 		if i > 0 {
-			if s.Folds && column+Cells(separator)+Cells(p.Text) > s.Width {
+			if s.Wraps && column+DisplayWidth(separator)+DisplayWidth(p.Text) > s.Width {
 				b.WriteString("\n" + strings.Repeat(" ", indent))
 				column = indent
 			} else {
 				b.WriteString(separator)
-				column += Cells(separator)
+				column += DisplayWidth(separator)
 			}
 		}
-		for s.Folds && column+Cells(p.Text) > s.Width {
-			fits := Head(p.Text, s.Width-column)
+		for s.Wraps && column+DisplayWidth(p.Text) > s.Width {
+			fits := Truncate(p.Text, s.Width-column)
 			b.WriteString(s.Paint(Piece{fits, p.Color}) + "\n" + strings.Repeat(" ", indent))
 			p.Text, column = p.Text[len(fits):], indent
 		}
 		b.WriteString(s.Paint(p))
-		column += Cells(p.Text)
+		column += DisplayWidth(p.Text)
 	}
 	return b.String()
 }
 
-// Cells returns the number of columns that a text takes.
-func Cells(s string) (n int) {
+// DisplayWidth returns the number of columns that a text takes.
+func DisplayWidth(s string) (n int) {
 	for _, r := range s {
 		n += cell(r)
 	}
@@ -117,8 +117,8 @@ func cell(r rune) int {
 	return 1
 }
 
-// Head returns the beginning of a text that fits into a number of columns, with the characters that join its last one.
-func Head(s string, columns int) string {
+// Truncate returns the beginning of a text that fits into a number of columns, including combining characters.
+func Truncate(s string, columns int) string {
 	for i, r := range s {
 		if columns -= cell(r); columns < 0 {
 			return s[:i]
@@ -127,36 +127,36 @@ func Head(s string, columns int) string {
 	return s
 }
 
-// Padded returns a text cut or filled to a number of columns.
-func Padded(s string, columns int) string {
-	if n := Cells(s); n <= columns {
+// Pad returns a text truncated or padded to a number of columns.
+func Pad(s string, columns int) string {
+	if n := DisplayWidth(s); n <= columns {
 		return s + strings.Repeat(" ", columns-n)
 	}
-	s = Head(s, columns-1) + "…"
-	return s + strings.Repeat(" ", columns-Cells(s))
+	s = Truncate(s, columns-1) + "…"
+	return s + strings.Repeat(" ", columns-DisplayWidth(s))
 }
 
-// MaxText is the length in bytes to which Printable cuts a text.
+// MaxText is the length in bytes to which Printable truncates a text.
 const MaxText = 100
 
-// Printable returns a text from an agent without anything that a terminal would obey. It also replaces the characters that join two
-// others, because terminals differ in how wide the result is.
+// Printable returns a text from an agent without control characters, truncated to MaxText. It also replaces characters that join two
+// others, because terminals differ in the width of the result.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, waterfall.Text(s, MaxText))
+	}, waterfall.Sanitize(s, MaxText))
 }
 
-// Legible returns a printable name, or "?" if there is none.
-func Legible(name string) string { return Readable(&name, "?") }
+// PrintableName returns a printable name, or "?" if there is none.
+func PrintableName(name string) string { return PrintableOr(&name, "?") }
 
-// Readable returns a printable text, or otherwise if there is none.
-func Readable(s *string, otherwise string) string {
+// PrintableOr returns a printable text, or fallback if s is nil or blank.
+func PrintableOr(s *string, fallback string) string {
 	if s == nil || strings.TrimSpace(*s) == "" {
-		return otherwise
+		return fallback
 	}
 	return Printable(*s)
 }

@@ -6,26 +6,26 @@ import (
 	"testing"
 )
 
-// TestCells counts what terminals make of characters.
-func TestCells(t *testing.T) {
+// TestDisplayWidth checks the display width of texts, and that Truncate and Pad respect it.
+func TestDisplayWidth(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "plain": 5, "naïve": 5, "nai\u0308ve": 5, "日本語": 6, "ｗｉｄｅ": 8, "한글": 4, "\u1112\u1161\u11ab": 2, "שלום": 4, "🔥": 2, "a\u0301\u0302": 1, "█░▏": 3,
 	} {
-		if got := Cells(text); got != want {
-			t.Errorf("%q takes %d, want %d", text, got, want)
+		if got := DisplayWidth(text); got != want {
+			t.Errorf("DisplayWidth(%q) = %d, want %d", text, got, want)
 		}
 		for columns := range want + 3 {
-			if got := Head(text, columns); Cells(got) > columns || !strings.HasPrefix(text, got) || columns >= want && got != text {
-				t.Errorf("%d columns of %q are %q", columns, text, got)
+			if got := Truncate(text, columns); DisplayWidth(got) > columns || !strings.HasPrefix(text, got) || columns >= want && got != text {
+				t.Errorf("Truncate(%q, %d) = %q", text, columns, got)
 			}
-			if got := Padded(text, columns+1); Cells(got) != columns+1 {
-				t.Errorf("%q padded to %d is %q", text, columns+1, got)
+			if got := Pad(text, columns+1); DisplayWidth(got) != columns+1 {
+				t.Errorf("Pad(%q, %d) = %q", text, columns+1, got)
 			}
 		}
 	}
 }
 
-// TestPrintable leaves nothing that steers a terminal or turns its text around, and cuts no character in half.
+// TestPrintable checks that Printable replaces control characters and changes of direction, and cuts a text between characters.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x1b[31mred\x07": "\uFFFD[31mred\uFFFD", "a\u202eb\u2066c\u200fd": "a\uFFFDb\uFFFDc\uFFFDd", "two\nlines\r": "two\uFFFDlines\uFFFD",
@@ -33,18 +33,18 @@ func TestPrintable(t *testing.T) {
 		strings.Repeat("日", 40): strings.Repeat("日", 33) + "…",
 	} {
 		if got := Printable(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
+			t.Errorf("Printable(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestColors reads the environment variables of users where the output is no terminal.
+// TestColors checks the environment variables for colors if the output is not a terminal.
 func TestColors(t *testing.T) {
 	for env, want := range map[string]bool{
 		"": false, "CLICOLOR_FORCE=1": true, "CLICOLOR_FORCE=0": false, "CLICOLOR_FORCE=1 NO_COLOR=1": false, "CLICOLOR_FORCE=1 TERM=dumb": true, "CLICOLOR=1": false,
 	} {
-		if s := Of(&bytes.Buffer{}, environment(env)); s.Color != want || s.Folds || s.Width != Unfolded {
-			t.Errorf("with %q it is %+v", env, s)
+		if s := NewScreen(&bytes.Buffer{}, environment(env)); s.Color != want || s.Wraps || s.Width != DefaultWidth {
+			t.Errorf("with the environment %q, NewScreen() = %+v, want colors: %t", env, s, want)
 		}
 	}
 }

@@ -50,9 +50,9 @@ func TestLiveRuns(t *testing.T) {
 	}
 }
 
-// TestDocumentation holds docs/design/run-accuracy.md against the table: each run that differs stands there with the reason.
+// TestDocumentation holds docs/design/accuracy.md against the table: each run that differs stands there with the reason.
 func TestDocumentation(t *testing.T) {
-	page, err := os.ReadFile("../../docs/design/run-accuracy.md")
+	page, err := os.ReadFile("../../docs/design/accuracy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestDocumentation(t *testing.T) {
 			}
 		}
 		if len(d.runs) > 0 {
-			t.Errorf("%q, because %s: not in docs/design/run-accuracy.md", d.runs, d.why)
+			t.Errorf("%q, because %s: not in docs/design/accuracy.md", d.runs, d.why)
 		}
 	}
 }

@@ -38,9 +38,9 @@ type audience struct{ reports []tracker.Report }
 func (a *audience) RunStarted(*tracker.Run)                         {}
 func (a *audience) OperationEnded(*tracker.Run, *tracker.Operation) {}
 func (a *audience) RunEnded(r *tracker.Run)                         { a.reports = append(a.reports, r.Report()) }
-func (a *audience) Evicted(string)                                  {}
-func (a *audience) Expired(string)                                  {}
-func (a *audience) Late(string)                                     {}
+func (a *audience) CountEvicted(string)                             {}
+func (a *audience) CountExpired(string)                             {}
+func (a *audience) CountLateFrame(string)                           {}
 
 // play reads a recording as the answer to its request.
 func play(t *testing.T, run adkshapes.Recording, observers ...tracker.Observer) tracker.Report {
@@ -52,15 +52,15 @@ func play(t *testing.T, run adkshapes.Recording, observers ...tracker.Observer) 
 func playSession(t *testing.T, runs []adkshapes.Recording, observers ...tracker.Observer) tracker.Report {
 	t.Helper()
 	told := &audience{}
-	follow := tracker.New(tracker.Settings{MaxOpen: 1, MaxOperations: 1000, MaxFacts: 100, Idle: time.Hour}, told, append(observers, told)...)
+	follow := tracker.New(tracker.Settings{MaxOpenRuns: 1, MaxOperations: 1000, MaxFacts: 100, IdleTimeout: time.Hour}, told, append(observers, told)...)
 	for _, run := range runs {
 		stream := &event.Stream{
-			Source: "agent", Live: true, Answer: true, Opened: time.Unix(0, run.Arrived),
+			Source: "agent", Live: true, SingleRun: true, OpenedAt: time.Unix(0, run.Arrived),
 			Identity: event.Identity{App: run.App, Session: "session"},
 		}
 		in := &frames{run: run}
-		read := collector.New(collector.Dialects(), collector.Settings{Frame: 1 << 20, JSONDepth: 100}, follow)
-		err := read.Observe(stream, collector.Input{Reader: in, Arrival: func() time.Time { return in.now }}, "adk")
+		read := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 100}, follow)
+		err := read.Observe(stream, collector.Input{Reader: in, ReceivedAt: func() time.Time { return in.now }}, "adk")
 		if err != nil && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func reported(r tracker.Report, since int64) Account {
 		return time.Duration(moment.UnixNano() - since)
 	}
 	for _, op := range r.Operations {
-		o := Operation{Kind: string(op.Kind), Parent: -1, Start: at(op.Started), End: at(op.Ended), Failed: op.Status == tracker.Error, Untimed: op.Timing != "observed"}
+		o := Operation{Kind: string(op.Kind), Parent: -1, Start: at(op.Started), End: at(op.Ended), Failed: op.Status == tracker.OperationError, Untimed: op.Timing != "observed"}
 		switch {
 		case op.Kind == tracker.Chat && op.Agent != nil:
 			o.Name = *op.Agent

@@ -4,6 +4,7 @@ package subprocess
 import (
 	"context"
 	"os/exec"
+	"syscall"
 )
 
 // Command returns a command in a process group of its own. On Linux it is killed when the test binary ends, even if the test is killed
@@ -20,3 +21,6 @@ func CommandContext(ctx context.Context, name string, args ...string) *exec.Cmd 
 	c.SysProcAttr = Group()
 	return c
 }
+
+// Kill kills a started command of this package and the processes that it has started.
+func Kill(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

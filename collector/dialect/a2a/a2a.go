@@ -1,5 +1,6 @@
-// Package a2a decodes the streams of agents that speak the Agent2Agent protocol (github.com/a2aproject/A2A), versions 0.3 and 1.0,
-// over JSON-RPC and over HTTP+JSON, with what agents of Google's ADK add to them.
+// Package a2a decodes the streams of agents that speak the Agent2Agent protocol
+// (github.com/a2aproject/A2A), versions 0.3 and 1.0, over JSON-RPC and HTTP+JSON, including the
+// metadata that agents of Google's ADK add.
 package a2a
 
 import (
@@ -16,62 +17,67 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is that of the Agent2Agent protocol.
+// Dialect implements dialect.Dialect for the Agent2Agent protocol.
 type Dialect struct{}
 
-// Name is "a2a".
+// Name returns "a2a".
 func (Dialect) Name() string { return "a2a" }
 
-// Paths are those of HTTP+JSON, for 1.0 below a tenant too, and those at which servers of JSON-RPC mostly stand: the root, and
-// where the ADK's own servers put agents (/a2a/invoke in Go, /a2a/{app} in Python). Who subscribes to a task over HTTP+JSON does
-// not ask for a run; JSON-RPC has one path for both.
+// Paths returns the paths of HTTP+JSON, which in 1.0 may have a tenant in front, and the usual
+// paths of JSON-RPC servers: the root, and the paths of the ADK's own servers (/a2a/invoke in Go,
+// /a2a/{app} in Python). Subscribing to a task over HTTP+JSON is not a run request; JSON-RPC uses
+// one path for both.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
-		{Method: http.MethodPost, Glob: "/", Shared: true},
+		{Method: http.MethodPost, Glob: "/", AllowOthers: true},
 		{Glob: "/a2a"},
 		{Glob: "/a2a/*"},
 		{Glob: "/message:stream"},
-		{Glob: "/*/message:stream"},          // of 0.3 too: /v1/message:stream
-		{Glob: "/a2a/*/*/v1/message:stream"}, // of Agno: /a2a/agents/{id}, teams and workflows
-		{Glob: "/tasks/*:subscribe", Continues: true},
-		{Glob: "/*/tasks/*:subscribe", Continues: true},
+		{Glob: "/*/message:stream"},          // also 0.3: /v1/message:stream
+		{Glob: "/a2a/*/*/v1/message:stream"}, // Agno: /a2a/agents/{id}, teams and workflows
+		{Glob: "/tasks/*:subscribe", MultipleRuns: true},
+		{Glob: "/*/tasks/*:subscribe", MultipleRuns: true},
 	}
 }
 
-// Detect knows an update by the members that it must have. A message without an envelope could be another protocol's, and so
-// could an update that stands among other members; an error could be any server's.
+// Detect recognizes an update by its required members. It returns Maybe for a message without an
+// envelope and for an update next to other members, because both could belong to another protocol,
+// and for an error, which any server could send.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	u := readUpdate(f.JSON)
 	switch {
 	case u.shape == shapeNone || u.shape == shapeOther:
 		return dialect.No
-	case u.shape == shapeFailure, u.shape == shapeMessage && u.bare, u.crowded:
+	case u.shape == shapeFailure, u.shape == shapeMessage && u.unwrapped, u.extraMembers:
 		return dialect.Maybe
 	}
 	return dialect.Sure
 }
 
-// sending are the methods by which clients begin a task, or continue it, and listen to it.
-var sending = []string{"message/stream", "SendStreamingMessage"}
+// sendMethods are the methods with which a client starts or continues a task and receives its
+// stream.
+var sendMethods = []string{"message/stream", "SendStreamingMessage"}
 
-// listening are the methods by which clients listen to a task that another request began.
-var listening = []string{"tasks/resubscribe", "SubscribeToTask"}
+// subscribeMethods are the methods with which a client subscribes to a task that another request
+// started.
+var subscribeMethods = []string{"tasks/resubscribe", "SubscribeToTask"}
 
-// Identify reads the message that is sent. One that is sent to a task answers it, if it waits, and the calls that it names. Who
-// sends stands only in the credentials.
+// Identify reads the message that is sent. A message to a task answers the task's request for
+// input, and the calls that it names. The user is not identified, because only the credentials name
+// the user.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	params, asks := r.Body.Get("params"), asksForStream(r.Body)
-	if slices.ContainsFunc(listening, r.Body.Get("method").Is) {
-		return event.Identity{Joins: dialect.Name(params.Get("id").String()), Asks: asks}
+	params, asks := r.Body.Get("params"), streamRequest(r.Body)
+	if slices.ContainsFunc(subscribeMethods, r.Body.Get("method").Is) {
+		return event.Identity{JoinedRun: dialect.Name(params.Get("id").String()), RequestDialect: asks}
 	}
 	if before, subscribes := strings.CutSuffix(r.Path, ":subscribe"); subscribes {
-		return event.Identity{Joins: dialect.Name(path.Base(before))}
+		return event.Identity{JoinedRun: dialect.Name(path.Base(before))}
 	}
 	message := params.Get("message")
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
-	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), Asks: asks}
+	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: asks}
 	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
@@ -81,16 +87,17 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
-// asksForStream returns the dialect's name if a JSON-RPC request calls a method that only A2A has and that is answered by a stream.
-func asksForStream(body strictjson.Value) string {
+// streamRequest returns the dialect's name if the body is a JSON-RPC request for a method that only
+// A2A has and that is answered by a stream, else "".
+func streamRequest(body strictjson.Value) string {
 	method := body.Get("method")
-	if body.Get("jsonrpc").Is("2.0") && (slices.ContainsFunc(sending, method.Is) || slices.ContainsFunc(listening, method.Is)) {
+	if body.Get("jsonrpc").Is("2.0") && (slices.ContainsFunc(sendMethods, method.Is) || slices.ContainsFunc(subscribeMethods, method.Is)) {
 		return Dialect{}.Name()
 	}
 	return ""
 }
 
-// New starts a stream. Most hold one task.
+// New starts a stream. Most streams hold one task.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
 	d := &decoder{tasks: tasks}

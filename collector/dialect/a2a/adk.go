@@ -9,20 +9,21 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// remarks are what an ADK agent says of an event in the metadata of the update that it became.
-type remarks struct {
+// adkMetadata holds an ADK agent's data about an event, from the metadata of the update that carries it.
+type adkMetadata struct {
 	author, branch, event, code strictjson.Value
 	usage, actions              strictjson.Value
-	layer, custom               strictjson.Value
+	proofLayer, custom          strictjson.Value
 	grounding, citations        strictjson.Value
 
-	spoken  bool // the update is an event
-	flagged bool // it says whether it is partial
-	partial bool
+	isEvent    bool // the update carries an event
+	hasPartial bool // the metadata says whether the event is partial
+	partial    bool
 }
 
-// readRemarks reads the metadata of an update and of what it holds: servers differ in where they write what. The first counts.
-func readRemarks(sources ...strictjson.Value) (m remarks) {
+// readADKMetadata reads the metadata of an update and of the objects in it. Servers put
+// members in different places; the first source that has a value wins.
+func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 	set := func(to *strictjson.Value, v strictjson.Value) {
 		if !to.Exists() && v.Kind() > strictjson.Null {
 			*to = v
@@ -44,7 +45,7 @@ func readRemarks(sources ...strictjson.Value) (m remarks) {
 			case "adk_actions":
 				set(&m.actions, v)
 			case "proof_layer", "proofLayer":
-				set(&m.layer, v)
+				set(&m.proofLayer, v)
 			case "adk_custom_metadata":
 				set(&m.custom, v)
 			case "adk_grounding_metadata":
@@ -52,37 +53,38 @@ func readRemarks(sources ...strictjson.Value) (m remarks) {
 			case "adk_citation_metadata":
 				set(&m.citations, v)
 			case "adk_invocation_id":
-				m.spoken = m.spoken || len(v.Text()) > 0
+				m.isEvent = m.isEvent || len(v.Text()) > 0
 			case "adk_partial":
-				if on, ok := v.Bool(); ok && !m.flagged {
-					m.flagged, m.partial = true, on
+				if on, ok := v.Bool(); ok && !m.hasPartial {
+					m.hasPartial, m.partial = true, on
 				}
 			}
 		}
 	}
-	m.spoken = m.spoken || len(m.author.Text()) > 0
+	m.isEvent = m.isEvent || len(m.author.Text()) > 0
 	return m
 }
 
-// failure returns that of a model, with its code.
-func (m remarks) failure() (class event.Failure, code string) {
-	if len(m.code.Text()) == 0 || !wire.IsFailure(m.code) {
+// failure returns the failure and the error code of the model response.
+func (m adkMetadata) failure() (class event.Failure, code string) {
+	if len(m.code.Text()) == 0 || !wire.IsFailureCode(m.code) {
 		return event.NoFailure, ""
 	}
 	return event.ModelError, wire.Code(m.code)
 }
 
-// statements returns what an event states of its answer beside its content. The ADK writes objects as JSON in a string.
-func (m remarks) statements(b *event.Batch) event.Statements {
-	layer := m.layer
+// statements returns an event's statements about its answer, which are not part of the content. The ADK writes
+// objects as JSON strings.
+func (m adkMetadata) statements(b *event.Batch) event.Statements {
+	layer := m.proofLayer
 	if !layer.Exists() {
 		layer = b.Embedded(m.custom).First("proofLayer", "proof_layer")
 	}
 	return event.Statements{Layer: layer, Grounding: b.Embedded(m.grounding), Citations: b.Embedded(m.citations)}
 }
 
-// place says whose event it is.
-func (d *decoder) place(m remarks, b *event.Batch) {
+// setSpeaker sets the agent, branch and place of the batch.
+func (d *decoder) setSpeaker(m adkMetadata, b *event.Batch) {
 	if wire.IsUser(m.author) {
 		return
 	}
@@ -90,16 +92,16 @@ func (d *decoder) place(m remarks, b *event.Batch) {
 	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String()})
 }
 
-// speaker is the unit in which model responses follow one another: parallel branches interleave.
+// speaker identifies a sequence of model responses: responses of parallel branches interleave.
 type speaker struct{ agent, branch string }
 
-// response is what is known of a speaker's current and last model response.
+// response is the state of a speaker's current or last model response.
 type response struct {
-	open    bool   // partial events came, the whole did not
-	event   string // the last
-	usage   event.Usage
-	failure event.Failure
-	pieces  maphash.Hash // of its text so far
+	streaming bool   // partial events arrived, but not the whole response
+	lastEvent string // id of the last whole event
+	usage     event.Usage
+	failure   event.Failure
+	textHash  maphash.Hash // hash of the text so far
 }
 
 func (t *task) response(b *event.Batch) *response {
@@ -114,12 +116,12 @@ func (t *task) response(b *event.Batch) *response {
 	return r
 }
 
-// speak takes an event of an ADK agent: its parts, and what it says of the model.
-func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
+// readEvent reads an event of an ADK agent: its parts and its model response.
+func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch) {
 	r := t.response(b)
 	if b.Partial {
-		if !r.open {
-			r.open = true
+		if !r.streaming {
+			r.streaming = true
 			b.Add(event.KindModelStarted)
 		}
 		addTexts(parts, b)
@@ -127,59 +129,60 @@ func (d *decoder) speak(t *task, m remarks, parts parts, b *event.Batch) {
 	}
 	b.Statements = m.statements(b)
 	failure, code := m.failure()
-	if d.respond(r, m, parts, failure, code, b); b.Partial {
+	if d.reportResponse(r, m, parts, failure, code, b); b.Partial {
 		addTexts(parts, b)
 		return
 	}
 	t.code = code
-	b.Partial = !t.isNews(parts) && textOnly(parts) && parts.len() > 0 // the last event again, as the answer
+	b.Partial = !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
 	d.addPauses(m, b)
 	for p := range parts.all() {
 		d.addPart(t, m, p, failure, b)
 	}
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
-		e.Error, e.Code, e.FromCode = failure, code, true
+		e.Error, e.Code, e.Inline = failure, code, true
 	}
 }
 
-// respond states what is known of a model's response that an event is. Answers of tools are none, and an event that repeats the
-// last one as the answer has no usage.
-func (d *decoder) respond(r *response, m remarks, parts parts, failure event.Failure, code string, b *event.Batch) {
+// reportResponse reports the model response of an event. Tool responses are not model responses,
+// and an event that repeats the last one as the answer has no usage.
+func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failure event.Failure, code string, b *event.Batch) {
 	usage := wire.GeminiUsage(m.usage)
-	if id := d.name(m.event); id != "" && id == r.event && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
-		r.goOn(usage, parts, b)
+	if id := d.name(m.event); id != "" && id == r.lastEvent && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
+		r.update(usage, parts, b)
 		return
 	}
 	switch {
 	case hasResponse(parts):
-	case m.usage.Len() > 0, failure != event.NoFailure, r.open && parts.len() > 0:
+	case m.usage.Len() > 0, failure != event.NoFailure, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code
-		*r = response{event: d.name(m.event), usage: usage, failure: failure}
-		r.pieces.SetSeed(seed)
-		hashTexts(&r.pieces, parts)
+		*r = response{lastEvent: d.name(m.event), usage: usage, failure: failure}
+		r.textHash.SetSeed(seed)
+		hashTexts(&r.textHash, parts)
 	}
 }
 
-// goOn takes the next event of the same id. In Python, executors without the ADK extension do not say what is partial: an event
-// may be the next piece of a response, or, at the end, all of it; what it counts includes what was counted.
-func (r *response) goOn(usage event.Usage, parts parts, b *event.Batch) {
-	if sumOf(parts) != r.pieces.Sum64() {
-		hashTexts(&r.pieces, parts)
+// update handles another event with the same id. Python executors without the ADK extension do not
+// mark partial events: the event is either the next piece of a response or, at the end, all of it. Its
+// usage includes the usage that was reported before.
+func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
+	if textHash(parts) != r.textHash.Sum64() {
+		hashTexts(&r.textHash, parts)
 		b.Partial = true
 		return
 	}
-	if rest := less(usage, r.usage); rest != (event.Usage{}) {
+	if rest := usageSince(usage, r.usage); rest != (event.Usage{}) {
 		b.Add(event.KindUsage).Usage = rest
 		r.usage = usage
 	}
 }
 
-func (d *decoder) addPart(t *task, m remarks, p part, failure event.Failure, b *event.Batch) {
+func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure, b *event.Batch) {
 	switch p.kind {
 	case partText, partThought:
-		if failure == event.NoFailure { // else the words of an error
+		if failure == event.NoFailure { // the text of a failure is an error message
 			addText(p, b)
 		}
 	case partCall:
@@ -189,7 +192,7 @@ func (d *decoder) addPart(t *task, m remarks, p part, failure event.Failure, b *
 	}
 }
 
-// addCall states a call once: the answer of a task that waits repeats it.
+// addCall reports a call once. A status that waits for input repeats the call.
 func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	if _, known := t.calls[id]; known {
@@ -197,24 +200,24 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	}
 	args := p.data.Get("args")
 	if id != "" && len(t.calls) < maxCalls {
-		t.calls[id] = call{long: p.long, target: d.name(wire.TransferTarget(args))}
+		t.calls[id] = call{longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
 	}
-	if wire.IsRequest(name) {
-		t.wait(id)
+	if wire.IsInputRequest(name) {
+		t.addPendingCall(id)
 		e := b.Add(event.KindInputRequested)
-		e.CallID, e.Input = id, wire.RequestInput(name, args)
-		e.SetQuestion(wire.RequestQuestion(name, args, strictjson.Value{}))
+		e.CallID, e.Input = id, wire.InputKind(name, args)
+		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
 		return
 	}
-	if p.long {
-		t.wait(id)
+	if p.longRunning {
+		t.addPendingCall(id)
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning = name, id, p.long
+	e.Name, e.CallID, e.LongRunning = name, id, p.longRunning
 	e.SetPayload(args)
 }
 
-func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
+func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	c, known := t.calls[id]
 	if c.answered {
@@ -223,15 +226,15 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	if c.answered = true; known || id != "" && len(t.calls) < maxCalls {
 		t.calls[id] = c
 	}
-	t.answer(id)
-	if wire.IsRequest(name) {
+	t.removePendingCall(id)
+	if wire.IsInputRequest(name) {
 		b.Add(event.KindInputAnswered).CallID = id
 		return
 	}
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID, e.Settled = name, id, c.long
+	e.Name, e.CallID, e.TurnMayEnd = name, id, c.longRunning
 	e.SetPayload(p.data.Get("response"))
-	if wire.SaysError(e.Payload()) {
+	if wire.HasError(e.Payload()) {
 		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())
 		return
 	}
@@ -245,9 +248,9 @@ func (d *decoder) addResponse(t *task, m remarks, p part, b *event.Batch) {
 	}
 }
 
-// addPauses names the calls that wait for a confirmation or a credential before their responses are read: the response of such a call
-// holds an error text that is none.
-func (d *decoder) addPauses(m remarks, b *event.Batch) {
+// addPauses reports the calls that wait for a confirmation or a credential. It runs before the
+// responses are read: the response of such a call contains an error text that is not an error.
+func (d *decoder) addPauses(m adkMetadata, b *event.Batch) {
 	for _, asked := range []strictjson.Value{
 		m.actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
 		m.actions.First("requestedAuthConfigs", "requested_auth_configs"),
@@ -276,8 +279,8 @@ func hasResponse(parts parts) bool {
 	return false
 }
 
-// less is what one usage counts more than another, nothing where that is less than nothing.
-func less(u, v event.Usage) event.Usage {
+// usageSince returns how much u exceeds v, per count.
+func usageSince(u, v event.Usage) event.Usage {
 	rest := func(a, b event.Count) event.Count {
 		if a.Known && a.N > b.N {
 			return event.Count{N: a.N - b.N, Known: true}

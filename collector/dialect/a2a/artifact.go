@@ -7,33 +7,36 @@ import (
 
 func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	t, artifact := d.task(v.Get("taskId"), v.Get("contextId")), v.Get("artifact")
-	d.about(t, b)
-	t.heard = true
-	m := readRemarks(v.Get("metadata"), artifact.Get("metadata"))
-	d.place(m, b)
-	parts := partsOfArtifact(artifact, v)
+	d.setRun(t, b)
+	t.seen = true
+	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
+	d.setSpeaker(m, b)
+	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
+	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
+		parts = t.thoughts.note(d.name(artifact.Get("artifactId")), artifact, !write.Append, parts)
+		b.HasThoughts = parts.thought
+	}
 	b.Type = typeOf(typeArtifact, parts)
-	write := event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
-	t.goOn(b)
+	t.resume(b)
 	switch {
-	case m.flagged:
+	case m.hasPartial:
 		b.Partial = m.partial
-	case m.spoken: // servers that do not say what is partial let each whole event complete the artifact
+	case m.isEvent: // servers that do not mark partial events complete the artifact with each whole event
 		b.Partial = !write.Complete
 	}
 	if !b.Partial {
-		d.write(artifact, parts, write, b)
+		d.addWrite(artifact, parts, write, b)
 	}
 	switch {
-	case m.spoken:
-		d.speak(t, m, parts, b)
-	case !m.flagged: // else Go clears away the pieces of a text that is whole by now
-		d.grow(t, artifact, parts, write, b)
+	case m.isEvent:
+		d.readEvent(t, m, parts, b)
+	case !m.hasPartial: // otherwise the frame may be Go's removal of pieces whose whole text was sent
+		d.collectText(t, artifact, parts, write, b)
 	}
 }
 
-// write states what is written of an artifact. Calls of tools are part of none.
-func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
+// addWrite reports a write to an artifact. Tool calls are not part of an artifact.
+func (d *decoder) addWrite(artifact strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
 	counted := false
 	write.Kind = event.ArtifactOther
 	for p := range parts.all() {
@@ -56,14 +59,14 @@ func (d *decoder) write(artifact strictjson.Value, parts parts, write event.Arti
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name, e.Artifact = d.name(artifact.Get("artifactId")), d.name(artifact.Get("name")), write
 	for p := range parts.all() {
-		if (p.kind == partFile || p.kind == partData) && holds(p.data) {
+		if (p.kind == partFile || p.kind == partData) && hasContent(p.data) {
 			e.AddPiece(event.Piece{Kind: p.form, Name: d.name(p.name), Media: d.name(p.media), Value: p.data})
 		}
 	}
 }
 
-// holds says whether there is something to a value: what is empty, or nowhere, may stand in for what has been taken away.
-func holds(v strictjson.Value) bool {
+// hasContent reports whether a value is more than a placeholder for content that was removed.
+func hasContent(v strictjson.Value) bool {
 	switch v.Kind() {
 	case strictjson.String:
 		return len(v.Raw()) > len(`""`) && !v.Is("about:blank")
@@ -73,31 +76,35 @@ func holds(v strictjson.Value) bool {
 	return v.Kind() > strictjson.Null
 }
 
-// grow takes the text of a piece of an artifact. The last piece tells all of it, or the end of the task, since few servers say
-// which is the last.
-func (d *decoder) grow(t *task, v strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
+// collectText collects the text of an artifact from its pieces. The whole text is reported with the
+// last piece or, because few servers mark the last piece, at the end of the task. A piece after the
+// last one starts another text, so that no text is reported twice.
+func (d *decoder) collectText(t *task, v strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
 	id := d.name(v.Get("artifactId"))
-	headless := write.Append && t.artifact(id) == nil
-	a := t.open(id)
+	missingStart := write.Append && t.artifact(id) == nil
+	a := t.openArtifact(id)
 	if !write.Append {
 		*a = artifact{id: id, text: a.text[:0]}
 	}
-	a.headless = a.headless || headless
-	a.keep(parts)
+	a.missingStart = a.missingStart || missingStart
+	a.appendText(parts)
 	switch {
 	case write.Complete && !write.Append:
-		t.isNews(parts)
+		t.isNewText(parts)
 		addTexts(parts, b)
-	case write.Complete && !a.headless && len(a.text) > 0:
+	case write.Complete && !a.missingStart && len(a.text) > 0:
 		b.Add(event.KindText).SetText(a.text)
 	default:
 		b.Partial = addTexts(parts, b)
 	}
-	a.growing = !write.Complete
+	a.incomplete = !write.Complete
+	if write.Complete {
+		a.text, a.missingStart = a.text[:0], false
+	}
 }
 
-// keep appends the text of parts to an artifact's.
-func (a *artifact) keep(parts parts) {
+// appendText appends the text of parts to the artifact's text.
+func (a *artifact) appendText(parts parts) {
 	for p := range parts.all() {
 		if p.kind == partText {
 			a.text.Add(p.text.Text())

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The ways to an agent card: paths, of 0.2 too, and methods of JSON-RPC. Any of the paths may stand below others.
 var (
+	// cardPaths (0.2 included; each may have a prefix) and the JSON-RPC methods cardMethods lead to
+	// an agent card.
 	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard"}
 	cardMethods = []string{"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", "agent/authenticatedExtendedCard"}
 )
@@ -23,8 +22,10 @@ func (Dialect) IsCard(r dialect.Request) bool {
 		slices.ContainsFunc(cardMethods, r.Body.Get("method").Is)
 }
 
-// ReplaceURLs returns an agent card, or the answer of JSON-RPC that holds one, with the URLs of the agent's interfaces replaced. It returns
-// nil if nothing is replaced. A signed card is never changed: its signature would no longer be valid.
+// ReplaceURLs returns an agent card, or the JSON-RPC response that contains one, with the URLs of
+// the agent's interfaces replaced. It returns nil if nothing is to be replaced. It never changes a
+// signed card, because that would invalidate the signature; signed reports that a URL would have
+// been replaced.
 func (Dialect) ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool) {
 	w := cardWriter{replace: replace}
 	if result := card.Get("result"); result.Kind() == strictjson.Object {
@@ -43,7 +44,7 @@ func (Dialect) ReplaceURLs(card strictjson.Value, replace func(string) string) (
 	return w.out, false
 }
 
-// cardWriter writes a card as it is, but for its URLs.
+// cardWriter copies a card and replaces its URLs.
 type cardWriter struct {
 	replace func(string) string
 	out     []byte
@@ -78,7 +79,8 @@ func (w *cardWriter) interfaces(v strictjson.Value) bool {
 	return true
 }
 
-// object writes an object, of which member may write values. It reports whether v is one.
+// object writes an object. For each member it calls member, which may write a replacement for the
+// value and then returns true. object returns false, and writes nothing, if v is not an object.
 func (w *cardWriter) object(v strictjson.Value, member func(name string, v strictjson.Value) bool) bool {
 	if v.Kind() != strictjson.Object {
 		return false
@@ -109,7 +111,7 @@ func (w *cardWriter) url(v strictjson.Value) bool {
 	if v.Kind() != strictjson.String || after == before {
 		return false
 	}
-	w.out, _ = jsontext.AppendQuote(w.out, after) // url.Parse has refused what is not UTF-8, or escaped it
+	w.out = strictjson.AppendQuoted(w.out, after)
 	w.changed = true
 	return true
 }

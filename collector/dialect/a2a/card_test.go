@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// TestIsCard checks which requests ask for an agent card.
 func TestIsCard(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body string
@@ -32,11 +33,12 @@ func TestIsCard(t *testing.T) {
 			t.Fatal(c.body)
 		}
 		if got := (Dialect{}).IsCard(dialect.Request{Method: c.method, Path: c.path, Body: doc.Root(), Header: http.Header{}}); got != c.want {
-			t.Errorf("%s %s %s: %t", c.method, c.path, c.body, got)
+			t.Errorf("IsCard() = %t for %s %s with the body %s, want %t", got, c.method, c.path, c.body, c.want)
 		}
 	}
 }
 
+// TestReplaceURLs checks which URLs of a card are replaced, and that a signed card is not changed.
 func TestReplaceURLs(t *testing.T) {
 	for _, c := range []struct {
 		name, card, want string
@@ -47,23 +49,19 @@ func TestReplaceURLs(t *testing.T) {
 		{"1.0", `{"supportedInterfaces":[{"url":"old/","protocolBinding":"JSONRPC"}],"provider":{"url":"old/z"},"documentationUrl":"old/d"}`,
 			`{"supportedInterfaces":[{"url":"new/","protocolBinding":"JSONRPC"}],"provider":{"url":"old/z"},"documentationUrl":"old/d"}`, false},
 		{"over JSON-RPC", `{"jsonrpc":"2.0","id":7,"result":{"url":"old"}}`, `{"jsonrpc":"2.0","id":7,"result":{"url":"new"}}`, false},
-		{"written otherwise", `{"url":"\u006fld","version":1e2}`, `{"url":"new","version":1e2}`, false},
+		{"escaped", `{"url":"\u006fld","version":1e2}`, `{"url":"new","version":1e2}`, false},
 		{"without signatures", `{"signatures":[],"url":"old"}`, `{"signatures":[],"url":"new"}`, false},
 		{"null", `{"signatures":null,"additionalInterfaces":null,"url":"old"}`, `{"signatures":null,"additionalInterfaces":null,"url":"new"}`, false},
 		{"signed", `{"url":"old","signatures":[{"protected":"x","signature":"y"}]}`, "", true},
 		{"signed, over JSON-RPC", `{"result":{"url":"old","signatures":[{}]}}`, "", true},
-		{"signed, and right", `{"url":"other","signatures":[{}]}`, "", false},
+		{"signed, with nothing to replace", `{"url":"other","signatures":[{}]}`, "", false},
 		{"nothing to replace", `{"url":"other"}`, "", false},
 		{"of other types", `{"url":1,"additionalInterfaces":{"url":"old"},"supportedInterfaces":["old",null]}`, "", false},
 		{"no object", `["old"]`, "", false},
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(c.card), 8); err != nil {
-			t.Fatal(err)
-		}
-		got, signed := Dialect{}.ReplaceURLs(doc.Root(), func(s string) string { return strings.Replace(s, "old", "new", 1) })
+		got, signed := Dialect{}.ReplaceURLs(value(t, c.card), func(s string) string { return strings.Replace(s, "old", "new", 1) })
 		if string(got) != c.want || signed != c.signed {
-			t.Errorf("%s: %s, %t", c.name, got, signed)
+			t.Errorf("%s: the card becomes %s, signed %t; want %s, %t", c.name, got, signed, c.want, c.signed)
 		}
 	}
 }

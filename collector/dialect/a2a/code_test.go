@@ -2,7 +2,7 @@ package a2a
 
 import "testing"
 
-// TestCodes reads the code of an error out of each place in which servers write it.
+// TestCodes checks that the decoder finds an error code in each member that may contain it.
 func TestCodes(t *testing.T) {
 	with := func(code string) string {
 		if code == "" {
@@ -42,15 +42,15 @@ func TestCodes(t *testing.T) {
 		{"a status with a class", []string{statusIs("failed", text("ValueError: secret"), "")}, []string{"status-update; " + over("ValueError") + " awaits_outcome"}},
 		{"a status with an error of the model's API, in Go", []string{statusIs("failed", text("agent run failed: Error 429, Message: x, Status: RESOURCE_EXHAUSTED, Details: []"), "")},
 			[]string{"status-update; " + over("RESOURCE_EXHAUSTED") + " awaits_outcome"}},
-		{"an answer is no error", []string{statusIs("completed", text("ValueError: hi"), "")}, []string{`status-update; text "ValueError: hi"; final; run_ended awaits_outcome`}},
-		{"of an ADK event, and the task fails without one", []string{says("RuntimeError"), statusIs("failed", text("secret"), "")},
+		{"an answer that looks like an error", []string{statusIs("completed", text("ValueError: hi"), "")}, []string{`status-update; text "ValueError: hi"; final; run_ended awaits_outcome`}},
+		{"of an ADK event, before a failure without a code", []string{says("RuntimeError"), statusIs("failed", text("secret"), "")},
 			[]string{said("RuntimeError"), "status-update; " + over("RuntimeError") + " awaits_outcome"}},
-		{"of an ADK event, and the server fails", []string{says("RuntimeError"), rpc(`{"code":-32603,"message":"secret"}`)},
+		{"of an ADK event, before an error of the server", []string{says("RuntimeError"), rpc(`{"code":-32603,"message":"secret"}`)},
 			[]string{said("RuntimeError"), "error; " + over("RuntimeError")}},
-		{"of an ADK event that others follow", []string{says("RuntimeError"), statusIs("working", text("hi"), `,"metadata":{"adk_author":"a","adk_invocation_id":"i"}`), statusIs("failed", "", "")},
+		{"of an ADK event, before other events", []string{says("RuntimeError"), statusIs("working", text("hi"), `,"metadata":{"adk_author":"a","adk_invocation_id":"i"}`), statusIs("failed", "", "")},
 			[]string{said("RuntimeError"), `working agent="a"; text "hi"`, "status-update; " + over("") + " awaits_outcome"}},
-		{"of an ADK event, no code", []string{says("the model hung up")}, []string{said("")}},
-		{"of a task that was canceled", []string{says("RuntimeError"), statusIs("canceled", "", "")}, []string{said("RuntimeError"), "status-update; error canceled; run_ended canceled awaits_outcome"}},
+		{"a sentence in an ADK event", []string{says("the model hung up")}, []string{said("")}},
+		{"of a canceled task", []string{says("RuntimeError"), statusIs("canceled", "", "")}, []string{said("RuntimeError"), "status-update; error canceled; run_ended canceled awaits_outcome"}},
 		{"of a tool", []string{statusIs("working", `{"kind":"data","data":{"id":"c","name":"f","response":{"error":"x","code":"E_BUSY"}},"metadata":{"adk_type":"function_response"}}`,
 			`,"metadata":{"adk_author":"a","adk_invocation_id":"i"}`)},
 			[]string{`results agent="a"; tool_ended name="f" call="c" tool_error code="E_BUSY" {"error":"x","code":"E_BUSY"}`}},

@@ -14,24 +14,26 @@ import (
 type decoder struct {
 	tasks    *simplelru.LRU[string, *task]
 	last     *task
-	names    wire.Names
+	names    wire.NameCache
 	places   wire.Places
-	withheld withheld
-	answers  []string // of a request that did not name its session, until the stream does
+	withheld withheldIDs
+	content  []contentID // scratch of withholdRepeats
+	answers  []string    // calls answered by a request that named no session; kept until the stream names it
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
-	b.Recap, b.Refusal = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.decode(f, u, b)
-	d.repeatNot(f, u, b)
+	d.withholdRepeats(f, u, b)
 	if b.Run != "" {
-		b.Said = said(f, u)
+		b.ContentHash = contentHash(f, u)
 	}
 }
 
-// said hashes what a frame says to everybody who listens to its task: all but the envelope, which has the id of the request.
-func said(f dialect.Frame, u update) uint64 {
+// contentHash hashes the part of a frame that is the same for every subscriber of its task:
+// everything except the envelope, which contains the request's id. It never returns 0.
+func contentHash(f dialect.Frame, u update) uint64 {
 	if u.shape == shapeNone || u.shape == shapeOther {
 		return maphash.Bytes(seed, f.Data) | 1
 	}
@@ -44,7 +46,7 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 		if string(f.Event) == typeError {
 			b.Add(event.KindError).Error = event.AgentError
 		}
-		d.stay(b)
+		d.assignToLast(b)
 		return
 	}
 	switch u.shape {
@@ -59,13 +61,13 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	case shapeFailure:
 		d.readFailure(u.body, b)
 	case shapeOther:
-		b.Type, b.Unknown = u.kind, dialect.UnknownKind([]byte(u.kind))
-		d.stay(b)
+		b.Type, b.UnknownKind = u.kind, dialect.UnknownKind([]byte(u.kind))
+		d.assignToLast(b)
 	default:
 		b.Rejected = event.ReasonShape
 		return
 	}
-	if u.mixed {
+	if u.misplaced {
 		b.Type = typeWorking
 	}
 	if b.Type == typeWorking && (u.shape == shapeArtifact || u.shape == shapeMessage) {
@@ -77,16 +79,17 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	}
 }
 
-// stay takes a frame that does not say what it is about for one of the task that was heard of last.
-func (d *decoder) stay(b *event.Batch) {
+// assignToLast assigns a frame that does not name a task to the most recent one.
+func (d *decoder) assignToLast(b *event.Batch) {
 	if d.last != nil {
 		b.Run, b.Session = d.last.id, d.last.session
 	}
 }
 
-// about says what a frame is about. An answer is found by its session, which for the server follows from the task, so that a
-// request need not name it.
-func (d *decoder) about(t *task, b *event.Batch) {
+// setRun sets the run and the session of the batch. The first frame with a session also reports the
+// answers that the request brought: a request need not name the session, which the server knows
+// from the task.
+func (d *decoder) setRun(t *task, b *event.Batch) {
 	if b.Run, b.Session = t.id, t.session; b.Session == "" {
 		return
 	}
@@ -96,16 +99,16 @@ func (d *decoder) about(t *task, b *event.Batch) {
 	d.answers = nil
 }
 
-// readFailure takes an error for the end of the task that the stream is about: nothing follows it.
+// readFailure treats an error as the end of the stream's task: no frame follows an error.
 func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	b.Type = typeError
 	t := d.last
 	if t == nil {
 		t = &task{}
 	}
-	d.about(t, b)
-	code := wire.Specific(t.code, wire.ErrorCode(v))
-	if t.over {
+	d.setRun(t, b)
+	code := wire.MostSpecific(t.code, wire.ErrorCode(v))
+	if t.ended {
 		e := b.Add(event.KindError)
 		e.Error, e.Code = event.AgentError, code
 		return
@@ -113,76 +116,81 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	t.finish(event.AgentError, code, b)
 }
 
-// readTask takes a snapshot. As the first of a stream it holds what was known before who listens came to listen, unless the task
-// is over: then it is the whole answer.
+// readTask reads a snapshot. If it is the first frame of a stream, its artifacts were sent before
+// this client subscribed, unless the task is over: then the snapshot is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
-	known := !t.heard && !st.over()
-	d.enter(t, st, b)
-	d.place(readRemarks(v.Get("metadata"), st.message.Get("metadata")), b)
-	b.Type = st.typeOfTask(v)
+	known := !t.seen && !st.isFinal()
+	d.enterTask(t, st, b)
+	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
+	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
-		id, parts := d.name(artifact.Get("artifactId")), partsOfArtifact(artifact, v)
+		id := d.name(artifact.Get("artifactId"))
+		parts := t.thoughts.note(id, artifact, false, partsOfArtifact(artifact, v))
+		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
 		case known:
-			t.open(id).keep(parts)
-		case t.artifact(id) == nil && !t.over:
-			t.open(id)
-			d.write(artifact, parts, event.Artifact{Complete: true}, b)
-			if t.isNews(parts) {
+			t.openArtifact(id).appendText(parts)
+		case t.artifact(id) == nil && !t.ended:
+			t.openArtifact(id)
+			d.addWrite(artifact, parts, event.Artifact{Complete: true}, b)
+			if t.isNewText(parts) {
 				addTexts(parts, b)
 			}
 		}
 	}
-	d.stand(t, st, remarks{}, b)
+	d.applyStatus(t, st, adkMetadata{}, b)
 }
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
-	d.enter(t, st, b)
-	m := readRemarks(v.Get("metadata"), st.message.Get("metadata"))
-	d.place(m, b)
+	d.enterTask(t, st, b)
+	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
+	d.setSpeaker(m, b)
 	b.Type = st.typeOf(typeStatus)
-	d.stand(t, st, m, b)
+	d.applyStatus(t, st, m, b)
 	if n := len(b.Events); n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
-		b.Events[n-1].AwaitsOutcome = true // some agents send the artifact after the last status
+		b.Events[n-1].AwaitsOutcome = true // some agents send the artifact after the final status
 	}
 }
 
-// enter names the run. One that is over stays so, whatever else is said of it.
-func (d *decoder) enter(t *task, st status, b *event.Batch) {
-	d.about(t, b)
+// enterTask sets the run, the session and the time of the batch and starts the task if it was
+// submitted. A task that is over stays over, unless it is submitted again.
+func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
+	d.setRun(t, b)
 	b.Time = st.time
 	t.begin(st.state, b)
 }
 
-// stand takes how a task stands, and what is said with that.
-func (d *decoder) stand(t *task, st status, m remarks, b *event.Batch) {
+// applyStatus reports that a task works, waits for input, or has ended, with the texts and calls that the
+// status contains.
+func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch) {
 	switch {
-	case t.over:
-	case st.asks():
+	case t.ended:
+	case st.isWaiting():
 		for p := range st.parts.all() {
-			if p.kind == partCall { // the responses beside them only say that they wait
+			if p.kind == partCall { // responses in this message only acknowledge that the calls wait
 				d.addCall(t, p, b)
 			}
 		}
-		t.ask(st, b)
-	case !st.over():
-		t.goOn(b)
-		d.comment(t, st, m, b)
+		t.requestInput(st, b)
+	case !st.isFinal():
+		t.resume(b)
+		d.readComment(t, st, m, b)
 	case st.state == completed:
-		d.answer(t, st, b)
+		d.reportAnswer(t, st, b)
 		t.finish(event.NoFailure, "", b)
 	case st.state == canceled:
 		t.finish(event.FailureCanceled, "", b)
 	default:
-		d.failModel(t, m, b)
-		t.finish(event.AgentError, wire.Specific(wire.Code(m.code), st.parts.code(), t.code), b)
+		d.reportModelFailure(t, m, b)
+		t.finish(event.AgentError, wire.MostSpecific(wire.Code(m.code), st.parts.code(), t.code), b)
 	}
 }
 
-// comment takes what is said while a task is worked on. Of ADK agents it is an event, of others only talk about the work.
-func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
+// readComment reads the message of a working status. For ADK agents it is an event of the run; for
+// others it only describes the work, and only thoughts are reported.
+func (d *decoder) readComment(t *task, st status, m adkMetadata, b *event.Batch) {
 	switch {
 	case fromUser(st.message):
 		for p := range st.parts.all() {
@@ -190,9 +198,9 @@ func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
 				d.addResponse(t, m, p, b)
 			}
 		}
-	case m.spoken:
+	case m.isEvent:
 		b.Partial = m.partial
-		d.speak(t, m, st.parts, b)
+		d.readEvent(t, m, st.parts, b)
 	default:
 		for p := range st.parts.all() {
 			if p.kind == partThought {
@@ -202,25 +210,27 @@ func (d *decoder) comment(t *task, st status, m remarks, b *event.Batch) {
 	}
 }
 
-// answer takes the text that a task ends with, and those of artifacts of which nobody said that they are whole.
-func (d *decoder) answer(t *task, st status, b *event.Batch) {
-	told := false
+// reportAnswer reports the final text of a task, and the texts of artifacts whose last piece was
+// not marked as such.
+func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
+	reported := false
 	for _, a := range t.artifacts {
-		if a.growing && !a.headless && len(a.text) > 0 {
+		if a.incomplete && !a.missingStart && len(a.text) > 0 {
 			b.Add(event.KindText).SetText(a.text)
-			told = true
+			reported = true
 		}
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
-		if news := t.isNews(st.parts); news || !told {
+		if news := t.isNewText(st.parts); news || !reported {
 			b.Partial = !news
 			addTexts(st.parts, b)
 		}
 	}
 }
 
-// failModel states the model's response that a task failed for, unless an update had it already.
-func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
+// reportModelFailure reports the failed model response that ended the task, unless an earlier
+// update reported it.
+func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 	failure, code := m.failure()
 	if failure == event.NoFailure {
 		return
@@ -234,9 +244,10 @@ func (d *decoder) failModel(t *task, m remarks, b *event.Batch) {
 	e.Usage, e.Error, e.Code = usage, failure, code
 }
 
-// readMessage takes an answer without a task, which is all of it; or one that is a task's last word. The protocol has a stream either
-// be one message or be about a task, so that one which names no task among the updates of a task is of that. One that names the task
-// ends nothing: the task says itself when it is over.
+// readMessage reads a message. Without a task it is the whole answer. In a stream about a task, a
+// message that names no task is the task's last word, because the protocol allows a stream either
+// one message or updates of one task. A message that names its task ends nothing: a status ends the
+// task.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
@@ -248,9 +259,9 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if !known {
 		t = &task{id: d.name(v.First("taskId", "messageId")), session: d.name(v.Get("contextId"))}
 	}
-	d.about(t, b)
+	d.setRun(t, b)
 	switch {
-	case t.over || fromUser(v):
+	case t.ended || fromUser(v):
 		return
 	case known && len(v.Get("taskId").Text()) > 0:
 		d.readPiece(t, v, b)
@@ -258,22 +269,24 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	case !known:
 		b.Add(event.KindRunStarted)
 	}
-	d.place(readRemarks(v.Get("metadata")), b)
+	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
 	addTexts(partsOf(v), b)
 	t.finish(event.NoFailure, "", b)
 }
 
-// readPiece takes a message of a task that is worked on, as Agno sends its answers: each with some more of the text, under one id. The
-// end of the task states all of it.
+// readPiece reads a message of a task that is being worked on. Agno streams its answers like this:
+// each message has more of the text under the same id, and the end of the task repeats the whole
+// text.
 func (d *decoder) readPiece(t *task, v strictjson.Value, b *event.Batch) {
-	d.place(readRemarks(v.Get("metadata")), b)
-	message, parts := t.open(d.name(v.Get("messageId"))), partsOf(v)
-	message.keep(parts)
-	message.growing = true
+	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
+	message, parts := t.openArtifact(d.name(v.Get("messageId"))), partsOf(v)
+	message.appendText(parts)
+	message.incomplete = true
 	b.Partial = addTexts(parts, b)
 }
 
-// taskOf is the task that a message is of: the one that it names, else the only one of its context that is worked on.
+// taskOf returns the task that a message belongs to: the one that it names, else the only task of
+// its context that is being worked on.
 func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
 	if id := v.Get("taskId"); len(id.Text()) > 0 {
 		return d.tasks.Peek(d.name(id))
@@ -281,7 +294,7 @@ func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
 	var found *task
 	session := d.name(v.Get("contextId"))
 	for _, t := range d.tasks.Values() {
-		if t.over || len(t.asked) > 0 || session != "" && t.session != "" && session != t.session {
+		if t.ended || len(t.awaited) > 0 || session != "" && t.session != "" && session != t.session {
 			continue
 		}
 		if found != nil {
@@ -292,7 +305,7 @@ func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
 	return found, found != nil
 }
 
-// addTexts states texts and thoughts. It says whether there is a text.
+// addTexts reports the texts and thoughts of the parts. It returns whether there was a text.
 func addTexts(parts parts, b *event.Batch) (any bool) {
 	for p := range parts.all() {
 		if p.kind == partText || p.kind == partThought {
@@ -311,5 +324,5 @@ func addText(p part, b *event.Batch) {
 	b.AddText(kind, p.text)
 }
 
-// name returns a string of the wire, cut.
-func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestMarks takes for a thought whatever any reader might, wherever it says so.
+// TestMarks checks each mark that a reader might read as that of a thought, at each place.
 func TestMarks(t *testing.T) {
 	marks := []string{
 		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
@@ -19,57 +19,84 @@ func TestMarks(t *testing.T) {
 	for _, mark := range marks {
 		around := `"metadata":{` + mark + `}`
 		for name, inMetadata := range map[string]string{
-			"a part":                  envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`),
-			"an artifact":             envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],`+around+`}`),
-			"an artifact's update":    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]},`+around),
-			"a message":               envelopes["1.0"]("", "message", `"messageId":"m","role":"agent","parts":[`+secret+`],`+around),
-			"a last word":             envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
-			"a status":                envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
-			"a question":              envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
-			"a question's message":    envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
-			"a question's status":     envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
-			"work":                    envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
-			"a failure":               envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"failed","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
-			"a snapshot":              envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],`+around),
-			"a snapshot's artifact":   envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"b","parts":[`+text(mark)+`]},{"artifactId":"a","parts":[`+secret+`],`+around+`}]`),
-			"a snapshot of one going": envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+text(mark)+`]}]`),
-			"what was said before":    envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"history":[{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}]`),
-			"data":                    envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[{"data":{"x":"secret"},`+around+`}]}`),
+			"a part":                envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`),
+			"an artifact":           envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],`+around+`}`),
+			"an artifact's update":  envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]},`+around),
+			"a message":             envelopes["1.0"]("", "message", `"messageId":"m","role":"agent","parts":[`+secret+`],`+around),
+			"a final message":       envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
+			"a status":              envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
+			"a question":            envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a question's message":  envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`],`+around+`}}`),
+			"a question's status":   envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},`+around),
+			"work":                  envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a failure":             envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"failed","message":{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}}`),
+			"a snapshot":            envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],`+around),
+			"a snapshot's artifact": envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"b","parts":[`+text(mark)+`]},{"artifactId":"a","parts":[`+secret+`],`+around+`}]`),
+			"a snapshot, at work":   envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+text(mark)+`]}]`),
+			"a history":             envelopes["1.0"]("", "task", `"id":"t","status":{"state":"working"},"history":[{"messageId":"m","role":"agent","parts":[`+text(mark)+`]}]`),
+			"data":                  envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[{"data":{"x":"secret"},`+around+`}]}`),
 		} {
-			for _, sent := range []string{inMetadata, strings.Replace(inMetadata, around, mark, 1)} {
-				if got := leave(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
-					t.Errorf("%s, %s: the public gets %s", name, mark, got)
+			for _, sent := range []string{inMetadata, strings.Replace(inMetadata, around, mark, 1), strings.ReplaceAll(inMetadata, `"metadata"`, `"Metadata"`)} {
+				if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
+					t.Errorf("%s, %s: under public, the output is %s", name, mark, got)
 				}
-				if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
-					t.Errorf("%s, %s: without thoughts the client gets %s", name, mark, got)
+				if got := filterStream(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != withheld+": setting" {
+					t.Errorf("%s, %s: under client without thoughts, the output is %s", name, mark, got)
 				}
-				if got := leave(t, client, "data: "+sent+"\n\n")[0]; got != sent {
-					t.Errorf("%s, %s: the client gets %s", name, mark, got)
+				if got := filterStream(t, client, "data: "+sent+"\n\n")[0]; got != sent {
+					t.Errorf("%s, %s: under client, the output is %s", name, mark, got)
 				}
 			}
 		}
 	}
 	for _, mark := range []string{`"adk_thought":false`, `"thought":null`, `"adk_thoughts":true`, `"x":true`} {
 		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
-		if got := leave(t, public, "data: "+sent+"\n\n")[0]; !strings.Contains(got, "secret") {
-			t.Errorf("%s: the public gets %s", mark, got)
+		if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; !strings.Contains(got, "secret") {
+			t.Errorf("%s: under public, the output is %s", mark, got)
 		}
 	}
-	for _, mark := range []string{`"google":{"thought":true}`, `"type":"thinking"`, `"google":{"kind":"thought"}`} {
+	for _, mark := range []string{`"google":{"thought":true}`, `"type":"thinking"`, `"google":{"kind":"thought"}`, `"x":1},"metadata ":{"adk_thought":true`} {
 		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
 		for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} { // the mark would not leave with the part
-			if got := leave(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
-				t.Errorf("%s: the public gets %s", mark, got)
+			if got := filterStream(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
+				t.Errorf("%s: under public, the output is %s", mark, got)
 			}
 		}
-		if got := leave(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != stays+": setting" {
-			t.Errorf("%s: without thoughts the client gets %s", mark, got)
+		if got := filterStream(t, filter.Settings{Policy: event.PolicyClient}, "data: "+sent+"\n\n")[0]; got != withheld+": setting" {
+			t.Errorf("%s: under client without thoughts, the output is %s", mark, got)
 		}
 	}
-	// What was told in pieces as a thought is no answer at the end.
-	last := leave(t, public, "data: "+envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],"metadata":{"thought":1}}`)+"\n\n"+
+	// A thought sent in pieces is no answer at the end.
+	last := filterStream(t, public, "data: "+envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`],"metadata":{"thought":1}}`)+"\n\n"+
 		"data: "+envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"completed"}`)+"\n\n")
 	if slices.ContainsFunc(last, func(one string) bool { return strings.Contains(one, "secret") }) {
-		t.Errorf("%q", last)
+		t.Errorf("the last frame becomes %q", last)
+	}
+}
+
+// TestMarkedArtifacts continues and repeats an artifact of which only the first piece is marked as a thought. Another artifact
+// leaves, and so does one that begins again without the mark.
+func TestMarkedArtifacts(t *testing.T) {
+	artifact := func(id, text, more, outside string) string {
+		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[{"text":"`+text+`"}]`+more+`}`+outside)
+	}
+	const marked = `,"metadata":{"thought":true}`
+	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
+	for _, sent := range [][]string{
+		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`)},
+		{artifact("a", "secret", marked, ""), snapshot},
+		{artifact("a", "one", "", ""), artifact("a", "two", marked, `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
+	} {
+		for _, reader := range []filter.Settings{public, {Policy: event.PolicyClient}} {
+			for _, got := range filterStream(t, reader, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n") {
+				if strings.Contains(got, "secret") {
+					t.Errorf("under %s this leaves: %s\nof %s", reader.Policy, got, strings.Join(sent, "\n"))
+				}
+			}
+		}
+	}
+	beside := filterStream(t, public, "data: "+artifact("a", "one", marked, "")+"\n\ndata: "+artifact("b", "two", "", "")+"\n\ndata: "+artifact("a", "three", "", "")+"\n\n")
+	if !strings.Contains(beside[1], "two") || !strings.Contains(beside[2], "three") {
+		t.Errorf("of other artifacts this leaves: %q", beside)
 	}
 }

@@ -7,33 +7,34 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The types of frames: those that the protocol has, and those of what a frame says where less of it may leave.
+// Types of frames: the protocol's own, and ours for frames of which less may leave.
 const (
 	typeTask     = "task"
 	typeMessage  = "message"
 	typeStatus   = "status-update"
 	typeArtifact = "artifact-update"
 	typeError    = "error"
-	typeWorking  = "working"  // a status, or a snapshot, whose words are about the work
-	typeAside    = "aside"    // an artifact, or a message, whose words are not for everybody: then there is nothing to it
-	typeAsking   = "asking"   // one whose words are a question
-	typeAsked    = "asked"    // one that asks without words that may leave
-	typeForeign  = "foreign"  // a message that no agent says it is from
-	typeThoughts = "thoughts" // an answer with thoughts in it
-	typeCalls    = "calls"    // an ADK agent's calls of tools, and nothing else
-	typeResults  = "results"  // what they gave back, and nothing else
+	typeWorking  = "working"  // a status or snapshot whose texts are about the work
+	typeAside    = "aside"    // an artifact or message with texts that are not for everybody; nothing of it is left
+	typeQuestion = "asking"   // a status whose text is a question
+	typeWaiting  = "asked"    // a status that asks without a text that may leave
+	typeForeign  = "foreign"  // a message whose role is not an agent's
+	typeThoughts = "thoughts" // an answer that includes thoughts
+	typeCalls    = "calls"    // only tool calls of an ADK agent
+	typeResults  = "results"  // only responses to such calls
 )
 
-// typeOf is the type of a frame that says how a task stands.
+// typeOf returns the type of a frame that states the status of a task. plain is the type of an
+// ordinary answer.
 func (s status) typeOf(plain string) string {
 	switch {
 	case isAmbiguous(s.message):
 		return typeWorking
-	case s.asks() && (fromUser(s.message) || s.parts.thought || hides(s.parts)):
-		return typeAsked
-	case s.asks():
-		return typeAsking
-	case s.over() && !fromUser(s.message):
+	case s.isWaiting() && (fromUser(s.message) || s.parts.thought || hasHiddenThought(s.parts)):
+		return typeWaiting
+	case s.isWaiting():
+		return typeQuestion
+	case s.isFinal() && !fromUser(s.message):
 		return typeOf(plain, s.parts)
 	case all(partCall, s.parts):
 		return typeCalls
@@ -43,62 +44,60 @@ func (s status) typeOf(plain string) string {
 	return typeWorking
 }
 
-// typeOfTask is the type of a snapshot. What its artifacts hold is no call of a tool, whatever its status says.
-func (s status) typeOfTask(task strictjson.Value) string {
-	kind := s.typeOf(typeTask)
-	for artifact := range task.Get("artifacts").Elements() {
-		parts := partsOfArtifact(artifact, task)
-		switch {
-		case (kind == typeCalls || kind == typeResults) && s.over():
-			kind = typeTask
-		case kind == typeCalls || kind == typeResults:
-			kind = typeWorking
-		}
-		switch {
-		case (parts.thought || hides(parts)) && (kind == typeTask || kind == typeThoughts):
-			kind = typeWorking
-		case kind == typeTask && hasThought(parts):
-			kind = typeThoughts
-		}
+// withArtifact returns the type of a snapshot with one more artifact. A snapshot with artifacts is never
+// typeCalls or typeResults, whatever its status contains.
+func (s status) withArtifact(kind string, parts parts) string {
+	switch {
+	case (kind == typeCalls || kind == typeResults) && s.isFinal():
+		kind = typeTask
+	case kind == typeCalls || kind == typeResults:
+		kind = typeWorking
+	}
+	switch {
+	case (parts.thought || hasHiddenThought(parts)) && (kind == typeTask || kind == typeThoughts):
+		return typeWorking
+	case kind == typeTask && hasMarkedThought(parts):
+		return typeThoughts
 	}
 	return kind
 }
 
-// typeOf is the type of an answer, by its parts.
+// typeOf returns the type of an answer, by its parts.
 func typeOf(plain string, parts parts) string {
 	switch {
 	case all(partCall, parts):
 		return typeCalls
 	case all(partResponse, parts):
 		return typeResults
-	case parts.thought || hides(parts): // what says so does not leave, so that to its reader they would be words
+	case parts.thought || hasHiddenThought(parts): // the filter removes these marks, so the thoughts would look like answers
 		return typeWorking
-	case hasThought(parts):
+	case hasMarkedThought(parts):
 		return typeThoughts
 	}
 	return plain
 }
 
-func hasThought(parts parts) bool {
+func hasMarkedThought(parts parts) bool {
 	for p := range parts.all() {
-		if p.mark {
+		if p.isThought {
 			return true
 		}
 	}
 	return false
 }
 
-// hides reports whether a part is a thought whose mark would not leave with it.
-func hides(parts parts) bool {
+// hasHiddenThought reports whether a part is a thought whose mark the filter would remove.
+func hasHiddenThought(parts parts) bool {
 	for p := range parts.all() {
-		if p.hidden {
+		if p.hiddenMark {
 			return true
 		}
 	}
 	return false
 }
 
-// isAmbiguous says whether readers could take different parts for those of a message.
+// isAmbiguous reports whether a message has two lists of parts, of which readers could choose
+// either.
 func isAmbiguous(message strictjson.Value) bool {
 	return message.Get("parts").Exists() && message.Get("content").Exists()
 }
@@ -113,163 +112,169 @@ func all(kind partKind, parts parts) bool {
 }
 
 var table = event.Table{
-	// The kind stands in the result of a JSON-RPC response, else at the top; a type would be something of another protocol.
+	// The kind is in the result of a JSON-RPC response, else at the top. A type belongs to another
+	// protocol.
 	Discriminators: []string{"kind", "type"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
-		"content", "metadata", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
+		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
-	DeepIn:   []string{"error", "params"},
-	Unnamed:  true,              // Agno names its frames by their classes
-	Kept:     []string{"error"}, // at which the SDKs for Python (1.3) and, over HTTP+JSON, for JavaScript raise an error
-	Failure:  `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
-	Oversize: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.Withheld + `"}}`,
+	DeepMembers:     []string{"error", "params", "metadata"},
+	IgnoreEventName: true,              // Agno uses class names as event names
+	KeptEvents:      []string{"error"}, // the Python SDK (1.3) and the JavaScript SDK over HTTP+JSON raise an error on this event name
+	FailureData:     `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
+	OversizeData:    `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.OversizeMessage + `"}}`,
 	Types: map[string]event.Type{
 		typeTask:     {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
 		typeMessage:  {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
 		typeStatus:   {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
 		typeArtifact: {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
 		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicState)},
-		typeAsking:   {Client: true, Words: &pastWords, Public: frame(&publicQuestion, &publicAsked)},
-		typeAsked:    {Client: true, Words: &pastWords, Public: frame(nil, &publicAsked)},
+		typeQuestion: {Client: true, Words: &pastWords, Public: frame(&publicQuestion, &publicWaiting)},
+		typeWaiting:  {Client: true, Words: &pastWords, Public: frame(nil, &publicWaiting)},
 		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicState)},
 		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicState)},
 		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicState)},
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, &publicState)},
 		typeAside:    {Client: true, Words: &words},
 		typeError: {Client: true, Public: members(rules{
-			"jsonrpc": {Form: event.FormPlain, Values: []string{"2.0"}},
+			"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}},
 			"id":      &scalar,
-			"error": {Fact: event.KindError, Needed: true, Members: rules{
-				"code": &scalar, "status": &scalar, "message": {Instead: `"the run failed"`},
+			"error": {Fact: event.KindError, Required: true, Members: rules{
+				"code": &scalar, "status": &scalar, "message": {Replacement: `"the run failed"`},
 			}},
 		})},
 	},
 }
 
-// words are all that is said in an update, by whomever; pastWords only what was said before, where the rest is a question.
 var (
+	// words lists all texts in an update, from any author. pastWords lists only earlier texts, for
+	// updates whose other text is a question.
 	words     = wordsIn("result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "parts", "content")
 	pastWords = wordsIn("result", "task", "statusUpdate", "artifact", "artifacts", "parts", "content")
 )
 
 func wordsIn(members ...string) event.Words {
 	return event.Words{
-		Members: map[string]event.Kind{"text": event.KindText},
-		Within:  members, Past: []string{"history"},
-		Authors: []string{"adk_author"}, Role: "role", Users: []string{"user", "ROLE_USER"},
-		Thought: marks, Metadata: metadata,
+		Members:    map[string]event.Kind{"text": event.KindText},
+		Containers: members, ClientContainers: []string{"history"},
+		AuthorMembers: []string{"adk_author"}, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
+		ThoughtMarkers: thoughtMarks, MetadataMembers: metadata,
 	}
 }
 
-// Table is what may leave a stream of the Agent2Agent protocol.
+// Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
 type rules = map[string]*event.Rule
 
 func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
-// needed is an object that schemas want where it stands.
-func needed(m rules) *event.Rule { return &event.Rule{Members: m, Needed: true} }
+// needed returns the rule for an object that schemas require where it appears.
+func needed(m rules) *event.Rule { return &event.Rule{Members: m, Required: true} }
 
 var (
 	scalar       = event.Rule{}
-	flag         = event.Rule{Form: event.FormPlain}
-	mark         = event.Rule{Form: event.FormPlain, Else: "true"} // of a thought, which stays one
-	stays        = event.Rule{Members: rules{}, Needed: true}      // and so does what it is part of
+	flag         = event.Rule{Form: event.FormEnum}
+	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the thought stays one
+	withheldPart = event.Rule{Members: rules{}, Required: true}       // withholds the part that has the member
 	artifactName = event.Rule{Fact: event.KindArtifact}
-	artifactID   = event.Rule{Fact: event.KindArtifact, Else: `"artifact"`}
+	artifactID   = event.Rule{Fact: event.KindArtifact, Fallback: `"artifact"`}
 )
 
-// What schemas want of a file that does not leave: a place where nothing is, so that nobody takes anything for its contents.
-const nowhere = `"about:blank"`
+// blankURI replaces the required contents of a file that does not leave, so that no reader mistakes
+// anything for its contents.
+const blankURI = `"about:blank"`
 
-// How a task stands.
+// Rules for the state of a task.
 var (
-	publicState = event.Rule{Fact: event.KindError, Needed: true, Values: []string{
+	publicState = event.Rule{Fact: event.KindError, Required: true, AllowedValues: []string{
 		"submitted", "working", "completed", "unknown",
 		"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED", "TASK_STATE_UNSPECIFIED",
 	}}
-	publicAsked = event.Rule{Fact: event.KindInputRequested, Needed: true}
+	publicWaiting = event.Rule{Fact: event.KindInputRequested, Required: true}
 )
 
-// The pieces of what is said. Of a file its name leaves and not what is in it or where it lies, of a tool's call its name, of other
-// data nothing. A piece without what its schema wants does not leave. The decoder takes for text of an answer neither the words of
-// an error nor the user's, nor what was known before.
 var (
-	publicAnswer   = event.Rule{Only: knownKinds, Members: pieces(event.KindText)}
-	publicQuestion = event.Rule{Only: knownKinds, Members: pieces(event.KindInputRequested), Thought: signs}
-	publicForeign  = event.Rule{Only: knownKinds, Members: rules{
-		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Needed: true},
-		"file": &stays, "data": &stays, "raw": &stays, "url": &stays,
+	// Rules for the parts of messages and artifacts. Of a file only the name leaves, not its
+	// contents or location; of a tool call only its name; of other data nothing. A part without a
+	// member that its schema requires does not leave. The decoder reports neither error texts, nor
+	// the user's texts, nor earlier texts as text of an answer.
+	publicAnswer   = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindText)}
+	publicQuestion = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindInputRequested), ThoughtMarkers: signs}
+	publicForeign  = event.Rule{AllowedTypes: knownKinds, Members: rules{
+		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
+		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
 	}}
-	publicCall   = event.Rule{Only: knownKinds, Members: named(event.KindToolStarted)}
-	publicResult = event.Rule{Only: knownKinds, Members: named(event.KindToolEnded)}
+	publicCall   = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolStarted)}
+	publicResult = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
 
-	// publicThoughts has every piece with metadata for a thought, since there it says that it is one, if it does not say so itself.
-	publicThoughts = event.Rule{Only: knownKinds, Thought: signs, Members: with(pieces(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
+	// publicThoughts treats every part with metadata as a thought: metadata says so if the part
+	// itself does not.
+	publicThoughts = event.Rule{AllowedTypes: knownKinds, ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
 	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "thought": &mark}
-	signs          = slices.Concat(metadata, marks, categories)
+	signs          = slices.Concat(metadata, thoughtMarks, categories)
 )
 
-func pieces(text event.Kind) rules {
+func partRules(text event.Kind) rules {
 	return rules{
 		"kind":      &scalar,
-		"text":      {Fact: text, Form: event.FormText, Needed: true},
-		"data":      {Instead: "{}"},
+		"text":      {Fact: text, Form: event.FormText, Required: true},
+		"data":      {Replacement: "{}"},
 		"filename":  &artifactName,
 		"mediaType": &scalar,
-		"raw":       {As: "url", Instead: nowhere},
-		"url":       {Instead: nowhere},
+		"raw":       {RenameTo: "url", Replacement: blankURI},
+		"url":       {Replacement: blankURI},
 		"file": members(rules{
 			"name": &artifactName, "mimeType": &scalar,
-			"bytes": {As: "uri", Instead: nowhere}, "fileWithBytes": {As: "fileWithUri", Instead: nowhere},
-			"uri": {Instead: nowhere}, "fileWithUri": {Instead: nowhere},
+			"bytes": {RenameTo: "uri", Replacement: blankURI}, "fileWithBytes": {RenameTo: "fileWithUri", Replacement: blankURI},
+			"uri": {Replacement: blankURI}, "fileWithUri": {Replacement: blankURI},
 		}),
 	}
 }
 
-func named(fact event.Kind) rules {
+func callRules(fact event.Kind) rules {
 	return rules{
 		"kind":     &scalar,
-		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}}, Else: "{}"},
+		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}}, Fallback: "{}"},
 		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &flag}),
 	}
 }
 
-// publicRemarks is what an ADK agent says of whose event an update is.
-var publicRemarks = event.Rule{Members: rules{
+// publicADKMetadata keeps an ADK agent's metadata about the author of an update.
+var publicADKMetadata = event.Rule{Members: rules{
 	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
 }}
 
-// frame is an update in each of its envelopes, without history and other metadata. Where piece is nil, nothing that is said leaves.
-func frame(piece, standing *event.Rule) *event.Rule {
+// frame returns the rule for an update in each of its envelopes, without history and other
+// metadata. If piece is nil, no text leaves.
+func frame(piece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicRemarks,
+		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata,
 	}
-	status := rules{"state": standing, "timestamp": {Form: event.FormTime}}
+	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
 	if piece != nil {
 		artifact := rules{
-			"artifactId": &artifactID, "name": &artifactName, "parts": {Each: piece, Else: "[]"}, "metadata": &publicRemarks,
+			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: piece, Fallback: "[]"}, "metadata": &publicADKMetadata,
 		}
 		status["message"] = members(message(piece))
-		update = with(update, message(piece), rules{"artifact": needed(artifact), "artifacts": {Each: members(artifact)}})
+		update = merge(update, message(piece), rules{"artifact": needed(artifact), "artifacts": {Elements: members(artifact)}})
 	}
 	update["status"] = needed(status)
 	wrapped := rules{"task": needed(update), "message": needed(update), "statusUpdate": needed(update), "artifactUpdate": needed(update)}
-	return members(with(update, wrapped, rules{"jsonrpc": {Form: event.FormPlain, Values: []string{"2.0"}}, "result": needed(with(update, wrapped))}))
+	return members(merge(update, wrapped, rules{"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}}, "result": needed(merge(update, wrapped))}))
 }
 
 func message(piece *event.Rule) rules {
 	return rules{
-		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormPlain, Values: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
-		"parts": {Each: piece, Needed: true}, "content": {Each: piece, Needed: true}, "metadata": &publicRemarks,
+		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
+		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": &publicADKMetadata,
 	}
 }
 
-// with returns one set of rules.
-func with(all ...rules) rules {
+// merge returns the union of sets of rules.
+func merge(all ...rules) rules {
 	one := rules{}
 	for _, some := range all {
 		for name, rule := range some {

@@ -23,33 +23,34 @@ var (
 	client = filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
 )
 
-// leave is what of a stream leaves by a policy: for each frame its data, or the reason why it stays in.
-func leave(t *testing.T, s filter.Settings, stream string) (left []string) {
+// filterStream returns the filter's output for each frame: its data, or the reason why it is withheld.
+func filterStream(t *testing.T, s filter.Settings, stream string) (output []string) {
 	t.Helper()
-	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
-	input := collector.Input{Reader: strings.NewReader(stream), Arrival: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}
+	input := collector.Input{Reader: strings.NewReader(stream), ReceivedAt: func() time.Time { return time.Time{} }}
 	decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "a2a")
 	f := filter.New(s)
 	for {
 		b, err := decoding.Next()
 		if err != nil {
-			return left
+			return output
 		}
 		frame, why := f.Apply(b)
 		switch {
 		case why != filter.Passed:
-			left = append(left, stays+": "+string(why))
+			output = append(output, withheld+": "+string(why))
 		case frame.Name != "":
-			left = append(left, "named "+frame.Name)
+			output = append(output, "named "+frame.Name)
 		default:
-			left = append(left, string(frame.Data))
+			output = append(output, string(frame.Data))
 		}
 	}
 }
 
-const stays = "stays in"
+const withheld = "withheld"
 
-// envelopes are those of 0.3 and of 1.0, each over JSON-RPC and over HTTP+JSON; two take the name of the update in the way of 1.0.
+// envelopes format an update for version 0.3 or 1.0, over JSON-RPC or over HTTP+JSON. kind is the name of the
+// update in version 0.3, wrapper that in 1.0.
 var envelopes = map[string]func(kind, wrapper, members string) string{
 	"0.3": func(kind, _, members string) string {
 		return `{"jsonrpc":"2.0","id":1,"result":{"kind":"` + kind + `",` + members + `}}`
@@ -61,11 +62,11 @@ var envelopes = map[string]func(kind, wrapper, members string) string{
 	"1.0, bare": func(_, wrapper, members string) string { return `{"` + wrapper + `":{` + members + `}}` },
 }
 
-// policyCase is an update, and what the public gets of it. Nothing that is called secret may be in that.
+// policyCase is an update and its output under public, which must not contain "secret".
 type policyCase struct{ kind, wrapper, sent, public string }
 
-// of makes the case of an update.
-func of(kind, sent, public string) policyCase {
+// update returns the case of an update.
+func update(kind, sent, public string) policyCase {
 	wrapper := map[string]string{"status-update": "statusUpdate", "artifact-update": "artifactUpdate"}[kind]
 	if wrapper == "" {
 		wrapper = kind
@@ -74,16 +75,16 @@ func of(kind, sent, public string) policyCase {
 }
 
 const (
-	secrets = `"metadata":{"adk_user_id":"secret","adk_usage_metadata":"secret","x":"secret"},"extensions":["secret"],"x":"secret"`
-	ids     = `"taskId":"t","contextId":"c"`
-	file    = `{"kind":"file","file":{"name":"n","mimeType":"m/t","bytes":"secret","uri":"secret","fileWithUri":"secret","fileWithBytes":"secret"}}`
-	file10  = `{"raw":"secret","url":"secret","filename":"n","mediaType":"m/t","metadata":{"x":"secret"}}`
-	data    = `{"kind":"data","data":{"id":"secret","name":"secret"},"metadata":{"x":"secret"}}`
-	called  = `{"kind":"data","data":{"id":"c1","name":"f","args":{"x":"secret"}},"metadata":{"adk_type":"function_call","adk_is_long_running":true,"x":"secret"}}`
-	gave    = `{"kind":"data","data":{"id":"c1","name":"f","response":{"x":"secret"}},"metadata":{"adk_type":"function_response","x":"secret"}}`
-	thought = `{"kind":"text","text":"secret","metadata":{"adk_thought":true,"x":"secret"}}`
-	hi      = `{"kind":"text","text":"hi"}`
-	secret  = `{"kind":"text","text":"secret"}`
+	secrets    = `"metadata":{"adk_user_id":"secret","adk_usage_metadata":"secret","x":"secret"},"extensions":["secret"],"x":"secret"`
+	ids        = `"taskId":"t","contextId":"c"`
+	file       = `{"kind":"file","file":{"name":"n","mimeType":"m/t","bytes":"secret","uri":"secret","fileWithUri":"secret","fileWithBytes":"secret"}}`
+	file10     = `{"raw":"secret","url":"secret","filename":"n","mediaType":"m/t","metadata":{"x":"secret"}}`
+	data       = `{"kind":"data","data":{"id":"secret","name":"secret"},"metadata":{"x":"secret"}}`
+	called     = `{"kind":"data","data":{"id":"c1","name":"f","args":{"x":"secret"}},"metadata":{"adk_type":"function_call","adk_is_long_running":true,"x":"secret"}}`
+	toolResult = `{"kind":"data","data":{"id":"c1","name":"f","response":{"x":"secret"}},"metadata":{"adk_type":"function_response","x":"secret"}}`
+	thought    = `{"kind":"text","text":"secret","metadata":{"adk_thought":true,"x":"secret"}}`
+	hi         = `{"kind":"text","text":"hi"}`
+	secret     = `{"kind":"text","text":"secret"}`
 )
 
 func status(state, message string) string {
@@ -99,99 +100,99 @@ func publicMessage(role, rest string) string {
 }
 
 var policyCases = []policyCase{
-	// How a task stands. Words leave where they are its answer or its question.
-	of("task", `"id":"t","contextId":"c","status":{"state":"submitted"},"history":[`+message("user", secret)+`],`+secrets, `"id":"t","contextId":"c","status":{"state":"submitted"}`),
-	of("task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`, `"id":"t","contextId":"c","status":{"state":"working"}`),
-	of("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`,`+file+`],`+secrets+`}]`,
+	// States. A text leaves if it is the answer or the question.
+	update("task", `"id":"t","contextId":"c","status":{"state":"submitted"},"history":[`+message("user", secret)+`],`+secrets, `"id":"t","contextId":"c","status":{"state":"submitted"}`),
+	update("task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`, `"id":"t","contextId":"c","status":{"state":"working"}`),
+	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`,`+file+`],`+secrets+`}]`,
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","parts":[{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]}]`),
-	of("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+thought+`,`+hi+`]}]`,
+	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+thought+`,`+hi+`]}]`,
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"hi"}]}]`),
-	of("status-update", status("working", message("agent", secret))+`,`+secrets, ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("TASK_STATE_WORKING", message("ROLE_AGENT", thought)), ids+`,"status":{"state":"TASK_STATE_WORKING","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("completed", message("agent", hi)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
-	of("status-update", status("completed", message("user", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("completed", `{"messageId":"m","role":"agent","parts":[`+hi+`],"content":[`+secret+`]}`), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]},{"artifactId":"b","parts":[`+thought+`]}]`,
+	update("status-update", status("working", message("agent", secret))+`,`+secrets, ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("TASK_STATE_WORKING", message("ROLE_AGENT", thought)), ids+`,"status":{"state":"TASK_STATE_WORKING","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("completed", message("agent", hi)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
+	update("status-update", status("completed", message("user", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("completed", `{"messageId":"m","role":"agent","parts":[`+hi+`],"content":[`+secret+`]}`), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]},{"artifactId":"b","parts":[`+thought+`]}]`,
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[]},{"artifactId":"b","parts":[]}]`),
-	of("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
+	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
 		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
-	of("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
+	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
 
-	// What is said where nobody looks for it.
-	of("status-update", ids+`,"status":{"state":"completed"},"artifact":{"artifactId":"a","parts":[`+secret+`]}`, ids+`,"status":{"state":"completed"}`),
-	of("status-update", ids+`,"status":{"state":"completed"},"content":[`+secret+`]`, ids+`,"status":{"state":"completed"}`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]},"parts":[`+secret+`]`, stays),
+	// Unexpected members.
+	update("status-update", ids+`,"status":{"state":"completed"},"artifact":{"artifactId":"a","parts":[`+secret+`]}`, ids+`,"status":{"state":"completed"}`),
+	update("status-update", ids+`,"status":{"state":"completed"},"content":[`+secret+`]`, ids+`,"status":{"state":"completed"}`),
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]},"parts":[`+secret+`]`, withheld),
 
-	of("status-update", status("failed", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"failed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("rejected", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"rejected","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("canceled", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"canceled","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("input-required", message("agent", hi+`,`+called+`,`+thought)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
-	of("status-update", status("auth-required", message("agent", data)), ids+`,"status":{"state":"auth-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("failed", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"failed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("rejected", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"rejected","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("canceled", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"canceled","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("input-required", message("agent", hi+`,`+called+`,`+thought)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
+	update("status-update", status("auth-required", message("agent", data)), ids+`,"status":{"state":"auth-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 
-	// What ADK agents do meanwhile: names and ids of tools, no arguments and results.
-	of("status-update", status("working", message("agent", called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_call","adk_is_long_running":true}}]`)+`},"final":true`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+gave+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
+	// Tool calls of ADK agents: names and ids, no arguments and results.
+	update("status-update", status("working", message("agent", called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_call","adk_is_long_running":true}}]`)+`},"final":true`),
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+toolResult+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
 
-	// The answer.
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`],`+secrets+`},"append":false,"lastChunk":true,`+secrets, ids+`,"artifact":{"artifactId":"a","name":"n","parts":[`+hi+`]},"append":false,"lastChunk":true`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+file10+`,`+data+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"},{"kind":"data","data":{}}]}`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+thought+`,`+hi+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]}`),
-	of("message", `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,`+data+`],"referenceTaskIds":["secret"],`+secrets, `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,{"kind":"data","data":{}}]`),
-	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]`),
-	of("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"}]`),
-	of("message", `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`, `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`),
+	// Answers.
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`],`+secrets+`},"append":false,"lastChunk":true,`+secrets, ids+`,"artifact":{"artifactId":"a","name":"n","parts":[`+hi+`]},"append":false,"lastChunk":true`),
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+file10+`,`+data+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"},{"kind":"data","data":{}}]}`),
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+thought+`,`+hi+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]}`),
+	update("message", `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,`+data+`],"referenceTaskIds":["secret"],`+secrets, `"messageId":"m","contextId":"c","role":"agent","parts":[`+hi+`,{"kind":"data","data":{}}]`),
+	update("message", `"messageId":"m","role":"agent","parts":[`+thought+`,`+file+`]`, `"messageId":"m","role":"agent","parts":[{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]`),
+	update("message", `"messageId":"m","role":"agent","parts":[`+thought+`,{"raw":"secret","filename":"n","mediaType":"m/t"}]`, `"messageId":"m","role":"agent","parts":[{"url":"about:blank","filename":"n","mediaType":"m/t"}]`),
+	update("message", `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`, `"messageId":"m","role":"ROLE_AGENT","content":[`+hi+`]`),
 
-	// What no agent says.
-	of("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}]`, stays),
-	of("message", `"messageId":"m","role":"User","parts":[{"text":"secret"}]`, stays),
-	of("message", `"messageId":"m","role":"role_user","content":[{"text":"secret"},{"url":"secret","filename":"secret"}]`, stays),
-	of("message", `"messageId":"m","role":1,"parts":[{"text":"secret"}]`, stays),
-	of("message", `"messageId":"m","parts":[{"text":"secret"}]`, stays),
-	of("status-update", status("input-required", message("user", secret)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("TASK_STATE_AUTH_REQUIRED", message("ROLE_user", secret)), ids+`,"status":{"state":"TASK_STATE_AUTH_REQUIRED","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	of("status-update", status("completed", message("USER", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	// Messages of other roles.
+	update("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}]`, withheld),
+	update("message", `"messageId":"m","role":"User","parts":[{"text":"secret"}]`, withheld),
+	update("message", `"messageId":"m","role":"role_user","content":[{"text":"secret"},{"url":"secret","filename":"secret"}]`, withheld),
+	update("message", `"messageId":"m","role":1,"parts":[{"text":"secret"}]`, withheld),
+	update("message", `"messageId":"m","parts":[{"text":"secret"}]`, withheld),
+	update("status-update", status("input-required", message("user", secret)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("TASK_STATE_AUTH_REQUIRED", message("ROLE_user", secret)), ids+`,"status":{"state":"TASK_STATE_AUTH_REQUIRED","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
+	update("status-update", status("completed", message("USER", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 
-	// Whose event it is.
-	of("status-update", ids+`,"status":{"state":"working","message":`+message("agent", secret)+`},"metadata":{"adk_author":"a","adk_branch":"r.a","adk_invocation_id":"i","adk_partial":true,"adk_user_id":"secret"}`,
+	// Metadata of ADK events.
+	update("status-update", ids+`,"status":{"state":"working","message":`+message("agent", secret)+`},"metadata":{"adk_author":"a","adk_branch":"r.a","adk_invocation_id":"i","adk_partial":true,"adk_user_id":"secret"}`,
 		ids+`,"status":{"state":"working"},"metadata":{"adk_author":"a","adk_branch":"r.a","adk_invocation_id":"i","adk_partial":true}`),
-	of("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`],"metadata":{"adk_author":"a","adk_branch":{"x":"secret"},"adk_actions":"secret"}}`,
+	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`],"metadata":{"adk_author":"a","adk_branch":{"x":"secret"},"adk_actions":"secret"}}`,
 		ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`],"metadata":{"adk_author":"a"}}`),
-	of("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}],"metadata":{"adk_author":"secret"}`, stays),
+	update("message", `"messageId":"m","role":"user","parts":[{"text":"secret"}],"metadata":{"adk_author":"secret"}`, withheld),
 }
 
-// TestPolicies lets each update leave in each of its envelopes: to the public what the table says, to the protocol's own client
-// all of it.
+// TestPolicies checks each update in each envelope: the policy public lets out what the table allows, and the
+// policy client everything.
 func TestPolicies(t *testing.T) {
 	for _, c := range policyCases {
 		for name, envelope := range envelopes {
 			sent := envelope(c.kind, c.wrapper, c.sent)
 			want := envelope(c.kind, c.wrapper, c.public)
-			if got := leave(t, public, "data: "+sent+"\n\n")[0]; c.public == stays && !strings.HasPrefix(got, stays) || c.public != stays && got != want || strings.Contains(got, "secret") {
-				t.Errorf("%s: the public gets of\n%s\n%s\nwant\n%s", name, sent, got, want)
+			if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; c.public == withheld && !strings.HasPrefix(got, withheld) || c.public != withheld && got != want || strings.Contains(got, "secret") {
+				t.Errorf("%s: under public, filtering\n%s\ngives\n%s\nwant\n%s", name, sent, got, want)
 			}
-			if got := leave(t, client, "data: "+sent+"\n\n")[0]; got != sent {
-				t.Errorf("%s: the client gets of\n%s\n%s", name, sent, got)
+			if got := filterStream(t, client, "data: "+sent+"\n\n")[0]; got != sent {
+				t.Errorf("%s: under client, filtering\n%s\ngives\n%s\nwant it unchanged", name, sent, got)
 			}
 		}
 	}
 }
 
-// TestBesideEnvelopes lets nothing leave that is said beside an update.
+// TestBesideEnvelopes checks that members next to an update do not leave.
 func TestBesideEnvelopes(t *testing.T) {
 	const update = `"statusUpdate":{` + ids + `,"status":{"state":"completed","message":{"messageId":"m","parts":[` + hi + `]}}}`
 	const want = `"statusUpdate":{` + ids + `,"status":{"state":"completed"}}`
 	const more = `,"artifacts":[{"artifactId":"a","parts":[` + secret + `]}]`
 	for _, around := range [][2]string{{`{"jsonrpc":"2.0","id":1,"result":{`, `}}`}, {`{`, `}`}} {
 		for _, sent := range []string{around[0] + update + more + around[1], strings.TrimSuffix(around[0]+update+around[1], "}") + more + "}"} {
-			if got := leave(t, public, "data: "+sent+"\n\n")[0]; got != around[0]+want+around[1] {
-				t.Errorf("the public gets of\n%s\n%s", sent, got)
+			if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; got != around[0]+want+around[1] {
+				t.Errorf("under public, filtering\n%s\ngives\n%s", sent, got)
 			}
 		}
 	}
 }
 
-// TestErrors tells that a run failed, and not why.
+// TestErrors checks that a failure is reported without its cause.
 func TestErrors(t *testing.T) {
 	for sent, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret","data":[{"x":"secret"}]}}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the run failed"}}`,
@@ -199,40 +200,35 @@ func TestErrors(t *testing.T) {
 	} {
 		for _, name := range []string{"", "event: error\n"} {
 			stream := name + "data: " + sent + "\n\n"
-			if got := leave(t, public, stream)[0]; got != want {
-				t.Errorf("the public gets of\n%s%s", stream, got)
+			if got := filterStream(t, public, stream)[0]; got != want {
+				t.Errorf("under public, filtering\n%sgives %s", stream, got)
 			}
-			if got := leave(t, client, stream)[0]; got != sent {
-				t.Errorf("the client gets of\n%s%s", stream, got)
+			if got := filterStream(t, client, stream)[0]; got != sent {
+				t.Errorf("under client, filtering\n%sgives %s", stream, got)
 			}
 		}
 	}
 }
 
-// uncounted takes no count of what a relay withholds.
-type uncounted struct{}
-
-func (uncounted) Withheld(string, filter.Reason) {}
-func (uncounted) IDWithheld(string)              {}
-
-// TestInternalErrors tells a client that its run failed if the error itself may not leave: it would wait for it.
+// TestInternalErrors checks that an error that may not leave is replaced by another error, because the client
+// would wait for the end of its run.
 func TestInternalErrors(t *testing.T) {
 	const sent = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret","data":{"type":"InternalError"}}}`
-	input := collector.Input{Reader: strings.NewReader("data: " + sent + "\n\n"), Arrival: func() time.Time { return time.Time{} }}
-	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
+	input := collector.Input{Reader: strings.NewReader("data: " + sent + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}
 	b, err := collector.New([]dialect.Dialect{a2a.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "a2a").Next()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "data: " + (a2a.Dialect{}).Table().Failure + "\n\n"
+	want := "data: " + (a2a.Dialect{}).Table().FailureData + "\n\n"
 	for _, s := range []filter.Settings{client, public} {
-		if got := string(filter.NewRelay(s, uncounted{}).Append(nil, b)); got != want {
-			t.Errorf("%s: %q, want %q", s.Policy, got, want)
+		if got := string(filter.NewRelay(s, noCounters{}).Append(nil, b)); got != want {
+			t.Errorf("under %s, the relay sends %q, want %q", s.Policy, got, want)
 		}
 	}
 }
 
-// TestThoughts lets thoughts out where the settings say so.
+// TestThoughts checks that thoughts leave if the settings say so.
 func TestThoughts(t *testing.T) {
 	settings := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
 	const sent = `{"artifactUpdate":{` + ids + `,"artifact":{"artifactId":"a","parts":[{"text":"hm","metadata":{"adk_thought":true,"x":"secret"}},{"text":"hi"}]}}}`
@@ -241,13 +237,13 @@ func TestThoughts(t *testing.T) {
 		return strings.Replace(s, `"metadata":{"adk_thought":true`, `"thought":true,"metadata":{"y":"secret"`, 1)
 	}
 	for sent, want := range map[string]string{sent: want, marked(sent): strings.Replace(want, `"metadata":{"adk_thought":true}`, `"thought":true`, 1)} {
-		if got := leave(t, settings, "data: "+sent+"\n\n")[0]; got != want {
-			t.Errorf("%s, want %s", got, want)
+		if got := filterStream(t, settings, "data: "+sent+"\n\n")[0]; got != want {
+			t.Errorf("with thoughts, the output is %s, want %s", got, want)
 		}
 	}
 }
 
-// TestSettings keeps in what the settings name.
+// TestSettings checks that what the settings exclude is withheld.
 func TestSettings(t *testing.T) {
 	stream := func(kind, members string) string { return "data: " + envelopes["1.0"]("", kind, members) + "\n\n" }
 	answer := stream("artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`]}`)
@@ -258,16 +254,16 @@ func TestSettings(t *testing.T) {
 		stream string
 	}{{event.KindText, answer}, {event.KindInputRequested, question}, {event.KindError, failed}} {
 		for _, policy := range []event.Policy{event.PolicyPublic, event.PolicyClient} {
-			got := leave(t, filter.Settings{Policy: policy, Out: []event.Kind{c.out}}, c.stream)[0]
+			got := filterStream(t, filter.Settings{Policy: policy, Exclude: []event.Kind{c.out}}, c.stream)[0]
 			if strings.Contains(got, `"hi"`) || strings.Contains(got, "failed") || strings.Contains(got, "input-required") {
-				t.Errorf("%s without %v: %s", policy, c.out, got)
+				t.Errorf("under %s with %v excluded, the output is %s", policy, c.out, got)
 			}
 		}
 	}
 }
 
-// TestStaysIn keeps in what is internal or not known, under either policy.
-func TestStaysIn(t *testing.T) {
+// TestWithheld checks that internal and unknown frames are withheld under both policies.
+func TestWithheld(t *testing.T) {
 	rpc := func(result string) string { return `{"jsonrpc":"2.0","id":1,"result":` + result + `}` }
 	for _, c := range []struct{ name, data, why string }{
 		{"", rpc(`{"kind":"internal:x","taskId":"t"}`), "internal"},
@@ -302,14 +298,15 @@ func TestStaysIn(t *testing.T) {
 			stream = "event: " + c.name + "\n" + stream
 		}
 		for _, s := range []filter.Settings{public, client} {
-			if got := leave(t, s, stream); !slices.Equal(got, []string{stays + ": " + c.why}) {
-				t.Errorf("%s of\n%s%q", s.Policy, stream, got)
+			if got := filterStream(t, s, stream); !slices.Equal(got, []string{withheld + ": " + c.why}) {
+				t.Errorf("under %s, filtering\n%sgives %q", s.Policy, stream, got)
 			}
 		}
 	}
 }
 
-// TestNames relays frames under SSE event names. A frame goes by its JSON; a name reaches the client only where clients act on it.
+// TestNames checks the SSE event names of relayed frames. The JSON determines the type of a frame, and a name
+// is kept only if clients act on it.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"", working, ""},
@@ -319,19 +316,19 @@ func TestNames(t *testing.T) {
 		{"error", `{"error":{"code":500,"status":"INTERNAL","message":"secret"}}`, "error"},
 		{"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret"}}`, "error"},
 		{"failed", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"secret"}}`, ""},
-		{"error", "the agent is down", "error"}, // in whose place we say that the run failed
+		{"error", "the agent is down", "error"}, // replaced by an error
 	} {
 		for _, s := range []filter.Settings{public, client} {
-			input := collector.Input{Reader: strings.NewReader("event: " + c.name + "\ndata: " + c.data + "\n\n"), Arrival: func() time.Time { return time.Time{} }}
-			decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{Frame: 1 << 20, JSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a")
+			input := collector.Input{Reader: strings.NewReader("event: " + c.name + "\ndata: " + c.data + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
+			decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a")
 			b, err := decoding.Next()
 			if err != nil {
 				t.Fatal(err)
 			}
-			relayed := filter.NewRelay(s, nobody{}).Append(nil, b)
+			relayed := filter.NewRelay(s, noCounters{}).Append(nil, b)
 			frame, err := sse.NewReader(bytes.NewReader(relayed), 0).Next()
 			if err != nil || string(frame.Event) != c.want || len(frame.Data) == 0 {
-				t.Errorf("%s of %s: %s becomes %q, want the name %q", s.Policy, c.name, c.data, relayed, c.want)
+				t.Errorf("under %s, the frame %q with %s becomes %q, want the name %q", s.Policy, c.name, c.data, relayed, c.want)
 			}
 		}
 	}
@@ -339,17 +336,18 @@ func TestNames(t *testing.T) {
 
 const working = `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{` + ids + `,"status":{"state":"TASK_STATE_WORKING"}}}}`
 
-// nobody is told what a relay kept in.
-type nobody struct{}
+// noCounters is a filter.Counters that ignores everything.
+type noCounters struct{}
 
-func (nobody) Withheld(string, filter.Reason) {}
-func (nobody) IDWithheld(string)              {}
+func (noCounters) CountWithheld(string, filter.Reason) {}
+func (noCounters) CountRemovedID(string)               {}
 
-// elsewhere takes out what stands in the place of files.
-var elsewhere = strings.NewReplacer(`"uri":"about:blank"`, "", `"url":"about:blank"`, "")
+// fileContents removes the placeholders of files.
+var fileContents = strings.NewReplacer(`"uri":"about:blank"`, "", `"url":"about:blank"`, "")
 
-// TestPoliciesOfCaptures lets recorded streams leave: to the client whole, to the public without what tools were given and gave
-// back, thoughts, words of errors, contents and places of files, the user's words, usage.
+// TestPoliciesOfCaptures checks recorded streams: the policy client lets everything out, and the policy public
+// no arguments and results of tools, thoughts, error messages, contents and locations of files, texts of the
+// user, or usage.
 func TestPoliciesOfCaptures(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.sse")
 	if len(files) == 0 {
@@ -362,13 +360,13 @@ func TestPoliciesOfCaptures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		toPublic, toClient := leave(t, public, string(content)), leave(t, client, string(content))
+		toPublic, toClient := filterStream(t, public, string(content)), filterStream(t, client, string(content))
 		for i, sent := range frame.FindAllStringSubmatch(string(content), -1) {
 			if toClient[i] != sent[1] {
-				t.Errorf("%s, frame %d: the client gets of\n%s\n%s", file, i+1, sent[1], toClient[i])
+				t.Errorf("%s, frame %d: under client, filtering\n%s\ngives\n%s", file, i+1, sent[1], toClient[i])
 			}
-			if found := kept.FindString(elsewhere.Replace(toPublic[i])); found != "" {
-				t.Errorf("%s, frame %d: the public gets %s in\n%s", file, i+1, found, toPublic[i])
+			if found := kept.FindString(fileContents.Replace(toPublic[i])); found != "" {
+				t.Errorf("%s, frame %d: under public, %s is in the output\n%s", file, i+1, found, toPublic[i])
 			}
 		}
 	}

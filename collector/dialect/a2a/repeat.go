@@ -1,86 +1,166 @@
 package a2a
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxWithheld bounds the messages and artifacts of a stream that are known to have stayed in. Beyond it no snapshot of a task leaves.
+// maxWithheld limits how many withheld messages and artifacts of a stream are remembered, and how
+// many that left. After more were withheld, no snapshot of a task leaves, and no message or artifact
+// that is not known to have left before.
 const maxWithheld = 1024
 
-// withheld are the messages and artifacts of a stream that stayed in, by their ids: wholly, or only a piece, with which others may go on.
-type withheld struct {
-	whole map[string]bool
-	over  bool
+// withheldIDs remembers the messages and artifacts of a stream that were withheld.
+type withheldIDs struct {
+	whole      map[contentKey]bool // by id; false if only a piece was withheld, which others may continue
+	left       map[contentKey]bool // those of which something left
+	overflowed bool                // there were more than maxWithheld
+	unread     bool                // a frame was unreadable, so its content is unknown
 }
 
-func (w *withheld) add(id string, whole bool) {
+func (w *withheldIDs) add(id contentKey, whole bool) {
 	switch _, known := w.whole[id]; {
 	case known:
 		w.whole[id] = w.whole[id] || whole
 	case len(w.whole) >= maxWithheld:
-		w.over = true
+		w.overflowed = true
 	case w.whole == nil:
-		w.whole = map[string]bool{id: whole}
+		w.whole = map[contentKey]bool{id: whole}
 	default:
 		w.whole[id] = whole
 	}
 }
 
-// glance is the table's.
-var glance = generous.NewGlance(&table)
-
-// isWithheld reports whether the filter holds back a frame for what it calls itself.
-func isWithheld(f dialect.Frame) bool {
-	internal, unknown := generous.Judge(&table, glance, f.JSON)
-	return internal || unknown || generous.Internal(f.Event)
-}
-
-// repeatNot notes what stays in, and holds back a frame that repeats it or goes on with it. Of a snapshot only what calls itself internal is
-// noted: the rest may have left before.
-func (d *decoder) repeatNot(f dialect.Frame, u update, b *event.Batch) {
-	held, snapshot := u.secret || isWithheld(f), u.shape == shapeTask
-	piece, _ := u.body.Get("append").Bool()
-	d.eachNamed(u.body, func(id string, named strictjson.Value) {
-		whole, known := d.withheld.whole[id]
-		switch {
-		case held && (!snapshot || generous.NamesInternal(&table, named)):
-			d.withheld.add(id, !piece)
-		case known && (whole || snapshot || !piece):
-			b.Internal = true
+func (w *withheldIDs) addLeft(ids []contentID) {
+	if w.left == nil {
+		w.left = make(map[contentKey]bool)
+	}
+	for _, one := range ids {
+		if len(w.left) < maxWithheld {
+			w.left[one.id] = true
 		}
-	})
-	b.Internal = b.Internal || u.secret || snapshot && d.withheld.over
+	}
 }
 
-// The members of an update in which messages and artifacts stand, and those that name them, in JavaScript and in Python.
+var prefilter = lenient.NewPrefilter(&table)
+
+// isWithheld reports whether the filter withholds a frame because of a name in it.
+func isWithheld(f dialect.Frame) bool {
+	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
+	return internal || unknown || lenient.IsInternal(f.Event)
+}
+
+// withholdRepeats remembers what is withheld, and marks a frame internal if it repeats or continues
+// something withheld.
+func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
+	w, snapshot := &d.withheld, u.shape == shapeTask
+	if f.JSON.Kind() != strictjson.Object {
+		w.unread = w.unread || f.MayContainObject()
+	}
+	if !f.JSON.Exists() {
+		return
+	}
+	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
+	piece, _ := u.body.Get("append").Bool()
+	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
+	content := contentReader{d: d, anyMember: !u.body.Exists(), marks: withheld, ids: d.content[:0]}
+	content.read(f.JSON, false)
+	d.content = content.ids
+	w.unread = w.unread || content.encoded
+	if withheld {
+		d.withholdContents(content.ids, f, u, piece)
+		return
+	}
+	for _, one := range content.ids {
+		whole, known := w.whole[one.id]
+		switch {
+		case known && (whole || snapshot || !piece), snapshot && w.unread:
+			b.Internal = true
+		case !known && !w.left[one.id] && (w.overflowed || w.unread && piece):
+			b.Internal = true
+			w.add(one.id, true)
+		}
+	}
+	if !b.Internal {
+		w.addLeft(content.ids)
+	}
+}
+
+// withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is
+// withheld only because some of them are internal, the others may leave by themselves.
+func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
+	snapshot := u.shape == shapeTask
+	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
+		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
+	restates := u.body.Exists() && !snapshot && !piece
+	for _, one := range ids {
+		if all || one.within || one.internal {
+			d.withheld.add(one.id, restates || snapshot && one.internal || !d.withheld.left[one.id])
+		}
+	}
+}
+
 var (
-	holders  = []string{"status", "message", "history", "artifact", "artifacts"}
-	messages = []string{"messageId", "message_id"}
-	works    = []string{"artifactId", "artifact_id"}
+	// Members of a frame that contain messages and artifacts, and the members with their ids, in
+	// JavaScript and in Python.
+	containerMembers = []string{"result", "task", "statusUpdate", "status_update", "artifactUpdate", "artifact_update", "status", "message", "history", "artifact", "artifacts"}
+	messageIDs       = []string{"messageId", "message_id"}
+	artifactIDs      = []string{"artifactId", "artifact_id"}
 )
 
-// eachNamed calls found with each message and artifact of an update.
-func (d *decoder) eachNamed(v strictjson.Value, found func(id string, named strictjson.Value)) {
+// outer finds what an object says about itself, without the messages and artifacts in it.
+var outer = event.Table{
+	Discriminators: table.Discriminators, DeepMembers: table.DeepMembers,
+	Envelopes: []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
+}
+
+// contentKey identifies a message or an artifact of a stream.
+type contentKey struct {
+	isArtifact bool
+	id         string
+}
+
+// contentID is the id of a message or an artifact in a frame.
+type contentID struct {
+	id       contentKey
+	internal bool // it is marked internal itself
+	within   bool // an object around it is
+}
+
+// contentReader finds the ids of the messages and artifacts in a frame.
+type contentReader struct {
+	d         *decoder
+	anyMember bool // the frame's shape is unknown: look into every member
+	marks     bool // also find what is marked internal
+	encoded   bool // found in any member: a string that may be an encoded object
+	ids       []contentID
+}
+
+// read adds the ids in v. An id that is empty or not a string is invalid; all such ids count as the
+// same.
+func (r *contentReader) read(v strictjson.Value, within bool) {
+	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
+	inside := within || r.marks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outer, v)
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
-		case generous.Among(text, messages):
-			d.found("message ", value, v, found)
-		case generous.Among(text, works):
-			d.found("artifact ", value, v, found)
-		case generous.Among(text, holders):
-			d.eachNamed(value, found)
+		case lenient.MatchesAny(text, messageIDs):
+			r.add(contentKey{false, r.d.name(value)}, v, within)
+		case lenient.MatchesAny(text, artifactIDs):
+			r.add(contentKey{true, r.d.name(value)}, v, within)
+		case r.anyMember || lenient.MatchesAny(text, containerMembers):
+			r.read(value, inside)
 		}
 	}
 	for element := range v.Elements() {
-		d.eachNamed(element, found)
+		r.read(element, inside)
 	}
 }
 
-func (d *decoder) found(sort string, id, named strictjson.Value, found func(string, strictjson.Value)) {
-	if name := d.name(id); name != "" {
-		found(sort+name, named)
-	}
+func (r *contentReader) add(id contentKey, named strictjson.Value, within bool) {
+	r.ids = append(r.ids, contentID{id, r.marks && lenient.HasInternalDiscriminator(&table, named), within})
 }

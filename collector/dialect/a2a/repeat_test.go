@@ -7,12 +7,15 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestRepeats lets nothing leave that repeats or continues a message or an artifact that stayed in, in a history and a snapshot either.
+// TestRepeats checks that repetitions and continuations of a withheld message or artifact are withheld, also
+// in a history or snapshot.
 func TestRepeats(t *testing.T) {
 	const (
 		internal = `{"kind":"text","text":"x","metadata":{"type":"internal:x"}}`
 		canary   = `[{"kind":"text","text":"CANARY"}]`
 		working  = `"status":{"state":"working"}`
+		inner    = `,"metadata":{"a":[{"kind":"internal:x"}]}`
+		empty    = `{"artifactId":"a","parts":[]}`
 	)
 	artifact := func(id, parts, more string) [3]string {
 		return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"artifactId":"` + id + `","parts":` + parts + `}` + more}
@@ -26,25 +29,42 @@ func TestRepeats(t *testing.T) {
 	task := func(more string) [3]string {
 		return [3]string{"task", "task", `"id":"t","contextId":"c",` + working + more}
 	}
+	taskIn := func(more string) [3]string { return [3]string{"task", "task", `"id":"t","contextId":"c",` + more} }
+	numbered := func(id, parts string) [3]string {
+		return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"artifactId":` + id + `,"parts":` + parts + `}`}
+	}
 	inTask := task(`,"artifacts":[{"artifactId":"a","parts":` + canary + `}]`)
 	inHistory := task(`,"history":[` + said("n", "[]") + `,` + said("m", canary) + `]`)
 	const more, begins = `,"append":true`, `,"append":false`
 	for name, c := range map[string]struct {
 		sent   [][3]string
-		leaves bool // to the protocol's own client
+		leaves bool // under the policy client
 	}{
-		"an artifact goes on":            {[][3]string{artifact("a", "["+internal+"]", begins), artifact("a", canary, more)}, false},
-		"an artifact again":              {[][3]string{artifact("a", "["+internal+"]", ""), artifact("a", canary, "")}, false},
-		"an artifact in a snapshot":      {[][3]string{artifact("a", "["+internal+"]", ""), inTask}, false},
-		"a piece in a snapshot":          {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), inTask}, false},
-		"a piece, and the next":          {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), artifact("a", canary, more)}, true},
-		"another artifact":               {[][3]string{artifact("b", "["+internal+"]", ""), artifact("a", canary, "")}, true},
-		"a message again":                {[][3]string{state(said("m", "["+internal+"]")), state(said("m", canary))}, false},
-		"a message in a history":         {[][3]string{state(said("m", "["+internal+"]")), inHistory}, false},
-		"a message of the user's":        {[][3]string{state(said("o", "["+internal+"]")), inHistory}, true},
-		"of a snapshot":                  {[][3]string{task(`,"history":[` + said("m", "["+internal+"]") + `]`), state(said("m", canary))}, false},
-		"an artifact of a snapshot":      {[][3]string{task(`,"artifacts":[{"artifactId":"a","parts":[` + internal + `]}]`), artifact("a", canary, more)}, false},
-		"another artifact of a snapshot": {[][3]string{task(`,"artifacts":[{"artifactId":"b","parts":[` + internal + `]},{"artifactId":"a","parts":[` + hi + `]}]`), artifact("a", canary, "")}, true},
+		"an artifact continued":           {[][3]string{artifact("a", "["+internal+"]", begins), artifact("a", canary, more)}, false},
+		"an artifact again":               {[][3]string{artifact("a", "["+internal+"]", ""), artifact("a", canary, "")}, false},
+		"an artifact in a snapshot":       {[][3]string{artifact("a", "["+internal+"]", ""), inTask}, false},
+		"a piece in a snapshot":           {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), inTask}, false},
+		"a piece, and the next":           {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), artifact("a", canary, more)}, true},
+		"another artifact":                {[][3]string{artifact("b", "["+internal+"]", ""), artifact("a", canary, "")}, true},
+		"a message again":                 {[][3]string{state(said("m", "["+internal+"]")), state(said("m", canary))}, false},
+		"a message in a history":          {[][3]string{state(said("m", "["+internal+"]")), inHistory}, false},
+		"a message of the user's":         {[][3]string{state(said("o", "["+internal+"]")), inHistory}, true},
+		"a message of a snapshot":         {[][3]string{task(`,"history":[` + said("m", "["+internal+"]") + `]`), state(said("m", canary))}, false},
+		"an artifact of a snapshot":       {[][3]string{task(`,"artifacts":[{"artifactId":"a","parts":[` + internal + `]}]`), artifact("a", canary, more)}, false},
+		"another artifact of a snapshot":  {[][3]string{task(`,"artifacts":[{"artifactId":"b","parts":[` + internal + `]},{"artifactId":"a","parts":[` + hi + `]}]`), artifact("a", canary, "")}, true},
+		"an artifact of an internal task": {[][3]string{task(inner + `,"artifacts":[` + empty + `]`), artifact("a", canary, "")}, false},
+		"a piece of such an artifact":     {[][3]string{task(inner + `,"artifacts":[` + empty + `]`), artifact("a", canary, more)}, false},
+		"a released artifact continued":   {[][3]string{artifact("a", "["+hi+"]", ""), task(inner + `,"artifacts":[` + empty + `]`), artifact("a", canary, more)}, true},
+		"a released artifact repeated":    {[][3]string{artifact("a", "["+hi+"]", ""), task(inner + `,"artifacts":[` + empty + `]`), artifact("a", canary, "")}, false},
+		"beside an internal artifact":     {[][3]string{task(inner + `,"artifacts":[{"artifactId":"b","kind":"internal"},` + empty + `]`), artifact("a", canary, "")}, false},
+		"of an internal task's history":   {[][3]string{task(inner + `,"history":[` + said("m", "[]") + `]`), state(said("m", canary))}, false},
+		"of an internal task's status":    {[][3]string{taskIn(`"status":{"state":"working","message":` + said("m", "[]") + `}` + inner), state(said("m", canary))}, false},
+		"of an internal status":           {[][3]string{taskIn(`"status":{"state":"working","type":"internal","message":` + said("m", "[]") + `}`), state(said("m", canary))}, false},
+		"of an unknown kind":              {[][3]string{{"weird", "weird", ids + `,"artifact":` + empty}, artifact("a", canary, "")}, false},
+		"a message of an unknown kind":    {[][3]string{{"weird", "weird", `"x":{"message":` + said("m", "[]") + `}`}, state(said("m", canary))}, false},
+		"a number as id":                  {[][3]string{numbered("5", "["+internal+"]"), numbered("5", canary)}, false},
+		"an empty id":                     {[][3]string{numbered(`""`, "["+internal+"]"), numbered(`""`, canary)}, false},
+		"null as id":                      {[][3]string{numbered("null", "["+internal+"]"), numbered("null", canary)}, false},
 	} {
 		for envelope, wrap := range envelopes {
 			var stream strings.Builder
@@ -52,30 +72,87 @@ func TestRepeats(t *testing.T) {
 				stream.WriteString("data: " + wrap(one[0], one[1], one[2]) + "\n\n")
 			}
 			for _, s := range []filter.Settings{client, public} {
-				got := leave(t, s, stream.String())
+				got := filterStream(t, s, stream.String())
 				if last := got[len(got)-1]; strings.Contains(last, "CANARY") && !c.leaves || c.leaves && s.Policy == client.Policy && !strings.Contains(last, "CANARY") {
-					t.Errorf("%s, %s, %s: %q", name, envelope, s.Policy, got)
+					t.Errorf("%s, %s, under %s: the output is %q", name, envelope, s.Policy, got)
 				}
 			}
 		}
 	}
 }
 
-// TestRepeatsOfMany lets no snapshot leave once more stayed in than is remembered.
+// TestRepeatsOfMany checks that, after more was withheld than is remembered, only frames leave that cannot
+// repeat it.
 func TestRepeatsOfMany(t *testing.T) {
-	var stream strings.Builder
 	wrap := envelopes["0.3"]
-	snapshot := "data: " + wrap("task", "", `"id":"t","contextId":"c","status":{"state":"working"}`) + "\n\n"
-	for i := range 1025 {
-		if i == 1024 {
-			stream.WriteString(snapshot)
-		}
-		id := strings.Repeat("x", i%200+1) + string(rune('a'+i/200))
-		stream.WriteString("data: " + wrap("artifact-update", "", ids+`,"artifact":{"artifactId":"`+id+`","parts":[],"kind":"internal"}`) + "\n\n")
+	frame := func(kind, members string) string { return "data: " + wrap(kind, "", members) + "\n\n" }
+	artifact := func(id, more string) string {
+		return frame("artifact-update", ids+`,"artifact":{"artifactId":"`+id+`","parts":[]`+more)
 	}
-	stream.WriteString(snapshot)
-	got := leave(t, client, stream.String())
-	if strings.HasPrefix(got[1024], stays) || !strings.HasPrefix(got[1026], stays) {
-		t.Errorf("of a snapshot leaves %q, and after one more %q", got[1024], got[1026])
+	said := `{"messageId":"m","role":"agent","parts":[` + hi + `]}`
+	tests := []struct {
+		sent   string
+		leaves bool
+	}{
+		{frame("task", `"id":"t","contextId":"c","status":{"state":"working"}`), false},
+		{artifact("b", `}`), false},
+		{frame("status-update", ids+`,"status":{"state":"completed","message":`+said+`}`), false},
+		{frame("message", `"messageId":"m","role":"agent","parts":[]`), false},
+		{artifact("0", `},"append":true`), true},
+		{frame("status-update", ids+`,"status":{"state":"working"}`), true},
+	}
+	for _, c := range tests {
+		for _, many := range []int{1024, 1025} {
+			var stream strings.Builder
+			stream.WriteString(artifact("0", "}"))
+			for i := range many {
+				stream.WriteString(artifact(strings.Repeat("x", i%200+1)+string(rune('a'+i/200)), `,"kind":"internal"}`))
+			}
+			stream.WriteString(c.sent)
+			got := filterStream(t, client, stream.String())
+			if leaves := !strings.HasPrefix(got[len(got)-1], withheld); leaves != (c.leaves || many == 1024) {
+				t.Errorf("after %d withheld artifacts, filtering %s gives %s", many, c.sent, got[len(got)-1])
+			}
+		}
+	}
+}
+
+// TestRepeatsOfUnreadable checks that, after an unreadable frame, no snapshot with content leaves and no piece
+// of an artifact that may have started in that frame.
+func TestRepeatsOfUnreadable(t *testing.T) {
+	wrap := envelopes["0.3"]
+	frame := func(kind, members string) string { return "data: " + wrap(kind, "", members) + "\n\n" }
+	artifact := func(id, more string) string {
+		return frame("artifact-update", ids+`,"artifact":{"artifactId":"`+id+`","parts":[]}`+more)
+	}
+	const working, unreadable = `"id":"t","contextId":"c","status":{"state":"working"}`, "data: {\"US\":1,\"us\":2}\n\n"
+	for name, c := range map[string]struct {
+		sent   string
+		leaves bool
+	}{
+		"a snapshot":                  {unreadable + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), false},
+		"a snapshot, after its start": {artifact("a", "") + unreadable + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), false},
+		"a history":                   {unreadable + frame("task", working+`,"history":[{"messageId":"m","role":"user","parts":[]}]`), false},
+		"a snapshot without content":  {unreadable + frame("task", working), true},
+		"a snapshot after other data": {"data: ping\n\n" + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), true},
+		"a piece":                     {unreadable + artifact("a", `,"append":true`), false},
+		"the start after a piece":     {unreadable + artifact("a", `,"append":true`) + artifact("a", ""), false},
+		"a piece after the start":     {unreadable + artifact("a", "") + artifact("a", `,"append":true`), true},
+		"a piece of a known artifact": {artifact("a", "") + unreadable + artifact("a", `,"append":true`), true},
+		"a piece after a large frame": {"data: {" + strings.Repeat("x", 2<<20) + "\n\n" + artifact("a", `,"append":true`), false},
+		"a snapshot after a string":   {"data: \"ping\"\n\n" + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), true},
+		"a piece after a string":      {`data: "{\"artifact\":{\"artifactId\":\"a\"}}"` + "\n\n" + artifact("a", `,"append":true`), false},
+		"a piece after an envelope":   {`data: {"data":"{\"artifact\":{\"artifactId\":\"a\"}}"}` + "\n\n" + artifact("a", `,"append":true`), false},
+		"a piece after strings":       {`data: [["\u007b\"artifact\":{}}"]]` + "\n\n" + artifact("a", `,"append":true`), false},
+		"a piece after a separator":   {"data: \x1e{}\n\n" + artifact("a", `,"append":true`), false},
+		"a piece after a prefix":      {"data: )]}',{}\n\n" + artifact("a", `,"append":true`), false},
+		"a piece after a failure":     {"data: " + wrap("x", "", `"text":"{}"`) + "\n\n" + artifact("a", `,"append":true`), false},
+	} {
+		for _, s := range []filter.Settings{client, public} {
+			got := filterStream(t, s, c.sent)
+			if leaves := !strings.HasPrefix(got[len(got)-1], withheld); leaves != c.leaves && (s.Policy == client.Policy || !c.leaves) {
+				t.Errorf("%s, under %s: the last frame becomes %q, want it let out: %t", name, s.Policy, got[len(got)-1], c.leaves)
+			}
+		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestStatements finds what an event of the ADK states beside its content, as its servers write it: objects as JSON in a string too.
+// TestStatements checks the proof layer and sources in the metadata of an ADK event, also as JSON in strings.
 func TestStatements(t *testing.T) {
 	const layer = `{"confidence":0.92}`
 	for metadata, want := range map[string]string{
@@ -16,14 +16,10 @@ func TestStatements(t *testing.T) {
 		`{"adk_custom_metadata":"{\"proofLayer\":{\"confidence\":0.92}}"}`:                       layer,
 		`{"proofLayer":` + layer + `,"adk_custom_metadata":{"proof_layer":{}}}`:                  layer,
 		`{"adk_grounding_metadata":{"groundingChunks":[]},"adk_citation_metadata":"{\"a\":[]}"}`: `{"groundingChunks":[]}{"a":[]}`,
-		`{"adk_custom_metadata":"no JSON"}`:                                                      "",
+		`{"adk_custom_metadata":"a text"}`:                                                       "",
 		`{"adk_author":"a"}`:                                                                     "",
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(metadata), 32); err != nil {
-			t.Fatal(err)
-		}
-		s := readRemarks(doc.Root()).statements(new(event.Batch))
+		s := readADKMetadata(value(t, metadata)).statements(new(event.Batch))
 		got := ""
 		for _, v := range []strictjson.Value{s.Layer, s.Grounding, s.Citations} {
 			if v.Exists() {
@@ -31,7 +27,7 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%s states %s", metadata, got)
+			t.Errorf("the metadata %s has the statements %s, want %s", metadata, got, want)
 		}
 	}
 }

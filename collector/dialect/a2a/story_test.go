@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// resubscribed is what becomes of a task to which somebody comes to listen when half of its answer was given.
+// resubscribed is the observed run of a resubscription in the middle of an answer.
 const resubscribed = `
 completed
 invoke_agent : ok  <
 artifact other 32 bytes
 `
 
-// TestStories plays whole streams over HTTP, one after the other through one proxy, and reads what became of them.
+// TestStories checks the runs observed on whole streams, played over HTTP through one proxy.
 func TestStories(t *testing.T) {
 	for _, c := range []struct{ captures, want string }{
 		{"go-sdk-artifact-stream", `
@@ -120,21 +120,21 @@ resumes the run before: true
 `},
 	} {
 		t.Run(c.captures, func(t *testing.T) {
-			s := newStand(t)
+			s := newFixture(t)
 			for _, capture := range strings.Fields(c.captures) {
 				sent, err := os.ReadFile("testdata/" + capture + ".sse")
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got, want := strings.Count("\n"+s.play(t, capture), "\ndata:"), strings.Count("\n"+string(sent), "\ndata:"); got != want {
-					t.Errorf("the client got %d of %d frames", got, want)
+					t.Errorf("the client gets %d frames, want %d", got, want)
 				}
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.told()); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.waitForRuns()); diff != "" {
+				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
 			if log := s.log.String(); strings.Contains(log, "case:") {
-				t.Errorf("logged: %s", log)
+				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
 	}

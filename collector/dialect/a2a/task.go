@@ -8,48 +8,51 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// What a stream can make the decoder remember: the tasks heard of last, and of each the last artifacts, questions, calls and
-// speakers. One that is forgotten and comes again is taken for new. The texts of artifacts (dialect.MaxPieces) are most of it: 8 MiB.
+// Limits on the memory of a stream. The most recent tasks are kept, and of each task the most recent
+// artifacts, questions, calls and speakers. One that was dropped counts as new when it appears again. Most of the memory is texts of artifacts (dialect.MaxTextTail): 8 MiB.
 const (
-	maxTasks     = 4 // a stream is about one; a capture may hold several
-	maxArtifacts = 16
-	maxWaiting   = 32
-	maxCalls     = 512
-	maxSpeakers  = 128
+	maxTasks        = 4 // a stream is about one; a recording may hold several
+	maxArtifacts    = 16
+	maxPendingCalls = 32
+	maxCalls        = 512
+	maxSpeakers     = 128
 )
 
-// task is what a run is here, or, for a message that no task is made of, the message.
+// task is the state of a run: an A2A task, or a message without a task.
 type task struct {
 	id, session string
 
-	heard bool // something of it was decoded
-	over  bool // by the protocol's word
+	seen  bool // a frame of the task was decoded
+	ended bool // the task has ended
 
-	artifacts []*artifact // in the order in which they were heard of last
-	waiting   []string    // calls whose answers come from outside
-	asked     []string    // what the task waits for by its state
-	said      uint64      // of the last whole text
-	code      string      // of the last event of an ADK agent, if that was an error: the task that then fails has none
+	artifacts    []*artifact // in the order of their first piece
+	pendingCalls []string    // calls whose responses come from outside the run
+	awaited      []string    // while input or authentication is required: ids of the calls that wait for it, else the id of the task
+	lastText     uint64      // hash of the last whole text
+	code         string      // error code of the last ADK event, or ""; a task that fails next has no code of its own
 
 	calls    map[string]call
 	speakers map[speaker]*response
+	thoughts thoughtArtifacts
 }
 
-// artifact is one whose text may come in pieces.
+// artifact is an artifact whose text may arrive in pieces.
 type artifact struct {
-	id       string
-	text     dialect.Pieces
-	growing  bool // pieces came that no whole text repeats
-	headless bool // its beginning was not heard
+	id           string
+	text         dialect.TextTail
+	incomplete   bool // pieces arrived that no whole text has repeated yet
+	missingStart bool // the first piece was not seen
 }
 
-// call is a tool's, of an ADK agent.
+// call is a tool call of an ADK agent.
 type call struct {
-	target   string // of a transfer
-	long     bool
-	answered bool
+	target      string // of a transfer
+	longRunning bool
+	answered    bool
 }
 
+// task returns the state of a task, which it creates if necessary, and makes it the most recent
+// one.
 func (d *decoder) task(id, session strictjson.Value) *task {
 	name := d.name(id)
 	t, known := d.tasks.Get(name)
@@ -64,18 +67,18 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 	return t
 }
 
-// begin notes that a task was heard of. One that is submitted begins.
+// begin marks a task as seen. A submitted task starts a run.
 func (t *task) begin(s state, b *event.Batch) {
-	if s == submitted && (!t.heard || t.over) {
+	if s == submitted && (!t.seen || t.ended) {
 		*t = task{id: t.id, session: t.session, calls: make(map[string]call), speakers: make(map[speaker]*response)}
 		b.Add(event.KindRunStarted)
 	}
-	t.heard = true
+	t.seen = true
 }
 
-// finish ends a task, once.
+// finish ends a task.
 func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
-	t.over, t.artifacts, t.asked, t.waiting = true, nil, nil, nil
+	t.ended, t.artifacts, t.awaited, t.pendingCalls = true, nil, nil, nil
 	if failure == event.NoFailure {
 		b.Add(event.KindFinal)
 	} else {
@@ -86,49 +89,51 @@ func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 	e.Error, e.Code = failure, code
 }
 
-// ask takes the word of a task that it waits. What it waits for is the calls that wait, else itself.
-func (t *task) ask(st status, b *event.Batch) {
-	if len(t.asked) > 0 {
+// requestInput handles a task that starts to wait for input. It waits for the open calls; if there
+// are none, for an answer to the task itself.
+func (t *task) requestInput(st status, b *event.Batch) {
+	if len(t.awaited) > 0 {
 		return
 	}
-	if t.asked = append(t.asked, t.waiting...); len(t.asked) > 0 {
+	if t.awaited = append(t.awaited, t.pendingCalls...); len(t.awaited) > 0 {
 		return
 	}
-	t.asked = append(t.asked, t.id)
+	t.awaited = append(t.awaited, t.id)
 	e := b.Add(event.KindInputRequested)
 	if e.CallID, e.Input = t.id, event.InputClarification; st.state == authRequired {
 		e.Input = event.InputCredential
 	}
 	if !fromUser(st.message) {
-		e.SetQuestion(event.Question{Prompt: st.parts.words()})
+		e.SetQuestion(event.Question{Prompt: st.parts.joinedText()})
 	}
 }
 
-// goOn takes work for a sign that what a task waited for has come.
-func (t *task) goOn(b *event.Batch) {
-	for _, id := range t.asked {
+// resume reports everything that the task waited for as answered: the task is being worked on
+// again.
+func (t *task) resume(b *event.Batch) {
+	for _, id := range t.awaited {
 		b.Add(event.KindInputAnswered).CallID = id
-		t.answer(id)
+		t.removePendingCall(id)
 	}
-	t.asked = t.asked[:0]
+	t.awaited = t.awaited[:0]
 }
 
-func (t *task) wait(id string) {
-	if id != "" && len(t.waiting) < maxWaiting {
-		t.waiting = append(t.waiting, id)
+func (t *task) addPendingCall(id string) {
+	if id != "" && len(t.pendingCalls) < maxPendingCalls {
+		t.pendingCalls = append(t.pendingCalls, id)
 	}
 }
 
-func (t *task) answer(id string) {
-	for i := range t.waiting {
-		if t.waiting[i] == id {
-			t.waiting = append(t.waiting[:i], t.waiting[i+1:]...)
+func (t *task) removePendingCall(id string) {
+	for i := range t.pendingCalls {
+		if t.pendingCalls[i] == id {
+			t.pendingCalls = append(t.pendingCalls[:i], t.pendingCalls[i+1:]...)
 			return
 		}
 	}
 }
 
-// artifact returns one that is known, or nil.
+// artifact returns the known artifact with an id, or nil.
 func (t *task) artifact(id string) *artifact {
 	for _, a := range t.artifacts {
 		if a.id == id {
@@ -138,15 +143,16 @@ func (t *task) artifact(id string) *artifact {
 	return nil
 }
 
-// open returns an artifact that is known, or begins one: in the place of the first whose text is whole, or else of the first.
-func (t *task) open(id string) *artifact {
+// openArtifact returns the artifact with an id, which it creates if necessary. At the limit it
+// replaces the oldest artifact whose text is whole or, if there is none, the oldest.
+func (t *task) openArtifact(id string) *artifact {
 	if a := t.artifact(id); a != nil {
 		return a
 	}
 	if len(t.artifacts) == maxArtifacts {
 		oldest := 0
 		for i, a := range t.artifacts {
-			if !a.growing {
+			if !a.incomplete {
 				oldest = i
 				break
 			}
@@ -158,18 +164,19 @@ func (t *task) open(id string) *artifact {
 	return a
 }
 
-// seed is that of the hashes by which texts are compared.
+// seed is the seed of all hashes, which are only compared within the process.
 var seed = maphash.MakeSeed()
 
-// isNews says whether the text of parts is another than the task's last whole one.
-func (t *task) isNews(parts parts) bool {
-	sum := sumOf(parts)
-	news := sum != t.said
-	t.said = sum
+// isNewText reports whether the text of parts differs from the task's last whole text, and
+// remembers it.
+func (t *task) isNewText(parts parts) bool {
+	sum := textHash(parts)
+	news := sum != t.lastText
+	t.lastText = sum
 	return news
 }
 
-func sumOf(parts parts) uint64 {
+func textHash(parts parts) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	hashTexts(&h, parts)

@@ -2,36 +2,49 @@ package a2a
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The names by which a thought is known, and by which its mark may stand around it. Agno says of what category a message is: an answer
-// is "content", a thought "reasoning".
 var (
-	marks, metadata = []string{"adk_thought", "adk:thought", "thought"}, []string{"metadata"}
-	categories      = []string{"agno_content_category"}
-	thoughtKinds    = []string{"thought", "thinking", "reasoning"}
+	// thoughtMarks are the members that mark a thought, and metadata the member that may contain
+	// them. Agno states the category of a message instead: "content" for an answer, "reasoning" for
+	// a thought. thoughtKinds are the kinds of parts that are thoughts.
+	thoughtMarks, metadata = []string{"adk_thought", "adk:thought", "thought"}, []string{"metadata"}
+	categories             = []string{"agno_content_category"}
+	thoughtKinds           = []string{"thought", "thinking", "reasoning"}
 )
 
-// marksThought says whether a part, or what parts are of, says in its metadata or itself that it is a model's thought: whatever is set there
-// and is not false.
-func marksThought(v strictjson.Value) bool {
-	_, inside := markIn(v.Get("metadata"))
+// isMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,
+// in its metadata or directly. Any value except null and false counts as a mark.
+func isMarkedThought(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if _, marked := markInMetadata(value); marked && lenient.MatchesAny(name.Text(), metadata) {
+			return true
+		}
+	}
 	_, outside := markOf(v)
-	return inside || outside
+	return outside
 }
 
-// hidesMark reports whether a part has a mark in its metadata that does not leave with the part, such as one in a vendor's object.
-func hidesMark(v strictjson.Value) bool {
-	meta := v.Get("metadata")
-	_, marked := markIn(meta)
-	name, _ := markOf(meta)
-	return marked && !generous.Among(name.Text(), marks)
+// hasHiddenMark reports whether the mark of a part is in a place that the filter removes: metadata with
+// its name in another spelling, or an object in metadata, such as a vendor's.
+func hasHiddenMark(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if !lenient.MatchesAny(name.Text(), metadata) {
+			continue
+		}
+		_, marked := markInMetadata(value)
+		mark, _ := markOf(value)
+		if marked && (!name.Is("metadata") || !lenient.MatchesAny(mark.Text(), thoughtMarks)) {
+			return true
+		}
+	}
+	return false
 }
 
-// markIn looks for a mark in metadata, and in the objects in it.
-func markIn(meta strictjson.Value) (name strictjson.Value, is bool) {
+// markInMetadata returns the name of a mark in metadata or in an object directly in it.
+func markInMetadata(meta strictjson.Value) (name strictjson.Value, is bool) {
 	if name, is = markOf(meta); is {
 		return name, true
 	}
@@ -43,24 +56,25 @@ func markIn(meta strictjson.Value) (name strictjson.Value, is bool) {
 	return strictjson.Value{}, false
 }
 
+// markOf returns the name of the member of v that marks a thought.
 func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
 	for name, value := range v.Members() {
-		if generous.Among(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
+		if lenient.MatchesAny(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
 			return name, true
 		}
-		if generous.Among(name.Text(), partKinds) && generous.Among(value.Text(), thoughtKinds) {
+		if lenient.MatchesAny(name.Text(), partKinds) && lenient.MatchesAny(value.Text(), thoughtKinds) {
 			return name, true
 		}
 		on, isBool := value.Bool()
-		if (on || !isBool && value.Kind() > strictjson.Null) && generous.Among(name.Text(), marks) {
+		if (on || !isBool && value.Kind() > strictjson.Null) && lenient.MatchesAny(name.Text(), thoughtMarks) {
 			return name, true
 		}
 	}
 	return strictjson.Value{}, false
 }
 
-// addThought states that there is a thought in a frame of which none was stated: in what was known before, or among the words of
-// somebody else.
+// addThought reports that a frame contains a thought if no event does so yet: for example in a
+// history, or in a message that is not an agent's.
 func addThought(frame strictjson.Value, b *event.Batch) {
 	for i := range b.Events {
 		if b.Events[i].Kind == event.KindThought {
@@ -68,11 +82,12 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 		}
 	}
 	if mark, is := findMark(frame, true); is {
-		b.AddText(event.KindThought, mark) // what it says is stated where it is an agent's, and new
+		b.AddText(event.KindThought, mark) // the text is reported only for a new thought of an agent; here the mark's name stands in for it
 	}
 }
 
-// findMark looks for a mark in metadata at any depth and, as long as own is set, in what has the metadata.
+// findMark looks for a mark in metadata at any depth. While own is set, it also looks in the
+// objects that have the metadata.
 func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 	if own {
 		if mark, is = markOf(v); is {
@@ -80,12 +95,12 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 		}
 	}
 	for name, value := range v.Members() {
-		if string(name.Text()) == "data" { // nobody judges what tools were given and gave back
+		if string(name.Text()) == "data" { // arguments and results of tools are not judged
 			continue
 		}
-		inside := generous.Among(name.Text(), metadata)
+		inside := lenient.MatchesAny(name.Text(), metadata)
 		if inside {
-			if mark, is = markIn(value); is {
+			if mark, is = markInMetadata(value); is {
 				return mark, true
 			}
 		}
@@ -99,4 +114,32 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 		}
 	}
 	return mark, false
+}
+
+// maxThoughts limits the artifacts of a task that are remembered as thoughts. Beyond it, every artifact
+// that another frame began counts as one.
+const maxThoughts = 256
+
+// thoughtArtifacts are the artifacts of a task that are thoughts, by their ID. Only their first piece
+// may be marked.
+type thoughtArtifacts map[string]bool
+
+// note marks the parts of an artifact as thoughts if it is one, and remembers it. begins reports that
+// the parts are the artifact's first.
+func (a *thoughtArtifacts) note(id string, artifact strictjson.Value, begins bool, p parts) parts {
+	switch marked := isMarkedThought(artifact); {
+	case marked && len(*a) < maxThoughts:
+		if *a == nil {
+			*a = make(thoughtArtifacts)
+		}
+		(*a)[id] = true
+	case begins && !marked:
+		delete(*a, id)
+	}
+	p.thought = p.thought || a.has(id, begins)
+	return p
+}
+
+func (a *thoughtArtifacts) has(id string, begins bool) bool {
+	return (*a)[id] || !begins && len(*a) >= maxThoughts
 }

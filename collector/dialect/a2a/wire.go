@@ -8,11 +8,11 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// shape is what an update is.
+// shape is the type of an update.
 type shape uint8
 
 const (
@@ -22,27 +22,27 @@ const (
 	shapeStatus
 	shapeArtifact
 	shapeFailure
-	shapeOther // of a kind that is not known
+	shapeOther // an unknown kind
 )
 
-// update is a frame without its envelopes.
+// update is the content of a frame without its envelopes.
 type update struct {
 	shape shape
 	body  strictjson.Value
-	kind  string // shapeOther
+	kind  string // of shapeOther
 
-	bare    bool // it has no envelope at all
-	crowded bool // its envelope, of which it should be all, holds other things
-	secret  bool // what stands beside it calls itself internal
-	mixed   bool // things are said beside it, or in it, where none of its shape says any
+	unwrapped      bool // the update itself is the frame
+	extraMembers   bool // the envelope has other members besides the update
+	internalBeside bool // a member beside the update is marked internal
+	misplaced      bool // there is content outside the members in which its shape has content
 }
 
-// saysMore says whether something is said in v in other members than those that are a shape's own.
-func saysMore(v strictjson.Value, own ...string) bool {
+// hasOtherContent reports whether v has content in members other than allowed.
+func hasOtherContent(v strictjson.Value, allowed ...string) bool {
 	for name, value := range v.Members() {
 		switch text := name.Text(); string(text) {
 		case "status", "artifact", "artifacts", "parts", "content", "task", "message", "statusUpdate", "artifactUpdate":
-			if value.Kind() > strictjson.Null && !slices.Contains(own, string(text)) {
+			if value.Kind() > strictjson.Null && !slices.Contains(allowed, string(text)) {
 				return true
 			}
 		}
@@ -50,12 +50,12 @@ func saysMore(v strictjson.Value, own ...string) bool {
 	return false
 }
 
-// own are the members in which each shape says what it says.
-var own = [...][]string{
+// contentMembers lists the members in which each shape has its content.
+var contentMembers = [...][]string{
 	shapeTask: {"status", "artifacts"}, shapeMessage: {"parts", "content"}, shapeStatus: {"status"}, shapeArtifact: {"artifact"},
 }
 
-// kinds are the discriminators of 0.3, wrappers the members of 1.0 in their place.
+// kinds maps the discriminators of 0.3, and wrappers the members that replace them in 1.0.
 var (
 	kinds = map[string]shape{
 		"task": shapeTask, "message": shapeMessage, "status-update": shapeStatus, "artifact-update": shapeArtifact,
@@ -65,7 +65,8 @@ var (
 	}
 )
 
-// readUpdate finds the update in a frame: in the result of a JSON-RPC response, or, over HTTP+JSON, as the frame itself.
+// readUpdate returns the update in a frame: the result of a JSON-RPC response or, over HTTP+JSON,
+// the frame itself.
 func readUpdate(frame strictjson.Value) update {
 	result, failure := frame.Get("result"), frame.Get("error")
 	switch rpc := frame.Get("jsonrpc"); {
@@ -75,25 +76,26 @@ func readUpdate(frame strictjson.Value) update {
 		return readFailure(frame, failure, rpc.Exists())
 	case rpc.Exists():
 		u := readResult(result)
-		u.mixed = u.mixed || saysMore(frame)
+		u.misplaced = u.misplaced || hasOtherContent(frame)
 		return u
 	}
 	u := readResult(frame)
-	if u.bare = frame.Get("kind").Exists(); u.bare {
-		u.crowded = frame.Get("type").Exists()
+	if u.unwrapped = frame.Get("kind").Exists(); u.unwrapped {
+		u.extraMembers = frame.Get("type").Exists()
 		return u
 	}
-	said := 0
+	present := 0
 	for _, v := range frame.Members() {
 		if v.Kind() > strictjson.Null {
-			said++
+			present++
 		}
 	}
-	u.crowded = said > 1
+	u.extraMembers = present > 1
 	return u
 }
 
-// readFailure reads the errors of JSON-RPC and of HTTP+JSON (google.rpc.Status), both of which have a code and words.
+// readFailure reads an error of JSON-RPC or HTTP+JSON (google.rpc.Status). Both have a code and a
+// message.
 func readFailure(frame, failure strictjson.Value, rpc bool) update {
 	_, coded := failure.Get("code").Int()
 	if !coded || failure.Get("message").Kind() != strictjson.String || !rpc && frame.Len() > 1 {
@@ -108,28 +110,28 @@ func readResult(v strictjson.Value) update {
 		if !known {
 			return update{shape: shapeOther, kind: dialect.Name(kind.String())}
 		}
-		return update{shape: s, body: v}.checked()
+		return update{shape: s, body: v}.validated()
 	}
 	var u update
-	secret := false
+	internal := false
 	for name, value := range v.Members() {
 		s, known := wrappers[string(name.Text())]
 		switch {
 		case !known:
-			secret = secret || generous.Internal(name.Text()) || generous.NamesInternal(&table, value)
+			internal = internal || lenient.IsInternal(name.Text()) || lenient.HasInternalDiscriminator(&table, value)
 		case value.Kind() <= strictjson.Null:
 		case u.shape != shapeNone:
 			return update{}
 		default:
-			u = update{shape: s, body: value, mixed: saysMore(v, string(name.Text()))}
+			u = update{shape: s, body: value, misplaced: hasOtherContent(v, string(name.Text()))}
 		}
 	}
-	u.secret = secret
-	return u.checked()
+	u.internalBeside = internal
+	return u.validated()
 }
 
-// checked holds an update to the members without which it says nothing.
-func (u update) checked() update {
+// validated returns the update, or an empty one if a required member is missing.
+func (u update) validated() update {
 	is := func(name string, kind strictjson.Kind) bool { return u.body.Get(name).Kind() == kind }
 	ok := false
 	switch u.shape {
@@ -145,11 +147,11 @@ func (u update) checked() update {
 	if !ok {
 		return update{}
 	}
-	u.mixed = u.mixed || saysMore(u.body, own[u.shape]...)
+	u.misplaced = u.misplaced || hasOtherContent(u.body, contentMembers[u.shape]...)
 	return u
 }
 
-// state is how a task stands.
+// state is the state of a task.
 type state uint8
 
 const (
@@ -164,21 +166,22 @@ const (
 	rejected
 )
 
-// words returns the texts of the parts, a line each, without thoughts.
-func (p parts) words() string {
-	var said []byte
+// text returns the texts of the parts, one per line, without thoughts.
+func (p parts) joinedText() string {
+	var text []byte
 	for part := range p.all() {
-		if part.kind == partText && !part.mark && len(said) <= event.MaxPrompt {
-			if len(said) > 0 {
-				said = append(said, '\n')
+		if part.kind == partText && !part.isThought && len(text) <= event.MaxPrompt {
+			if len(text) > 0 {
+				text = append(text, '\n')
 			}
-			said = part.text.AppendText(said)
+			text = part.text.AppendText(text)
 		}
 	}
-	return string(said)
+	return string(text)
 }
 
-// states are spelled as in 0.3, as in 1.0, and as over HTTP+JSON in 0.3, which has another canceled.
+// states maps the spellings of 0.3, of 1.0, and of 0.3 over HTTP+JSON, which spells "canceled"
+// differently.
 var states = map[string]state{
 	"submitted": submitted, "TASK_STATE_SUBMITTED": submitted,
 	"working": working, "TASK_STATE_WORKING": working,
@@ -190,11 +193,11 @@ var states = map[string]state{
 	"rejected": rejected, "TASK_STATE_REJECTED": rejected,
 }
 
-func (s state) over() bool { return s >= completed }
+func (s state) isFinal() bool { return s >= completed }
 
-func (s state) asks() bool { return s == inputRequired || s == authRequired }
+func (s state) isWaiting() bool { return s == inputRequired || s == authRequired }
 
-// status is a task's.
+// status is the status of a task.
 type status struct {
 	state
 	message strictjson.Value
@@ -202,38 +205,38 @@ type status struct {
 	time    time.Time
 }
 
-// readStatus reads the status in a task or in an update.
+// readStatus reads the status of a task or of an update.
 func readStatus(around strictjson.Value) status {
 	v := around.Get("status")
 	message := v.Get("message")
-	// Python servers of 2025 wrote their local time without a zone: when that was, nobody knows.
+	// Python servers of 2025 sent local times without a zone. TextTime leaves these zero.
 	return status{states[string(v.Get("state").Text())], message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
 }
 
-// fromUser says whether a message may be the user's own: it is, unless it says that it is an agent's.
+// fromUser reports whether a message may be from the user: every message whose role is not an
+// agent's.
 func fromUser(message strictjson.Value) bool {
 	role := message.Get("role")
 	return message.Exists() && !role.Is("agent") && !role.Is("ROLE_AGENT")
 }
 
-// parts are those of a message or of an artifact.
+// parts are the parts of a message or of an artifact.
 type parts struct {
 	list    strictjson.Value
-	thought bool // what is around them says that they are a model's
+	thought bool // something around the parts marks them as a model's thought
 }
 
-// partsOf are those of a message: over HTTP+JSON, 0.3 calls them content.
+// partsOf returns the parts of a message. 0.3 over HTTP+JSON calls them content.
 func partsOf(message strictjson.Value, around ...strictjson.Value) parts {
 	return readParts(message.First("parts", "content"), append(around, message)...)
 }
 
-// partsOfArtifact are those of an artifact.
 func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) parts {
 	return readParts(artifact.Get("parts"), append(around, artifact)...)
 }
 
 func readParts(list strictjson.Value, around ...strictjson.Value) parts {
-	return parts{list, slices.ContainsFunc(around, marksThought)}
+	return parts{list, slices.ContainsFunc(around, isMarkedThought)}
 }
 
 func (p parts) len() int { return p.list.Len() }
@@ -242,8 +245,8 @@ func (p parts) all() iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
-			one.hidden = hidesMark(v)
-			if one.mark = p.thought || marksThought(v); one.mark && one.kind == partText {
+			one.hiddenMark = hasHiddenMark(v)
+			if one.isThought = p.thought || isMarkedThought(v); one.isThought && one.kind == partText {
 				one.kind = partThought
 			}
 			if !yield(one) {
@@ -253,7 +256,7 @@ func (p parts) all() iter.Seq[part] {
 	}
 }
 
-// code returns the code with which the first text begins, where that is the text of an error, or "".
+// code returns the error code at the start of the first text, or "".
 func (p parts) code() string {
 	for one := range p.all() {
 		if one.kind == partText {
@@ -271,34 +274,36 @@ const (
 	partThought
 	partFile
 	partData
-	partCall     // of an ADK agent: a call of a tool
-	partResponse // its answer
+	partCall     // an ADK agent's tool call
+	partResponse // the response to such a call
 )
 
-// part is one piece of a message or of an artifact.
+// part is one part of a message or an artifact.
 type part struct {
-	kind   partKind
-	text   strictjson.Value
-	data   strictjson.Value // also of a file: its bytes or where it is, where the part says either
-	form   event.PieceKind  // of data
-	name   strictjson.Value // of a file
-	media  strictjson.Value
-	mark   bool        // it says that it is a model's thought, whatever it is
-	hidden bool        // its mark does not leave with it
-	long   bool        // partCall: its answer comes from outside
-	bytes  event.Count // of what it holds, known unless that stands elsewhere
+	kind        partKind
+	text        strictjson.Value
+	data        strictjson.Value // of a file, its bytes or its URI; may not exist
+	form        event.PieceKind  // the form of data
+	name        strictjson.Value // of a file
+	media       strictjson.Value
+	isThought   bool        // the part is marked as a model's thought, whatever its kind
+	hiddenMark  bool        // the filter would remove the mark from the part
+	longRunning bool        // partCall: the response comes from outside the run
+	bytes       event.Count // size of the content; unknown for content at a URI
 }
 
-// The members that name the kind of a part, in 0.3 and before, and the kinds that there are. 1.0 has no such member.
 var (
+	// partKinds are the members that name the kind of a part in 0.3 and before, and knownKinds
+	// their values. 1.0 has no such member.
 	partKinds  = []string{"kind", "type"}
 	knownKinds = []string{"text", "file", "data"}
 )
 
-// isForeign reports whether a part is of a kind that the protocol does not have. A thought is read as one.
+// isForeign reports whether a part has a kind that the protocol does not define. A thought is not
+// foreign.
 func isForeign(v strictjson.Value) bool {
 	_, thought := markOf(v)
-	return !thought && generous.HasOther(v, partKinds, knownKinds)
+	return !thought && lenient.HasOtherValue(v, partKinds, knownKinds)
 }
 
 func readPart(v strictjson.Value) part {
@@ -333,19 +338,19 @@ func readFile(raw, uri, name, media strictjson.Value) part {
 }
 
 func readData(v, data, meta strictjson.Value) part {
-	// Over HTTP+JSON, 0.3 has data in data.
+	// 0.3 over HTTP+JSON nests data in data.
 	if inner := data.Get("data"); inner.Exists() && data.Len() == 1 && !v.Get("kind").Exists() {
 		data = inner
 	}
 	p := part{kind: partData, data: data, form: event.PieceData, media: v.Get("mediaType")}
 	switch kind := meta.Get("adk_type"); {
 	case kind.Is("function_call"):
-		p.kind, p.long = partCall, is(meta, "adk_is_long_running")
+		p.kind, p.longRunning = partCall, is(meta, "adk_is_long_running")
 	case kind.Is("function_response"):
 		p.kind = partResponse
-	case kind.Exists(): // code and its outcome
+	case kind.Exists(): // executed code, or its result
 		p.kind = partOther
-	case data.Kind() != strictjson.Object || data.Len() > 0: // {} stands in the place of data that stays in
+	case data.Kind() != strictjson.Object || data.Len() > 0: // {} may replace data that was withheld
 		p.bytes = size(len(data.Raw()))
 	}
 	return p

@@ -24,6 +24,7 @@ func value(t testing.TB, data string) strictjson.Value {
 	return doc.Root()
 }
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	const (
 		aTask     = `"id":"t","contextId":"c","status":{"state":"submitted"}`
@@ -84,23 +85,24 @@ func TestDetect(t *testing.T) {
 		{`[]`, dialect.No},
 	} {
 		if got := (Dialect{}).Detect(dialect.Frame{JSON: value(t, c.data)}); got != c.want {
-			t.Errorf("%s: %d, want %d", c.data, got, c.want)
+			t.Errorf("Detect(%s) = %d, want %d", c.data, got, c.want)
 		}
 	}
 }
 
+// TestIdentify checks the session, task and answers of a request.
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct {
 		body string
 		want event.Identity
 	}{
-		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"messageId":"m","contextId":"c","taskId":"t","parts":[` + text("x") + `,` + gave("c1", "f", `{}`) + `,` + calls("c2", "f", true) + `]}}}`,
-			event.Identity{Session: "c", Answers: []string{"t", "c1"}, Asks: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"messageId":"m","contextId":"c","taskId":"t","parts":[` + text("x") + `,` + toolResult("c1", "f", `{}`) + `,` + calls("c2", "f", true) + `]}}}`,
+			event.Identity{Session: "c", Answers: []string{"t", "c1"}, RequestDialect: "a2a"}},
 		{`{"message":{"messageId":"m","contextId":"c","content":[]}}`, event.Identity{Session: "c"}},
 		{`{"message":{"messageId":"m","taskId":"t"}}`, event.Identity{Answers: []string{"t"}}},
-		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{Joins: "t", Asks: "a2a"}},
-		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{Joins: "t", Asks: "a2a"}},
-		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{}}`, event.Identity{Asks: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{}}`, event.Identity{RequestDialect: "a2a"}},
 		{`{"jsonrpc":"2.0","method":"tools/call","params":{}}`, event.Identity{}},
 		{`{"method":"message/stream","params":{}}`, event.Identity{}},
 		{`{"threadId":"x","runId":"y"}`, event.Identity{}},
@@ -108,50 +110,52 @@ func TestIdentify(t *testing.T) {
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: "POST", Path: "/", Body: value(t, c.body)})
 		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s: %s", c.body, diff)
+			t.Errorf("Identify(%s) differs (-want +got):\n%s", c.body, diff)
 		}
 	}
 	for path, want := range map[string]string{"/v1/tasks/t-1:subscribe": "t-1", "/tasks/t-1:subscribe": "t-1", "/tasks/t-1": ""} {
-		if got := (Dialect{}).Identify(dialect.Request{Method: "GET", Path: path}); got.Joins != want {
-			t.Errorf("%s: %q", path, got.Joins)
+		if got := (Dialect{}).Identify(dialect.Request{Method: "GET", Path: path}); got.JoinedRun != want {
+			t.Errorf("the path %s joins the run %q", path, got.JoinedRun)
 		}
 	}
 	var many []string
 	for i := range 2 * wire.MaxAnswers {
-		many = append(many, gave(fmt.Sprint("c", i), "f", `{}`))
+		many = append(many, toolResult(fmt.Sprint("c", i), "f", `{}`))
 	}
 	body := `{"message":{"taskId":"t","parts":[` + strings.Join(many, ",") + `]}}`
 	if got := (Dialect{}).Identify(dialect.Request{Body: value(t, body)}); len(got.Answers) != wire.MaxAnswers {
-		t.Errorf("%d answers", len(got.Answers))
+		t.Errorf("a request has %d answers, want at most %d", len(got.Answers), wire.MaxAnswers)
 	}
 }
 
+// TestPaths checks which paths start a run and which continue one.
 func TestPaths(t *testing.T) {
 	for at, want := range map[string]string{
 		"/": "run", "/a2a": "run", "/a2a/invoke": "run", "/message:stream": "run", "/v1/message:stream": "run", "/tenant-7/message:stream": "run",
-		"/tasks/t1:subscribe": "goes on", "/v1/tasks/t1:subscribe": "goes on", "/tenant-7/tasks/t1:subscribe": "goes on",
+		"/tasks/t1:subscribe": "continues", "/v1/tasks/t1:subscribe": "continues", "/tenant-7/tasks/t1:subscribe": "continues",
 		"/message:send": "", "/tasks/t1": "", "/tasks/t1:cancel": "", "/a/b/message:stream": "", "/rpc": "", "/a2a/x/y": "",
 	} {
 		got := ""
 		for _, p := range (Dialect{}).Paths() {
 			if ok, _ := path.Match(p.Glob, at); ok {
-				if got = "run"; p.Continues {
-					got = "goes on"
+				if got = "run"; p.MultipleRuns {
+					got = "continues"
 				}
 			}
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", at, got, want)
+			t.Errorf("the path %s is %q, want %q", at, got, want)
 		}
 	}
 }
 
+// TestTimes checks the formats of timestamps.
 func TestTimes(t *testing.T) {
 	for sent, want := range map[string]string{
 		`"2026-11-21T02:31:18.935683403Z"`:   "2026-11-21T02:31:18.935683403Z",
 		`"2026-11-21T04:31:18.5+02:00"`:      "2026-11-21T02:31:18.5Z",
 		`"2026-11-21T12:22:47.909724+00:00"`: "2026-11-21T12:22:47.909724Z",
-		`"2025-06-20T17:15:29.123456"`:       "", // local, nobody knows where
+		`"2025-06-20T17:15:29.123456"`:       "", // local, in an unknown zone
 		`"0001-01-01T00:00:00Z"`:             "",
 		`"9999-01-01T00:00:00Z"`:             "",
 		`1795228205183`:                      "",
@@ -164,17 +168,17 @@ func TestTimes(t *testing.T) {
 			got = at.Format("2006-01-02T15:04:05.999999999Z07:00")
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", sent, got, want)
+			t.Errorf("the time %s is read as %q, want %q", sent, got, want)
 		}
 	}
 }
 
-// TestRejected refuses what is no update, and goes on.
+// TestRejected checks that frames without an update are rejected and that decoding continues.
 func TestRejected(t *testing.T) {
 	for _, sent := range []string{`{}`, `[]`, `"x"`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"error":{"code":"x","message":"y"}}`, `{"task":{"id":7,"status":{}}}`} {
-		got := strings.Split(lines(&event.Stream{}, taskIs("submitted", ""), data(sent), statusIs("completed", "", "")), "\n")
+		got := strings.Split(factsOf(&event.Stream{}, taskIs("submitted", ""), data(sent), statusIs("completed", "", "")), "\n")
 		if want := []string{"working; run_started", "- rejected=shape", "status-update; final; run_ended awaits_outcome"}; !slices.Equal(got, want) {
-			t.Errorf("%s: %q", sent, got)
+			t.Errorf("%s decodes to %q", sent, got)
 		}
 	}
 }

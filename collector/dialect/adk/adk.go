@@ -1,4 +1,5 @@
-// Package adk decodes the event stream of Google's Agent Development Kit, as its Python, JavaScript, Go, Java and Rust servers answer POST /run_sse.
+// Package adk decodes the event stream of Google's Agent Development Kit: the answers of its
+// Python, JavaScript, Go, Java and Rust servers to POST /run_sse.
 package adk
 
 import (
@@ -10,18 +11,20 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is the ADK's.
+// Dialect implements dialect.Dialect for the ADK.
 type Dialect struct{}
 
-// Name is "adk".
+// Name returns "adk".
 func (Dialect) Name() string { return "adk" }
 
-// Paths are the run endpoints: at the root for Python, JavaScript and Java, below /api for Go's web launcher.
+// Paths returns the run endpoints: at the root for Python, JavaScript and Java, below /api for Go's
+// web launcher.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/run_sse"}, {Glob: "/api/run_sse"}}
 }
 
-// Detect knows an event by its author and invocation id. An error frame could be any server's, so it is a Maybe.
+// Detect recognizes an event by its author and invocation id. It returns Maybe for an error frame,
+// which any server could send.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := unwrap(f.JSON)
 	author := v.Get("author").Kind() == strictjson.String
@@ -38,7 +41,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// Identify reads the body of POST /run_sse, in the spelling of either Python or the others.
+// Identify reads the body of POST /run_sse, in camelCase or in Python's snake_case.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	body := r.Body
 	id := event.Identity{
@@ -52,16 +55,18 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
-// New starts a stream. One that answers a run request holds one run, whatever its ids say.
+// New returns a decoder. A stream that answers a run request contains one run, whatever ids its frames
+// have.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
-		oneRun:    s.Answer,
-		responses: make(map[string]*response),
-		branches:  make(map[string]string),
+		singleRun:    s.SingleRun,
+		responses:    make(map[string]*response),
+		lastBranches: make(map[string]string),
 	}
 }
 
-// unwrap returns the event inside the envelope that Rust servers put around it for a chosen UI protocol.
+// unwrap returns the event in the envelope that Rust servers add if the client asks for a UI
+// protocol.
 func unwrap(v strictjson.Value) strictjson.Value {
 	if v.Get("ui_protocol").Kind() == strictjson.String {
 		return v.Get("event")
@@ -69,15 +74,16 @@ func unwrap(v strictjson.Value) strictjson.Value {
 	return v
 }
 
-// isErrorFrame knows {"error":…} and {"error":…,"error_details":…}: objects that are no events.
+// isErrorFrame reports whether v is {"error":…}, possibly with error_details, and not an event.
 func isErrorFrame(v strictjson.Value) bool {
 	e := v.Get("error")
 	return e.Exists() && e.Kind() != strictjson.Null &&
 		!v.Get("author").Exists() && !v.Get("content").Exists() && !v.First("invocationId", "invocation_id").Exists()
 }
 
-// isBrokenError knows the error frame of Python servers of 2025, whose text was pasted between quotes without escaping.
+// isBrokenError reports whether data is an error frame of Python servers of 2025, which put the
+// error's text between quotes without escaping it.
 func isBrokenError(data []byte) bool { return bytes.HasPrefix(data, brokenError) }
 
-// brokenError is what stands before that text.
+// brokenError is the start of such a frame, up to the text.
 var brokenError = []byte(`{"error": "`)

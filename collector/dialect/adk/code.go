@@ -6,7 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// codeTool is the name of the tool that executes code. The stream gives it none; the Gemini API and the ADK call it so.
+// codeTool is the name of the tool that executes code. The stream has no name for it; the Gemini
+// API and the ADK use this one.
 const codeTool = "code_execution"
 
 func (d *decoder) addCode(p part, b *event.Batch) {
@@ -16,13 +17,13 @@ func (d *decoder) addCode(p part, b *event.Batch) {
 	e.SetPayload(p.body)
 }
 
-// addCodeResult ends an execution. Where the result is the last part, the model is asked again; where an answer follows in the same frame,
-// the model's API executed the code while it answered.
+// addCodeResult ends an execution. If the result is the last part, the model is asked again. If an
+// answer follows in the same frame, the model's API executed the code as part of its response.
 func (d *decoder) addCodeResult(p part, fr *frame, b *event.Batch) {
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID = codeTool, dialect.Name(p.id.String())
-	e.Settled = fr.settles() || b.Output || fr.isFinal()
-	d.pending.answered(e.CallID, codeTool)
+	e.TurnMayEnd = fr.mayEndTurn() || b.Output || fr.isFinal()
+	d.pending.remove(e.CallID, codeTool)
 	e.SetPayload(p.body)
 	switch outcome := p.body.Get("outcome"); {
 	case len(outcome.Text()) == 0, outcome.Is("OUTCOME_OK"), outcome.Is("OUTCOME_UNSPECIFIED"):
@@ -33,7 +34,7 @@ func (d *decoder) addCodeResult(p part, fr *frame, b *event.Batch) {
 	}
 }
 
-// awaitsCode reports whether the frame has code whose result is still to come.
+// awaitsCode reports whether the frame ends with code whose result has not been sent yet.
 func (f *frame) awaitsCode() bool {
 	awaits := false
 	for _, p := range f.parts {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCodes reads the code of an error out of each place in which servers write it.
+// TestCodes checks that the decoder finds an error code in each member that may contain it.
 func TestCodes(t *testing.T) {
 	const (
 		quota  = "429 RESOURCE_EXHAUSTED. {'error': {'code': 429}}"
@@ -29,11 +29,11 @@ func TestCodes(t *testing.T) {
 		{"an HTTP status as a number", []string{event(`429`, "quota exceeded")}, []string{model("429")}},
 		{"a private class", []string{event(`"_QuotaError"`, "x")}, []string{model("_QuotaError")}},
 		{"a class, and the status in the message", []string{event(`"ClientError"`, quota)}, []string{model("RESOURCE_EXHAUSTED")}},
-		{"words in the place of a code", []string{event(`"the quota is used up"`, "x")}, []string{model("")}},
-		{"words, and a class in the message", []string{event(`"it failed"`, "KeyError: 'x'")}, []string{model("KeyError")}},
+		{"a sentence instead of a code", []string{event(`"the quota is used up"`, "x")}, []string{model("")}},
+		{"a sentence, and a class in the message", []string{event(`"it failed"`, "KeyError: 'x'")}, []string{model("KeyError")}},
 		{"a long code", []string{event(`"`+strings.Repeat("X", 65)+`"`, "x")}, []string{model("")}},
 		{"a code with a line break", []string{event(`"SAFETY\nX"`, "x")}, []string{model("")}},
-		{"a code of no letters", []string{event(`"\u00dcberlauf"`, "x")}, []string{model("")}},
+		{"a code with an umlaut", []string{event(`"\u00dcberlauf"`, "x")}, []string{model("")}},
 		{"a status, and its error frame", []string{event(`"RESOURCE_EXHAUSTED"`, advice+quota), frame("_ResourceExhaustedError", advice+quota)},
 			[]string{model("RESOURCE_EXHAUSTED"), `error agent_error code="RESOURCE_EXHAUSTED"`}},
 		{"an error frame whose event has a code of another form", []string{event(`"429"`, "slow down"), frame("RateLimitError", "slow down")},
@@ -44,7 +44,7 @@ func TestCodes(t *testing.T) {
 			[]string{model("429"), `error agent_error code="ValueError"`}},
 		{"an error frame of another run", []string{event(`"429"`, "x"), strings.Replace(by(parts(hi)), "e-1", "e-2", 1), frame("ValueError", "x")},
 			[]string{model("429"), `text "hi"; final`, `error agent_error code="ValueError"`}},
-		{"neither has a message", []string{event(`"429"`, ""), frame("ValueError", "")},
+		{"an error frame and an event without messages", []string{event(`"429"`, ""), frame("ValueError", "")},
 			[]string{model("429"), `error agent_error code="ValueError"`}},
 		{"an error frame of the model's API", []string{`{"error":"` + advice + quota + `"}`},
 			[]string{`model_ended model_error code="RESOURCE_EXHAUSTED"; error agent_error code="RESOURCE_EXHAUSTED"`}},
@@ -55,17 +55,17 @@ func TestCodes(t *testing.T) {
 		{"a text", []string{`{"error":"unhandled errors in a TaskGroup (1 sub-exception)"}`}, []string{"error agent_error"}},
 		{"an object", []string{`{"error":{"code":503,"status":"UNAVAILABLE","message":"x"}}`}, []string{`error agent_error code="UNAVAILABLE"`}},
 		{"a number", []string{`{"error":503}`}, []string{`error agent_error code="503"`}},
-		{"a call that was to answer", []string{by(stop + "," + parts(call)), frame("KeyError", "x")},
+		{"an open call", []string{by(stop + "," + parts(call)), frame("KeyError", "x")},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" tool_error code="KeyError"; error agent_error code="KeyError"`}},
 		{"a response", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"x","error_code":"E_BUSY"}`, 1)))},
 			[]string{`tool_ended name="look" call="c1" tool_error code="E_BUSY" {"error":"x","error_code":"E_BUSY"}`}},
-		{"a response that is no error", []string{by(parts(strings.Replace(answer, `{}`, `{"code":"E_BUSY"}`, 1)))},
+		{"a response without an error", []string{by(parts(strings.Replace(answer, `{}`, `{"code":"E_BUSY"}`, 1)))},
 			[]string{`tool_ended name="look" call="c1" {"code":"E_BUSY"}`}},
-		{"codes of no failure", []string{by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi))}, []string{`model_ended finish="MAX_TOKENS"; text "hi"; final`}},
+		{"a code that is no failure", []string{by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi))}, []string{`model_ended finish="MAX_TOKENS"; text "hi"; final`}},
 	})
 }
 
-// TestExecutedCode reads code and its result as a call of a tool, whoever executed it.
+// TestExecutedCode checks that executed code and its result are reported as a tool call.
 func TestExecutedCode(t *testing.T) {
 	const code = `{"executableCode":{"code":"1 / 0","language":"PYTHON"}}`
 	result := func(members string) string { return `{"codeExecutionResult":{` + members + `}}` }
@@ -76,7 +76,7 @@ func TestExecutedCode(t *testing.T) {
 			[]string{`model_ended; text "hi"; ` + started + `; final`, `tool_ended name="code_execution" {"outcome":"OUTCOME_OK","output":"42"}`, `model_ended finish="STOP"; text "hi"; final`}},
 		{"by the model's API", []string{by(stop + "," + parts(code, result(`"outcome":"OUTCOME_OK"`), hi))},
 			[]string{`model_ended finish="STOP"; ` + started + `; tool_ended name="code_execution" settled {"outcome":"OUTCOME_OK"}; text "hi"; final`}},
-		{"shown in partial frames", []string{by(partial + "," + parts(code)), by(partial + "," + parts(result(`"outcome":"OUTCOME_OK"`))), by(stop + "," + parts(code, result(`"outcome":"OUTCOME_OK"`), hi))},
+		{"also in partial frames", []string{by(partial + "," + parts(code)), by(partial + "," + parts(result(`"outcome":"OUTCOME_OK"`))), by(stop + "," + parts(code, result(`"outcome":"OUTCOME_OK"`), hi))},
 			[]string{"model_started", "", `model_ended finish="STOP"; ` + started + `; tool_ended name="code_execution" settled {"outcome":"OUTCOME_OK"}; text "hi"; final`}},
 		{"with ids", []string{by(parts(`{"executable_code":{"id":"x1"}}`)), by(parts(`{"code_execution_result":{"id":"x1"}}`))},
 			[]string{`model_ended; tool_started name="code_execution" call="x1" {"id":"x1"}; final`, `tool_ended name="code_execution" call="x1" {"id":"x1"}`}},
@@ -86,7 +86,7 @@ func TestExecutedCode(t *testing.T) {
 			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" timeout code="OUTCOME_DEADLINE_EXCEEDED" {"outcome":"OUTCOME_DEADLINE_EXCEEDED"}`}},
 		{"of another outcome", after(`"outcome":"OUTCOME_LOST"`),
 			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" tool_error code="OUTCOME_LOST" {"outcome":"OUTCOME_LOST"}`}},
-		{"of no outcome", after(`"outcome":"OUTCOME_UNSPECIFIED"`),
+		{"of an unspecified outcome", after(`"outcome":"OUTCOME_UNSPECIFIED"`),
 			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" {"outcome":"OUTCOME_UNSPECIFIED"}`}},
 		{"by an executor that raised", []string{by(parts(code)), by(raised)},
 			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" ` + toolRaised}},

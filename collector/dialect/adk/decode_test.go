@@ -10,13 +10,13 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// said is what frames say, each given by its data: a line for each, its facts parted by semicolons.
-func said(s *event.Stream, frames ...string) string {
+// factsOf decodes frames, each given as its data. It returns a line for each frame, with its facts separated
+// by semicolons.
+func factsOf(s *event.Stream, frames ...string) string {
 	var lines []string
-	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, sent(frames...))) {
+	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, encode(frames...))) {
 		switch fact, isFact := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  "); {
 		case !isFact:
 			lines = append(lines, "")
@@ -29,14 +29,15 @@ func said(s *event.Stream, frames ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-func sent(frames ...string) string {
+// encode returns frames as SSE.
+func encode(frames ...string) string {
 	return "data: " + strings.Join(frames, "\n\ndata: ") + "\n\n"
 }
 
-// by is a frame of agent a in run e-1.
+// by returns an event of agent a in run e-1.
 func by(members string) string { return `{"invocationId":"e-1","author":"a",` + members + `}` }
 
-// parts is the content of a frame.
+// parts returns the content of an event.
 func parts(parts ...string) string { return `"content":{"parts":[` + strings.Join(parts, ",") + `]}` }
 
 // Parts and members of frames.
@@ -67,14 +68,14 @@ type decodeCase struct {
 func runDecode(t *testing.T, cases []decodeCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(strings.Join(c.want, "\n"), said(&event.Stream{}, c.frames...)); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(&event.Stream{}, c.frames...)); diff != "" {
+				t.Errorf("the facts differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestSpellings decodes one frame as each server writes it.
+// TestSpellings checks that an event decodes to the same facts in each server's spelling.
 func TestSpellings(t *testing.T) {
 	const want = `model_ended model="m" finish="F" input=13 output=9 cached=5 reasoning=4; tool_paused call="c9"; thought "Hm."; ` +
 		`text "hi"; tool_started name="look" call="c1" {"x":1}; tool_started name="wait" call="c2" long_running {}; ` +
@@ -100,37 +101,38 @@ func TestSpellings(t *testing.T) {
 		"snake":     snake,
 		"rust":      rust,
 		"enveloped": `{"ui_protocol":"adk","event":` + rust + `}`,
-		// As Go writes what is empty; and where both spellings stand, camel counts unless it is null.
+		// Go writes empty members as null. If both spellings are there, camel case counts unless it is null.
 		"nulls":  strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":"m","model_version":"other","errorCode":null,"groundingMetadata":null,"finish_reason":"other"`, 1),
 		"marked": strings.Replace(camel, `"thought":true`, `"partMetadata":{"adk_thought":true}`, 1),
 		"null":   strings.Replace(camel, `"modelVersion":"m"`, `"modelVersion":null,"model_version":"m"`, 1),
 	} {
-		if diff := cmp.Diff(want, said(&event.Stream{}, frame)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		if diff := cmp.Diff(want, factsOf(&event.Stream{}, frame)); diff != "" {
+			t.Errorf("%s: the facts differ (-want +got):\n%s", name, diff)
 		}
 	}
 	if camel == snake || snake == rust || strings.Contains(snake, "Count") {
-		t.Fatal("the spellings are not different")
+		t.Fatal("the spellings are the same")
 	}
 }
 
+// TestResponses checks when a model's response starts and ends, and that its usage is reported once.
 func TestResponses(t *testing.T) {
 	runDecode(t, []decodeCase{
-		{"a finish reason ends one", []string{by(stop)}, []string{`model_ended finish="STOP"; final`}},
-		{"usage ends one", []string{by(used + "," + parts(hi))}, []string{`model_ended input=10 output=2; text "hi"; final`}},
-		{"neither, and no partials", []string{by(parts(hi))}, []string{`text "hi"; final`}},
-		{"neither, after partials", []string{by(partial + "," + parts(hi)), by(parts(hi))}, []string{`model_started; text "hi"`, `model_ended; text "hi"; final`}},
+		{"ended by a finish reason", []string{by(stop)}, []string{`model_ended finish="STOP"; final`}},
+		{"ended by usage", []string{by(used + "," + parts(hi))}, []string{`model_ended input=10 output=2; text "hi"; final`}},
+		{"without either, and without partials", []string{by(parts(hi))}, []string{`text "hi"; final`}},
+		{"without either, after partials", []string{by(partial + "," + parts(hi)), by(parts(hi))}, []string{`model_started; text "hi"`, `model_ended; text "hi"; final`}},
 		{"empty usage", []string{by(`"usageMetadata":{},` + parts(hi)), by(`"usageMetadata":null`)}, []string{`text "hi"; final`, "final"}},
-		{"the model stands only in partials",
+		{"the model only in partials",
 			[]string{by(partial + `,"modelVersion":"m"`), by(partial + "," + parts(hi)), by(stop), by(stop)},
 			[]string{`model_started model="m"`, `text "hi"`, `model_ended model="m" finish="STOP"; final`, `model_ended finish="STOP"; final`}},
-		{"partials neither count nor call",
+		{"usage and calls in a partial",
 			[]string{by(partial + "," + used + "," + stop + "," + parts(call) + `,"longRunningToolIds":["c1"],"actions":{"transferToAgent":"b"}`)},
 			[]string{"model_started"}},
-		{"branches respond side by side",
+		{"parallel branches",
 			[]string{by(partial + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(stop + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(parts(hi) + `,"branch":"p.y"`)},
 			[]string{"model_started", "model_started", `model_ended finish="STOP"; final`, "", `model_ended; text "hi"; final`}},
-		{"usage goes on in an empty frame", []string{by(partial + "," + parts(hi)), by(whole + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12},` + parts(call)),
+		{"more usage in an empty frame", []string{by(partial + "," + parts(hi)), by(whole + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12},` + parts(call)),
 			by(whole + "," + stop + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15}`)},
 			[]string{`model_started; text "hi"`, `model_ended unmetered input=10 output=2; tool_started name="look" call="c1" {}`, "usage output=3; final"}},
 		{"usage once: empty frame after a streamed response",
@@ -149,10 +151,10 @@ func TestResponses(t *testing.T) {
 			[]string{by(used + "," + refused), by(whole + "," + used + "," + refused), by(whole + "," + used + "," + refused)},
 			[]string{`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`, `error model_error code="SAFETY" from_code; final`,
 				`model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
-		{"refused after a response of the same usage",
+		{"refused after a response with the same usage",
 			[]string{by(partial), by(whole + "," + used + "," + stop), by(whole + "," + used + "," + refused)},
 			[]string{"model_started", ended + "; final", `model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
-		{"a frame without parts ends no response", []string{by(partial), by(`"actions":{"stateDelta":{"k":1}}`), by(stop)},
+		{"a frame without parts", []string{by(partial), by(`"actions":{"stateDelta":{"k":1}}`), by(stop)},
 			[]string{"model_started", "state; final", `model_ended finish="STOP"; final`}},
 		{"a third frame is another response",
 			[]string{by(partial), by(used + "," + parts(hi)), by(used + "," + parts(call)), by(used + "," + parts(hi))},
@@ -169,36 +171,37 @@ func TestResponses(t *testing.T) {
 		{"the same usage in a loop that streams, without finish reasons",
 			[]string{by(partial), by(used + "," + parts(hi)), by(partial), by(used + "," + parts(hi))},
 			[]string{"model_started", `model_ended unmetered input=10 output=2; text "hi"; final`, "model_started", `model_ended unmetered input=10 output=2; text "hi"; final`}},
-		{"another's usage is not repeated",
+		{"the same usage of another agent",
 			[]string{by(partial), by(used), `{"invocationId":"e-1","author":"b",` + whole + "," + used + "}"},
 			[]string{"model_started", "model_ended unmetered input=10 output=2; final", "model_ended unmetered input=10 output=2; final"}},
-		{"nor is another run's",
+		{"the same usage of another run",
 			[]string{by(partial), by(used), strings.Replace(by(used), "e-1", "e-2", 1)},
 			[]string{"model_started", "model_ended unmetered input=10 output=2; final", "model_ended input=10 output=2; final"}},
 		{"usage once: an event in two frames, its content and its artifacts",
 			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(hi)), by(`"id":"x",` + used + "," + stop + "," + written)},
 			[]string{ended + `; text "hi"; final`, `artifact name="f" file complete`}},
-		{"a call in two frames is not final",
+		{"a call in two frames",
 			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(call)), by(`"id":"x",` + used + "," + stop + "," + written), by(parts(answer))},
 			[]string{ended + `; tool_started name="look" call="c1" {}`, `artifact name="f" file complete`, `tool_ended name="look" call="c1" {}`}},
-		{"a failure in two frames is one",
+		{"a failure in two frames",
 			[]string{by(`"id":"x",` + refused + "," + parts(hi)), by(`"id":"x",` + refused + "," + written)},
 			[]string{`model_ended finish="SAFETY" model_error code="SAFETY"; text "hi"; error model_error code="SAFETY" from_code; final`, `artifact name="f" file complete`}},
-		{"a transfer in two frames is one",
+		{"a transfer in two frames",
 			[]string{by(`"id":"x",` + parts(answer) + `,"actions":{"transferToAgent":"b"}`), by(`"id":"x","actions":{"transferToAgent":"b","artifactDelta":{"f":0}}`)},
 			[]string{`tool_ended name="look" call="c1" {}; transfer name="b" id="x"`, `artifact name="f" file complete`}},
-		{"artifacts of an event of their own",
+		{"artifacts in an event of their own",
 			[]string{by(`"id":"x",` + used + "," + stop + "," + parts(hi)), by(`"id":"y",` + used + "," + stop + "," + written)},
 			[]string{ended + `; text "hi"; final`, ended + `; artifact name="f" file complete; final`}},
 		{"artifacts of events without ids",
 			[]string{by(used + "," + stop + "," + parts(hi)), by(used + "," + stop + "," + written)},
 			[]string{ended + `; text "hi"; final`, ended + `; artifact name="f" file complete; final`}},
-		{"what another run left open",
+		{"after an open response of another run",
 			[]string{by(partial), strings.Replace(by(parts(hi)), "e-1", "e-2", 1)},
 			[]string{"model_started", `text "hi"; final`}},
 	})
 }
 
+// TestUsage checks that missing counts are derived only from the total, and that invalid ones are ignored.
 func TestUsage(t *testing.T) {
 	for usage, want := range map[string]string{
 		`{"promptTokenCount":10,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":15}`: "input=10 output=5 reasoning=3",
@@ -213,12 +216,13 @@ func TestUsage(t *testing.T) {
 		`{"trafficType":"ON_DEMAND"}`:                                                                  "",
 	} {
 		want = strings.TrimSpace("model_ended "+want) + "; final"
-		if got := said(&event.Stream{}, by(`"usageMetadata":`+usage)); got != want {
-			t.Errorf("%s: %s, want %s", usage, got, want)
+		if got := factsOf(&event.Stream{}, by(`"usageMetadata":`+usage)); got != want {
+			t.Errorf("the usage %s decodes to %q, want %q", usage, got, want)
 		}
 	}
 }
 
+// TestErrors checks which operation an error ends.
 func TestErrors(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"a frame", []string{`{"error":"boom"}`}, []string{"error agent_error"}},
@@ -226,22 +230,22 @@ func TestErrors(t *testing.T) {
 		{"a broken frame of 2025", []string{`{"error": "no "x" here"}`}, []string{"error agent_error"}},
 		{"no error", []string{`{"error":null}`, `{"error":"x","author":"a"}`}, []string{"", "final"}},
 		{"a code", []string{by(raised)}, []string{modelRaised}},
-		{"codes that are none", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
+		{"codes that are no failures", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
 			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
 		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},
 			[]string{`model_started; error model_error code="SAFETY" from_code`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
-		{"the model breaks off", []string{by(partial), by(raised)}, []string{"model_started", modelRaised}},
+		{"the model fails in a response", []string{by(partial), by(raised)}, []string{"model_started", modelRaised}},
 		{"a tool raises", []string{by(stop + "," + parts(call)), by(raised), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" ` + toolRaised, modelRaised}},
 		{"one of two tools raises", []string{by(stop + "," + parts(call, strings.Replace(call, "c1", "c2", 1))), by(parts(answer)), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="look" call="c2" {}`, `tool_ended name="look" call="c1" {}`, `tool_ended name="look" call="c2" ` + toolRaised}},
 		{"the model fails after a tool", []string{by(stop + "," + parts(call)), by(parts(answer)), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, modelRaised}},
-		{"the model refuses, whatever is open", []string{by(stop + "," + parts(call)), by(refused)},
+		{"the model refuses despite an open call", []string{by(stop + "," + parts(call)), by(refused)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
-		{"the model fails while a long call runs", []string{by(stop + `,"longRunningToolIds":["c1"],` + parts(call)), by(raised)},
+		{"the model fails during a long-running call", []string{by(stop + `,"longRunningToolIds":["c1"],` + parts(call)), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" long_running {}; final`, modelRaised}},
-		{"the model breaks off, whatever is open", []string{by(stop + "," + parts(call)), by(partial), by(raised)},
+		{"the model fails in a response despite an open call", []string{by(stop + "," + parts(call)), by(partial), by(raised)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "model_started", modelRaised}},
 		{"a call after the answer to another run's", []string{by(parts(answer)), by(parts(call)), by(raised)},
 			[]string{`tool_ended name="look" call="c1" {}`, `tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" ` + toolRaised}},
@@ -256,29 +260,29 @@ func TestErrors(t *testing.T) {
 			[]string{`model_ended finish="STOP"; text "hi"; final`, agentRaised}},
 		{"the model of a container's next step fails", []string{by(stop + "," + parts(hi) + `,"nodeInfo":{"path":"b@1/c@1"}`), by(`"errorCode":"UNAVAILABLE","nodeInfo":{"path":"b@1/c@1"}`)},
 			[]string{`model_ended finish="STOP"; text "hi"; final`, `model_ended model_error code="UNAVAILABLE"; error model_error code="UNAVAILABLE" from_code; final`}},
-		{"a workflow fails by itself", []string{by(`"nodeInfo":{"path":"a@1/f@1","outputFor":["a@1/f@1"]}`), by(raised + `,"nodeInfo":{"path":"a@1"}`)},
+		{"a workflow fails", []string{by(`"nodeInfo":{"path":"a@1/f@1","outputFor":["a@1/f@1"]}`), by(raised + `,"nodeInfo":{"path":"a@1"}`)},
 			[]string{"final", agentRaised}},
-		{"the model of a task fails at once", []string{by(raised + `,"nodeInfo":{"path":"a@1/b@c1"},"branch":"b@c1","isolationScope":"c1"`)}, []string{modelRaised}},
+		{"the model of a task fails first", []string{by(raised + `,"nodeInfo":{"path":"a@1/b@c1"},"branch":"b@c1","isolationScope":"c1"`)}, []string{modelRaised}},
 		{"another agent's call", []string{by(stop + "," + parts(call)), strings.Replace(by(raised), `"a"`, `"b"`, 1)},
 			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, modelRaised}},
 	})
 }
 
-// TestToolFailures reads the convention of a member `error` in a tool's response.
+// TestToolFailures checks the convention of a member "error" in a tool's response.
 func TestToolFailures(t *testing.T) {
 	for response, failed := range map[string]bool{
 		`{"error":"x"}`: true, `{"error":true}`: true, `{"error":{"code":1}}`: true, `{"error":["x"]}`: true, `{"error":7}`: true, `{"error":1e999}`: true,
 		`{"error":""}`: false, `{"error":false}`: false, `{"error":null}`: false, `{"error":{}}`: false, `{"error":[]}`: false, `{"error":0}`: false,
 		`{}`: false, `{"result":{"error":"x"}}`: false, `"error"`: false, `null`: false, `{"Error":"x"}`: false,
 	} {
-		got := said(&event.Stream{}, by(parts(`{"functionResponse":{"id":"c1","name":"look","response":`+response+`}}`)))
+		got := factsOf(&event.Stream{}, by(parts(`{"functionResponse":{"id":"c1","name":"look","response":`+response+`}}`)))
 		if strings.Contains(got, "tool_error") != failed || !strings.HasPrefix(got, `tool_ended name="look" call="c1"`) {
-			t.Errorf("%s: %s", response, got)
+			t.Errorf("the response %s decodes to %s, want an error: %t", response, got, failed)
 		}
 	}
 }
 
-// TestFinal is the table of is_final_response().
+// TestFinal compares with the conditions of ADK's is_final_response().
 func TestFinal(t *testing.T) {
 	const result = `{"codeExecutionResult":{"outcome":"OUTCOME_OK"}}`
 	for members, want := range map[string]bool{
@@ -307,24 +311,25 @@ func TestFinal(t *testing.T) {
 		raised:                                                   true,
 		partial + "," + parts(hi):                                false,
 	} {
-		if got := strings.HasSuffix(said(&event.Stream{}, by(members)), "final"); got != want {
-			t.Errorf("%s: final %t", members, got)
+		if got := strings.HasSuffix(factsOf(&event.Stream{}, by(members)), "final"); got != want {
+			t.Errorf("%s is final: %t, want %t", members, got, want)
 		}
 	}
 }
 
-// TestSettled says after which answers no response of the model is owed.
-func TestSettled(t *testing.T) {
+// TestTurnMayEnd checks after which tool responses the agent's turn may end.
+func TestTurnMayEnd(t *testing.T) {
 	for members, want := range map[string]bool{
 		``: false, `,"actions":{"skipSummarization":true}`: true, `,"actions":{"escalate":true}`: true, `,"actions":{"endInvocation":true}`: true,
 		`,"actions":{"end_invocation":true}`: true, `,"longRunningToolIds":["c2"]`: true, `,"actions":{"escalate":false}`: false,
 	} {
-		if got := strings.Contains(said(&event.Stream{}, by(parts(answer)+members)), "settled"); got != want {
-			t.Errorf("%s: settled %t", members, got)
+		if got := strings.Contains(factsOf(&event.Stream{}, by(parts(answer)+members)), "settled"); got != want {
+			t.Errorf("after %s the turn may end: %t, want %t", members, got, want)
 		}
 	}
 }
 
+// TestCallsAndActions checks the facts of function calls, responses and actions.
 func TestCallsAndActions(t *testing.T) {
 	request := func(name, args string) string {
 		return fmt.Sprintf(`{"functionCall":{"id":"q","name":%q,"args":%s}}`, name, args)
@@ -334,16 +339,16 @@ func TestCallsAndActions(t *testing.T) {
 			[]string{by(parts(request("adk_request_credential", `{}`), request("adk_request_confirmation", `{}`), request("adk_request_input", `{"responseSchema":{}}`),
 				request("adk_request_input", `{"response_schema":null}`), request("adk_request_new", `null`)) + `,"longRunningToolIds":["q"]`)},
 			[]string{`input_requested call="q" credential; input_requested call="q" confirmation; input_requested call="q" data; input_requested call="q" clarification; input_requested call="q" clarification; final`}},
-		{"a question with usage is no response, one beside a call is",
+		{"questions with usage, alone and beside a call",
 			[]string{by(used + "," + parts(request("adk_request_input", `{}`))), by(used + "," + parts(request("adk_request_input", `{}`), call))},
 			[]string{`input_requested call="q" clarification`, `model_ended input=10 output=2; input_requested call="q" clarification; tool_started name="look" call="c1" {}`}},
 		{"an answer to a question", []string{by(parts(`{"functionResponse":{"id":"q","name":"adk_request_input","response":{"result":1}}}`))}, []string{`input_answered call="q"`}},
-		{"waiting for a human", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"requires confirmation"}`, 1)) + `,"actions":{"requestedToolConfirmations":{"c1":{}},"requestedAuthConfigs":{"c2":{},"c3":null}}`)},
+		{"waiting for the user", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"requires confirmation"}`, 1)) + `,"actions":{"requestedToolConfirmations":{"c1":{}},"requestedAuthConfigs":{"c2":{},"c3":null}}`)},
 			[]string{`tool_paused call="c1"; tool_paused call="c2"; tool_paused call="c3"; tool_ended name="look" call="c1" tool_error {"error":"requires confirmation"}`}},
-		{"the user's words are no answer, his answers are",
+		{"a text and answers of the user",
 			[]string{`{"invocationId":"e-1","author":"user",` + stop + "," + used + "," + parts(hi, call, answer, `{"functionResponse":{"id":"q","name":"adk_request_confirmation"}}`) + `,"actions":{"stateDelta":{"k":1},"transferToAgent":"b"}}`},
 			[]string{`tool_ended name="look" call="c1" {}; input_answered call="q"`}},
-		{"a transfer has its frame's id and its call's",
+		{"a transfer with the ids of its frame and its call",
 			[]string{by(`"id":"f7",` + parts(answer, `{"functionResponse":{"id":"t1","name":"transfer_to_agent","response":{"result":null}}}`) + `,"actions":{"transferToAgent":"b"}`)},
 			[]string{`tool_ended name="look" call="c1" {}; tool_ended name="transfer_to_agent" call="t1" {"result":null}; transfer name="b" call="t1" id="f7"`}},
 		{"no transfer", []string{by(`"actions":{"transferToAgent":""}`), by(`"actions":{"transferToAgent":null}`), by(`"actions":{"transferToAgent":7}`)}, []string{"final", "final", "final"}},
@@ -354,27 +359,24 @@ func TestCallsAndActions(t *testing.T) {
 			[]string{`tool_ended name="look" call="c1" {}; state`, `artifact name="a.txt" file complete`}},
 		{"calls and answers without ids", []string{by(parts(`{"functionCall":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look"}}`)), by(parts(`{"functionResponse":{"name":"look","response":{}},"id":"c1"}`))},
 			[]string{`tool_started name="look"`, `tool_ended name="look"`, `tool_ended name="look" call="c1" {}`}},
-		{"parts that are nothing", []string{by(parts(`{}`, `{"text":""}`, `null`, `7`, `{"inlineData":{"data":"AA=="}}`, `{"name":"not a call"}`))}, []string{"other; other; other; other; other; final"}},
+		{"empty and unknown parts", []string{by(parts(`{}`, `{"text":""}`, `null`, `7`, `{"inlineData":{"data":"AA=="}}`, `{"name":"not a call"}`))}, []string{"other; other; other; other; other; final"}},
 		{"no parts", []string{by(`"content":null`), by(`"content":{"parts":null}`), by(`"content":{"parts":{"text":"hi"}}`)}, []string{"final", "final", "final"}},
 	})
 }
 
-// TestFrameThatStatesTooMuch costs what it is long, and nothing more: it is refused before it is taken apart.
-func TestFrameThatStatesTooMuch(t *testing.T) {
+// TestTooManyParts checks that a frame with too many parts is rejected before they are read, so that its
+// cost is at most proportional to its length.
+func TestTooManyParts(t *testing.T) {
 	ids := strings.Repeat(`"a",`, 20_000) + `"a"`
 	parts := strings.Repeat(`{"functionCall":{"id":"x","name":"t"}},`, 20_000) + `{}`
 	for _, frame := range []string{
 		`{"author":"a","invocationId":"e-1","longRunningToolIds":[` + ids + `],"content":{"parts":[` + parts + `]}}`,
 		`{"author":"a","invocationId":"e-1","content":{"parts":[` + strings.Repeat(`{},`, 100_000) + `{}]}}`,
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(frame), 64); err != nil {
-			t.Fatal(err)
-		}
 		b := &event.Batch{}
-		Dialect{}.New(&event.Stream{}).Decode(dialect.Frame{JSON: doc.Root()}, b)
+		Dialect{}.New(&event.Stream{}).Decode(dialect.Frame{JSON: value(t, frame)}, b)
 		if b.Rejected != event.ReasonShape || len(b.Events) > 0 {
-			t.Errorf("%s, %d events", b.Rejected, len(b.Events))
+			t.Errorf("Rejected = %q with %d events, want %q and none", b.Rejected, len(b.Events), event.ReasonShape)
 		}
 	}
 }

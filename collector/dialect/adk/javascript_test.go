@@ -6,15 +6,14 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// usage is that of a response with so many tokens in its prompt and its answer.
+// usage returns the usage of a response, in tokens.
 func usage(prompt, answer int) string {
 	return fmt.Sprintf(`"usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":%d,"totalTokenCount":%d}`, prompt, answer, prompt+answer)
 }
 
-// TestJavaScript decodes what only @google/adk writes.
+// TestJavaScript checks streams that only @google/adk writes.
 func TestJavaScript(t *testing.T) {
 	const code, result = `{"executableCode":{"code":"1"}}`, `{"codeExecutionResult":{"output":"1"}}`
 	toB := `"actions":{"transferToAgent":"b"},` + parts(answer)
@@ -31,11 +30,11 @@ func TestJavaScript(t *testing.T) {
 				`usage unmetered; tool_started name="code_execution" {"code":"1"}; final`, `usage unmetered output=3; tool_ended name="code_execution" {"output":"1"}`,
 				`text "hi"`, `usage output=3; text "hi"; final`,
 			}},
-		{"an agent that there is not", []string{by(toB), by(`"errorCode":"UNKNOWN_ERROR","errorMessage":"Agent b not found in the agent tree."`)},
+		{"an unknown agent", []string{by(toB), by(`"errorCode":"UNKNOWN_ERROR","errorMessage":"Agent b not found in the agent tree."`)},
 			[]string{`tool_ended name="look" call="c1" {}; transfer name="b"`, `error name="b" agent_error from_code; final`}},
 		{"another error after a transfer", []string{by(toB), by(`"errorCode":"503","errorMessage":"out of order"`)},
 			[]string{`tool_ended name="look" call="c1" {}; transfer name="b"`, `model_ended model_error code="503"; error model_error code="503" from_code; final`}},
-		{"the end of a response after those of another invocation",
+		{"the ends of responses of two invocations",
 			[]string{by(calling + "," + usage(10, 2)), by(toB), by(calling + "," + usage(20, 3)), by(whole + "," + stop + "," + usage(20, 3)), by(whole + "," + stop + "," + usage(10, 2)), by(whole + "," + stop + "," + usage(10, 2))},
 			[]string{
 				ended + `; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}; transfer name="b"`,
@@ -44,23 +43,19 @@ func TestJavaScript(t *testing.T) {
 	})
 }
 
-// TestErrorsWithoutBranch puts an error where its agent spoke last.
+// TestErrorsWithoutBranch checks that an error without a branch gets the last branch of its agent.
 func TestErrorsWithoutBranch(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{})
 	branchOf := func(frame string) string {
 		b := &event.Batch{}
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(frame), 100); err != nil {
-			t.Fatal(err)
-		}
-		d.Decode(dialect.Frame{JSON: doc.Root()}, b)
+		d.Decode(dialect.Frame{JSON: value(t, frame)}, b)
 		return b.Branch
 	}
 	for _, c := range []struct{ frame, branch string }{
 		{by(raised), ""},
 		{by(`"branch":"p.a",` + parts(hi)), "p.a"},
 		{by(raised), "p.a"},
-		{by(`"nodeInfo":{"path":"a@1"},` + raised), ""}, // Python says it
+		{by(`"nodeInfo":{"path":"a@1"},` + raised), ""}, // from Python, which states the branch
 		{by(parts(hi)), ""},
 		{by(raised), ""},
 	} {

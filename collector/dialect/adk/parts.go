@@ -2,11 +2,11 @@ package adk
 
 import "github.com/delegraph/delegraph/collector/strictjson"
 
-// actions are those members of an event's actions that anything is read of, found in one pass.
+// actions holds the members of an event's actions that are used. They are found in one pass.
 type actions struct {
 	transfer, artifacts, state, confirmations, credentials strictjson.Value
 
-	skips, escalates, ends bool
+	skipsSummary, escalates, endsInvocation bool
 }
 
 func readActions(v strictjson.Value) (a actions) {
@@ -19,37 +19,37 @@ func readActions(v strictjson.Value) (a actions) {
 		case "transferToAgent":
 			a.transfer = value
 		case "transfer_to_agent":
-			a.transfer = first(a.transfer, value)
+			a.transfer = firstOf(a.transfer, value)
 		case "artifactDelta":
 			a.artifacts = value
 		case "artifact_delta":
-			a.artifacts = first(a.artifacts, value)
+			a.artifacts = firstOf(a.artifacts, value)
 		case "stateDelta":
 			a.state = value
 		case "state_delta":
-			a.state = first(a.state, value)
+			a.state = firstOf(a.state, value)
 		case "requestedToolConfirmations":
 			a.confirmations = value
 		case "requested_tool_confirmations":
-			a.confirmations = first(a.confirmations, value)
+			a.confirmations = firstOf(a.confirmations, value)
 		case "requestedAuthConfigs":
 			a.credentials = value
 		case "requested_auth_configs":
-			a.credentials = first(a.credentials, value)
+			a.credentials = firstOf(a.credentials, value)
 		case "skipSummarization":
 			skips = value
 		case "skip_summarization":
-			skips = first(skips, value)
+			skips = firstOf(skips, value)
 		case "endInvocation":
 			ends = value
 		case "end_invocation":
-			ends = first(ends, value)
+			ends = firstOf(ends, value)
 		case "escalate":
 			a.escalates, _ = value.Bool()
 		}
 	}
-	a.skips, _ = skips.Bool()
-	a.ends, _ = ends.Bool()
+	a.skipsSummary, _ = skips.Bool()
+	a.endsInvocation, _ = ends.Bool()
 	return a
 }
 
@@ -60,26 +60,26 @@ const (
 	partThought
 	partCall
 	partResponse
-	partCode // code that the model wrote, to be executed
+	partCode // code from the model, to be executed
 	partCodeResult
 	partOther
 )
 
-// part is one element of content.parts.
+// part is an element of content.parts.
 type part struct {
 	kind     partKind
 	text     strictjson.Value
 	id, name strictjson.Value
-	body     strictjson.Value // arguments or response; of code and its result, the whole of it
-	unknown  strictjson.Value // the name of the member that says what it is, where that is not known
+	body     strictjson.Value // arguments or response; the whole part for code and its result
+	unknown  strictjson.Value // name of the member with the content, if the kind is unknown
 }
 
-// keptParts is how many parts there is room for without taking memory for each frame.
-const keptParts = 64
+// maxReusedParts limits the memory for parts that is reused for the next frame.
+const maxReusedParts = 64
 
-// appendParts reads a frame's parts into the room that those of the frame before had.
+// appendParts reads a frame's parts into the memory of the previous frame's parts.
 func appendParts(parts []part, list strictjson.Value) []part {
-	if cap(parts) > keptParts {
+	if cap(parts) > maxReusedParts {
 		parts = nil
 	}
 	parts = parts[:0]
@@ -94,12 +94,12 @@ func readPart(v strictjson.Value) part {
 		return part{kind: partCall, id: c.Get("id"), name: c.Get("name"), body: c.Get("args")}
 	}
 	if r := v.First("functionResponse", "function_response"); r.Exists() {
-		// Rust puts the id beside the response, not into it.
-		return part{kind: partResponse, id: first(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
+		// Rust puts the id next to the response instead of into it.
+		return part{kind: partResponse, id: firstOf(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
 	}
 	if t := v.Get("text"); t.Kind() == strictjson.String {
 		kind := partText
-		if isOn(v.Get("thought")) || isMarked(v) {
+		if isTrue(v.Get("thought")) || isMarkedThought(v) {
 			kind = partThought
 		}
 		return part{kind: kind, text: t}
@@ -119,21 +119,23 @@ func readPart(v strictjson.Value) part {
 	return part{kind: partOther, unknown: unknownMember(v)}
 }
 
-func isOn(v strictjson.Value) bool {
+func isTrue(v strictjson.Value) bool {
 	on, _ := v.Bool()
 	return on
 }
 
-// partMetadata are the members of a part in which an agent, or a converter, says what the protocol has no member for.
+// partMetadata are the members of a part with an agent's or a converter's own data.
 var partMetadata = []string{"partMetadata", "part_metadata"}
 
-// isMarked reports whether a part says of itself that it is a thought in other places than the protocol's.
-func isMarked(v strictjson.Value) bool {
-	said := v.First(partMetadata...)
-	return isOn(v.Get("adk_thought")) || isOn(said.Get("adk_thought")) || isOn(said.Get("thought"))
+// isMarkedThought reports whether a part is marked as a thought other than by the protocol's own
+// member.
+func isMarkedThought(v strictjson.Value) bool {
+	metadata := v.First(partMetadata...)
+	return isTrue(v.Get("adk_thought")) || isTrue(metadata.Get("adk_thought")) || isTrue(metadata.Get("thought"))
 }
 
-// unknownMember returns the name of the first member that the protocol's parts are not known to have. It does not exist where all are.
+// unknownMember returns the name of the first member that is not in the protocol's definition of a
+// part. It does not exist if there is none.
 func unknownMember(v strictjson.Value) strictjson.Value {
 	for name := range v.Members() {
 		switch string(name.Text()) {

@@ -7,13 +7,13 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// pending are the tools that have been called and have not answered, as far as they are to answer within the run. It is bounded by
-// maxPending; calls beyond are not remembered.
+// pending holds at most maxPending calls that have no response yet. Long-running calls are not among
+// them, because their responses come from outside the run.
 type pending []pendingCall
 
 type pendingCall struct{ place, id, name string }
 
-// maxPending bounds the calls that a stream can make the decoder remember.
+// maxPending limits the calls that are remembered per stream.
 const maxPending = 1024
 
 func (p *pending) add(place, id, name string) {
@@ -22,16 +22,16 @@ func (p *pending) add(place, id, name string) {
 	}
 }
 
-// answered removes the call of an id, and where the wire has none the oldest of its name.
-func (p *pending) answered(id, name string) {
+// remove removes the call with an id or, if the response has no id, the oldest call of the tool.
+func (p *pending) remove(id, name string) {
 	i := slices.IndexFunc(*p, func(c pendingCall) bool { return id != "" && c.id == id || id == "" && c.name == name })
 	if i >= 0 {
 		*p = slices.Delete(*p, i, i+1)
 	}
 }
 
-// of returns the calls that a speaker waits for.
-func (p pending) of(place string) (own []pendingCall) {
+// byPlace returns the calls of a speaker that have no response.
+func (p pending) byPlace(place string) (own []pendingCall) {
 	for _, c := range p {
 		if c.place == place {
 			own = append(own, c)
@@ -40,9 +40,9 @@ func (p pending) of(place string) (own []pendingCall) {
 	return own
 }
 
-// failed says which of the calls an error is about: the only one, else the one whose name the error's message has. Between a call and
-// its answer nothing but tools can fail.
-func failed(calls []pendingCall, message []byte) (pendingCall, bool) {
+// failedCall returns the call that an error is about: the only call, else the only one whose name
+// is in the error's message. Between a call and its response only a tool can fail.
+func failedCall(calls []pendingCall, message []byte) (pendingCall, bool) {
 	if len(calls) == 1 {
 		return calls[0], true
 	}
@@ -58,13 +58,13 @@ func failed(calls []pendingCall, message []byte) (pendingCall, bool) {
 	return named[0], true
 }
 
-// failCall states that a tool failed of which there is no answer but an error.
+// failCall reports the failure of a tool whose only response is the error.
 func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {
-	c, known := failed(calls, message)
+	c, known := failedCall(calls, message)
 	if !known {
 		return
 	}
-	d.pending.answered(c.id, c.name)
+	d.pending.remove(c.id, c.name)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code
 }

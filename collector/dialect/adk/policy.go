@@ -2,7 +2,7 @@ package adk
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// The types of an ADK stream's frames. The protocol itself has no names for them.
+// Types of frames. The protocol has no names for them.
 const (
 	typeEvent   = "event"
 	typeWrapped = "wrapped" // an event in the envelope of Rust servers
@@ -10,71 +10,77 @@ const (
 )
 
 var table = event.Table{
-	// An ADK event has neither; one that has is something else, unless it says that it is one of the types below.
+	// ADK events have neither member. A frame that has one is something else, unless its value is
+	// one of the types below.
 	Discriminators: []string{"kind", "type"},
-	// What a remote agent was asked and answered over A2A stands in the custom metadata, with all that may stand within an update.
+	// The custom metadata contains the request to and the answer of a remote agent (A2A), with
+	// everything that an update can contain.
 	Envelopes: []string{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
-	Events:   []string{"message", "error"}, // Go names its error frames
-	Failure:  `{"error":"the run failed"}`,
-	Oversize: `{"error":"` + event.Withheld + `"}`,
+	Events:       []string{"message", "error"}, // Go names its error frames
+	FailureData:  `{"error":"the run failed"}`,
+	OversizeData: `{"error":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
 		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
-		typeError:   {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Instead: `"the run failed"`, Fact: event.KindError}}}},
+		typeError:   {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
 	},
 }
 
-// Table is what may leave an ADK stream.
+// Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// words are what an event says outside of its content: in transcripts, a node's output, and the answers of remote agents.
+// words finds the texts outside of an event's content: transcripts, a node's output, and the
+// answers of remote agents.
 var words = event.Words{
 	Members: map[string]event.Kind{
 		"output": event.KindText, "text": event.KindText,
 	},
-	Within: []string{
+	Containers: []string{
 		"event", "outputTranscription", "output_transcription", "inputTranscription", "input_transcription", "customMetadata", "custom_metadata",
 		"a2a:request", "a2a:response", "params", "result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
 		"artifacts", "history", "parts",
 	},
-	Authors:  []string{"author", "adk_author"},
-	Thought:  thoughtSigns,
-	Metadata: []string{"metadata"},
+	AuthorMembers:   []string{"author", "adk_author"},
+	ThoughtMarkers:  thoughtMarkers,
+	MetadataMembers: []string{"metadata"},
 }
 
 var (
-	scalar = event.Rule{}
-	flag   = event.Rule{Form: event.FormPlain}
-	moment = event.Rule{Form: event.FormTime}
+	scalar    = event.Rule{}
+	flag      = event.Rule{Form: event.FormEnum}
+	timestamp = event.Rule{Form: event.FormTime}
 
-	// Who speaks. Words in another role are no answer's.
-	publicRole = event.Rule{Form: event.FormPlain, Values: []string{"model", "user", "assistant"}}
+	// publicRole lets only the roles of answers leave.
+	publicRole = event.Rule{Form: event.FormEnum, AllowedValues: []string{"model", "user", "assistant"}}
 
-	// publicReason is why a model stopped; in the place of any other, which might be a message, stands that it is another.
-	publicReason = event.Rule{Instead: `"OTHER"`, Values: reasons}
+	// publicReason is why a model stopped. Any other value might be a message and is replaced by
+	// "OTHER".
+	publicReason = event.Rule{Replacement: `"OTHER"`, AllowedValues: finishReasons}
 )
 
-// reasons are those for which a model of Gemini stops, and those of models that speak OpenAI's or Anthropic's protocol.
-var reasons = []string{
+// finishReasons are the finish reasons of Gemini, and of models that use the protocols of OpenAI or
+// Anthropic.
+var finishReasons = []string{
 	"", "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT",
 	"SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL", "IMAGE_PROHIBITED_CONTENT", "NO_IMAGE",
 	"IMAGE_RECITATION", "IMAGE_OTHER", "TOO_MANY_TOOL_CALLS",
 	"stop", "length", "tool_calls", "function_call", "content_filter", "end_turn", "max_tokens", "stop_sequence", "tool_use",
 }
 
-// publicEvent is an event without thoughts, arguments, results, state, usage, secrets, and the words of errors and of the user:
-// the decoder takes none of these for text of an answer. Both spellings stand here, since both are sent.
-var publicEvent = event.Rule{Thought: thoughtSigns, Members: map[string]*event.Rule{
-	"thought":       &publicSign,
+// publicEvent keeps an event without thoughts, arguments, results, state, usage, secrets, error
+// messages, and the user's text; the decoder reports none of these as text of an answer. It lists
+// both spellings, because servers send both.
+var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, Members: map[string]*event.Rule{
+	"thought":       &publicThoughtMarker,
 	"id":            &scalar,
 	"invocationId":  &scalar,
 	"invocation_id": &scalar,
 	"author":        &scalar,
 	"branch":        &scalar,
-	"timestamp":     &moment,
+	"timestamp":     &timestamp,
 	"partial":       &flag,
 	"turnComplete":  &flag,
 	"turn_complete": &flag,
@@ -83,53 +89,56 @@ var publicEvent = event.Rule{Thought: thoughtSigns, Members: map[string]*event.R
 	"finish_reason": &publicReason,
 	"errorCode":     &publicCode,
 	"error_code":    &publicCode,
-	"content": {Thought: thoughtSigns, Members: map[string]*event.Rule{
+	"content": {ThoughtMarkers: thoughtMarkers, Members: map[string]*event.Rule{
 		"role":    &publicRole,
-		"thought": &publicSign,
-		"parts":   {Each: &publicPart},
+		"thought": &publicThoughtMarker,
+		"parts":   {Elements: &publicPart},
 	}},
-	"longRunningToolIds":    {Each: &scalar},
-	"long_running_tool_ids": {Each: &scalar},
+	"longRunningToolIds":    {Elements: &scalar},
+	"long_running_tool_ids": {Elements: &scalar},
 	"actions": {Members: map[string]*event.Rule{
 		"transferToAgent":   {Fact: event.KindTransfer},
 		"transfer_to_agent": {Fact: event.KindTransfer},
-		// Beside an artifact's name stands its version. Should the artifact itself stand there, it stays in.
-		"artifactDelta":  {Names: &event.Rule{Fact: event.KindArtifact}},
-		"artifact_delta": {Names: &event.Rule{Fact: event.KindArtifact}},
+		// The value of each artifact is its version. If a server sent the artifact itself there, it
+		// would be removed.
+		"artifactDelta":  {AnyMember: &event.Rule{Fact: event.KindArtifact}},
+		"artifact_delta": {AnyMember: &event.Rule{Fact: event.KindArtifact}},
 		"stateDelta":     {State: true, Fact: event.KindState},
 		"state_delta":    {State: true, Fact: event.KindState},
 		"escalate":       &flag,
 		"endInvocation":  &flag,
 		"end_invocation": &flag,
-		// The hint is the question that somebody is to answer; the payload beside it is the tool's.
-		"requestedToolConfirmations":   {Names: &publicQuestion},
-		"requested_tool_confirmations": {Names: &publicQuestion},
+		// The hint is the question to the user. The payload next to it is the tool's.
+		"requestedToolConfirmations":   {AnyMember: &publicQuestion},
+		"requested_tool_confirmations": {AnyMember: &publicQuestion},
 	}},
 }}
 
-// publicCode is a reason for which a model ended; servers put the names of their exceptions there too.
+// publicCode is an error code. Servers put finish reasons there, but also names of exceptions,
+// which are replaced.
 var publicCode = event.Rule{
-	Instead: `"ERROR"`, Fact: event.KindError, Values: reasons,
+	Replacement: `"ERROR"`, Fact: event.KindError, AllowedValues: finishReasons,
 }
 
-// thoughtSigns mark a thought. The protocol has them in parts; an agent, or a converter, may have set them around or within them.
-var thoughtSigns = []string{"thought", "thinking", "adk_thought"}
+// thoughtMarkers are the members that mark a thought. The protocol defines them for parts; an agent
+// or a converter may put them into the objects around or within parts.
+var thoughtMarkers = []string{"thought", "thinking", "adk_thought"}
 
-// publicSign leaves where a thought may, which says that it is one.
-var publicSign = event.Rule{Form: event.FormPlain, Else: "true"}
+// publicThoughtMarker keeps the mark of a thought that may leave.
+var publicThoughtMarker = event.Rule{Form: event.FormEnum, Fallback: "true"}
 
-var publicMetadata = event.Rule{Members: map[string]*event.Rule{"thought": &publicSign, "adk_thought": &publicSign}}
+var publicMetadata = event.Rule{Members: map[string]*event.Rule{"thought": &publicThoughtMarker, "adk_thought": &publicThoughtMarker}}
 
 var publicPart = event.Rule{
-	Thought: thoughtSigns,
-	Signed:  partMetadata,
+	ThoughtMarkers:   thoughtMarkers,
+	ThoughtMarkersIn: partMetadata,
 	Members: map[string]*event.Rule{
 		"text":              {Fact: event.KindText, Form: event.FormText},
-		"thought":           &publicSign,
-		"adk_thought":       &publicSign,
+		"thought":           &publicThoughtMarker,
+		"adk_thought":       &publicThoughtMarker,
 		"partMetadata":      &publicMetadata,
 		"part_metadata":     &publicMetadata,
-		"thinking":          {Form: event.FormText}, // stands in no part that is not a thought
+		"thinking":          {Form: event.FormText}, // appears only in thoughts
 		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
 		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},

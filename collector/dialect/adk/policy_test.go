@@ -15,18 +15,18 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// policyCase is an event's members besides its run and its author, and what the public gets of them. Nothing that is called
-// secret may be in that.
+// policyCase holds the members of an event besides its run and author, and the members that remain under
+// the policy public. The latter must not contain "secret".
 type policyCase struct{ sent, public string }
 
-// Where nothing of the members leaves, the event does, and says that something happened; or it does not.
+// Results without any of the members.
 const (
-	nothing = ""
-	stays   = "the event stays in"
+	nothing  = ""         // the event leaves without them
+	withheld = "withheld" // the event is withheld
 )
 
 var policyCases = []policyCase{
-	// Who, when, and how far.
+	// Identity, time and state.
 	{`"id":"f1"`, `"id":"f1"`},
 	{`"branch":"p.a"`, `"branch":"p.a"`},
 	{`"timestamp":1767081391.059711`, `"timestamp":1767081391.059711`},
@@ -39,38 +39,38 @@ var policyCases = []policyCase{
 	{`"partial":"secret","interrupted":"secret","actions":{"escalate":"secret"}`, nothing},
 	{`"finishReason":"STOP"`, `"finishReason":"STOP"`},
 	{`"finishReason":"secret"`, `"finishReason":"OTHER"`},
-	{`"content":{"role":"system","parts":[{"text":"secret"}]}`, stays},
-	{`"content":{"role":"tool","parts":[{"text":"secret"}]}`, stays},
-	{`"content":{"role":"function","parts":[{"text":"secret"}]}`, stays},
+	{`"content":{"role":"system","parts":[{"text":"secret"}]}`, withheld},
+	{`"content":{"role":"tool","parts":[{"text":"secret"}]}`, withheld},
+	{`"content":{"role":"function","parts":[{"text":"secret"}]}`, withheld},
 	{`"content":{"role":"secret","parts":[{"text":"secret"},{"functionCall":{"id":"c1","name":"f"}}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"f"}}]}`},
-	{`"content":{"role":["model"],"parts":[{"text":"secret"}]}`, stays},
+	{`"content":{"role":["model"],"parts":[{"text":"secret"}]}`, withheld},
 	{`"longRunningToolIds":["c1","c2"]`, `"longRunningToolIds":["c1","c2"]`},
 	{`"longRunningToolIds":[]`, `"longRunningToolIds":[]`},
 
-	// What is said.
+	// Content.
 	{`"content":{"role":"model","parts":[{"text":"hi"}]}`, `"content":{"role":"model","parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"text":"hi","thoughtSignature":"secret","videoMetadata":{"x":"secret"}}]}`, `"content":{"parts":[{"text":"hi"}]}`},
-	{`"content":{"parts":[{"text":"secret","thought":true}]}`, stays},
-	{`"content":{"role":"model","parts":[{"text":"secret","thought":true,"thoughtSignature":"secret"}]}`, stays},
+	{`"content":{"parts":[{"text":"secret","thought":true}]}`, withheld},
+	{`"content":{"role":"model","parts":[{"text":"secret","thought":true,"thoughtSignature":"secret"}]}`, withheld},
 	{`"content":{"parts":[{"text":"secret","thought":true},{"text":"hi","thought":false}]}`, `"content":{"parts":[{"text":"hi","thought":false}]}`},
 	{`"content":{"parts":[{"text":"secret","thought":"true"},{"text":"hi"}]}`, `"content":{"parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"text":"secret","adk_thought":true},{"text":"hi"}]}`, `"content":{"parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"text":"secret","partMetadata":{"adk_thought":true}},{"text":"hi"}]}`, `"content":{"parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"text":"secret","partMetadata":{"thought":1}},{"text":"hi","partMetadata":{"thought":false}}]}`, `"content":{"parts":[{"text":"hi","partMetadata":{"thought":false}}]}`},
-	{`"content":{"thought":true,"parts":[{"text":"secret"}]}`, stays},
-	{`"id":"f1","content":{"Thought":"yes","parts":[{"text":"secret"}]}`, stays},
-	{`"thought":true,"content":{"parts":[{"text":"secret"}]}`, stays},
+	{`"content":{"thought":true,"parts":[{"text":"secret"}]}`, withheld},
+	{`"id":"f1","content":{"Thought":"yes","parts":[{"text":"secret"}]}`, withheld},
+	{`"thought":true,"content":{"parts":[{"text":"secret"}]}`, withheld},
 	{`"thought":false,"content":{"thought":false,"parts":[{"text":"hi"}]}`, `"thought":false,"content":{"thought":false,"parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"thinking":"secret","signature":"secret"},{"text":"hi"}]}`, `"content":{"parts":[{"text":"hi"}]}`},
 	{`"content":{"parts":[{"text":""}]}`, `"content":{"parts":[{"text":""}]}`},
 	{`"content":{"parts":[]}`, `"content":{"parts":[]}`},
 	{`"content":null`, nothing},
-	{`"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"secret","displayName":"secret"}}]}`, stays},
-	{`"content":{"parts":[{"fileData":{"fileUri":"secret","mimeType":"image/png"}}]}`, stays},
-	{`"content":{"parts":[{"executableCode":{"language":"PYTHON","code":"secret"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"secret"}}]}`, stays},
+	{`"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"secret","displayName":"secret"}}]}`, withheld},
+	{`"content":{"parts":[{"fileData":{"fileUri":"secret","mimeType":"image/png"}}]}`, withheld},
+	{`"content":{"parts":[{"executableCode":{"language":"PYTHON","code":"secret"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"secret"}}]}`, withheld},
 	{`"inputTranscription":{"text":"secret"},"outputTranscription":{"text":"secret","finished":true}`, nothing},
 
-	// What tools are asked, and answer.
+	// Calls and responses of tools.
 	{`"content":{"parts":[{"functionCall":{"id":"c1","name":"f","args":{"x":"secret"},"partialArgs":["secret"],"willContinue":true},"thoughtSignature":"secret"}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"f"}}]}`},
 	{`"content":{"parts":[{"functionResponse":{"id":"c1","name":"f","response":{"result":"secret"},"parts":[{"text":"secret"}],"willContinue":true,"scheduling":"SILENT"}}]}`, `"content":{"parts":[{"functionResponse":{"id":"c1","name":"f"}}]}`},
 	{`"content":{"parts":[{"name":"f","args":{"x":"secret"},"id":"c1"}]}`, `"content":{"parts":[{"name":"f","id":"c1"}]}`},
@@ -78,7 +78,7 @@ var policyCases = []policyCase{
 	{`"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_input","args":{"message":"secret","payload":"secret"}}}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_input"}}]}`},
 	{`"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_credential","args":{"authConfig":{"rawAuthCredential":{"oauth2":{"clientSecret":"secret"}}}}}}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_credential"}}]}`},
 
-	// What is done.
+	// Actions.
 	{`"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`, `"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`},
 	{`"actions":{"skipSummarization":true,"endOfAgent":true,"agentState":{"x":"secret"},"compaction":{"x":"secret"},"route":"secret","rewindBeforeInvocationId":"secret","deletedArtifactIds":["secret"]}`, nothing},
 	{`"actions":{"stateDelta":{"temp:x":"secret","app:y":"secret","z":"secret"}}`, nothing},
@@ -90,7 +90,7 @@ var policyCases = []policyCase{
 	{`"actions":{"requestedAuthConfigs":{"c1":{"rawAuthCredential":{"oauth2":{"clientSecret":"secret"}}}}}`, nothing},
 	{`"actions":{"requestedToolConfirmations":{"c1":{"hint":"Go on?","confirmed":false,"payload":{"x":"secret"}}}}`, `"actions":{"requestedToolConfirmations":{"c1":{"hint":"Go on?"}}}`},
 
-	// What goes wrong.
+	// Errors.
 	{`"errorCode":"SAFETY","errorMessage":"secret"`, `"errorCode":"SAFETY"`},
 	{`"errorCode":"ValueError: secret"`, `"errorCode":"ERROR"`},
 	{`"errorCode":{"x":"secret"}`, `"errorCode":"ERROR"`},
@@ -98,7 +98,7 @@ var policyCases = []policyCase{
 	{`"errorCode":null`, `"errorCode":null`},
 	{`"errorDetails":{"stacktrace":"secret"}`, nothing},
 
-	// What it costs, and what servers say of themselves.
+	// Usage and metadata.
 	{`"usageMetadata":{"promptTokenCount":10,"x":"secret"}`, nothing},
 	{`"modelVersion":"secret","avgLogprobs":-0.1,"logprobsResult":{"x":"secret"}`, nothing},
 	{`"groundingMetadata":{"searchEntryPoint":"secret"},"citationMetadata":{"citations":["secret"]}`, nothing},
@@ -107,10 +107,10 @@ var policyCases = []policyCase{
 	{`"nodeInfo":{"path":"secret"},"output":{"x":"secret"},"isolationScope":"secret","routes":["secret"]`, nothing},
 	{`"requestedInput":{"interruptId":"secret","message":"secret","responseSchema":{"x":"secret"},"payload":"secret"}`, nothing},
 	{`"llmRequest":"secret","providerMetadata":{"x":"secret"}`, nothing},
-	{`"whatMayCome":"secret"`, nothing},
+	{`"newMember":"secret"`, nothing},
 }
 
-// spellings are the ways in which servers write an event, given as Python does.
+// spellings rewrite an event in camel case as other servers write it.
 var spellings = map[string]func(string) string{
 	"camel": func(e string) string { return e },
 	"snake": snake,
@@ -125,18 +125,18 @@ func snake(event string) string {
 	})
 }
 
-// leaves is what of an event, given by its data, leaves by a policy.
-func leaves(t *testing.T, s filter.Settings, data string) string {
+// filterFrame returns the data of an event after the filter, withheld, or the reason why it is withheld.
+func filterFrame(t *testing.T, s filter.Settings, data string) string {
 	t.Helper()
-	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
-	input := collector.Input{Reader: strings.NewReader("data: " + data + "\n\n"), Arrival: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}
+	input := collector.Input{Reader: strings.NewReader("data: " + data + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
 	b, err := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{}, input, "adk").Next()
 	if err != nil {
 		t.Fatal(err)
 	}
 	frame, why := filter.New(s).Apply(b)
-	if why == filter.Empty {
-		return stays
+	if why == filter.ReasonEmpty {
+		return withheld
 	}
 	if why != filter.Passed {
 		return string(why)
@@ -144,7 +144,7 @@ func leaves(t *testing.T, s filter.Settings, data string) string {
 	return string(frame.Data)
 }
 
-// by is an event of somebody.
+// by returns an event of an author.
 func by(author, members string) string {
 	if members != "" {
 		members = "," + members
@@ -152,53 +152,51 @@ func by(author, members string) string {
 	return `{"invocationId":"e-1","author":"` + author + `"` + members + `}`
 }
 
-// TestPolicies lets each field of an event leave, in each of its spellings: to the public what the table says, to the protocol's
-// own client all of it.
+// TestPolicies checks each member of an event in each spelling: the policy public lets out what the table
+// allows, and the policy client everything.
 func TestPolicies(t *testing.T) {
 	client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
 	for _, c := range policyCases {
 		for spelling, spelled := range spellings {
-			sent, want := spelled(by("a", c.sent)), stays
-			if c.public != stays {
-				want = spelled(by("a", c.public))
-			}
-			if got := leaves(t, filter.Settings{Policy: event.PolicyPublic}, sent); got != want || strings.Contains(got, "secret") {
-				t.Errorf("%s: the public gets of\n%s\n%s\nwant\n%s", spelling, sent, got, want)
-			}
-			if got := leaves(t, client, sent); got != sent {
-				t.Errorf("%s: the client gets of\n%s\n%s", spelling, sent, got)
-			}
+			checkPolicies(t, client, "a", c, spelling, spelled)
 		}
 	}
 }
 
-// TestPoliciesOfTheUser has the user speak: whose words are no answer.
+// checkPolicies checks an event of an author in one spelling under public and under client, which must not
+// change it.
+func checkPolicies(t *testing.T, client filter.Settings, author string, c policyCase, spelling string, spelled func(string) string) {
+	t.Helper()
+	sent, want := spelled(by(author, c.sent)), withheld
+	if c.public != withheld {
+		want = spelled(by(author, c.public))
+	}
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, sent); got != want || strings.Contains(got, "secret") {
+		t.Errorf("%s: under public, filtering\n%s\ngives\n%s\nwant\n%s", spelling, sent, got, want)
+	}
+	if got := filterFrame(t, client, sent); got != sent {
+		t.Errorf("%s: under client, filtering\n%s\ngives\n%s\nwant it unchanged", spelling, sent, got)
+	}
+}
+
+// TestPoliciesOfTheUser checks that the policy public withholds texts of the user.
 func TestPoliciesOfTheUser(t *testing.T) {
 	for _, c := range []policyCase{
-		{`"content":{"role":"user","parts":[{"text":"secret"}]}`, stays},
-		{`"partial":true,"content":{"parts":[{"text":"secret"}]}`, stays},
+		{`"content":{"role":"user","parts":[{"text":"secret"}]}`, withheld},
+		{`"partial":true,"content":{"parts":[{"text":"secret"}]}`, withheld},
 		{`"id":"f1","content":{"parts":[{"text":"secret"},{"functionResponse":{"id":"c1","name":"f","response":"secret"}}]}`, `"id":"f1","content":{"parts":[{"functionResponse":{"id":"c1","name":"f"}}]}`},
 		{`"content":{"parts":[{"text":"secret","functionResponse":{"id":"c1","name":"f"}}]}`, `"content":{"parts":[{"functionResponse":{"id":"c1","name":"f"}}]}`},
-		{`"content":{"parts":[{"inlineData":{"data":"secret"}}]}`, stays},
+		{`"content":{"parts":[{"inlineData":{"data":"secret"}}]}`, withheld},
 		{`"actions":{"stateDelta":{"x":"secret"}}`, nothing},
 		{nothing, nothing},
 	} {
 		for spelling, spelled := range spellings {
-			sent, want := spelled(by("user", c.sent)), stays
-			if c.public != stays {
-				want = spelled(by("user", c.public))
-			}
-			if got := leaves(t, filter.Settings{Policy: event.PolicyPublic}, sent); got != want || strings.Contains(got, "secret") {
-				t.Errorf("%s: the public gets of\n%s\n%s\nwant\n%s", spelling, sent, got, want)
-			}
-			if got := leaves(t, filter.Settings{Policy: event.PolicyClient}, sent); got != sent {
-				t.Errorf("%s: the client gets of\n%s\n%s", spelling, sent, got)
-			}
+			checkPolicies(t, filter.Settings{Policy: event.PolicyClient}, "user", c, spelling, spelled)
 		}
 	}
 }
 
-// TestPoliciesOfErrors has runs fail by frames that are no events.
+// TestPoliciesOfErrors checks error frames, which are not events.
 func TestPoliciesOfErrors(t *testing.T) {
 	const failed = `{"error":"the run failed"}`
 	for _, sent := range []string{
@@ -206,16 +204,16 @@ func TestPoliciesOfErrors(t *testing.T) {
 		`{"error":"secret","error_details":{"error_type":"secret","error_message":"secret","timestamp":1,"stacktrace":"secret"}}`,
 		`{"x":"secret","error":"secret"}`,
 	} {
-		if got := leaves(t, filter.Settings{Policy: event.PolicyPublic}, sent); got != failed {
-			t.Errorf("the public gets of %s %s", sent, got)
+		if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, sent); got != failed {
+			t.Errorf("under public, filtering %s gives %s, want %s", sent, got, failed)
 		}
-		if got := leaves(t, filter.Settings{Policy: event.PolicyClient}, sent); got != sent {
-			t.Errorf("the client gets of %s %s", sent, got)
+		if got := filterFrame(t, filter.Settings{Policy: event.PolicyClient}, sent); got != sent {
+			t.Errorf("under client, filtering %s gives %s, want it unchanged", sent, got)
 		}
 	}
 }
 
-// TestPoliciesOfCaptures has a case for every member that any recorded server sends.
+// TestPoliciesOfCaptures checks that policyCases has each member that a recorded server sends.
 func TestPoliciesOfCaptures(t *testing.T) {
 	tested := map[string]bool{"invocationId": true, "author": true}
 	for _, c := range policyCases {
@@ -240,7 +238,7 @@ func TestPoliciesOfCaptures(t *testing.T) {
 			}
 			for _, member := range membersOf(t, data) {
 				if !tested[member] {
-					t.Errorf("%s: no case has %q", file, member)
+					t.Errorf("%s: policyCases does not have %q", file, member)
 					tested[member] = true
 				}
 			}
@@ -248,7 +246,7 @@ func TestPoliciesOfCaptures(t *testing.T) {
 	}
 }
 
-// membersOf are the paths of an event's members, in camel case, down to those that an agent names.
+// membersOf returns the paths of an event's members in camel case. It skips names that the agent chooses.
 func membersOf(t *testing.T, data string) (paths []string) {
 	t.Helper()
 	var root map[string]any

@@ -7,18 +7,19 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// addRest handles the second frame of an event whose content came in the frame before, and reports whether it is one. Python's server
-// sends an event with content and artifacts as two frames: one without the artifacts, one without the content. All else stands in both,
-// so only the artifacts are new.
+// addSplitArtifacts handles the second frame of an event that was sent as two frames, and reports
+// whether fr is one. Python's server splits an event with content and artifacts: the first frame
+// lacks the artifacts, the second lacks the content. Both have everything else, so only the
+// artifacts are new.
 //
 // Source: google/adk/cli/api_server.py of google-adk 2.13.
-func (d *decoder) addRest(fr *frame, b *event.Batch) bool {
-	before := d.lastWhole
-	d.lastWhole = 0
+func (d *decoder) addSplitArtifacts(fr *frame, b *event.Batch) bool {
+	before := d.lastWholeID
+	d.lastWholeID = 0
 	if id := fr.ID.Text(); len(id) > 0 {
-		d.lastWhole = maphash.Bytes(seed, id)
+		d.lastWholeID = maphash.Bytes(seed, id)
 	}
-	if before == 0 || d.lastWhole != before || fr.Parts.Len() > 0 || fr.actions.artifacts.Len() == 0 {
+	if before == 0 || d.lastWholeID != before || fr.Parts.Len() > 0 || fr.actions.artifacts.Len() == 0 {
 		return false
 	}
 	b.Statements = event.Statements{}

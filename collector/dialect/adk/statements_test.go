@@ -8,7 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestStatements finds what an event states beside its content: a proof layer in the event or in its custom metadata, and sources.
+// TestStatements checks that a proof layer is read from an event or its custom metadata, and sources from
+// its metadata.
 func TestStatements(t *testing.T) {
 	const layer = `{"confidence":0.92}`
 	for frame, want := range map[string]string{
@@ -20,11 +21,7 @@ func TestStatements(t *testing.T) {
 		by(`"citation_metadata":{"citations":[]},` + parts(hi)): `{"citations":[]}`,
 		by(parts(hi)): "",
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(frame), 32); err != nil {
-			t.Fatal(err)
-		}
-		s := readMembers(doc.Root()).statements()
+		s := readMembers(value(t, frame)).statements()
 		got := ""
 		for _, v := range []strictjson.Value{s.Layer, s.Grounding, s.Citations} {
 			if v.Exists() {
@@ -32,30 +29,26 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		if got != want || (want == "") != (s == event.Statements{}) {
-			t.Errorf("%s states %s", frame, got)
+			t.Errorf("statements() of %s = %s, want %s", frame, got, want)
 		}
 	}
 }
 
-// TestStatementsOfTwoFrames reads the sources of an event once where the server sends it in two frames, each with all of them.
+// TestStatementsOfTwoFrames checks that the sources of an event are read once if two frames repeat them.
 func TestStatementsOfTwoFrames(t *testing.T) {
 	const sources = `"id":"x","groundingMetadata":{"groundingChunks":[]}`
 	d := Dialect{}.New(&event.Stream{})
 	for _, c := range []struct {
-		frame string
-		says  bool
+		frame      string
+		hasSources bool
 	}{
 		{by(sources + "," + parts(hi)), true},
 		{by(sources + "," + written), false},
 	} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(c.frame), 32); err != nil {
-			t.Fatal(err)
-		}
 		b := &event.Batch{}
-		d.Decode(dialect.Frame{JSON: doc.Root()}, b)
-		if says := b.Statements.Grounding.Exists(); says != c.says {
-			t.Errorf("%s: says sources %t, want %t", c.frame, says, c.says)
+		d.Decode(dialect.Frame{JSON: value(t, c.frame)}, b)
+		if got := b.Statements.Grounding.Exists(); got != c.hasSources {
+			t.Errorf("sources are read from %s: %t, want %t", c.frame, got, c.hasSources)
 		}
 	}
 }

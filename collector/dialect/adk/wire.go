@@ -12,36 +12,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// frame names the fields of an ADK event in either spelling: camelCase of Python, JavaScript, Go and Java, snake_case of Rust
-// and of stored sessions; where both stand, camelCase counts.
+// frame is an ADK event. Python, JavaScript, Go and Java spell its members in camelCase, Rust and
+// stored sessions in snake_case; if both are present, camelCase wins.
 type frame struct {
-	ID           strictjson.Value
-	Parts        strictjson.Value
-	Model        strictjson.Value
-	FinishReason strictjson.Value
-	ErrorCode    strictjson.Value
-	message      strictjson.Value // of the error
-	errorType    strictjson.Value // its class
-	LongRunning  strictjson.Value
-	Usage        event.Usage
-	actions      actions
-	parts        []part          // of Parts, once it is known that there are not too many
-	long         map[string]bool // of LongRunning
-	hasUsage     bool
-	isNode       bool // it speaks for a function or a workflow, which has no model
-	isStep       bool // its author is an unnamed step of the container that its path names
-	notPartial   bool // says so; a frame of a run without streaming says neither
-	thinks       bool // it is a thought as a whole
-	foreign      bool // its content is in another role than the model's: responses of tools, the human's own words, or instructions
+	ID             strictjson.Value
+	Parts          strictjson.Value
+	Model          strictjson.Value
+	FinishReason   strictjson.Value
+	ErrorCode      strictjson.Value
+	errorMessage   strictjson.Value
+	errorType      strictjson.Value // the error's class
+	LongRunning    strictjson.Value
+	Usage          event.Usage
+	actions        actions
+	parts          []part          // read from Parts after the limits are checked
+	longRunningIDs map[string]bool // the ids in LongRunning
+	hasUsage       bool
+	isNode         bool // the speaker is a function or a workflow, which has no model
+	isStep         bool // the author is an unnamed step of the container that the path names
+	notPartial     bool // partial is explicitly false; without streaming it is usually absent
+	isThought      bool // the whole frame is a thought
+	otherRole      bool // the content's role is not the model's: tool responses, the user's text, or instructions
 }
 
-// members are those of an event that anything is read of, found in one pass.
+// members holds the members of an event that are used. They are found in one pass.
 type members struct {
 	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
 	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
 	layer, custom, grounding, citations                                  strictjson.Value
-	output, nodeError, errorType                                         strictjson.Value // JavaScript's only
-	thought                                                              strictjson.Value // the protocol has it in parts only
+	output, nodeError, errorType                                         strictjson.Value // JavaScript only
+	thought                                                              strictjson.Value // the protocol defines it for parts only
 }
 
 func readMembers(v strictjson.Value) (m members) {
@@ -55,7 +55,7 @@ func readMembers(v strictjson.Value) (m members) {
 		case "invocationId":
 			m.invocation = value
 		case "invocation_id":
-			m.invocation = first(m.invocation, value)
+			m.invocation = firstOf(m.invocation, value)
 		case "author":
 			m.author = value
 		case "branch":
@@ -73,51 +73,51 @@ func readMembers(v strictjson.Value) (m members) {
 		case "modelVersion":
 			m.model = value
 		case "model_version":
-			m.model = first(m.model, value)
+			m.model = firstOf(m.model, value)
 		case "finishReason":
 			m.finish = value
 		case "finish_reason":
-			m.finish = first(m.finish, value)
+			m.finish = firstOf(m.finish, value)
 		case "errorCode":
 			m.code = value
 		case "error_code":
-			m.code = first(m.code, value)
+			m.code = firstOf(m.code, value)
 		case "longRunningToolIds":
 			m.long = value
 		case "long_running_tool_ids":
-			m.long = first(m.long, value)
+			m.long = firstOf(m.long, value)
 		case "usageMetadata":
 			m.usage = value
 		case "usage_metadata":
-			m.usage = first(m.usage, value)
+			m.usage = firstOf(m.usage, value)
 		case "nodeInfo":
 			m.node = value
 		case "node_info":
-			m.node = first(m.node, value)
+			m.node = firstOf(m.node, value)
 		case "isolationScope":
 			m.scope = value
 		case "isolation_scope":
-			m.scope = first(m.scope, value)
+			m.scope = firstOf(m.scope, value)
 		case "errorMessage":
 			m.message = value
 		case "error_message":
-			m.message = first(m.message, value)
+			m.message = firstOf(m.message, value)
 		case "proofLayer":
 			m.layer = value
 		case "proof_layer":
-			m.layer = first(m.layer, value)
+			m.layer = firstOf(m.layer, value)
 		case "customMetadata":
 			m.custom = value
 		case "custom_metadata":
-			m.custom = first(m.custom, value)
+			m.custom = firstOf(m.custom, value)
 		case "groundingMetadata":
 			m.grounding = value
 		case "grounding_metadata":
-			m.grounding = first(m.grounding, value)
+			m.grounding = firstOf(m.grounding, value)
 		case "citationMetadata":
 			m.citations = value
 		case "citation_metadata":
-			m.citations = first(m.citations, value)
+			m.citations = firstOf(m.citations, value)
 		case "output":
 			m.output = value
 		case "isNodeError":
@@ -127,13 +127,13 @@ func readMembers(v strictjson.Value) (m members) {
 		case "errorDetails":
 			m.details = value
 		case "error_details":
-			m.details = first(m.details, value)
+			m.details = firstOf(m.details, value)
 		}
 	}
 	return m
 }
 
-// statements returns what the event states of its answer beside its content.
+// statements returns what the event states about its answer besides the content.
 func (m members) statements() event.Statements {
 	layer := m.layer
 	if !layer.Exists() {
@@ -142,24 +142,25 @@ func (m members) statements() event.Statements {
 	return event.Statements{Layer: layer, Grounding: m.grounding, Citations: m.citations}
 }
 
-// isEvent is no stricter than the servers are: JavaScript may leave the author out, Python the invocation id empty.
+// isEvent is only as strict as the servers: JavaScript may leave out the author, and Python may
+// send an empty invocation id.
 func (m members) isEvent() bool {
 	return m.author.Kind() == strictjson.String || m.invocation.Kind() == strictjson.String ||
 		m.content.Kind() == strictjson.Object || m.actions.Kind() == strictjson.Object
 }
 
 func readFrame(m members) frame {
-	partial, said := m.partial.Bool()
+	partial, isSet := m.partial.Bool()
 	return frame{
-		thinks:     isOn(m.thought) || isOn(m.content.Get("thought")),
-		notPartial: said && !partial, foreign: !isModel(m.content.Get("role")),
+		isThought:  isTrue(m.thought) || isTrue(m.content.Get("thought")),
+		notPartial: isSet && !partial, otherRole: !isModel(m.content.Get("role")),
 		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, errorType: m.errorType, message: m.message, LongRunning: m.long, long: longSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
+		ErrorCode: m.code, errorType: m.errorType, errorMessage: m.message, LongRunning: m.long, longRunningIDs: idSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }
 
-// isPlugin reports whether the first event of a run is the answer of a plugin that ran no agent: it has no model's data, and the role as
-// its author.
+// isPlugin reports whether the first event of a run is the answer of a plugin, in which case no
+// agent runs. Such an event has no data of a model, and its author is a role ("model").
 //
 // Source: google/adk/runners.py of google-adk 2.13.
 func (m members) isPlugin() bool {
@@ -167,13 +168,14 @@ func (m members) isPlugin() bool {
 		!m.model.Exists() && !m.finish.Exists() && m.usage.Len() == 0 && !m.code.Exists()
 }
 
-// isFunction reports whether an event is of a function of a JavaScript workflow: it raised, or it has an output that no model gave.
+// isFunction reports whether an event is from a function in a JavaScript workflow: the function
+// raised, or the event has an output that is not a model's.
 func (m members) isFunction() bool {
 	if raised, _ := m.nodeError.Bool(); raised {
 		return true
 	}
-	said, _ := m.node.Get("messageAsOutput").Bool()
-	return m.output.Exists() && !said && !m.usage.Exists() && !m.finish.Exists()
+	isMessage, _ := m.node.Get("messageAsOutput").Bool()
+	return m.output.Exists() && !isMessage && !m.usage.Exists() && !m.finish.Exists()
 }
 
 // isModel reports whether a role is the model's, or absent.
@@ -181,13 +183,17 @@ func isModel(role strictjson.Value) bool {
 	return role.Kind() <= strictjson.Null || role.Is("") || role.Is("model") || role.Is("assistant")
 }
 
-// hasErrorCode reports whether something failed.
-func (f *frame) hasErrorCode() bool { return wire.IsFailure(f.ErrorCode) }
+// hasErrorCode reports whether the event has an error code that means failure.
+func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.ErrorCode) }
 
-// failure says what an error code is about: a function where the frame speaks for one, and a tool where a call of the agent's waits
-// for its answer, since the model is not asked before. Python says so, by the name of an exception, of a tool that raised,
-// JavaScript of a tool that is not there. After a final answer an exception is not the model's: a callback raised it, or, where the path
-// names only a container, another step of that failed.
+// failure returns the class of the failure that an error code reports. pending is the number of the
+// agent's calls without a response.
+//
+// A function's code is an agent error. If a call has no response yet, the code is a tool error,
+// because the model is not asked before: Python reports a tool that raised with the name of the
+// exception, JavaScript a tool that does not exist. After a final answer, an exception does not
+// come from the model but from a callback or, if the path names only a container, from another step
+// of that container.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.hasErrorCode():
@@ -202,20 +208,22 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 	return event.ModelError
 }
 
-// isBare reports whether the frame has nothing of a model's response but an error code.
+// isBare reports whether the frame has an error code and nothing else of a model response.
 func (f *frame) isBare() bool {
 	return f.hasErrorCode() && !f.hasUsage && !f.FinishReason.Exists() && !f.Model.Exists() && f.Parts.Len() == 0
 }
 
-// isClass reports whether an error code is the name of an exception: statuses and finish reasons are in capitals.
+// isClass reports whether an error code is the name of an exception. Statuses and finish reasons
+// are all upper case.
 func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
 
-// code returns the frame's error code. Its message may have a more specific one: that of the model's API where the code is a class.
+// code returns the frame's error code. If it is a class, the message may have a more specific code
+// from the model's API.
 func (f *frame) code() string {
-	return wire.Specific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.message.Text()))
+	return wire.MostSpecific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
 }
 
-// errorEvent is what is remembered of an event with an error code.
+// errorEvent identifies the last event with an error code, so that refine can find its code again.
 type errorEvent struct {
 	code    string
 	message uint64 // its hash; 0 if there is none
@@ -231,17 +239,17 @@ func newErrorEvent(code string, message strictjson.Value) errorEvent {
 	return e
 }
 
-// refine returns the most specific code of an error frame. ADK 2 writes most errors twice, first into an event: both have one message, and
-// the frame has only the class of the exception.
+// refine returns the most specific code of an error frame. ADK 2 reports most errors twice, first
+// as an event. Both have the same message, but the frame has only the class of the exception.
 func (e errorEvent) refine(code string, message strictjson.Value) string {
 	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
 		return code
 	}
-	return wire.Specific(e.code, code)
+	return wire.MostSpecific(e.code, code)
 }
 
-// isModelResponse says whether a non-partial frame ends a response of the model. Not so: answers to calls, the ADK's own
-// requests, and what repeats a response.
+// isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's
+// own requests, and frames that repeat or continue a response do not.
 func (f *frame) isModelResponse(r *response) bool {
 	if f.isNode && !f.hasErrorCode() {
 		return false
@@ -251,7 +259,7 @@ func (f *frame) isModelResponse(r *response) bool {
 		if p.kind == partResponse {
 			return false
 		}
-		if p.kind == partCall && wire.IsRequest(p.name.String()) {
+		if p.kind == partCall && wire.IsInputRequest(p.name.String()) {
 			requests++
 		}
 	}
@@ -266,41 +274,46 @@ func (f *frame) isModelResponse(r *response) bool {
 	return f.FinishReason.Exists() || f.hasUsage || (r.open || f.Model.Exists() || f.writesCode()) && len(f.parts) > 0
 }
 
-// writesCode reports whether the frame has code that the model wants to be executed: only a model says so.
+// writesCode reports whether the frame has code to execute. Only a model sends that.
 func (f *frame) writesCode() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCode })
 }
 
-// continues reports whether a frame is of a response that another frame began: JavaScript, when it streams, writes a frame for each kind
-// of part, without a finish reason but for the last, and gives that of a call to an empty frame. All have the same prompt.
+// continues reports whether a frame belongs to a response that another frame started. A streaming
+// JavaScript server sends one frame per kind of part; only the last has a finish reason, and that
+// of a call is sent in an empty frame. All of them count the same prompt tokens.
 func (f *frame) continues(r *response) bool {
-	return (r.streamed || f.notPartial) && f.goesOn(r) && f.Usage.Output.N > r.last.Output.N
+	return (r.streamed || f.notPartial) && f.continuesUsage(r) && f.Usage.Output.N > r.lastUsage.Output.N
 }
 
-// isSection reports whether a frame has parts of a response that goes on: no calls and no finish reason.
+// isSection reports whether a frame has parts of a response that continues: no calls and no finish
+// reason.
 func (f *frame) isSection() bool {
 	called := slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall })
 	return len(f.parts) > 0 && !called && !f.FinishReason.Exists()
 }
 
-// goesOn reports whether the tokens of a frame, which may be partial, are those of a response without a finish reason, or more.
-func (f *frame) goesOn(r *response) bool {
+// continuesUsage reports whether the token counts of a frame, which may be partial, are equal to or
+// extend those of a response without a finish reason.
+func (f *frame) continuesUsage(r *response) bool {
 	prompt, answer := f.Usage.Input, f.Usage.Output
-	return !r.open && r.half && f.hasUsage && !f.hasErrorCode() &&
-		prompt.Known && prompt == r.last.Input && answer.Known && r.last.Output.Known && answer.N >= r.last.Output.N
+	return !r.open && r.mayContinue && f.hasUsage && !f.hasErrorCode() &&
+		prompt.Known && prompt == r.lastUsage.Input && answer.Known && r.lastUsage.Output.Known && answer.N >= r.lastUsage.Output.N
 }
 
-// repeats knows the frames with the usage of the last response again that servers send when they stream: an empty one after it,
-// or after the answers to its calls, and the second of a response in two (text, then calls; in JavaScript a refusal twice).
-// Without streaming nothing is repeated: there, the same usage is another response's.
+// repeats reports whether a streaming server sent the usage of the last response again: in an empty
+// frame after the response or after its calls' responses, or in the second of two frames of a
+// response (text, then calls; JavaScript also sends a refusal twice). Without streaming nothing is
+// repeated, and equal usage belongs to another response.
 func (f *frame) repeats(r *response) bool {
-	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.Usage == r.last &&
-		(r.half || f.Parts.Len() == 0 && !f.hasErrorCode())
+	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.Usage == r.lastUsage &&
+		(r.mayContinue || f.Parts.Len() == 0 && !f.hasErrorCode())
 }
 
-// isFinal is is_final_response() of the servers themselves, the same in Python, JavaScript, Go and Java.
+// isFinal implements is_final_response() of the servers, which is the same in Python, JavaScript,
+// Go and Java.
 func (f *frame) isFinal() bool {
-	if f.actions.skips || f.LongRunning.Len() > 0 {
+	if f.actions.skipsSummary || f.LongRunning.Len() > 0 {
 		return true
 	}
 	trailingCode := false
@@ -313,26 +326,28 @@ func (f *frame) isFinal() bool {
 	return !trailingCode
 }
 
-// settles says whether the agent's turn can end with an answer to a call, without the model being asked again.
-func (f *frame) settles() bool {
-	return f.actions.skips || f.actions.escalates || f.actions.ends || f.LongRunning.Len() > 0
+// mayEndTurn reports whether the agent's turn can end with this tool response, without another
+// model response.
+func (f *frame) mayEndTurn() bool {
+	return f.actions.skipsSummary || f.actions.escalates || f.actions.endsInvocation || f.LongRunning.Len() > 0
 }
 
 func (f *frame) isLongRunning(call strictjson.Value) bool {
-	return call.Exists() && f.long[call.String()]
+	return call.Exists() && f.longRunningIDs[call.String()]
 }
 
-// maxParts bounds how much one frame can state: each part and name costs hundreds of bytes beyond its own.
+// maxParts bounds the parts, calls, artifacts and requests of one frame: each takes hundreds of bytes of
+// memory in addition to its bytes on the wire.
 const maxParts = 4096
 
-// tooMuch says whether a frame states more than any agent does.
-func (f *frame) tooMuch() bool {
-	asked := f.actions.confirmations.Len() + f.actions.credentials.Len()
-	return f.Parts.Len()+f.LongRunning.Len()+f.actions.artifacts.Len()+asked > maxParts
+// exceedsLimits reports whether a frame has more than maxParts parts, calls, artifacts and requests.
+func (f *frame) exceedsLimits() bool {
+	requests := f.actions.confirmations.Len() + f.actions.credentials.Len()
+	return f.Parts.Len()+f.LongRunning.Len()+f.actions.artifacts.Len()+requests > maxParts
 }
 
-// longSet makes the look-up of each call as cheap as it is for one.
-func longSet(ids strictjson.Value) map[string]bool {
+// idSet returns a set of ids, so that looking up each call takes constant time.
+func idSet(ids strictjson.Value) map[string]bool {
 	if ids.Len() == 0 || ids.Len() > maxParts {
 		return nil
 	}
@@ -345,7 +360,7 @@ func longSet(ids strictjson.Value) map[string]bool {
 	return set
 }
 
-// transferCall is the id of the call that a transfer answers.
+// transferCall returns the id of the call with which the agent transferred control.
 func (f *frame) transferCall() strictjson.Value {
 	for _, p := range f.parts {
 		if p.kind == partResponse && p.name.Is(wire.TransferTool) {
@@ -355,14 +370,15 @@ func (f *frame) transferCall() strictjson.Value {
 	return strictjson.Value{}
 }
 
-func first(v, otherwise strictjson.Value) strictjson.Value {
+func firstOf(v, fallback strictjson.Value) strictjson.Value {
 	if v.Exists() {
 		return v
 	}
-	return otherwise
+	return fallback
 }
 
-// reportedTime reads the five forms: a float of seconds, an integer of seconds or milliseconds, RFC 3339 text, none at all (Go).
+// reportedTime reads a timestamp: a float of seconds, an integer of seconds or milliseconds, RFC
+// 3339 text, or none (Go).
 func reportedTime(v strictjson.Value) time.Time {
 	switch v.Kind() {
 	case strictjson.Number:

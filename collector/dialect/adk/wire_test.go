@@ -17,9 +17,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// headed is what frames say besides their facts, a line for each.
-func headed(s *event.Stream, frames ...string) []string {
-	lines := strings.Split(strings.TrimSuffix(dialecttest.Facts(Dialect{}, s, sent(frames...)), "\n"), "\n")
+// headersOf decodes frames. It returns a line for each frame with everything except its facts.
+func headersOf(s *event.Stream, frames ...string) []string {
+	lines := strings.Split(strings.TrimSuffix(dialecttest.Facts(Dialect{}, s, encode(frames...)), "\n"), "\n")
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") })
 }
 
@@ -32,6 +32,7 @@ func value(t testing.TB, data string) strictjson.Value {
 	return doc.Root()
 }
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	for data, want := range map[string]dialect.Match{
 		`{"invocationId":"e-1","author":"a"}`:                                 dialect.Sure,
@@ -68,11 +69,12 @@ func TestDetect(t *testing.T) {
 			f.JSON = doc.Root()
 		}
 		if got := (Dialect{}).Detect(f); got != want {
-			t.Errorf("%s: %d, want %d", data, got, want)
+			t.Errorf("Detect(%s) = %d, want %d", data, got, want)
 		}
 	}
 }
 
+// TestIdentify checks the spellings and limits of a request's names and answers.
 func TestIdentify(t *testing.T) {
 	const long = dialect.MaxName + 1
 	many := strings.Repeat(`{"functionResponse":{"id":"q"}},`, wire.MaxAnswers) + `{"functionResponse":{"id":"late"}}`
@@ -90,25 +92,26 @@ func TestIdentify(t *testing.T) {
 		`{"newMessage":{"parts":[` + many + `]}}`:                                                    {Answers: slices.Repeat([]string{"q"}, wire.MaxAnswers)},
 	} {
 		if diff := cmp.Diff(want, Dialect{}.Identify(dialect.Request{Body: value(t, body)})); diff != "" {
-			t.Errorf("%.200s: %s", body, diff)
+			t.Errorf("Identify(%.200s) differs (-want +got):\n%s", body, diff)
 		}
 	}
 }
 
+// TestTimes checks the formats and bounds of timestamps.
 func TestTimes(t *testing.T) {
 	const unknown = ""
 	for sent, want := range map[string]string{
-		// Python: seconds, and their microseconds although no float64 has them exactly.
+		// Python: seconds with microseconds, although a float64 does not represent them exactly.
 		`1767081391.059711`: "2025-12-30T07:56:31.059711Z", `1750000000`: "2025-06-15T15:06:40Z", `1.767081391e9`: "2025-12-30T07:56:31Z",
 		// JavaScript and Java: milliseconds.
 		`1767081391059`: "2025-12-30T07:56:31.059Z", `1767081391059.5`: "2025-12-30T07:56:31.0595Z",
 		// Rust, and stored sessions.
 		`"2026-05-03T10:00:00.000000001Z"`: "2026-05-03T10:00:00.000000001Z", `"2026-05-03T12:00:00+02:00"`: "2026-05-03T10:00:00Z",
-		// The year 2000 and 2200 are the limits, in either unit.
+		// The limits are the years 2000 and 2200, in both units.
 		`946684800`: "2000-01-01T00:00:00Z", `946684799`: unknown, `946684800000`: "2000-01-01T00:00:00Z", `946684799999`: unknown,
 		`7258118400`: "2200-01-01T00:00:00Z", `7258118401`: unknown, `7258118400000`: "2200-01-01T00:00:00Z", `7258118400001`: unknown,
 		`99999999999`: unknown, `100000000000`: unknown, `"1999-12-31T23:59:59Z"`: unknown, `"2200-01-01T00:00:01Z"`: unknown,
-		// Go, and what is no time.
+		// Go without a time, and invalid values.
 		`null`: unknown, `0`: unknown, `-1767081391`: unknown, `1e999`: unknown, `-1e999`: unknown, `1e16`: unknown, `9223372036854775807`: unknown, `1e-400`: unknown,
 		`""`: unknown, `"1767081391"`: unknown, `"2026-05-03"`: unknown, `"2026-05-03T10:00:00"`: unknown, `"2026-13-03T10:00:00Z"`: unknown,
 		`"` + strings.Repeat("9", 1<<16) + `-05-03T10:00:00Z"`: unknown, `[1767081391]`: unknown, `{"seconds":1767081391}`: unknown, `true`: unknown,
@@ -117,26 +120,27 @@ func TestTimes(t *testing.T) {
 		if at := reportedTime(value(t, sent)); !at.IsZero() {
 			got = at.Format(time.RFC3339Nano)
 			if at.Location() != time.UTC {
-				t.Errorf("%s is not in UTC", sent)
+				t.Errorf("reportedTime(%s) is not in UTC", sent)
 			}
 		}
 		if got != want {
-			t.Errorf("%.40s: %q, want %q", sent, got, want)
+			t.Errorf("reportedTime(%.40s) = %q, want %q", sent, got, want)
 		}
 	}
 	if !reportedTime(strictjson.Value{}).IsZero() {
-		t.Error("no timestamp is a time")
+		t.Error("reportedTime() of a missing value is a time")
 	}
 }
 
-func TestHeads(t *testing.T) {
+// TestHeaders checks the fields of a batch besides its facts.
+func TestHeaders(t *testing.T) {
 	for _, c := range []struct{ frame, want string }{
 		{by(`"timestamp":1767081391`), `event run="e-1" agent="a" 2025-12-30T07:56:31Z`},
 		{by(partial + `,"branch":"p.x"`), `event run="e-1" agent="a" branch="p.x" place="…/p:container/x[p.x]:container/a[p.x]?" partial`},
 		{by(whole + `,"branch":""`), `event run="e-1" agent="a"`},
 		{`{"invocationId":"e-1","author":"user","content":{}}`, `event run="e-1"`},
-		{`{"invocationId":"e-1","actions":{}}`, `event run="e-1"`}, // JavaScript may leave the author out
-		{`{"invocationId":"","author":"a"}`, `event agent="a"`},    // Python the invocation
+		{`{"invocationId":"e-1","actions":{}}`, `event run="e-1"`}, // JavaScript may omit the author
+		{`{"invocationId":"","author":"a"}`, `event agent="a"`},    // Python may omit the invocation
 		{`{"content":{"parts":[]}}`, `event`},
 		{`{"ui_protocol":"adk","event":{"invocation_id":"e-1","author":"a","timestamp":"2026-05-03T10:00:00Z"}}`, `wrapped run="e-1" agent="a" 2026-05-03T10:00:00Z`},
 		{`{"error":"x","error_details":{"timestamp":1767081391}}`, `error 2025-12-30T07:56:31Z`},
@@ -151,13 +155,13 @@ func TestHeads(t *testing.T) {
 		{`{"author":"a","Author":"b"}`, `event rejected=folded_name`},
 		{`{"error": "no "x" here"}`, `event rejected=syntax`},
 	} {
-		if got := headed(&event.Stream{}, c.frame)[0]; got != "1 "+c.want {
-			t.Errorf("%s: %s, want %s", c.frame, got, c.want)
+		if got := headersOf(&event.Stream{}, c.frame)[0]; got != "1 "+c.want {
+			t.Errorf("%s decodes to %q, want %q", c.frame, got, "1 "+c.want)
 		}
 	}
 }
 
-// TestRuns follows the run ids of a file, which may hold many runs, and of the answer to one request.
+// TestRuns checks the run ids in a file, which may have many runs, and in the response to one request.
 func TestRuns(t *testing.T) {
 	ids := []string{"", "e-1", "", "e-1", "Xy9fresh", "e-2", "Xy9fresh", "e-" + strings.Repeat("x", 2*dialect.MaxName), "e-" + strings.Repeat("x", 2*dialect.MaxName), "e-1"}
 	long := "e-" + strings.Repeat("x", dialect.MaxName-2)
@@ -171,23 +175,23 @@ func TestRuns(t *testing.T) {
 		want   []string
 	}{
 		{event.Stream{}, []string{"", "e-1", "e-1", "e-1", "e-1", "e-2", "e-2", long, long, "e-1", "e-1", "e-1", "e-1"}},
-		{event.Stream{Answer: true}, append([]string{""}, slices.Repeat([]string{"e-1"}, 12)...)},
+		{event.Stream{SingleRun: true}, append([]string{""}, slices.Repeat([]string{"e-1"}, 12)...)},
 	} {
-		for i, head := range headed(&c.stream, frames...) {
+		for i, head := range headersOf(&c.stream, frames...) {
 			_, run, _ := strings.Cut(head, " run=")
 			run, _, _ = strings.Cut(strings.TrimPrefix(run, `"`), `"`)
 			if run != c.want[i] {
-				t.Errorf("answer %t: frame %d is of run %q, want %q", c.stream.Answer, i+1, run, c.want[i])
+				t.Errorf("SingleRun %t: frame %d has the run %q, want %q", c.stream.SingleRun, i+1, run, c.want[i])
 			}
 		}
 	}
-	// Whatever the first id looks like, it is the run's.
-	if got := headed(&event.Stream{}, `{"invocationId":"Xy9fresh","author":"a"}`, `{"invocationId":"other","author":"a"}`)[1]; got != `2 event run="Xy9fresh" agent="a"` {
-		t.Error(got)
+	// The first id is the run's, in any format.
+	if got := headersOf(&event.Stream{}, `{"invocationId":"Xy9fresh","author":"a"}`, `{"invocationId":"other","author":"a"}`)[1]; got != `2 event run="Xy9fresh" agent="a"` {
+		t.Errorf("the second frame decodes to %q, want the first frame's run", got)
 	}
 }
 
-// TestLimits sends more agents, names and long strings than a decoder keeps.
+// TestLimits checks that a decoder keeps a limited number of names and responses.
 func TestLimits(t *testing.T) {
 	stream := &event.Stream{}
 	d := Dialect{}.New(stream).(*decoder)
@@ -196,21 +200,21 @@ func TestLimits(t *testing.T) {
 		b := event.Batch{Stream: stream}
 		d.Decode(dialect.Frame{JSON: value(t, data)}, &b)
 		if want := fmt.Sprint("a", i); b.Agent != want || len(b.Events) != 1 || b.Events[0].Model != fmt.Sprint("m", i) {
-			t.Fatalf("frame %d: agent %q, %+v", i, b.Agent, b.Events)
+			t.Fatalf("frame %d: agent %q with the events %+v, want agent %q and one event with its model", i, b.Agent, b.Events, want)
 		}
 	}
-	if d.names.Len() != wire.MaxNames || len(d.responses) != maxSpeakers {
-		t.Errorf("keeps %d names and %d responses, want %d", d.names.Len(), len(d.responses), maxSpeakers)
+	if d.names.Len() != wire.MaxCachedNames || len(d.responses) != maxSpeakers {
+		t.Errorf("the decoder keeps %d names and %d responses, want %d and %d", d.names.Len(), len(d.responses), wire.MaxCachedNames, maxSpeakers)
 	}
-	// Beyond the limit a response is still one, by its own frame alone.
+	// Beyond the limit, a response is recognized from its own frame alone.
 	b := event.Batch{Stream: stream}
 	d.Decode(dialect.Frame{JSON: value(t, `{"invocationId":"e-1","author":"late","finishReason":"STOP"}`)}, &b)
 	if len(b.Events) != 2 || b.Events[0].Kind != event.KindModelEnded {
-		t.Errorf("beyond the limit: %+v", b.Events)
+		t.Errorf("beyond the limit, the events are %+v, want the end of a response", b.Events)
 	}
 }
 
-// TestLongNames makes sure that a name over the limit is cut at a character.
+// TestLongNames checks that a name over the limit is cut at the boundary of a character.
 func TestLongNames(t *testing.T) {
 	stream := &event.Stream{}
 	d := Dialect{}.New(stream).(*decoder)
@@ -218,11 +222,11 @@ func TestLongNames(t *testing.T) {
 	b := event.Batch{Stream: stream}
 	d.Decode(dialect.Frame{JSON: value(t, fmt.Sprintf(`{"invocationId":"e-1","author":%q}`, long))}, &b)
 	if b.Agent != long[:dialect.MaxName-1] {
-		t.Errorf("agent %q", b.Agent)
+		t.Errorf("the agent has %d bytes, want %d", len(b.Agent), dialect.MaxName-1)
 	}
 }
 
-// TestDeltaCosts counts what a frame costs of which there may be a hundred a second: its JSON and its facts.
+// TestDeltaCosts limits the allocations for a partial frame. A stream may have a hundred per second.
 func TestDeltaCosts(t *testing.T) {
 	const escaped = `data that is \"escaped\"`
 	for name, c := range map[string]struct {
@@ -232,11 +236,11 @@ func TestDeltaCosts(t *testing.T) {
 		"python": {by(`"content":{"parts":[{"text":"This "}],"role":"model"},"partial":true,"modelVersion":"m","timestamp":1795234329.7524524,"actions":{"stateDelta":{}},` + used), 1},
 		"js":     {by(`"content":{"parts":[{"text":"This "}],"role":"model"},"partial":true,"timestamp":1795234333685,"longRunningToolIds":[],` + used), 0},
 		"go":     {by(`"branch":"p.x","content":{"parts":[{"text":"This "}]},"partial":true,"groundingMetadata":null,` + used), 0},
-		// An escape is decoded into bytes of the batch, which are used again.
+		// An escape is decoded into bytes of the batch, which are reused.
 		"escaped": {by(`"content":{"parts":[{"text":"` + escaped + `"}]},"partial":true,"timestamp":1795234329.7524524`), 1},
 		"thought": {by(`"content":{"parts":[{"text":"Hm. ","thought":true}]},"partial":true`), 0},
 	} {
-		stream := &event.Stream{Answer: true}
+		stream := &event.Stream{SingleRun: true}
 		d := Dialect{}.New(stream)
 		frame := sse.Frame{Data: []byte(c.frame)}
 		var b event.Batch
@@ -248,7 +252,7 @@ func TestDeltaCosts(t *testing.T) {
 			d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, &b)
 		})
 		if n > c.most {
-			t.Errorf("%s: %v allocations, %v are allowed", name, n, c.most)
+			t.Errorf("%s: %v allocations, want at most %v", name, n, c.most)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package adkstudio decodes the event stream of ADK Studio, in which its server tells of the execution of a workflow: versions 1 and 2.
+// Package adkstudio decodes the event stream of ADK Studio, versions 1 and 2, in which its server
+// reports the execution of a workflow.
 package adkstudio
 
 import (
@@ -11,25 +12,25 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is ADK Studio's.
+// Dialect implements dialect.Dialect for ADK Studio.
 type Dialect struct{}
 
-// Name is "adkstudio".
+// Name returns "adkstudio".
 func (Dialect) Name() string { return "adkstudio" }
 
-// Paths is the one on which a workflow is executed. A request that resumes an execution is no stream: its work goes on in the
-// stream that is open.
+// Paths returns the path that executes a workflow. A request that resumes an execution is answered
+// without a stream: the work continues in the open stream.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/api/projects/*/stream"}}
 }
 
-// Identify reads the project and the session. In the query stand the user's words, an API key and a path of the server's disk
-// too, of which nothing is read.
+// Identify reads the project and the session. It reads nothing else of the query, which also
+// contains the user's text, an API key and a path on the server's disk.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{App: dialect.Name(project(r.Path)), Session: dialect.Name(r.Query.Get("session_id"))}
 }
 
-// project is the last but one segment of the path of a stream, wherever the server is mounted.
+// project returns the segment before the last of a stream's path, wherever the server is mounted.
 func project(path string) string {
 	path, isStream := strings.CutSuffix(path, "/stream")
 	i := strings.LastIndexByte(path, '/')
@@ -39,8 +40,9 @@ func project(path string) string {
 	return path[i+1:]
 }
 
-// Detect knows a frame by its SSE event name and the shape of its data. What others could send too is a Maybe. A session with an id,
-// with which each stream begins, is a Yes: on a path that is no agent's it could be anything.
+// Detect recognizes a frame by its SSE event name and the shape of its data. It returns Maybe for
+// what other protocols could send too. For a session with an id, with which every stream starts, it
+// returns Yes: outside of an agent's path it could be anything.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	is := func(kind strictjson.Kind, name string) bool { return v.Get(name).Kind() == kind }
@@ -66,8 +68,10 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		maybe = is(strictjson.String, "content")
 	case typeInterrupt:
 		maybe = is(strictjson.String, "node_id")
-	case typeChunk, typeError:
-		maybe = len(f.Data) > 0 && f.Data[0] != '{' // the Go ADK names its errors so, and sends objects
+	case typeChunk:
+		maybe = len(f.Data) > 0 // text, even if it looks like JSON
+	case typeError:
+		maybe = len(f.Data) > 0 && f.Data[0] != '{' // the Go ADK uses the same event name for errors, but sends objects
 	}
 	if maybe {
 		return dialect.Maybe
@@ -88,10 +92,10 @@ func detectTrace(v strictjson.Value) dialect.Match {
 	return dialect.No
 }
 
-// maxID is that of the server's own session ids.
+// maxID is the server's own limit for session ids, in bytes.
 const maxID = 512
 
-// isID says whether a text could be a session's id: one word.
+// isID reports whether a text could be a session id: one printable word.
 func isID(text []byte) bool {
 	if len(text) == 0 || len(text) > maxID || !utf8.Valid(text) {
 		return false
@@ -104,5 +108,5 @@ func isID(text []byte) bool {
 	return true
 }
 
-// New starts a stream. It holds one execution; a capture may hold several, one after the other.
+// New returns a decoder. A stream contains one execution; a recording may contain several in sequence.
 func (Dialect) New(*event.Stream) dialect.Decoder { return &decoder{} }

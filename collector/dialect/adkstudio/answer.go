@@ -2,60 +2,87 @@ package adkstudio
 
 import "bytes"
 
-// maxAnswer bounds the text of a run that is kept, in bytes; no more of an answer is ever searched for what it says of itself.
+// maxAnswer limits the kept text of a run, in bytes. No longer text is searched for confidence and
+// sources.
 const maxAnswer = 64 << 10
 
-// answer is what a run has said. Of the servers, some send each piece of a text and at its end the whole, some the whole with
-// each piece; what is already known of a chunk is no news.
+// answer is the text of a run. Some servers send each piece of a text and then the whole; others
+// send the whole text so far with each piece. answer finds the new text in a chunk.
 type answer struct {
-	said  []byte
-	since int  // where what was said since the last node began
-	told  int  // how far it was stated whole
-	over  bool // more was said than is kept: each chunk stands for itself
+	text       []byte
+	nodeStart  int  // offset of the text since the last node started
+	reported   int  // length of the text that was already reported as a whole
+	row        int  // chunks in a row that were the same, if the text is one chunk; else 0
+	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
 }
 
-// began notes that a node begins. Some servers repeat at the end what the last of them has said, some what all have.
-func (a *answer) began() { a.since = len(a.said) }
+// breakRow records that a frame came that was not a chunk. What repeats the text after it is no piece.
+func (a *answer) breakRow() { a.row = 0 }
 
-// take returns what is new in a chunk; where the chunk only repeats what was said, what of it was not stated whole before.
-func (a *answer) take(chunk []byte) (news []byte, whole bool) {
-	if a.over || len(chunk) == 0 {
+// isThirdInRow reports whether a chunk is the third in a row of the same chunks with which the text
+// starts. A server repeats a text at most once in a row, so they are pieces.
+func (a *answer) isThirdInRow(chunk []byte) bool {
+	switch {
+	case len(a.text) == 0:
+		a.row = 1
+	case a.row > 0 && bytes.Equal(chunk, a.text):
+		a.row++
+	default:
+		a.row = 0
+	}
+	return a.row == 3
+}
+
+// startNode records that a node starts. At the end, some servers repeat the text of the last node,
+// some that of all nodes.
+func (a *answer) startNode() { a.nodeStart = len(a.text) }
+
+// add returns the new text in a chunk. If the chunk only repeats known text, add returns the part that
+// was not yet reported as a whole, and whole is true.
+func (a *answer) add(chunk []byte) (added []byte, whole bool) {
+	if a.overflowed || len(chunk) == 0 {
 		return chunk, false
 	}
-	from := len(a.said) // where the chunk belongs
+	if a.isThirdInRow(chunk) { // the second was new too
+		again := bytes.Repeat(chunk, 2)
+		a.text, a.row = append(a.text, again...), 0
+		return again, false
+	}
+	from := len(a.text) // where the chunk starts in the text
 	switch {
-	case repeats(chunk, a.said):
+	case repeats(chunk, a.text):
 		from = 0
-	case repeats(chunk, a.said[a.since:]):
-		from = a.since
+	case repeats(chunk, a.text[a.nodeStart:]):
+		from = a.nodeStart
 	}
-	news = chunk[len(a.said)-from:]
+	added = chunk[len(a.text)-from:]
 	switch {
-	case len(news) == 0:
-		news, a.told = chunk[max(a.told-from, 0):], len(a.said)
-		return news, true
-	case len(a.said)+len(news) > maxAnswer:
-		*a = answer{over: true}
+	case len(added) == 0:
+		added, a.reported = chunk[max(a.reported-from, 0):], len(a.text)
+		return added, true
+	case len(a.text)+len(added) > maxAnswer:
+		*a = answer{overflowed: true}
 	default:
-		a.said = append(a.said, news...)
+		a.text = append(a.text, added...)
 	}
-	return news, false
+	return added, false
 }
 
-// repeats says whether a chunk begins with all of a text.
+// repeats reports whether a chunk starts with all of a text.
 func repeats(chunk, text []byte) bool { return len(text) > 0 && bytes.HasPrefix(chunk, text) }
 
-// tell is all that was said and not stated whole before.
-func (a *answer) tell() []byte {
-	from := a.told
-	a.told = len(a.said)
-	return a.said[from:]
+// unreported returns the text that was not reported whole before.
+func (a *answer) unreported() []byte {
+	from := a.reported
+	a.reported = len(a.text)
+	return a.text[from:]
 }
 
-// tellNode is what was said since the last node began; nothing where text of others is not told either.
-func (a *answer) tellNode() []byte {
-	if a.told < a.since {
+// unreportedOfNode returns the text since the last node started, or nil if earlier text is
+// unreported too.
+func (a *answer) unreportedOfNode() []byte {
+	if a.reported < a.nodeStart {
 		return nil
 	}
-	return a.tell()
+	return a.unreported()
 }

@@ -12,23 +12,26 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// decoder follows one execution. The wire has no id for it.
+// decoder decodes one execution. The protocol has no id for it.
 type decoder struct {
-	running bool
-	session string
-	failure event.Failure // sticky: what comes after an error is only its end
-	code    string        // of the failure
-	nodes   nodes
-	calls   calls
-	speaker node // of the version whose frames name the agent that speaks from there on
-	answer  answer
-	asked   string // the open question's id, or ""
-	echoed  bool   // since it was asked, what had been said was said again
+	running  bool
+	session  string
+	failure  event.Failure // of the first error; everything after it only ends the run
+	code     string        // of the failure
+	nodes    nodes
+	calls    calls
+	speaker  node // from agent frames, which only one version has
+	answer   answer
+	question string // the open question's id, or ""
+	repeated bool   // the answer was repeated since the question was asked
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	name := string(f.Event)
 	b.Session = d.session
+	if name != typeChunk && name != typeDebug && name != typeLog {
+		d.answer.breakRow()
+	}
 	if read, known := texts[name]; known {
 		b.Type = name
 		if !utf8.Valid(f.Data) {
@@ -47,7 +50,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	read, known := objects[name]
 	switch {
 	case !known:
-		b.Unknown = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
+		b.UnknownKind = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
 		b.Type = name
@@ -60,7 +63,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// texts read the frames whose data is text, whatever it looks like.
+// texts reads the frames whose data is text, even if it looks like JSON.
 var texts = map[string]func(*decoder, []byte, *event.Batch){
 	typeSession: (*decoder).readSession,
 	typeChunk:   (*decoder).readChunk,
@@ -69,7 +72,7 @@ var texts = map[string]func(*decoder, []byte, *event.Batch){
 	typeEnd:     (*decoder).readEnd,
 }
 
-// objects read the frames whose data is a JSON object.
+// objects reads the frames whose data is a JSON object.
 var objects = map[string]func(*decoder, strictjson.Value, *event.Batch){
 	typeTrace:      (*decoder).readTrace,
 	typeToolCall:   (*decoder).readToolCall,
@@ -88,26 +91,28 @@ func (d *decoder) begin(b *event.Batch) {
 	}
 }
 
-// readSession takes the id. The server says it, and the program that it executes may say it again, or another.
+// readSession reads the session id. The server sends it, and the executed program may send it
+// again, or another one.
 func (d *decoder) readSession(id []byte, b *event.Batch) {
 	d.session = dialect.Name(string(bytes.TrimSpace(id)))
 	b.Session = d.session
 }
 
-// readChunk takes a piece of the answer, or the whole of it. Where no whole follows, the end of the node or of the work tells it.
+// readChunk reads a piece of the answer, or the whole answer. If no whole answer follows, the text
+// is reported when the node or the run ends.
 func (d *decoder) readChunk(text []byte, b *event.Batch) {
-	d.by(d.nodes.speaking(), b)
-	news, whole := d.answer.take(text)
+	d.setSpeaker(d.nodes.current(), b)
+	added, whole := d.answer.add(text)
 	b.Partial = !whole
 	if whole {
-		d.echoed = true
-	} else if len(news) > 0 {
-		d.goOn(b)
+		d.repeated = true
+	} else if len(added) > 0 {
+		d.inputAnswered(b)
 	}
-	d.state(news, b)
+	d.addText(added, b)
 }
 
-func (d *decoder) state(text []byte, b *event.Batch) {
+func (d *decoder) addText(text []byte, b *event.Batch) {
 	if len(text) > 0 {
 		b.Add(event.KindText).SetText(text)
 	}
@@ -115,12 +120,12 @@ func (d *decoder) state(text []byte, b *event.Batch) {
 
 func (d *decoder) readAgent(name []byte, b *event.Batch) {
 	d.speaker = node{name: dialect.Name(string(bytes.TrimSpace(name)))}
-	d.by(d.speaker, b)
-	d.answer.began()
+	d.setSpeaker(d.speaker, b)
+	d.answer.startNode()
 }
 
 func (d *decoder) readError(text []byte, b *event.Batch) {
-	d.fail(errorOf(text), wire.TextCode(text), b)
+	d.fail(failureOf(text), wire.TextCode(text), b)
 }
 
 func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
@@ -131,7 +136,7 @@ func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
 	e.Error, e.Code = failure, code
 }
 
-// readEnd ends the run as its last error says, and begins anew.
+// readEnd ends the run with its first error and resets the decoder.
 func (d *decoder) readEnd(_ []byte, b *event.Batch) {
 	if d.running {
 		e := b.Add(event.KindRunEnded)
@@ -145,23 +150,23 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	name := dialect.Name(v.Get("node").String())
 	switch b.Type = typeTrace; {
 	case kind.Is(traceNodeStart):
-		d.by(d.nodes.begin(name, step(v.Get("step"))), b)
-		d.answer.began()
-		d.goOn(b)
+		d.setSpeaker(d.nodes.begin(name, step(v.Get("step"))), b)
+		d.answer.startNode()
+		d.inputAnswered(b)
 		if b.Agent != "" {
 			b.Add(event.KindAgentStarted)
 		}
 		d.readState(v, b)
 	case kind.Is(traceNodeEnd):
-		spoke := d.nodes.speaking()
+		speaker := d.nodes.current()
 		ended := d.nodes.end(name, step(v.Get("step")))
-		d.by(ended, b)
+		d.setSpeaker(ended, b)
 		d.readState(v, b)
-		if ended == spoke {
-			d.state(d.answer.tellNode(), b)
+		if ended == speaker {
+			d.addText(d.answer.unreportedOfNode(), b)
 		}
 		if b.Agent != "" {
-			b.Add(event.KindAgentEnded).Took = dialect.Duration(v.Get("duration_ms"), time.Millisecond)
+			b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("duration_ms"), time.Millisecond)
 		}
 	case kind.Is(traceState):
 		d.readState(v, b)
@@ -173,59 +178,60 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readDone ends the work. A server that had been asked nothing more than to repeat itself ends without having been answered.
+// readDone ends the work. If the answer was only repeated since the question was asked, the
+// question stays unanswered.
 func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
-	if !d.echoed {
-		d.goOn(b)
+	if !d.repeated {
+		d.inputAnswered(b)
 	}
 	d.readState(v, b)
 	if d.failure != event.NoFailure {
 		return
 	}
-	d.state(d.answer.tell(), b)
+	d.addText(d.answer.unreported(), b)
 	b.Add(event.KindFinal)
 }
 
-// readRaw takes what the graph library says by itself.
+// readRaw reads a trace of the graph library.
 func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value, b *event.Batch) {
 	switch {
 	case kind.Is(traceInterrupted):
-		d.ask(name, v.Get("message"), b)
+		d.requestInput(name, v.Get("message"), b)
 	case kind.Is(traceResumed):
-		d.goOn(b)
+		d.inputAnswered(b)
 	case kind.Is(traceError):
-		d.by(d.nodes.named(name), b)
+		d.setSpeaker(d.nodes.activate(name), b)
 		d.fail(event.AgentError, wire.ErrorCode(v.Get("message")), b)
 	case kind.Is(traceUpdates):
-		d.by(d.nodes.named(name), b)
+		d.setSpeaker(d.nodes.activate(name), b)
 		d.readState(v, b)
 	case kind.Is(traceMessage):
-		d.by(d.nodes.named(name), b)
+		d.setSpeaker(d.nodes.activate(name), b)
 	case kind.Is(traceCustom), kind.Is(traceDebug), kind.Is(traceStep):
 	default:
-		b.Unknown = dialect.UnknownKind(bytes.TrimSuffix(append([]byte("trace."), kind.Text()...), []byte(".")))
+		b.UnknownKind = dialect.UnknownKind(bytes.TrimSuffix(append([]byte("trace."), kind.Text()...), []byte(".")))
 	}
 }
 
 func (d *decoder) readState(v strictjson.Value, b *event.Batch) {
-	if state, shown := readState(v); shown {
+	if state, ok := readState(v); ok {
 		b.Add(event.KindState).SetState(state)
 	}
 }
 
 func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
-	by := d.nodes.speaking()
-	d.by(by, b)
+	caller := d.nodes.current()
+	d.setSpeaker(caller, b)
 	e := b.Add(event.KindToolStarted)
 	e.Name = dialect.Name(v.Get("name").String())
 	e.SetPayload(b.Embedded(v.Get("args")))
-	d.calls.begin(e.Name, by)
+	d.calls.begin(e.Name, caller)
 }
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	result := b.Embedded(v.Get("result"))
 	failure, code := event.NoFailure, ""
-	if wire.SaysError(result) {
+	if wire.HasError(result) {
 		failure, code = event.ToolError, wire.ResponseCode(result)
 	}
 	d.endTool(dialect.Name(v.Get("name").String()), failure, code, b).SetPayload(result)
@@ -233,61 +239,66 @@ func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 
 // endTool ends the oldest call of a tool, in the name of the node that made it.
 func (d *decoder) endTool(name string, failure event.Failure, code string, b *event.Batch) *event.Event {
-	d.by(d.calls.end(name), b)
+	d.setSpeaker(d.calls.end(name), b)
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.Error, e.Code = name, failure, code
-	e.Settled = true // the wire shows no response of a model that could be owed
+	e.TurnMayEnd = true // the protocol shows no model response to wait for
 	return e
 }
 
 func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
-	d.by(d.nodes.named(dialect.Name(v.Get("agent").String())), b)
+	d.setSpeaker(d.nodes.activate(dialect.Name(v.Get("agent").String())), b)
 	b.AddText(event.KindThought, v.Get("content"))
 }
 
-// readLog finds nothing: that a model is about to be called is no response of it, and of that the wire tells nothing.
+// readLog reports nothing: a log line says that a model is called, and the protocol does not show
+// its response.
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
-	d.ask(dialect.Name(v.Get("node_id").String()), v.Get("message"), b)
+	d.requestInput(dialect.Name(v.Get("node_id").String()), v.Get("message"), b)
 }
 
-func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.goOn(b) }
+func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.inputAnswered(b) }
 
-// ask notes that the work waits for somebody, who answers with whatever JSON the node understands.
-func (d *decoder) ask(name string, prompt strictjson.Value, b *event.Batch) {
-	by := d.nodes.named(name)
-	d.by(by, b)
-	if d.asked != "" {
-		return // the server and its graph library both say it
+// requestInput reports that the run waits for a user, whose answer is any JSON that the node
+// understands.
+func (d *decoder) requestInput(name string, prompt strictjson.Value, b *event.Batch) {
+	caller := d.nodes.activate(name)
+	d.setSpeaker(caller, b)
+	if d.question != "" {
+		return // the server and its graph library both report it
 	}
-	d.asked, d.echoed = cmp.Or(by.branch, name, typeInterrupt), false
+	d.question, d.repeated = cmp.Or(caller.branch, name, typeInterrupt), false
 	e := b.Add(event.KindInputRequested)
-	e.CallID, e.Input = d.asked, event.InputData
+	e.CallID, e.Input = d.question, event.InputData
 	e.SetQuestion(event.Question{Prompt: prompt.String()})
 }
 
-// goOn takes any new work for a sign that a question was answered: servers of today say nothing of it.
-func (d *decoder) goOn(b *event.Batch) {
-	if d.asked != "" {
-		b.Add(event.KindInputAnswered).CallID = d.asked
-		d.asked, d.echoed = "", false
+// inputAnswered reports the open question as answered. Any new work is taken as a sign of that:
+// today's servers do not report the answer.
+func (d *decoder) inputAnswered(b *event.Batch) {
+	if d.question != "" {
+		b.Add(event.KindInputAnswered).CallID = d.question
+		d.question, d.repeated = "", false
 	}
 }
 
-// readDebug looks for the one thing that stands nowhere else: that a tool failed. A debug frame holds a line of the program's log.
+// readDebug looks for a failed tool, which no other frame reports. A debug frame contains a line of
+// the program's log.
 func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 	fields := v.Get("detail").Get("fields")
-	if failure, is := toolFailures[fields.Get("message").String()]; is && d.running {
+	if failure, ok := toolFailures[fields.Get("message").String()]; ok && d.running {
 		d.endTool(dialect.Name(fields.Get("tool.name").String()), failure, wire.ErrorCode(fields.Get("error")), b)
 	}
 }
 
-// user is the human's name, which no agent has.
+// user is the name of the human user. An agent must not have it.
 const user = "user"
 
-// by says whose frame it is; of what no node does, the agent that was last named.
-func (d *decoder) by(n node, b *event.Batch) {
+// setSpeaker sets the speaker of the batch: the node or, without one, the agent that was named
+// last.
+func (d *decoder) setSpeaker(n node, b *event.Batch) {
 	if n == (node{}) {
 		n = d.speaker
 	}

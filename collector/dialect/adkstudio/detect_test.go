@@ -13,13 +13,14 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	for _, c := range []struct {
 		frame string // "name data"
 		want  dialect.Match
 	}{
 		{"session 3f2a7b0e-8d55-4a57-9a3c-0d2c9b1f7e11", dialect.Yes},
-		{"session 42", dialect.Yes}, // JSON, but no object
+		{"session 42", dialect.Yes}, // JSON, but not an object
 		{"session two words", dialect.No},
 		{"session ", dialect.No},
 		{`session {"id":"s"}`, dialect.No},
@@ -43,14 +44,15 @@ func TestDetect(t *testing.T) {
 		{`interrupt {"type":"interrupt","node_id":"a"}`, dialect.Maybe},
 		{"chunk Hello", dialect.Maybe},
 		{"chunk ", dialect.No},
+		{`chunk {"kind":"task-created","taskId":"t"}`, dialect.Maybe}, // text that looks like JSON
 		{"error No binary available. Click 'Build' first.", dialect.Maybe},
 		{"error ", dialect.No},
 		{"end ", dialect.No},
 		{"connected {\"project_id\":\"x\"}", dialect.No},
 
-		// What others send.
+		// Other protocols.
 		{`error {"error":"unexpected EOF"}`, dialect.No},
-		{`error {"error": "said "x" and died"}`, dialect.No},
+		{`error {"error": "got "x" and died"}`, dialect.No},
 		{` {"author":"a","invocationId":"e-1","content":{"parts":[{"text":"hi"}]}}`, dialect.No},
 		{` {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c"}}`, dialect.No},
 		{` {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`, dialect.No},
@@ -70,12 +72,12 @@ func TestDetect(t *testing.T) {
 			f.JSON = doc.Root()
 		}
 		if got := (Dialect{}).Detect(f); got != c.want {
-			t.Errorf("%.80s: %d, want %d", c.frame, got, c.want)
+			t.Errorf("Detect(%.80s) = %d, want %d", c.frame, got, c.want)
 		}
 	}
 }
 
-// TestIdentify reads a URL in which secrets stand.
+// TestIdentify checks the identity in a URL, and that no secret of the URL is in it.
 func TestIdentify(t *testing.T) {
 	const query = "?input=secret%20words&session_id=abc123&api_key=secret-key&binary_path=%2Fsecret%2Fflow"
 	for target, want := range map[string]event.Identity{
@@ -94,8 +96,8 @@ func TestIdentify(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodGet, Path: u.Path, Query: u.Query(), Header: http.Header{"Authorization": {"secret"}}})
-		if said := fmt.Sprintf("%q", got); said != fmt.Sprintf("%q", want) || strings.Contains(said, "secret") {
-			t.Errorf("%s: %s, want %q", target, said, want)
+		if got := fmt.Sprintf("%q", got); got != fmt.Sprintf("%q", want) || strings.Contains(got, "secret") {
+			t.Errorf("Identify(%s) = %s, want %q", target, got, want)
 		}
 	}
 }

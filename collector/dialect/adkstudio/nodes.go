@@ -8,16 +8,18 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// node is one execution of a node of the workflow: a loop comes back to the same name in another step.
+// node is one execution of a node of the workflow. A loop executes the same name again in another
+// step.
 type node struct{ name, branch string }
 
-// maxNodes bounds the nodes, and the calls, that are open at once. Beyond it a frame is judged by itself.
+// maxNodes limits the open nodes, and the open calls. Frames beyond the limit are decoded without
+// that context.
 const maxNodes = 256
 
-// nodes are those that have begun and not ended, in the order in which they were last heard of.
+// nodes holds the nodes that have started and not ended, the most recently active last.
 type nodes struct {
-	open  []node
-	begun int
+	open    []node
+	started int
 }
 
 // begin adds a node.
@@ -25,20 +27,21 @@ func (n *nodes) begin(name string, step event.Count) node {
 	if name == "" {
 		return node{}
 	}
-	n.begun++
-	begun := node{name, place(name, step)}
+	n.started++
+	started := node{name, branchOf(name, step)}
 	if !step.Known {
-		begun.branch = place(name, event.Count{N: int64(n.begun), Known: true})
+		started.branch = branchOf(name, event.Count{N: int64(n.started), Known: true})
 	}
-	if n.hear(begun.branch) == (node{}) && len(n.open) < maxNodes {
-		n.open = append(n.open, begun)
+	if n.touch(started.branch) == (node{}) && len(n.open) < maxNodes {
+		n.open = append(n.open, started)
 	}
-	return begun
+	return started
 }
 
-// end removes a node: that of the step, else the latest of the name. Ends come late, in any order, and perhaps without a beginning.
+// end removes a node: the one of the step, else the latest with the name. Ends come late, in any
+// order, and perhaps without a start.
 func (n *nodes) end(name string, step event.Count) node {
-	ended := node{name, place(name, step)}
+	ended := node{name, branchOf(name, step)}
 	i := slices.Index(n.open, ended)
 	if i < 0 {
 		i = n.latest(name)
@@ -51,30 +54,32 @@ func (n *nodes) end(name string, step event.Count) node {
 	return ended
 }
 
-// named is the latest open node of the name, from which was just heard; the zero node where there is none.
-func (n *nodes) named(name string) node {
+// activate returns the latest open node with a name, and makes it the most recently active one. It
+// returns the zero node if there is none.
+func (n *nodes) activate(name string) node {
 	if i := n.latest(name); i >= 0 {
-		return n.hear(n.open[i].branch)
+		return n.touch(n.open[i].branch)
 	}
 	return node{}
 }
 
-// speaking is the node that is believed to speak where a frame names none: the one heard of last.
-func (n *nodes) speaking() node {
+// current returns the most recently active node. A frame that names no node is taken as this
+// node's.
+func (n *nodes) current() node {
 	if len(n.open) == 0 {
 		return node{}
 	}
 	return n.open[len(n.open)-1]
 }
 
-func (n *nodes) hear(branch string) node {
+func (n *nodes) touch(branch string) node {
 	i := slices.IndexFunc(n.open, func(o node) bool { return o.branch == branch })
 	if i < 0 {
 		return node{}
 	}
-	heard := n.open[i]
-	n.open = append(slices.Delete(n.open, i, i+1), heard)
-	return heard
+	touched := n.open[i]
+	n.open = append(slices.Delete(n.open, i, i+1), touched)
+	return touched
 }
 
 func (n *nodes) latest(name string) int {
@@ -86,36 +91,37 @@ func (n *nodes) latest(name string) int {
 	return -1
 }
 
-// place tells the executions of a node apart by their step.
-func place(name string, step event.Count) string {
+// branchOf returns the branch of a node's execution, which its step makes unique.
+func branchOf(name string, step event.Count) string {
 	if !step.Known {
 		return name
 	}
 	number := "#" + strconv.FormatInt(step.N, 10)
-	return event.Bounded(name, dialect.MaxName-len(number)) + number
+	return event.LimitText(name, dialect.MaxName-len(number)) + number
 }
 
-// calls are those of tools that wait for their results. The wire has no ids for them: results come in the order of the calls.
+// calls holds the tool calls without results. The protocol has no ids for them: results come in the
+// order of the calls.
 type calls []call
 
 type call struct {
-	tool string
-	by   node
+	tool   string
+	caller node
 }
 
-func (c *calls) begin(tool string, by node) {
+func (c *calls) begin(tool string, caller node) {
 	if len(*c) < maxNodes {
-		*c = append(*c, call{tool, by})
+		*c = append(*c, call{tool, caller})
 	}
 }
 
-// end removes the oldest call of a tool, and returns who made it.
+// end removes the oldest call of a tool and returns the node that made it.
 func (c *calls) end(tool string) node {
 	i := slices.IndexFunc(*c, func(open call) bool { return open.tool == tool })
 	if i < 0 {
 		return node{}
 	}
-	by := (*c)[i].by
+	caller := (*c)[i].caller
 	*c = slices.Delete(*c, i, i+1)
-	return by
+	return caller
 }

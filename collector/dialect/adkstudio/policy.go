@@ -2,7 +2,8 @@ package adkstudio
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// The types of frames: the SSE event names of the protocol, and one for traces that are not meant for its client.
+// Types of frames: the SSE event names of the protocol, and typeRaw for traces that are not meant for
+// clients.
 const (
 	typeSession    = "session"
 	typeChunk      = "chunk"
@@ -21,18 +22,19 @@ const (
 )
 
 var table = event.Table{
-	Discriminators: []string{"type", "kind"},
-	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
-	Named:          true,
-	Failure:        "the run failed",
-	Oversize:       event.Withheld,
-	FailureType:    typeError,
+	Discriminators:  []string{"type", "kind"},
+	Envelopes:       []string{"result", "event", "rawEvent", "raw_event"},
+	TypeIsEventName: true,
+	FailureData:     "the run failed",
+	OversizeData:    event.OversizeMessage,
+	FailureType:     typeError,
 	Types: map[string]event.Type{
-		// The data of these is text, whatever it looks like. Whoever knows a session's id may end or resume it.
+		// The data of these types is text, even if it looks like JSON. The session does not leave
+		// publicly: its id lets anybody end or resume it.
 		typeSession: {Text: true, Client: true},
-		typeChunk:   {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
+		typeChunk:   {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
-		typeError:   {Text: true, Client: true, Public: &event.Rule{Instead: "the run failed", Fact: event.KindError}},
+		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
 		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer
 
 		typeTrace: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
@@ -41,39 +43,41 @@ var table = event.Table{
 			"step":           &number,
 			"duration_ms":    &number,
 			"total_steps":    &number,
-			"state_snapshot": {Members: map[string]*event.Rule{"input": &state, "output": &state}},
-			"state":          &state,
+			"state_snapshot": {Members: map[string]*event.Rule{"input": &publicState, "output": &publicState}},
+			"state":          &publicState,
 		}}},
-		typeToolCall:   {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolStarted}},
-		typeToolResult: {Client: true, Public: &event.Rule{Members: named, Fact: event.KindToolEnded}},
-		typeThinking: {Client: true, Public: &event.Rule{Fact: event.KindThought, Thought: []string{"content"}, Members: map[string]*event.Rule{
+		typeToolCall:   {Client: true, Public: &event.Rule{Members: publicCall, Fact: event.KindToolStarted}},
+		typeToolResult: {Client: true, Public: &event.Rule{Members: publicCall, Fact: event.KindToolEnded}},
+		typeThinking: {Client: true, Public: &event.Rule{Fact: event.KindThought, ThoughtMarkers: []string{"content"}, Members: map[string]*event.Rule{
 			"content": {Fact: event.KindThought, Form: event.FormText},
 			"agent":   &scalar,
 		}}},
-		// The message is the question; the data beside it are the workflow's, and the ids of thread and checkpoint its innards.
+		// The message is the question. The data next to it is the workflow's, and the ids of the
+		// thread and checkpoint are internals of the server.
 		typeInterrupt: {Client: true, Public: &event.Rule{Fact: event.KindInputRequested, Members: map[string]*event.Rule{
-			"type": &scalar, "node_id": &scalar, "message": {Form: event.FormText}, "timestamp": &moment,
+			"type": &scalar, "node_id": &scalar, "message": {Form: event.FormText}, "timestamp": &timestamp,
 		}}},
 		typeResume: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
-			"type": &scalar, "node_id": &scalar, "timestamp": &moment,
+			"type": &scalar, "node_id": &scalar, "timestamp": &timestamp,
 		}}},
 		typeLog: {Client: true}, // names models
 
-		// What traces call themselves. No frame is of these types.
+		// Types of traces, which are values of the discriminator. No frame has these types.
 		traceNodeStart: {}, traceNodeEnd: {}, traceState: {}, traceDone: {},
 
-		// Not here, so that they stay in: debug, which repeats every other frame with all that its program knows, and the traces
-		// of the graph library, which hold the whole state and whole events of agents.
+		// Two types are left out, so that they are withheld: typeDebug, which repeats all other frames
+		// with internal data, and typeRaw, traces of the graph library with the whole state and whole
+		// events of agents.
 	},
 }
 
-// Table is what may leave a stream of ADK Studio.
+// Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
 var (
-	scalar = event.Rule{}
-	moment = event.Rule{Form: event.FormTime}
-	number = event.Rule{Form: event.FormPlain}
-	state  = event.Rule{State: true, Fact: event.KindState}
-	named  = map[string]*event.Rule{"name": &scalar}
+	scalar      = event.Rule{}
+	timestamp   = event.Rule{Form: event.FormTime}
+	number      = event.Rule{Form: event.FormEnum}
+	publicState = event.Rule{State: true, Fact: event.KindState}
+	publicCall  = map[string]*event.Rule{"name": &scalar}
 )

@@ -13,64 +13,94 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// stays is what leaves of a frame that stays in.
-const stays = "stays in"
+// withheld stands for the output of a withheld frame.
+const withheld = "withheld"
 
-// whole is what the protocol's own client gets: all.
-const whole = "whole"
+// unchanged stands for output that equals the frame.
+const unchanged = "unchanged"
 
-// policyCase is a frame, given as "name data", and what each reader gets of it. Nothing that is called secret may reach the public.
+// policyCase is a frame, given as "name data", and its output under each policy. The output under public must
+// not contain "secret".
 type policyCase struct{ sent, client, public string }
 
-// TestPoliciesOfText sends frames of plain text.
+// TestPoliciesOfText checks frames of plain text.
 func TestPoliciesOfText(t *testing.T) {
 	testPolicies(t, []policyCase{
-		{"session secret", whole, stays},
-		{"chunk Hello\n  world", whole, "chunk Hello\n  world"},
-		{`chunk {"type":"internal:x"}`, whole, `chunk {"type":"internal:x"}`},
-		{"chunk 123", whole, "chunk 123"},
-		{"agent writer", whole, "agent writer"},
-		{"error secret at https://example.org/?key=secret", whole, "error the run failed"},
-		{"end ", whole, "end "},
+		{"session secret", unchanged, withheld},
+		{"chunk Hello\n  world", unchanged, "chunk Hello\n  world"},
+		{`chunk {"type":"internal:x"}`, unchanged, `chunk {"type":"internal:x"}`},
+		{"chunk 123", unchanged, "chunk 123"},
+		{"agent writer", unchanged, "agent writer"},
+		{"error secret at https://example.org/?key=secret", unchanged, "error the run failed"},
+		{"end ", unchanged, "end "},
 	})
 }
 
-// TestPoliciesOfObjects sends frames of JSON, and what no reader is to get.
+// TestEqualChunks checks that every chunk leaves, also one that repeats the answer, and that a reader of
+// events gets equal chunks that begin an answer.
+func TestEqualChunks(t *testing.T) {
+	for _, c := range []struct{ sent, text string }{
+		{"chunk ha|chunk ha|chunk ha|chunk ha|chunk ha", "hahahahaha"},
+		{"chunk ha|debug {}|chunk ha|log {}|chunk ha|chunk !", "hahaha!"},
+		{"chunk a|chunk b|chunk ab|chunk ab", "ab"},
+		{"chunk ha|chunk ha|agent x|chunk ha", "ha"},
+		{"chunk ha|chunk haha|chunk hahaha|chunk hahaha", "hahaha"},
+	} {
+		for _, s := range []filter.Settings{{Policy: event.PolicyClient}, {Policy: event.PolicyPublic}} {
+			text, f := "", filter.New(s)
+			decodeAll(t, strings.Split(c.sent, "|"), func(b *event.Batch) {
+				if _, why := f.Apply(b); why != filter.Passed && b.Type == "chunk" {
+					t.Errorf("%s, %s: a chunk is withheld: %s", c.sent, s.Policy, why)
+				}
+				for i := range b.Events {
+					if b.Events[i].Kind == event.KindText && b.Partial {
+						text += string(b.Events[i].Text())
+					}
+				}
+			})
+			if text != c.text {
+				t.Errorf("%s: the text is %q, want %q", c.sent, text, c.text)
+			}
+		}
+	}
+}
+
+// TestPoliciesOfObjects checks frames of JSON, and frames that both policies withhold.
 func TestPoliciesOfObjects(t *testing.T) {
 	testPolicies(t, []policyCase{
-		{`trace {"type":"node_start","node":"a","step":1,"state_snapshot":{"input":{"q":"secret"},"output":{}},"state_keys":["secret"]}`, whole,
+		{`trace {"type":"node_start","node":"a","step":1,"state_snapshot":{"input":{"q":"secret"},"output":{}},"state_keys":["secret"]}`, unchanged,
 			`trace {"type":"node_start","node":"a","step":1,"state_snapshot":{"output":{}}}`},
-		{`trace {"type":"node_end","node":"a","step":1,"duration_ms":5,"state_snapshot":{"input":{"q":"secret"},"output":{"q":"secret"}},"state_keys":["secret"]}`, whole,
+		{`trace {"type":"node_end","node":"a","step":1,"duration_ms":5,"state_snapshot":{"input":{"q":"secret"},"output":{"q":"secret"}},"state_keys":["secret"]}`, unchanged,
 			`trace {"type":"node_end","node":"a","step":1,"duration_ms":5}`},
-		{`trace {"type":"state","state_snapshot":{"input":{},"output":{"r":"secret"}},"state":{"r":"secret"}}`, whole, `trace {"type":"state","state_snapshot":{"input":{}}}`},
-		{`trace {"type":"done","total_steps":2,"state_snapshot":{"input":{},"output":{"r":"secret"}}}`, whole, `trace {"type":"done","total_steps":2,"state_snapshot":{"input":{}}}`},
-		{`tool_call {"name":"f","args":{"q":"secret"}}`, whole, `tool_call {"name":"f"}`},
-		{`tool_call {"name":"f","args":"{\"q\":\"secret\"}"}`, whole, `tool_call {"name":"f"}`},
-		{`tool_result {"name":"f","result":"secret"}`, whole, `tool_result {"name":"f"}`},
-		{`thinking {"content":"secret","agent":"a"}`, whole, stays},
-		{`interrupt {"type":"interrupt","node_id":"a","message":"Go on?","data":{"plan":"secret"},"thread_id":"secret","checkpoint_id":"secret","timestamp":1706400000000}`, whole,
+		{`trace {"type":"state","state_snapshot":{"input":{},"output":{"r":"secret"}},"state":{"r":"secret"}}`, unchanged, `trace {"type":"state","state_snapshot":{"input":{}}}`},
+		{`trace {"type":"done","total_steps":2,"state_snapshot":{"input":{},"output":{"r":"secret"}}}`, unchanged, `trace {"type":"done","total_steps":2,"state_snapshot":{"input":{}}}`},
+		{`tool_call {"name":"f","args":{"q":"secret"}}`, unchanged, `tool_call {"name":"f"}`},
+		{`tool_call {"name":"f","args":"{\"q\":\"secret\"}"}`, unchanged, `tool_call {"name":"f"}`},
+		{`tool_result {"name":"f","result":"secret"}`, unchanged, `tool_result {"name":"f"}`},
+		{`thinking {"content":"secret","agent":"a"}`, unchanged, withheld},
+		{`interrupt {"type":"interrupt","node_id":"a","message":"Go on?","data":{"plan":"secret"},"thread_id":"secret","checkpoint_id":"secret","timestamp":1706400000000}`, unchanged,
 			`interrupt {"type":"interrupt","node_id":"a","message":"Go on?","timestamp":1706400000000}`},
-		{`resume {"type":"resume","node_id":"a","timestamp":1706400000000,"response":"secret"}`, whole, `resume {"type":"resume","node_id":"a","timestamp":1706400000000}`},
-		{`log {"message":"Calling secret (tools: 2)"}`, whole, stays},
+		{`resume {"type":"resume","node_id":"a","timestamp":1706400000000,"response":"secret"}`, unchanged, `resume {"type":"resume","node_id":"a","timestamp":1706400000000}`},
+		{`log {"message":"Calling secret (tools: 2)"}`, unchanged, withheld},
 
-		// What is meant for nobody outside.
-		{`debug {"level":"debug","category":"response","agent":"system","summary":"secret","detail":{"response":"secret"},"timestamp":1706400000000}`, stays, stays},
-		{`trace {"type":"message","node":"a","content":"secret"}`, stays, stays},
-		{`trace {"type":"updates","node":"a","updates":{"x":"secret"}}`, stays, stays},
-		{`trace {"type":"custom","node":"a","data":{"author":"a","content":"secret"}}`, stays, stays},
-		{`trace {"type":"interrupted","node":"a","thread_id":"secret"}`, stays, stays},
-		{`trace {"type":"internal:node_start","node":"secret"}`, stays, stays},
-		{`trace {"node":"secret"}`, stays, stays},
-		{`tool_call {"name":"f","type":"internal:x","args":"secret"}`, stays, stays},
-		{`tool_result {"name":"f","result":{"kind":"internal:x","y":"secret"}}`, stays, stays},
-		{`tool_call {"name":"f","event":[{"type":"internal:x"}],"args":"secret"}`, stays, stays},
-		{`tool_call {"name":"f","result":{"rawEvent":{"type":"internal:x"}},"args":"secret"}`, stays, stays},
-		{`internal:trace {"type":"node_start","node":"secret"}`, stays, stays},
-		{`whatever {"secret":1}`, stays, stays},
-		{` {"type":"node_start","node":"secret"}`, stays, stays},
-		{`trace {"type":"node_start","node":"secret"`, stays, stays},
-		{`trace {"type":"node_start","node":"a","Node":"secret"}`, stays, stays},
-		{"chunk secret \xff", stays, stays},
+		// Withheld under both policies.
+		{`debug {"level":"debug","category":"response","agent":"system","summary":"secret","detail":{"response":"secret"},"timestamp":1706400000000}`, withheld, withheld},
+		{`trace {"type":"message","node":"a","content":"secret"}`, withheld, withheld},
+		{`trace {"type":"updates","node":"a","updates":{"x":"secret"}}`, withheld, withheld},
+		{`trace {"type":"custom","node":"a","data":{"author":"a","content":"secret"}}`, withheld, withheld},
+		{`trace {"type":"interrupted","node":"a","thread_id":"secret"}`, withheld, withheld},
+		{`trace {"type":"internal:node_start","node":"secret"}`, withheld, withheld},
+		{`trace {"node":"secret"}`, withheld, withheld},
+		{`tool_call {"name":"f","type":"internal:x","args":"secret"}`, withheld, withheld},
+		{`tool_result {"name":"f","result":{"kind":"internal:x","y":"secret"}}`, withheld, withheld},
+		{`tool_call {"name":"f","event":[{"type":"internal:x"}],"args":"secret"}`, withheld, withheld},
+		{`tool_call {"name":"f","result":{"rawEvent":{"type":"internal:x"}},"args":"secret"}`, withheld, withheld},
+		{`internal:trace {"type":"node_start","node":"secret"}`, withheld, withheld},
+		{`whatever {"secret":1}`, withheld, withheld},
+		{` {"type":"node_start","node":"secret"}`, withheld, withheld},
+		{`trace {"type":"node_start","node":"secret"`, withheld, withheld},
+		{`trace {"type":"node_start","node":"a","Node":"secret"}`, withheld, withheld},
+		{"chunk secret \xff", withheld, withheld},
 	})
 }
 
@@ -78,69 +108,82 @@ func testPolicies(t *testing.T, cases []policyCase) {
 	t.Helper()
 	for _, c := range cases {
 		want := c.client
-		if want == whole {
+		if want == unchanged {
 			want = c.sent
 		}
 		client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
-		if got := leaves(t, client, c.sent); got != want {
-			t.Errorf("client: of %s\nleaves %s\nwant   %s", c.sent, got, want)
+		if got := filterFrame(t, client, c.sent); got != want {
+			t.Errorf("client: filtering %s\ngives %s\nwant  %s", c.sent, got, want)
 		}
-		got := leaves(t, filter.Settings{Policy: event.PolicyPublic}, c.sent)
+		got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, c.sent)
 		if got != c.public || strings.Contains(got, "secret") {
-			t.Errorf("public: of %s\nleaves %s\nwant   %s", c.sent, got, c.public)
+			t.Errorf("public: filtering %s\ngives %s\nwant  %s", c.sent, got, c.public)
 		}
 	}
 }
 
-// TestSettings lets out, and keeps in, what the configuration names.
+// TestSettings checks the settings for thoughts, state and excluded kinds.
 func TestSettings(t *testing.T) {
 	const thought = `thinking {"content":"Hm.","agent":"a"}`
-	if got := leaves(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, thought); got != thought {
-		t.Errorf("a thought: %s", got)
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, thought); got != thought {
+		t.Errorf("with thoughts, a thought becomes %s", got)
 	}
 	const state = `trace {"type":"state","state_snapshot":{"input":{},"output":{"shown":1,"hidden":2}}}`
-	if got := leaves(t, filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"shown"}}, state); got != strings.Replace(state, `,"hidden":2`, "", 1) {
-		t.Errorf("state: %s", got)
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"shown"}}, state); got != strings.Replace(state, `,"hidden":2`, "", 1) {
+		t.Errorf("with a state key, state becomes %s", got)
 	}
 	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-		if got := leaves(t, filter.Settings{Policy: policy, Out: []event.Kind{event.KindToolStarted}}, `tool_call {"name":"f","args":{}}`); got != stays {
-			t.Errorf("%s: a call: %s", policy, got)
+		if got := filterFrame(t, filter.Settings{Policy: policy, Exclude: []event.Kind{event.KindToolStarted}}, `tool_call {"name":"f","args":{}}`); got != withheld {
+			t.Errorf("%s: with calls excluded, a call becomes %s", policy, got)
 		}
-		if got := leaves(t, filter.Settings{Policy: policy, Out: []event.Kind{event.KindInputRequested}}, `interrupt {"node_id":"a","message":"secret"}`); got != stays {
-			t.Errorf("%s: a question: %s", policy, got)
+		if got := filterFrame(t, filter.Settings{Policy: policy, Exclude: []event.Kind{event.KindInputRequested}}, `interrupt {"node_id":"a","message":"secret"}`); got != withheld {
+			t.Errorf("%s: with requests for input excluded, one becomes %s", policy, got)
 		}
 	}
 }
 
-// TestFailure is what stands for an error that nobody can read.
+// TestFailure checks that an unreadable error is decoded as one and replaced.
 func TestFailure(t *testing.T) {
-	if b := decode(t, "error \xff"); b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || b.Table.Failure == "" {
-		t.Errorf("rejected as %q, %d events, replaced by %q", b.Rejected, len(b.Events), b.Table.Failure)
+	if b := decode(t, "error \xff"); b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || b.Table.FailureData == "" {
+		t.Errorf("Rejected = %q with %d events, FailureData = %q; want one error", b.Rejected, len(b.Events), b.Table.FailureData)
 	}
 }
 
-// leaves is what of a frame leaves by a policy, as "name data".
-func leaves(t *testing.T, s filter.Settings, sent string) string {
+// filterFrame returns a frame after the filter, as "name data", or withheld.
+func filterFrame(t *testing.T, s filter.Settings, sent string) string {
 	t.Helper()
 	frame, why := filter.New(s).Apply(decode(t, sent))
 	if why != filter.Passed {
-		return stays
+		return withheld
 	}
 	return frame.Name + " " + string(frame.Data)
 }
 
-func decode(t *testing.T, sent string) *event.Batch {
+func decode(t *testing.T, sent string) (b *event.Batch) {
 	t.Helper()
-	name, data, _ := strings.Cut(sent, " ")
-	wire, err := sse.AppendFrame(nil, sse.Frame{Event: []byte(name), Data: []byte(data)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := collector.New([]dialect.Dialect{adkstudio.Dialect{}}, collector.Settings{Frame: 1 << 20, JSONDepth: 128}, nil)
-	input := collector.Input{Reader: strings.NewReader(string(wire)), Arrival: func() time.Time { return time.Time{} }}
-	b, err := c.Decode(&event.Stream{}, input, "adkstudio").Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	decodeAll(t, []string{sent}, func(got *event.Batch) { b = got })
 	return b
+}
+
+// decodeAll decodes the frames of a stream.
+func decodeAll(t *testing.T, sent []string, each func(*event.Batch)) {
+	t.Helper()
+	var wire []byte
+	for _, one := range sent {
+		name, data, _ := strings.Cut(one, " ")
+		var err error
+		if wire, err = sse.AppendFrame(wire, sse.Frame{Event: []byte(name), Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := collector.New([]dialect.Dialect{adkstudio.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	input := collector.Input{Reader: strings.NewReader(string(wire)), ReceivedAt: func() time.Time { return time.Time{} }}
+	decoder := c.Decode(&event.Stream{}, input, "adkstudio")
+	for range sent {
+		b, err := decoder.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(b)
+	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// execute is the request for an execution; in it stand secrets.
-func execute(input, session string) string {
+// executionRequest returns the request for an execution. It contains secrets.
+func executionRequest(input, session string) string {
 	return "/api/projects/p1/stream?input=" + input + "&session_id=" + session + "&api_key=secret-key&binary_path=%2Fsecret%2Fflow"
 }
 
-// TestStories plays whole executions over HTTP, and reads what became of them.
+// TestStories checks the runs observed on whole executions, played over HTTP.
 func TestStories(t *testing.T) {
 	for _, c := range []struct{ capture, want string }{
 		{"flow-sequential", `
@@ -69,35 +69,35 @@ invoke_agent writer#1: unfinished  < p1
 `},
 	} {
 		t.Run(c.capture, func(t *testing.T) {
-			s := newStand(t)
-			status, got := s.ask(t, http.MethodGet, execute(c.capture, "s1"), "", nil)
+			s := newFixture(t)
+			status, got := s.ask(t, http.MethodGet, executionRequest(c.capture, "s1"), "", nil)
 			sent, err := os.ReadFile("testdata/" + c.capture + ".sse")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if frames := strings.Count(got, "\n\n"); status != http.StatusOK || frames != strings.Count(string(sent), "\n\n") {
-				t.Errorf("the client got %d, %d frames", status, frames)
+				t.Errorf("the client gets the status %d and %d frames", status, frames)
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.told()); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.waitForRuns()); diff != "" {
+				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
 			if log := s.log.String(); strings.Contains(log, "secret") {
-				t.Errorf("logged: %s", log)
+				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
 	}
 }
 
-// TestResumedStory answers a question on the stream that asked it.
+// TestResumedStory checks a question that is answered while its stream is open.
 func TestResumedStory(t *testing.T) {
-	s := newStand(t)
+	s := newFixture(t)
 	if status, answer := s.ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusNotFound || !strings.Contains(answer, "not interrupted") {
-		t.Errorf("nothing waits, and the answer is %d: %s", status, answer)
+		t.Errorf("an answer without a question gets %d: %s, want 404", status, answer)
 	}
-	s.ask(t, http.MethodGet, execute("server-interrupt", "s1"), "", func(line string) {
+	s.ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
 		if line == "event: interrupt" {
 			if status, answer := s.ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusOK {
-				t.Errorf("%d: %s", status, answer)
+				t.Errorf("the answer gets %d: %s, want 200", status, answer)
 			}
 		}
 	})
@@ -107,15 +107,15 @@ invoke_agent review#1: ok  < p1
 invoke_agent publish#2: ok  < p1
 input review#1 data answered
 `
-	if diff := cmp.Diff(want, s.told()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestUnansweredStory ends a session that waits: its stream ends without a word.
+// TestUnansweredStory checks a session that is deleted while it waits for an answer.
 func TestUnansweredStory(t *testing.T) {
-	s := newStand(t)
-	s.ask(t, http.MethodGet, execute("server-interrupt", "s1"), "", func(line string) {
+	s := newFixture(t)
+	s.ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
 		if line == "event: interrupt" {
 			s.ask(t, http.MethodDelete, "/api/sessions/s1", "", nil)
 		}
@@ -125,18 +125,18 @@ invoke_workflow p1: interrupted  <
 invoke_agent review#1: interrupted  < p1
 input review#1 data open
 `
-	if diff := cmp.Diff(want, s.told()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestRefusedStory asks for what there is not: no stream, one run that never was.
-func TestRefusedStory(t *testing.T) {
-	s := newStand(t)
+// TestRejectedRequest checks that no run is observed if the server rejects the request.
+func TestRejectedRequest(t *testing.T) {
+	s := newFixture(t)
 	if status, answer := s.ask(t, http.MethodGet, "/api/projects/p1/stream?input=flow-loop&session_id=", "", nil); status != http.StatusBadRequest || !strings.Contains(answer, "invalid session_id") {
-		t.Errorf("%d: %s", status, answer)
+		t.Errorf("the response is %d: %s, want 400", status, answer)
 	}
-	if told := s.told(); told != "" {
-		t.Errorf("observed: %s", told)
+	if runs := s.waitForRuns(); runs != "" {
+		t.Errorf("the observed runs are %s, want none", runs)
 	}
 }

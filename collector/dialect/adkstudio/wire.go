@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The types of trace that the protocol has for its client, and those of its graph library that it lets through.
+// Types of traces: the protocol's own, and those of its graph library that it passes on.
 const (
 	traceNodeStart   = "node_start"
 	traceNodeEnd     = "node_end"
@@ -20,13 +20,14 @@ const (
 	traceResumed     = "resumed"
 	traceError       = "error"
 
-	// They repeat what other frames say, or say nothing of the run.
+	// Traces that repeat other frames or say nothing about the run.
 	traceCustom = "custom"
 	traceDebug  = "debug"
 	traceStep   = "step_complete"
 )
 
-// toolFailures are the words by which the log of an agent says that a call came to nothing. No result follows then.
+// toolFailures maps log messages of an agent to the failure of a call. No result follows such a
+// message.
 var toolFailures = map[string]event.Failure{
 	"tool_error":                      event.ToolError,
 	"tool execution failed, retrying": event.ToolError,
@@ -34,8 +35,8 @@ var toolFailures = map[string]event.Failure{
 	"tool timed out, retrying":        event.FailureTimeout,
 }
 
-// readState is what a trace shows of the state: what a node has put out, else what it was given.
-func readState(trace strictjson.Value) (s event.State, shown bool) {
+// readState returns the state that a trace shows: a node's output, else its input.
+func readState(trace strictjson.Value) (s event.State, ok bool) {
 	snapshot := trace.Get("state_snapshot")
 	var state strictjson.Value
 	for _, candidate := range []strictjson.Value{snapshot.Get("output"), snapshot.Get("input"), trace.Get("state"), trace.Get("updates")} {
@@ -58,7 +59,7 @@ func readState(trace strictjson.Value) (s event.State, shown bool) {
 	return s, state.Exists() || len(s.Keys) > 0
 }
 
-// maxKeys bounds the names of state that a frame is said to show.
+// maxKeys limits the keys of state that are reported per frame.
 const maxKeys = 64
 
 func appendKey(keys []string, key strictjson.Value) []string {
@@ -68,7 +69,7 @@ func appendKey(keys []string, key strictjson.Value) []string {
 	return keys
 }
 
-// maxStep bounds a number of a step that is believed.
+// maxStep bounds the number of a step; larger numbers count as unknown.
 const maxStep = 1 << 32
 
 func step(v strictjson.Value) event.Count {
@@ -79,8 +80,9 @@ func step(v strictjson.Value) event.Count {
 	return event.Count{N: n, Known: true}
 }
 
-// errorOf is what a text of the server says that went wrong. One of them is its word for having waited too long.
-func errorOf(text []byte) event.Failure {
+// failureOf returns the class of the failure that an error text reports. "Timeout" is the server's
+// text for its own timeout.
+func failureOf(text []byte) event.Failure {
 	if string(bytes.TrimSpace(text)) == "Timeout" {
 		return event.FailureTimeout
 	}

@@ -10,30 +10,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// agent is one that works in a run, in a step or outside of any. The run's own has no branch, and the protocol never names it.
+// agent is an agent that works in a run, within a step or outside of any. The run's own agent has
+// no branch; the protocol never names it.
 type agent struct{ name, step, branch, within, parent string }
 
-// subAgent is the name of an agent that is known only by its id, and user that of the human, which no agent has.
+// subAgent is the name of an agent of which only the id is known. user is the name of the human user, which
+// an agent must not have.
 const (
 	subAgent = "subagent"
 	user     = "user"
 )
 
-// put says whose frame it is.
-func (a agent) put(b *event.Batch) {
-	b.Agent, b.Step, b.Branch, b.Within, b.Parent = a.name, a.step, a.branch, a.within, a.parent
+// apply makes the agent the speaker of a batch.
+func (a agent) apply(b *event.Batch) {
+	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = a.name, a.step, a.branch, a.within, a.parent
 }
 
-// agentOf returns the agent that a frame belongs to.
-func agentOf(b *event.Batch) agent { return agent{b.Agent, b.Step, b.Branch, b.Within, b.Parent} }
+// agentOf returns the speaker of a batch.
+func agentOf(b *event.Batch) agent {
+	return agent{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch}
+}
 
-// own is the run's own agent, in no step.
-func (d *decoder) own() agent { return agent{name: d.self} }
+// ownAgent returns the run's own agent, outside of steps.
+func (d *decoder) ownAgent() agent { return agent{name: d.ownName} }
 
-// maxOpen bounds each of the subagents of a run, its open steps and its open calls. Beyond it a frame is judged by itself.
+// maxOpen limits the subagents of a run, its open steps, and its open calls, each. Frames beyond
+// the limit are decoded without that context.
 const maxOpen = 256
 
-// agents are a run's subagents by their ids, also those that have ended: their last frames may come late.
+// agents maps ids to a run's subagents. Ended subagents stay, because their last frames may come
+// late.
 type agents map[string]agent
 
 func (a agents) known(id string) bool {
@@ -50,8 +56,9 @@ func (a *agents) add(id string, added agent) {
 	}
 }
 
-// of is the subagent of an id. Some producers only mark its frames, and never say that it begins.
-func (a *agents) of(id string) agent {
+// byID returns the subagent with an id. It adds an unknown one: some producers only mark the frames
+// of a subagent and never say that it starts.
+func (a *agents) byID(id string) agent {
 	known, is := (*a)[id]
 	if !is {
 		known = agent{name: subAgent, branch: id}
@@ -60,22 +67,23 @@ func (a *agents) of(id string) agent {
 	return known
 }
 
-// step is a named part of the work of a run or of a subagent.
+// step is a named part of the work of a run or a subagent.
 type step struct {
 	owner, name string
-	id, parent  string // where the producer says how steps are nested
+	id, parent  string // if the producer says how steps are nested
 	agent       agent
 }
 
-// steps are those that are open, and how many there were.
+// steps holds the open steps, and how many steps were started.
 type steps struct {
-	open  []step
-	begun int
+	open    []step
+	started int
 }
 
-// ending is the place of the step that an end is of, or -1: the one of its id, else the last of its name. The protocol lets an owner
-// use a name once at a time, so that of two the inner must be meant.
-func (s *steps) ending(owner, name, id string) int {
+// endingIndex returns the index of the step that an end belongs to, or -1: the step with its id,
+// else the last with its name. The protocol lets an owner use a name only once at a time, so of two
+// steps with the same name the inner one ends.
+func (s *steps) endingIndex(owner, name, id string) int {
 	last := -1
 	for i, open := range s.open {
 		switch {
@@ -89,17 +97,17 @@ func (s *steps) ending(owner, name, id string) int {
 	return last
 }
 
-// named is the open step of an id.
-func (s *steps) named(id string) *step {
+// byID returns the open step with an id, or nil.
+func (s *steps) byID(id string) *step {
 	if i := slices.IndexFunc(s.open, func(open step) bool { return open.id == id }); i >= 0 && id != "" {
 		return &s.open[i]
 	}
 	return nil
 }
 
-// speaking is the step that an owner's frames are of: the only one that is open and has none within it. Of steps side by side
-// nobody knows which.
-func (s *steps) speaking(owner string) (agent, bool) {
+// current returns the agent of the innermost open step of an owner. If steps run side by side,
+// there is none.
+func (s *steps) current(owner string) (agent, bool) {
 	found, any := agent{}, false
 	for _, open := range s.open {
 		if open.owner != owner || open.id != "" && slices.ContainsFunc(s.open, func(o step) bool { return o.parent == open.id }) {
@@ -113,41 +121,43 @@ func (s *steps) speaking(owner string) (agent, bool) {
 	return found, any
 }
 
-// owner is the id of the subagent, or of the nested run, that a frame is of; "" for the run itself.
+// owner returns the id of the subagent or nested run that a frame belongs to, or "" for the run
+// itself.
 func (d *decoder) owner(v strictjson.Value) string {
 	if tag := v.Get("subagentRunId"); len(tag.Text()) > 0 {
 		return d.name(tag)
 	}
-	if n := len(d.nested); n > 0 {
-		return d.nested[n-1]
+	if n := len(d.nestedRuns); n > 0 {
+		return d.nestedRuns[n-1]
 	}
 	return ""
 }
 
-// speaker is who a frame is of, where nothing else says it: the agent within a call that LangChain's event names, the step at hand, else
-// the subagent.
+// speaker returns the agent that a frame belongs to if nothing else names it: the delegate that
+// LangChain's event names, else the current step, else the subagent.
 func (d *decoder) speaker(v strictjson.Value) agent {
 	if name := v.Get("rawEvent").Get("metadata").Get("lc_agent_name"); name.Exists() {
-		if at, known := d.calls.delegated(d.name(name)); known {
+		if at, known := d.calls.delegateNamed(d.name(name)); known {
 			return at
 		}
 	}
 	owner := d.owner(v)
-	if at, in := d.steps.speaking(owner); in {
+	if at, in := d.steps.current(owner); in {
 		return at
 	}
 	return d.agentFor(owner)
 }
 
-// agentFor is the subagent of an id, or the run's own agent for "".
+// agentFor returns the subagent with an id, or the run's own agent for "".
 func (d *decoder) agentFor(owner string) agent {
 	if owner != "" {
-		return d.agents.of(owner)
+		return d.agents.byID(owner)
 	}
-	return d.own()
+	return d.ownAgent()
 }
 
-// stepStarted begins a step. Frameworks send one for each node of their graphs, so that it is no agent unless its producer says so.
+// stepStarted starts a step. Frameworks send a step for each node of their graphs, so a step is not
+// an agent unless its producer says so.
 func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	owner, name := d.owner(v), d.name(v.Get("stepName"))
 	if name == "" || name == user {
@@ -155,59 +165,61 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	nesting := attribution(v)
 	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
-	if same := d.steps.named(begun.id); same != nil && same.owner == owner && same.name == name {
-		same.agent.put(b)
+	if same := d.steps.byID(begun.id); same != nil && same.owner == owner && same.name == name {
+		same.agent.apply(b)
 		return
 	}
-	d.steps.begun++
-	begun.agent = agent{name: name, branch: place(name, d.steps.begun), parent: owner}
+	d.steps.started++
+	begun.agent = agent{name: name, branch: stepBranch(name, d.steps.started), parent: owner}
 	if as, is := agentStep(name, nesting); is {
 		begun.agent.name = as
 	} else {
 		begun.agent.name, begun.agent.step = d.agentFor(owner).name, name
 	}
-	if above := d.steps.named(begun.parent); above != nil {
+	if above := d.steps.byID(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
 	}
 	if len(d.steps.open) < maxOpen {
 		d.steps.open = append(d.steps.open, begun)
 	}
-	begun.agent.put(b)
+	begun.agent.apply(b)
 	b.Add(event.KindAgentStarted)
 }
 
 func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
-	i := d.steps.ending(d.owner(v), d.name(v.Get("stepName")), d.name(attribution(v).Get("step_id")))
+	i := d.steps.endingIndex(d.owner(v), d.name(v.Get("stepName")), d.name(attribution(v).Get("step_id")))
 	if i < 0 {
 		return
 	}
-	d.steps.open[i].agent.put(b)
+	d.steps.open[i].agent.apply(b)
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
 }
 
-// stepOf returns the last open step of a name, or nil.
-func (s *steps) stepOf(owner, name string) *step {
-	if i := s.ending(owner, name, ""); i >= 0 {
+// byName returns the last open step with a name, or nil.
+func (s *steps) byName(owner, name string) *step {
+	if i := s.endingIndex(owner, name, ""); i >= 0 {
 		return &s.open[i]
 	}
 	return nil
 }
 
-// agentSpoke takes a step for an agent once Microsoft's framework says that an agent of that name answered.
-func (d *decoder) agentSpoke(v strictjson.Value, b *event.Batch) {
+// markStepAgent turns an open step into an agent when Microsoft's framework says that an agent with
+// the step's name answered.
+func (d *decoder) markStepAgent(v strictjson.Value, b *event.Batch) {
 	output := v.Get("value")
 	if !v.Get("name").Is("workflow_output") || !output.Get("type").Is("agent_response_update") {
 		return
 	}
 	author := d.name(output.Get("author_name"))
-	if at := d.steps.stepOf(d.owner(v), author); at != nil {
+	if at := d.steps.byName(d.owner(v), author); at != nil {
 		at.agent.name, at.agent.step = author, ""
-		at.agent.put(b)
+		at.agent.apply(b)
 	}
 }
 
-// agentStep returns the agent that a step is: of CrewAI's boundaries one is an agent, and Strands has its kind of node in a step's name.
+// agentStep returns the agent that a step stands for. CrewAI marks such a step with the boundary
+// "agent"; Strands puts the kind of node in front of the step's name.
 func agentStep(name string, attribution strictjson.Value) (agent string, is bool) {
 	if attribution.Get("boundary").Is("agent") {
 		return name, true
@@ -216,16 +228,18 @@ func agentStep(name string, attribution strictjson.Value) (agent string, is bool
 	return agent, is && agent != "" && agent != user
 }
 
-// attribution is what CrewAI's adapter says of where a step stands among the others.
+// attribution returns where CrewAI's adapter says that a step is in the tree of steps.
 func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
 
-// place tells the steps of a name apart by their number in the run.
-func place(name string, number int) string {
+// stepBranch returns the branch of a step, which is unique because it contains the step's number in
+// the run.
+func stepBranch(name string, number int) string {
 	end := "#" + strconv.Itoa(number)
-	return event.Bounded(name, dialect.MaxName-len(end)) + end
+	return event.LimitText(name, dialect.MaxName-len(end)) + end
 }
 
-// subagentStarted begins a subagent: within the call that started it, else for the subagent that did, else for the step at hand.
+// subagentStarted starts a subagent: within the call that started it, else below the subagent that
+// did, else below the current step.
 func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
 	if id == "" {
@@ -235,15 +249,15 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 		name = subAgent
 	}
 	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
-	if at, in := d.steps.speaking(begun.parent); in {
+	if at, in := d.steps.current(begun.parent); in {
 		begun.parent = at.branch
 	}
 	d.agents.add(id, begun)
-	begun.put(b)
+	begun.apply(b)
 	b.Add(event.KindAgentStarted)
 }
 
-// subagentFinished ends a subagent, unless it waits for somebody: then it is a later run that goes on with it.
+// subagentFinished ends a subagent, unless it is suspended: then a later run continues it.
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
 	if !v.Get("outcome").Get("type").Is("suspended") {
 		d.endSubagent(v, event.NoFailure, "", b)
@@ -259,7 +273,7 @@ func (d *decoder) endSubagent(v strictjson.Value, failure event.Failure, code st
 	if id == "" {
 		return
 	}
-	d.agents.of(id).put(b)
+	d.agents.byID(id).apply(b)
 	e := b.Add(event.KindAgentEnded)
 	e.Error, e.Code = failure, code
 }

@@ -1,5 +1,5 @@
-// Package agui decodes the streams of agents that speak the Agent-User Interaction protocol (github.com/ag-ui-protocol/ag-ui):
-// version 1.0, and the versions before it.
+// Package agui decodes the streams of agents that speak the Agent-User Interaction protocol
+// (github.com/ag-ui-protocol/ag-ui), version 1.0 and earlier.
 package agui
 
 import (
@@ -11,19 +11,20 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is that of the Agent-User Interaction protocol.
+// Dialect implements dialect.Dialect for the Agent-User Interaction protocol.
 type Dialect struct{}
 
-// Name is "agui".
+// Name returns "agui".
 func (Dialect) Name() string { return "agui" }
 
-// Paths are those at which most of the project's integrations stand unless they are told otherwise; the protocol has none.
+// Paths returns the default paths of most of the project's integrations. The protocol itself
+// defines none.
 func (Dialect) Paths() []dialect.Path {
-	return []dialect.Path{{Method: http.MethodPost, Glob: "/", Shared: true}, {Method: http.MethodPost, Glob: "/invocations", Shared: true}, {Glob: "/agui"}}
+	return []dialect.Path{{Method: http.MethodPost, Glob: "/", AllowOthers: true}, {Method: http.MethodPost, Glob: "/invocations", AllowOthers: true}, {Glob: "/agui"}}
 }
 
-// Detect knows an event by its type, and by the members that it must have. What bears a name that others could use as well is a
-// Maybe.
+// Detect recognizes an event by its type and required members. It returns Maybe for types that
+// other protocols could use too.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	k := kinds[string(f.JSON.Get("type").Text())]
 	if k == nil {
@@ -32,24 +33,25 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		}
 		return dialect.No
 	}
-	for _, name := range k.needs {
+	for _, name := range k.required {
 		if f.JSON.Get(name).Kind() != strictjson.String {
 			return dialect.No
 		}
 	}
-	if k.common {
+	if k.ambiguous {
 		return dialect.Maybe
 	}
 	return dialect.Sure
 }
 
-// isBareError knows what ADK middleware sends when nothing else can be encoded.
+// isBareError reports whether v is the error that ADK middleware sends when it cannot encode
+// anything else.
 func isBareError(v strictjson.Value) bool {
 	return v.Len() == 1 && v.Get("error").Kind() == strictjson.String
 }
 
-// Identify reads a RunAgentInput. It answers interrupts, and with the results at the end of its messages the calls that an earlier
-// run left to its client.
+// Identify reads a RunAgentInput. Its resume entries answer interrupts. The tool results at the end
+// of its messages answer calls that an earlier run left to the client.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(r.Body.Get("threadId").String())}
 	for entry := range r.Body.Get("resume").Elements() {
@@ -59,7 +61,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		id.Answers = append(id.Answers, onInterrupt)
 	}
 	messages := r.Body.Get("messages")
-	last := 0 // results at the end
+	last := 0 // number of tool results at the end
 	for message := range messages.Elements() {
 		if last++; !message.Get("role").Is("tool") {
 			last = 0
@@ -76,5 +78,5 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 
 // New starts a stream. It may hold several runs, one after the other.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{self: s.Agent, configured: s.Agent}
+	return &decoder{ownName: s.ConfiguredAgent, configured: s.ConfiguredAgent}
 }

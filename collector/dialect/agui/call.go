@@ -10,24 +10,26 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// call is one of a tool that has no result yet.
+// call is a tool call without a result so far.
 type call struct {
 	id, tool string
-	by       agent
-	to       agent  // which works within the call; its name is empty if there is none
-	args     []byte // of a delegation, as far as they have come
+	caller   agent
+	delegate agent  // the agent that works within the call; the zero agent if there is none
+	args     []byte // arguments of a delegation received so far
 }
 
-// delegate is a function by which an agent has another one work within the call.
+// delegate describes a function with which an agent lets another agent work within the call.
 type delegate struct {
-	argument string   // names the other agent
-	refusals []string // how results begin that say that no agent worked; NAME stands for the other agent's name
+	argument string   // the argument with the other agent's name
+	refusals []string // prefixes of results that say that no agent worked; NAME stands for the other agent's name
 }
 
-// delegates maps the names of functions to what is known of them: those of Agno's teams and of LangChain's deep agents.
+// delegates maps names of functions to their descriptions: those of Agno's teams and of LangChain's
+// deep agents.
 //
-// Source: agno/team/_default_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of deepagents 0.7 and of 1.14 for JavaScript,
-// langgraph/prebuilt/tool_node.py of langgraph-prebuilt 1.1.
+// Source: agno/team/_default_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of
+// deepagents 0.7 and of 1.14 for JavaScript, langgraph/prebuilt/tool_node.py of langgraph-prebuilt
+// 1.1.
 var delegates = map[string]delegate{
 	"delegate_task_to_member": {"member_id", []string{"Member with ID NAME not found in the team"}},
 	"task": {"subagent_type", []string{
@@ -40,20 +42,20 @@ var delegates = map[string]delegate{
 	}},
 }
 
-// maxArgs bounds the arguments that are kept of a delegation, and their depth; of longer ones nobody knows whom they name.
+// Limits of the arguments of a delegation, in bytes and nesting. Longer arguments are not read.
 const (
 	maxArgs      = 16 << 10
 	maxArgsDepth = 32
 )
 
-// add keeps a piece of the arguments of a delegation.
-func (c *call) add(piece strictjson.Value) {
+// appendArgs keeps a piece of the arguments of a transfer or delegation.
+func (c *call) appendArgs(piece strictjson.Value) {
 	if c.tool == wire.TransferTool || delegates[c.tool].argument != "" {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
 	}
 }
 
-// target is the agent that a delegation names, or "".
+// target returns the agent that a transfer or delegation names, or "".
 func (c *call) target() string {
 	var doc strictjson.Doc
 	if len(c.args) == 0 || len(c.args) > maxArgs || doc.Parse(c.args, maxArgsDepth) != nil {
@@ -77,36 +79,37 @@ func (c *call) isRefused(content strictjson.Value) bool {
 	})
 }
 
-// calls are those that are open, in the order in which they began.
+// calls holds the open calls, in the order in which they started.
 type calls []call
 
-func (c calls) named(id string) *call {
+func (c calls) byID(id string) *call {
 	if i := slices.IndexFunc(c, func(open call) bool { return open.id == id }); i >= 0 && id != "" {
 		return &c[i]
 	}
 	return nil
 }
 
-// delegated returns the agent of a name that works within an open call, if it is the only one.
-func (c calls) delegated(name string) (only agent, known bool) {
+// delegateNamed returns the agent with a name that works within an open call, if there is exactly
+// one.
+func (c calls) delegateNamed(name string) (only agent, known bool) {
 	for i := range c {
-		if c[i].to.name == name {
+		if c[i].delegate.name == name {
 			if known {
 				return agent{}, false
 			}
-			only, known = c[i].to, true
+			only, known = c[i].delegate, true
 		}
 	}
 	return only, known
 }
 
 func (c *calls) begin(begun call) {
-	if len(*c) < maxOpen && begun.id != "" && c.named(begun.id) == nil {
+	if len(*c) < maxOpen && begun.id != "" && c.byID(begun.id) == nil {
 		*c = append(*c, begun)
 	}
 }
 
-// end removes a call, and returns it as it was known.
+// end removes and returns a call; it returns the zero call if the id is unknown.
 func (c *calls) end(id string) (ended call) {
 	*c = slices.DeleteFunc(*c, func(open call) bool {
 		if open.id == id {
@@ -117,113 +120,117 @@ func (c *calls) end(id string) (ended call) {
 	return ended
 }
 
-// toolStart begins a call, of the message that it is part of, where that says whose it is and the call does not.
+// toolStart starts a call. If the frame names no subagent, the agent of the parent message is the
+// caller.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
-	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), by: d.speaker(v)}
-	if parent := d.messages.named(d.name(v.Get("parentMessageId"))); parent != nil && d.owner(v) == "" {
-		begun.by = parent.by
+	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), caller: d.speaker(v)}
+	if parent := d.messages.byID(d.name(v.Get("parentMessageId"))); parent != nil && d.owner(v) == "" {
+		begun.caller = parent.speaker
 	}
-	begun.by.put(b)
+	begun.caller.apply(b)
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = begun.id, begun.tool
-	begun.add(v.Get("delta")) // of a chunk
+	begun.appendArgs(v.Get("delta")) // only chunks have a delta here
 	d.calls.begin(begun)
 }
 
-// toolArgs takes arguments of a call.
+// toolArgs reads a piece of a call's arguments.
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
-	if open := d.calls.named(d.name(v.Get("toolCallId"))); open != nil {
-		open.by.put(b)
-		open.add(v.Get("delta"))
+	if open := d.calls.byID(d.name(v.Get("toolCallId"))); open != nil {
+		open.caller.apply(b)
+		open.appendArgs(v.Get("delta"))
 	}
 }
 
-// toolEnd takes the word that the arguments of a call are whole. Only a result ends it. A member of a team begins its task; that it works is
-// all that is stated, since its end has no word of its own but the result.
+// toolEnd handles the end of a call's arguments; only a result ends the call. A delegate starts to
+// work here. Nothing reports its end except the call's result.
 func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
-	open := d.calls.named(d.name(v.Get("toolCallId")))
+	open := d.calls.byID(d.name(v.Get("toolCallId")))
 	if open == nil {
 		return
 	}
-	open.by.put(b)
+	open.caller.apply(b)
 	if member := open.target(); member != "" && delegates[open.tool].argument != "" {
-		open.to = agent{name: member, branch: open.id, within: open.id, parent: open.by.branch}
-		open.to.put(b)
+		open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
+		open.delegate.apply(b)
 	}
 }
 
-// toolChunk begins a call, or brings more of its arguments. A chunk without an id does so for the call before it.
+// toolChunk starts a call or continues its arguments. A chunk without an id continues the previous
+// call.
 func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("toolCallId"))
-	if id == "" || d.calls.named(id) != nil {
+	if id == "" || d.calls.byID(id) != nil {
 		b.Type = typeToolArgs
 		d.toolArgs(v, b)
 		return
 	}
-	d.messages.close(d.owner(v), false)
+	d.messages.closeChunked(d.owner(v), false)
 	d.toolStart(v, b)
 }
 
-// toolResult ends a call, in the name of the agent that made it. That a tool failed no producer says in a way of the protocol's.
+// toolResult ends a call in the name of the agent that made it. The protocol has no way to say that
+// a tool failed.
 func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("toolCallId"))
-	if d.answered[id] {
+	if d.answeredBySnapshot[id] {
 		return
 	}
 	ended := d.calls.end(id)
-	if ended.by != (agent{}) {
-		ended.by.put(b)
+	if ended.caller != (agent{}) {
+		ended.caller.apply(b)
 	}
 	e := addResult(&ended, id, v, b)
-	d.handOver(&ended, wire.SaysError(e.Payload()), b)
+	d.addTransfer(&ended, wire.HasError(e.Payload()), b)
 }
 
-// handOver states a transfer that has not failed. From then on the agent that control went to speaks for the run.
-func (d *decoder) handOver(ended *call, failed bool, b *event.Batch) {
+// addTransfer reports a transfer that did not fail. If the run's own agent made it, the target
+// becomes the run's own agent.
+func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	target := ended.target()
 	if failed || target == "" || ended.tool != wire.TransferTool {
 		return
 	}
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = target, ended.id, ended.id
-	if ended.by.parent == "" && !d.agents.known(ended.by.branch) {
-		d.self = target
+	if ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
+		d.ownName = target
 	}
 }
 
-// resultIn ends a call whose result is a message of a snapshot: some integrations send it nowhere else. Only an open call ends, so that a
-// result which was sent before, or which a later snapshot repeats, counts once. A frame speaks for one agent, so that it ends the calls of
-// one.
-func (d *decoder) resultIn(message strictjson.Value, b *event.Batch) {
-	open := d.calls.named(d.name(message.Get("toolCallId")))
+// addSnapshotResult ends a call whose result is a message of a snapshot: some integrations send it
+// nowhere else. It ends only open calls, so a result that was sent before or is repeated counts
+// once. Because a batch has one speaker, one snapshot ends only calls of one agent.
+func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
+	open := d.calls.byID(d.name(message.Get("toolCallId")))
 	if open == nil || !message.Get("role").Is("tool") {
 		return
 	}
-	if len(b.Events) > 0 && open.by != agentOf(b) {
+	if len(b.Events) > 0 && open.caller != agentOf(b) {
 		return
 	}
 	ended := d.calls.end(open.id)
-	if d.answered == nil {
-		d.answered = make(map[string]bool)
+	if d.answeredBySnapshot == nil {
+		d.answeredBySnapshot = make(map[string]bool)
 	}
-	if len(d.answered) < maxOpen {
-		d.answered[ended.id] = true
+	if len(d.answeredBySnapshot) < maxOpen {
+		d.answeredBySnapshot[ended.id] = true
 	}
-	ended.by.put(b)
+	ended.caller.apply(b)
 	e := addResult(&ended, ended.id, message, b)
-	if wire.SaysError(message) {
+	if wire.HasError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
 	}
-	d.handOver(&ended, e.Error != event.NoFailure || wire.SaysError(e.Payload()), b)
+	d.addTransfer(&ended, e.Error != event.NoFailure || wire.HasError(e.Payload()), b)
 }
 
 func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *event.Event {
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, ended.tool
-	if e.NoAgent = ended.isRefused(v.Get("content")); e.NoAgent {
+	if e.AgentNotFound = ended.isRefused(v.Get("content")); e.AgentNotFound {
 		e.Error = event.ToolError
 	}
 	e.SetPayload(b.Embedded(v.Get("content")))
-	e.Settled = true // the wire shows no response of a model that could be owed
+	e.TurnMayEnd = true // the protocol shows no model response to wait for
 	return e
 }

@@ -11,34 +11,35 @@ import (
 )
 
 type decoder struct {
-	run, session string
-	self         string // the name of the run's own agent: the configured one, until control is handed over
-	configured   string
-	over         bool // nothing but an error may follow
-	blind        bool // something stayed in that may have begun anything
-	held         bool // so does the beginning at hand
-	kept         kept
-	work
+	run, session  string
+	ownName       string // name of the run's own agent: the configured one until a transfer
+	configured    string
+	ended         bool        // the run has ended; only an error may follow
+	missedStart   bool        // a frame was withheld or unreadable that may have started anything
+	startWithheld bool        // the current frame is withheld and may start something
+	unread        unread      // what unreadable frames may have started
+	withheld      withheldSet // of all runs of the stream
+	runState
 
-	names wire.Names
+	names wire.NameCache
 }
 
-// work is what is known of the run at hand.
-type work struct {
-	agents   agents
-	steps    steps
-	messages messages
-	calls    calls
-	answered map[string]bool // calls whose results a snapshot held, by their ids
-	nested   []string        // runs within the run that are open, by their ids
-	asked    bool            // by an event from before the protocol had interrupts
-	prompt   string          // of that
-	guard    guard
-	inner    map[which]bool // messages of snapshots that stay in, and their calls
+// runState is the state of the current run.
+type runState struct {
+	agents             agents
+	steps              steps
+	messages           messages
+	calls              calls
+	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
+	nestedRuns         []string        // ids of the open runs within the run
+	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
+	interruptPrompt    string          // of that event
+	starts             starts
+	withheldListed     map[key]bool // messages of snapshots that are withheld, and their calls
 }
 
 func (d *decoder) reset() {
-	d.over, d.work, d.self = false, work{}, d.configured
+	d.ended, d.runState, d.ownName = false, runState{}, d.configured
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -48,7 +49,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.unseen(v)
+		d.withholdUnknown(v)
+		d.addUnread(f)
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
@@ -59,100 +61,118 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	case named.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.unseen(v)
+		d.withholdUnknown(v)
+		d.addUnread(f)
 		return
 	}
-	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol says milliseconds; some producers send seconds
-	k := kinds[string(named.Text())]
-	if k == nil {
-		d.unseen(v)
-		b.Unknown = dialect.UnknownKind(named.Text())
+	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol specifies milliseconds; some producers send seconds
+	switch k := kinds[string(named.Text())]; {
+	case k == nil:
+		d.withholdUnknown(v)
+		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
-		return
+	case misspellsLink(k, v):
+		b.Rejected = event.ReasonShape
+		d.withholdUnknown(v)
+		d.addUnread(f)
+	default:
+		d.decodeKind(k, f, b)
 	}
+}
+
+// decodeKind decodes a frame of a known type.
+func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
+	v := f.JSON
 	b.Type = k.name
-	d.speaker(v).put(b)
-	if k.lane {
-		d.messages.close(d.owner(v), k.run)
+	d.speaker(v).apply(b)
+	if k.endsChunks {
+		d.unread.endChunks(d.owner(v))
+		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
-	verdict := d.judge(k, f)
-	d.held = verdict == internal || k.name == typeRunStarted && filtered(f)
-	switch k.state(d, v, b); verdict {
-	case internal:
+	verdict := d.checkStart(k, f)
+	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && isFiltered(f)
+	switch k.decode(d, v, b); verdict {
+	case verdictInternal:
 		b.Internal = true
-	case stray:
-		b.Type = typeStray
+	case verdictOrphan:
+		b.Type = typeOrphan
 	}
-	if b.Internal || b.Type == typeStray || filtered(f) {
-		d.repeatNot(k, v)
+	if b.Internal || b.Type == typeOrphan || isFiltered(f) {
+		d.rememberWithheld(k, v)
 	}
 	if !b.Partial {
-		d.tell(b)
+		d.reportClosed(b)
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
 }
 
-// isBrokenError knows a run's error whose text was pasted in without escaping.
+// isBrokenError reports whether data looks like a RUN_ERROR event whose message was inserted
+// without escaping.
 func isBrokenError(data []byte) bool {
 	const head = 256
 	data = data[:min(len(data), head)]
 	return bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte(`"RUN_ERROR"`))
 }
 
-// runStarted begins a run; one that the run at hand has started on the same stream is an agent of it.
+// runStarted starts a run. A run that the current run started on the same stream is an agent of the
+// current run.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
-	run, parent, nested := d.nests(v)
+	run, parent, nested := d.nestedRun(v)
 	if nested {
-		if d.prompted(v) {
-			b.Type = typePrompted
+		if d.hasWithheldInput(v) {
+			b.Type = typeRunWithInput
 		}
-		d.beginNested(run, parent, b)
+		d.startNested(run, parent, b)
 		return
 	}
-	if again := run == d.run && !d.over; !again && (d.run != "" || d.over) {
+	if again := run == d.run && !d.ended; !again && (d.run != "" || d.ended) {
 		d.reset()
-		d.own().put(b)
+		d.ownAgent().apply(b)
 	}
-	if d.prompted(v) {
-		b.Type = typePrompted
+	if d.hasWithheldInput(v) {
+		b.Type = typeRunWithInput
 	}
-	if d.held {
-		d.hold(which{of: aRun})
+	if d.startWithheld {
+		d.withhold(key{entity: entityRun})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session
 	b.Add(event.KindRunStarted)
 }
 
-// nests returns the run that a frame begins and the one that started it, and whether that is on the same stream and goes on.
-func (d *decoder) nests(v strictjson.Value) (run, parent string, nested bool) {
-	run, parent = d.name(v.Get("runId")), d.name(v.Get("parentRunId"))
-	going := d.run != "" && !d.over && run != d.run
+// nestedRun returns the run that a frame starts and the run that started it, and reports whether
+// the latter is part of the current run.
+func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool) {
+	run, parent = d.runLink(v, runIDs), d.runLink(v, parentRunIDs)
+	going := d.run != "" && !d.ended && run != d.run
 	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
-func (d *decoder) beginNested(run, parent string, b *event.Batch) {
+func (d *decoder) startNested(run, parent string, b *event.Batch) {
 	begun := agent{name: subAgent, branch: run}
 	if parent != d.run {
 		begun.parent = parent
 	}
 	d.agents.add(run, begun)
-	if len(d.nested) < maxOpen {
-		d.nested = append(d.nested, run)
+	if len(d.nestedRuns) < maxOpen {
+		d.nestedRuns = append(d.nestedRuns, run)
 	}
-	begun.put(b)
+	begun.apply(b)
 	b.Add(event.KindAgentStarted)
 }
 
-// runFinished ends a run as its outcome says; without one it went well.
+// runFinished ends a run with its outcome. A run without an outcome succeeded.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
+	if d.hasWithheldQuestion(v.Get("outcome")) {
+		b.Type = typeRunWithQuestion
+	}
 	if d.endNested(v, b) {
 		return
 	}
-	if run := d.name(v.Get("runId")); d.run == "" || d.over && run != d.run {
-		d.run, d.session, d.over = run, d.name(v.Get("threadId")), false // its beginning was not seen
+	if run := d.runLink(v, runIDs); d.run == "" || d.ended && run != d.run {
+		d.run, d.session, d.ended = run, d.name(v.Get("threadId")), false // the start was not seen
 		b.Run, b.Session = d.run, d.session
 	}
 	outcome := v.Get("outcome")
@@ -162,38 +182,39 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		failure = event.FailureCanceled
 		b.Add(event.KindError).Error = failure
 	case outcome.Get("type").Is("interrupt"):
-		d.ask(outcome.Get("interrupts"), b)
+		d.requestInputs(outcome.Get("interrupts"), b)
 	default:
-		d.tellLast(b)
-		d.askAsBefore(b)
-		d.leave(outcome.Get("pendingToolCallIds"), b)
+		d.reportLastClosed(b)
+		d.requestLegacyInput(b)
+		d.reportPendingCalls(outcome.Get("pendingToolCallIds"), b)
 	}
 	d.end(failure, "", v, b)
 }
 
-// endNested ends a run that is an agent of the one at hand. What it has used is not in what that one has.
+// endNested ends a run within the current one, and reports whether the frame did so. The usage of
+// the outer run does not include that of nested runs.
 func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
-	run := d.name(v.Get("runId"))
-	i := slices.Index(d.nested, run)
+	run := d.runLink(v, runIDs)
+	i := slices.Index(d.nestedRuns, run)
 	if i < 0 {
 		return false
 	}
-	d.nested = slices.Delete(d.nested, i, i+1)
-	d.agents.of(run).put(b)
-	d.meter(v.Get("usage"), b)
+	d.nestedRuns = slices.Delete(d.nestedRuns, i, i+1)
+	d.agents.byID(run).apply(b)
+	d.addUsage(v.Get("usage"), b)
 	b.Add(event.KindAgentEnded)
 	return true
 }
 
-// end ends the run. What follows is only an error that came too late, or another run.
+// end ends the run. Only a late error or another run can follow.
 func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b *event.Batch) {
-	d.meter(v.Get("usage"), b)
-	if !d.over {
+	d.addUsage(v.Get("usage"), b)
+	if !d.ended {
 		e := b.Add(event.KindRunEnded)
 		e.Error, e.Code = failure, code
 	}
 	d.reset()
-	d.over = true
+	d.ended = true
 }
 
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) { d.fail(v, b) }
@@ -206,14 +227,14 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 
 // errorCode returns the code of an error event, or "".
 func errorCode(v strictjson.Value) string {
-	return wire.Specific(wire.Code(v.Get("code")), wire.ErrorCode(v.First("message", "error")))
+	return wire.MostSpecific(wire.Code(v.Get("code")), wire.ErrorCode(v.First("message", "error")))
 }
 
-// maxModels bounds the models of which a run counts tokens.
+// maxModels limits the models whose tokens are reported per run.
 const maxModels = 32
 
-// meter states what each model of a run has used; of no response the protocol tells so.
-func (d *decoder) meter(usage strictjson.Value, b *event.Batch) {
+// addUsage reports the usage per model of a run. The protocol has no usage per response.
+func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 	n := 0
 	for entry := range usage.Elements() {
 		used := readUsage(entry)
@@ -236,27 +257,29 @@ func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 
-// activitySnapshot takes an activity for a piece of data that the run writes.
+// activitySnapshot reports an activity as an artifact that contains data.
 func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 	size := event.Count{}
 	content := v.Get("content")
 	if content.Exists() {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
-	d.write(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
+	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 
-// activityDelta changes an activity; how large it is then the patch does not say.
+// activityDelta reports a change to an activity. The patch does not say how large the activity
+// becomes.
 func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
 	patch := event.Piece{Kind: event.PiecePatch}
 	if said := v.Get("patch"); said.Kind() == strictjson.Array {
 		patch.Value = said
 	}
-	d.write(v, event.Artifact{Append: true}, patch, b)
+	d.addActivity(v, event.Artifact{Append: true}, patch, b)
 }
 
-// write states that an activity was written, with what is in it: what is empty may stand in for what has been taken away.
-func (d *decoder) write(v strictjson.Value, a event.Artifact, piece event.Piece, b *event.Batch) {
+// addActivity reports a write to an activity. Empty content may be a placeholder for content that
+// was removed, and is left out.
+func (d *decoder) addActivity(v strictjson.Value, a event.Artifact, piece event.Piece, b *event.Batch) {
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name = d.name(v.Get("messageId")), d.name(v.Get("activityType"))
 	a.Kind = event.ArtifactData
@@ -266,15 +289,16 @@ func (d *decoder) write(v strictjson.Value, a event.Artifact, piece event.Piece,
 	}
 }
 
-// raw is what the agent's framework says, before anybody has chosen what of it a client is to see.
+// raw marks a RAW event internal: it is an event of the agent's framework and was never reviewed for
+// clients.
 func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
 
 func (d *decoder) other(strictjson.Value, *event.Batch) {}
 
-// thought takes a piece of one. No frame repeats it.
+// thought reports a piece of a thought. No frame repeats the whole.
 func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("delta"))
 }
 
-// name returns a string of the wire, cut.
-func (d *decoder) name(v strictjson.Value) string { return d.names.Of(v) }
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }

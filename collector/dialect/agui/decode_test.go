@@ -12,7 +12,8 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// factsOf is what frames say, each given as its data: a line for each, its type and author, then its facts, parted by semicolons.
+// factsOf decodes frames, each given as its data. It returns a line for each frame: its type and author,
+// then its facts, separated by semicolons.
 func factsOf(t *testing.T, s *event.Stream, frames ...string) string {
 	t.Helper()
 	var wire []byte
@@ -35,21 +36,22 @@ func factsOf(t *testing.T, s *event.Stream, frames ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ev is an event of a type, with more members.
+// ev returns an event of a type with additional members.
 func ev(kind string, members ...string) string {
 	return `{"type":"` + strings.Join(append([]string{kind + `"`}, members...), ",") + `}`
 }
 
-// Frames that many cases need.
+// Frames of many cases.
 var (
 	start  = ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`)
 	finish = ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`)
 )
 
+// Descriptions of these frames.
 const (
-	of       = ` run="r" session="t"`
-	began    = "RUN_STARTED" + of + "; run_started"
-	finished = "RUN_FINISHED" + of + "; run_ended"
+	runFields   = ` run="r" session="t"`
+	startFacts  = "RUN_STARTED" + runFields + "; run_started"
+	finishFacts = "RUN_FINISHED" + runFields + "; run_ended"
 )
 
 type decodeCase struct {
@@ -68,13 +70,13 @@ func runDecodeOf(t *testing.T, s *event.Stream, cases []decodeCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(t, s, c.frames...)); diff != "" {
-				t.Error(diff)
+				t.Errorf("the facts differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestTypes reads one event of each type, by itself.
+// TestTypes checks one event of each type, on its own.
 func TestTypes(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range []struct{ sent, want string }{
@@ -121,53 +123,56 @@ func TestTypes(t *testing.T) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(c.sent, `{"type":"`), `"`)
 		known[kind] = true
 		if got := factsOf(t, &event.Stream{}, c.sent); got != c.want {
-			t.Errorf("%s\nsays %s\nwant %s", c.sent, got, c.want)
+			t.Errorf("decoding %s\ngives %s\nwant  %s", c.sent, got, c.want)
 		}
 	}
 	for name := range kinds {
-		if _, leaves := table.Types[name]; !known[name] || leaves == (name == typeRaw) {
-			t.Errorf("%s: tried %v, in the table %v", name, known[name], leaves)
+		if !known[name] {
+			t.Errorf("no case for the type %s", name)
+		}
+		if _, inTable := table.Types[name]; inTable == (name == typeRaw) {
+			t.Errorf("%s is in the policy table: %t", name, inTable)
 		}
 	}
 }
 
-// TestRuns says when a run begins and how it ends.
+// TestRuns checks when a run starts and how it ends.
 func TestRuns(t *testing.T) {
 	other := ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`, `"parentRunId":"r"`)
 	otherEnd := ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r2"`, `"usage":[{"inputTokens":1}]`)
 	runDecode(t, []decodeCase{
-		{"by the word", []string{start, finish}, []string{began, finished}},
+		{"one run", []string{start, finish}, []string{startFacts, finishFacts}},
 		{"one after the other", []string{start, finish, other, otherEnd},
-			[]string{began, finished, `RUN_STARTED run="r2" session="t"; run_started`, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
-		{"one within the other", []string{start, other, otherEnd, finish},
-			[]string{began, "RUN_STARTED" + of + ` agent="subagent" branch="r2"; agent_started`, "RUN_FINISHED" + of + ` agent="subagent" branch="r2"; usage input=1; agent_ended`, finished}},
-		{"one within one within the other", []string{start, other, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r3"`, `"parentRunId":"r2"`)},
-			[]string{began, "RUN_STARTED" + of + ` agent="subagent" branch="r2"; agent_started`, "RUN_STARTED" + of + ` agent="subagent" branch="r3" parent="r2"; agent_started`}},
-		{"another, before the first has ended", []string{start, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`)}, []string{began, `RUN_STARTED run="r2" session="t"; run_started`}},
-		{"the same again", []string{start, ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
-			[]string{began, "TEXT_MESSAGE_START" + of + "; other", began, "TEXT_MESSAGE_CONTENT" + of + ` partial; text "x"`}},
-		{"only the end of the second was seen", []string{start, finish, otherEnd}, []string{began, finished, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
-		{"nothing ends twice", []string{start, finish, finish}, []string{began, finished, "RUN_FINISHED" + of + "; other"}},
+			[]string{startFacts, finishFacts, `RUN_STARTED run="r2" session="t"; run_started`, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+		{"one within another", []string{start, other, otherEnd, finish},
+			[]string{startFacts, "RUN_STARTED" + runFields + ` agent="subagent" branch="r2"; agent_started`, "RUN_FINISHED" + runFields + ` agent="subagent" branch="r2"; usage input=1; agent_ended`, finishFacts}},
+		{"three nested runs", []string{start, other, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r3"`, `"parentRunId":"r2"`)},
+			[]string{startFacts, "RUN_STARTED" + runFields + ` agent="subagent" branch="r2"; agent_started`, "RUN_STARTED" + runFields + ` agent="subagent" branch="r3" parent="r2"; agent_started`}},
+		{"a second run before the first has ended", []string{start, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`)}, []string{startFacts, `RUN_STARTED run="r2" session="t"; run_started`}},
+		{"the same start twice", []string{start, ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
+			[]string{startFacts, "TEXT_MESSAGE_START" + runFields + "; other", startFacts, "TEXT_MESSAGE_CONTENT" + runFields + ` partial; text "x"`}},
+		{"only the end of the second was seen", []string{start, finish, otherEnd}, []string{startFacts, finishFacts, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+		{"the same end twice", []string{start, finish, finish}, []string{startFacts, finishFacts, "RUN_FINISHED" + runFields + "; other"}},
 		{"an error", []string{start, ev("RUN_ERROR", `"message":"x"`, `"usage":[{"model":"m","inputTokens":3,"totalTokens":5}]`)},
-			[]string{began, "RUN_ERROR" + of + `; error agent_error; usage model="m" input=3 output=2; run_ended agent_error`}},
-		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{began, finished, "RUN_ERROR" + of + "; error agent_error"}},
+			[]string{startFacts, "RUN_ERROR" + runFields + `; error agent_error; usage model="m" input=3 output=2; run_ended agent_error`}},
+		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{startFacts, finishFacts, "RUN_ERROR" + runFields + "; error agent_error"}},
 		{"canceled", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"cancelled"}`)},
-			[]string{began, "RUN_FINISHED" + of + "; error canceled; run_ended canceled"}},
-		{"interrupted, it does not say for what", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":[]}`)},
-			[]string{began, "RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
-		{"an outcome that nobody knows", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"x"}`)}, []string{began, finished}},
-		{"an error of the server around it", []string{start, `{"error": "x"}`}, []string{began, "error" + of + "; error agent_error; run_ended agent_error"}},
-		{"an error that cannot be read", []string{start, `{"type":"RUN_ERROR","message":"said "no""}`}, []string{began, "-" + of + " rejected=syntax; error agent_error"}},
+			[]string{startFacts, "RUN_FINISHED" + runFields + "; error canceled; run_ended canceled"}},
+		{"interrupted without a reason", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":[]}`)},
+			[]string{startFacts, "RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended`}},
+		{"an unknown outcome", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"x"}`)}, []string{startFacts, finishFacts}},
+		{"an error of the server", []string{start, `{"error": "x"}`}, []string{startFacts, "error" + runFields + "; error agent_error; run_ended agent_error"}},
+		{"an unreadable error", []string{start, `{"type":"RUN_ERROR","message":"said "no""}`}, []string{startFacts, "-" + runFields + " rejected=syntax; error agent_error"}},
 		{"text before the run", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
-			[]string{"TEXT_MESSAGE_START; other", began, "TEXT_MESSAGE_CONTENT" + of + ` partial; text "x"`}},
-		{"usage that is none", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"usage":[{"model":"m"},{"inputTokens":-1},7,{"inputTokens":1,"outputTokens":2,"cachedInputTokens":1,"reasoningTokens":1}]`)},
-			[]string{"RUN_FINISHED" + of + "; usage input=1 output=2 cached=1 reasoning=1; run_ended"}},
-		{"what no agent sends", []string{`[]`, `{}`, `{"type":7}`, `{"type":"x"}`, `{`, `null`},
+			[]string{"TEXT_MESSAGE_START; other", startFacts, "TEXT_MESSAGE_CONTENT" + runFields + ` partial; text "x"`}},
+		{"invalid usage", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"usage":[{"model":"m"},{"inputTokens":-1},7,{"inputTokens":1,"outputTokens":2,"cachedInputTokens":1,"reasoningTokens":1}]`)},
+			[]string{"RUN_FINISHED" + runFields + "; usage input=1 output=2 cached=1 reasoning=1; run_ended"}},
+		{"malformed events", []string{`[]`, `{}`, `{"type":7}`, `{"type":"x"}`, `{`, `null`},
 			[]string{"- rejected=shape", "- rejected=shape", "- rejected=shape", "-; other", "- rejected=syntax", "- rejected=shape"}},
 	})
 }
 
-// TestText joins the pieces of messages.
+// TestText checks that the pieces of messages are joined.
 func TestText(t *testing.T) {
 	open := ev("TEXT_MESSAGE_START", `"messageId":"m"`)
 	piece := func(text string) string {
@@ -176,65 +181,66 @@ func TestText(t *testing.T) {
 	end := ev("TEXT_MESSAGE_END", `"messageId":"m"`)
 	chunk := func(members ...string) string { return ev("TEXT_MESSAGE_CHUNK", members...) }
 	runDecode(t, []decodeCase{
-		{"with a beginning and an end", []string{open, piece("a"), piece(""), piece(`\nb`), end},
+		{"with a start and an end", []string{open, piece("a"), piece(""), piece(`\nb`), end},
 			[]string{"TEXT_MESSAGE_START; other", `TEXT_MESSAGE_CONTENT partial; text "a"`, "TEXT_MESSAGE_CONTENT; other", `TEXT_MESSAGE_CONTENT partial; text "\nb"`, `TEXT_MESSAGE_END; text "a\nb"`}},
-		{"of nothing", []string{open, end}, []string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_END; other"}},
-		{"by name", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"writer"`), piece("a")}, []string{`TEXT_MESSAGE_START agent="writer"; other`, `TEXT_MESSAGE_CONTENT agent="writer" partial; text "a"`}},
-		{"by somebody named as the human", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"user"`)}, []string{`TEXT_MESSAGE_START; other`}},
+		{"empty", []string{open, end}, []string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_END; other"}},
+		{"with an agent's name", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"writer"`), piece("a")}, []string{`TEXT_MESSAGE_START agent="writer"; other`, `TEXT_MESSAGE_CONTENT agent="writer" partial; text "a"`}},
+		{"with the user's name", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"name":"user"`)}, []string{`TEXT_MESSAGE_START; other`}},
 		{"the user's", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"user"`, `"name":"Ann"`), piece("a"), end}, []string{"foreign text; other", "foreign text; other", "foreign text; other"}},
-		{"for models", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"developer"`), piece("a"), end}, []string{"foreign text internal; other", "foreign text internal; other", "foreign text internal; other"}},
-		{"of two messages at once", []string{open, ev("TEXT_MESSAGE_START", `"messageId":"n"`), piece("a"), ev("TEXT_MESSAGE_CONTENT", `"messageId":"n"`, `"delta":"b"`), end},
+		{"instructions for models", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"developer"`), piece("a"), end}, []string{"foreign text internal; other", "foreign text internal; other", "foreign text internal; other"}},
+		{"two messages at once", []string{open, ev("TEXT_MESSAGE_START", `"messageId":"n"`), piece("a"), ev("TEXT_MESSAGE_CONTENT", `"messageId":"n"`, `"delta":"b"`), end},
 			[]string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_START; other", `TEXT_MESSAGE_CONTENT partial; text "a"`, `TEXT_MESSAGE_CONTENT partial; text "b"`, `TEXT_MESSAGE_END; text "a"`}},
 		{"in chunks, until the run ends", []string{start, chunk(`"messageId":"m"`, `"role":"assistant"`), chunk(`"delta":"a"`), chunk(`"messageId":"m"`, `"delta":"b"`), finish},
-			[]string{began, "TEXT_MESSAGE_CHUNK" + of + "; other", "TEXT_MESSAGE_CHUNK" + of + ` partial; text "a"`, "TEXT_MESSAGE_CHUNK" + of + ` partial; text "b"`, "RUN_FINISHED" + of + `; text "ab"; run_ended`}},
+			[]string{startFacts, "TEXT_MESSAGE_CHUNK" + runFields + "; other", "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "a"`, "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "b"`, "RUN_FINISHED" + runFields + `; text "ab"; run_ended`}},
 		{"in chunks, until the next", []string{chunk(`"messageId":"m"`, `"delta":"a"`), chunk(`"messageId":"n"`, `"delta":"b"`), finish},
-			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TEXT_MESSAGE_CHUNK partial; text "b"`, "RUN_FINISHED" + of + `; text "a"; text "b"; run_ended`}},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TEXT_MESSAGE_CHUNK partial; text "b"`, "RUN_FINISHED" + runFields + `; text "a"; text "b"; run_ended`}},
 		{"in chunks, until a call", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TOOL_CALL_START; tool_started name="f" call="c"; text "a"`, "stray text withheld; other"}},
 		{"in chunks, until a call in chunks", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TOOL_CALL_CHUNK; tool_started name="f" call="c"; text "a"`, "stray text withheld; other"}},
-		{"in chunks, not until what is said beside it", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RAW", `"event":1`), ev("ACTIVITY_DELTA", `"messageId":"x"`), chunk(`"delta":"b"`)},
+		{"in chunks, despite unrelated events", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RAW", `"event":1`), ev("ACTIVITY_DELTA", `"messageId":"x"`), chunk(`"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RAW withheld internal; other", `ACTIVITY_DELTA; artifact id="x" data append`, `TEXT_MESSAGE_CHUNK partial; text "b"`}},
-		{"in chunks of a subagent, not until what another does", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`, `"delta":"a"`), ev("STEP_STARTED", `"stepName":"x"`), chunk(`"delta":"b"`), ev("STEP_STARTED", `"stepName":"y"`, `"subagentRunId":"s"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`)},
+		{"in chunks of a subagent, despite another agent's event", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`, `"delta":"a"`), ev("STEP_STARTED", `"stepName":"x"`), chunk(`"delta":"b"`), ev("STEP_STARTED", `"stepName":"y"`, `"subagentRunId":"s"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`)},
 			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "a"`, `STEP_STARTED step="x" branch="x#1"; agent_started`, `TEXT_MESSAGE_CHUNK agent="subagent" branch="s" partial; text "b"`,
 				`STEP_STARTED agent="subagent" step="y" branch="y#2" parent="s"; agent_started`, `SUBAGENT_FINISHED agent="subagent" branch="s"; agent_ended; text "ab"`}},
-		{"in chunks of a subagent, until the whole conversation is said again", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`), ev("MESSAGES_SNAPSHOT"), chunk(`"subagentRunId":"s"`, `"delta":"b"`)},
+		{"in chunks of a subagent, until a snapshot of the messages", []string{chunk(`"messageId":"m"`, `"subagentRunId":"s"`), ev("MESSAGES_SNAPSHOT"), chunk(`"subagentRunId":"s"`, `"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK agent="subagent" branch="s"; other`, "MESSAGES_SNAPSHOT; other", `stray text withheld agent="subagent" branch="s"; other`}},
 		{"in chunks, until an error", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("RUN_ERROR", `"message":"x"`)}, []string{`TEXT_MESSAGE_CHUNK partial; text "a"`, "RUN_ERROR; error agent_error; run_ended agent_error"}},
 	})
 }
 
-// TestResultsInSnapshots ends a call with the result that a conversation holds, once.
+// TestResultsInSnapshots checks that a result in a snapshot ends its call once.
 func TestResultsInSnapshots(t *testing.T) {
 	call := ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`)
-	began := `TOOL_CALL_START; tool_started name="f" call="c"`
+	callFacts := `TOOL_CALL_START; tool_started name="f" call="c"`
 	snapshot := func(messages string) string { return ev("MESSAGES_SNAPSHOT", `"messages":[`+messages+`]`) }
 	result := `{"id":"m","role":"tool","toolCallId":"c","content":"[1]"}`
 	runDecode(t, []decodeCase{
 		{"a result beside a prompt", []string{call, snapshot(`{"id":"s","role":"system","content":"x"},` + result), snapshot(result)},
-			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
+			[]string{callFacts, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
 		{"a failure", []string{call, snapshot(`{"role":"tool","toolCallId":"c","content":"x","error":"ValueError: x"}`)},
-			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" tool_error code="ValueError" settled "x"`}},
-		{"said again by an event", []string{call, snapshot(result), ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`)},
-			[]string{began, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "TOOL_CALL_RESULT; other"}},
-		{"said before by an event", []string{call, ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`), snapshot(result)},
-			[]string{began, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
-		{"of a call that another run made", []string{snapshot(result)}, []string{"MESSAGES_SNAPSHOT; other"}},
-		{"that is no tool's", []string{call, snapshot(`{"role":"user","toolCallId":"c","content":"x"}`)}, []string{began, "MESSAGES_SNAPSHOT; other"}},
-		{"that stays in", []string{call, snapshot(`{"role":"tool","toolCallId":"c","content":"x","kind":"internal:x"}`)}, []string{began, "MESSAGES_SNAPSHOT; other"}},
-		{"of two agents, of which a frame has one", []string{call, ev("TOOL_CALL_START", `"toolCallId":"d"`, `"toolCallName":"g"`, `"subagentRunId":"s"`), snapshot(result + `,{"role":"tool","toolCallId":"d","content":"2"}`), snapshot(`{"role":"tool","toolCallId":"d","content":"2"}`)},
-			[]string{began, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="g" call="d"`, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, `MESSAGES_SNAPSHOT agent="subagent" branch="s"; tool_ended name="g" call="d" settled 2`}},
+			[]string{callFacts, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" tool_error code="ValueError" settled "x"`}},
+		{"then an event with the result", []string{call, snapshot(result), ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`)},
+			[]string{callFacts, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, "TOOL_CALL_RESULT; other"}},
+		{"after an event with the result", []string{call, ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"[1]"`), snapshot(result)},
+			[]string{callFacts, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled [1]`, "MESSAGES_SNAPSHOT; other"}},
+		{"a result for another run's call", []string{snapshot(result)}, []string{"MESSAGES_SNAPSHOT; other"}},
+		{"a message of the user", []string{call, snapshot(`{"role":"user","toolCallId":"c","content":"x"}`)}, []string{callFacts, "MESSAGES_SNAPSHOT; other"}},
+		{"an internal result", []string{call, snapshot(`{"role":"tool","toolCallId":"c","content":"x","kind":"internal:x"}`)}, []string{callFacts, "MESSAGES_SNAPSHOT; other"}},
+		{"results of two agents, one in a frame", []string{call, ev("TOOL_CALL_START", `"toolCallId":"d"`, `"toolCallName":"g"`, `"subagentRunId":"s"`), snapshot(result + `,{"role":"tool","toolCallId":"d","content":"2"}`), snapshot(`{"role":"tool","toolCallId":"d","content":"2"}`)},
+			[]string{callFacts, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="g" call="d"`, `MESSAGES_SNAPSHOT; tool_ended name="f" call="c" settled [1]`, `MESSAGES_SNAPSHOT agent="subagent" branch="s"; tool_ended name="g" call="d" settled 2`}},
 	})
 }
 
-// TestSnapshotsKeepIn holds back what goes on with a message of the last snapshot that stays in.
-func TestSnapshotsKeepIn(t *testing.T) {
+// TestWithheldInSnapshots checks that frames that continue a withheld message of the last snapshot are
+// withheld.
+func TestWithheldInSnapshots(t *testing.T) {
 	prompt := ev("MESSAGES_SNAPSHOT", `"messages":[{"id":"s","role":"system","content":"x"}]`)
 	piece := ev("TEXT_MESSAGE_CHUNK", `"messageId":"s"`, `"delta":"y"`)
 	runDecode(t, []decodeCase{
 		{"a piece", []string{prompt, piece}, []string{"MESSAGES_SNAPSHOT; other", `TEXT_MESSAGE_CHUNK partial internal; text "y"`}},
-		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxHeld+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
-		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxHeld, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
+		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxWithheld+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
+		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxWithheld, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
 	})
 }
 

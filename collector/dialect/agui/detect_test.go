@@ -12,6 +12,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	for data, want := range map[string]dialect.Match{
 		`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`:                          dialect.Sure,
@@ -57,12 +58,12 @@ func TestDetect(t *testing.T) {
 			f.JSON = doc.Root()
 		}
 		if got := (Dialect{}).Detect(f); got != want {
-			t.Errorf("%s: %d, want %d", data, got, want)
+			t.Errorf("Detect(%s) = %d, want %d", data, got, want)
 		}
 	}
 }
 
-// TestIdentify reads requests: what they answer, and nothing of what they say.
+// TestIdentify checks the session of a request and the calls and interrupts that it answers.
 func TestIdentify(t *testing.T) {
 	tool := func(i int) string { return fmt.Sprintf(`{"role":"tool","toolCallId":"c%d","content":"secret"}`, i) }
 	var many []string
@@ -75,33 +76,33 @@ func TestIdentify(t *testing.T) {
 		answers    int
 		first      string
 	}{
-		{"a first", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"secret"}]}`, "t", 0, ""},
+		{"a first request", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"secret"}]}`, "t", 0, ""},
 		{"results at the end", `{"threadId":"t","messages":[` + tool(1) + `,{"role":"assistant","content":"secret"},` + tool(2) + `,` + tool(3) + `]}`, "t", 2, "c2"},
-		{"results that were answered", `{"threadId":"t","messages":[` + tool(1) + `,{"role":"user","content":"secret"}]}`, "t", 0, ""},
+		{"results before a message", `{"threadId":"t","messages":[` + tool(1) + `,{"role":"user","content":"secret"}]}`, "t", 0, ""},
 		{"a resumption", `{"threadId":"t","messages":[],"resume":[{"interruptId":"i","status":"resolved","payload":"secret"},{"interruptId":"j","status":"cancelled"},{"status":"resolved"}]}`, "t", 2, "i"},
-		{"a resumption as before", `{"threadId":"t","forwardedProps":{"command":{"resume":"secret"}}}`, "t", 1, onInterrupt},
-		{"none as before", `{"threadId":"t","forwardedProps":{"command":{"resume":null}}}`, "t", 0, ""},
+		{"a resumption in forwardedProps", `{"threadId":"t","forwardedProps":{"command":{"resume":"secret"}}}`, "t", 1, onInterrupt},
+		{"no resumption in forwardedProps", `{"threadId":"t","forwardedProps":{"command":{"resume":null}}}`, "t", 0, ""},
 		{"too many", `{"threadId":"t","messages":[` + strings.Join(many, ",") + `]}`, "t", wire.MaxAnswers, "c0"},
-		{"a long name", `{"threadId":"` + strings.Repeat("x", 300) + `"}`, strings.Repeat("x", dialect.MaxName), 0, ""},
+		{"a long session", `{"threadId":"` + strings.Repeat("x", 300) + `"}`, strings.Repeat("x", dialect.MaxName), 0, ""},
 		{"none", `{}`, "", 0, ""},
 		{"no object", `[1]`, "", 0, ""},
 		{"other shapes", `{"threadId":7,"messages":{"role":"tool"},"resume":"x","forwardedProps":[]}`, "", 0, ""},
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{"Authorization": {"secret"}}, Body: parse(t, c.body)})
 		if got.Session != c.session || len(got.Answers) != c.answers || c.answers > 0 && got.Answers[0] != c.first || strings.Contains(fmt.Sprint(got), "secret") {
-			t.Errorf("%s: %q", c.name, got)
+			t.Errorf("%s: Identify() = %q, want session %q and %d answers", c.name, got, c.session, c.answers)
 		}
 	}
 	if got := (Dialect{}).Identify(dialect.Request{}); got.Session != "" || got.Answers != nil {
-		t.Errorf("no body: %q", got)
+		t.Errorf("Identify() = %q without a body, want nothing", got)
 	}
 }
 
-// TestPaths are those of most integrations.
+// TestPaths checks that no stream of a default path has multiple runs, because each answers one request.
 func TestPaths(t *testing.T) {
 	for _, at := range (Dialect{}).Paths() {
-		if at.Continues {
-			t.Errorf("%s: a stream answers one request", at.Glob)
+		if at.MultipleRuns {
+			t.Errorf("MultipleRuns is set for the path %s", at.Glob)
 		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxPending bounds the calls that a run is said to leave to its client, and the questions that it asks.
+// maxPending limits the calls that a run can leave to its client, and the questions that it can
+// ask.
 const maxPending = 16
 
-// leave states which calls a run that is over has left to its client, whose next request brings their results: those that the
-// run names, else those that it gave no result for.
-func (d *decoder) leave(pending strictjson.Value, b *event.Batch) {
+// reportPendingCalls reports the calls that an ended run left to its client, whose next request
+// brings the results: the calls that the run names or, if it names none, those without a result.
+func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	n := 0
 	add := func(id string) {
 		if n++; id != "" && n <= maxPending {
@@ -30,8 +31,9 @@ func (d *decoder) leave(pending strictjson.Value, b *event.Batch) {
 	}
 }
 
-// ask states what a run waits for: where it names nothing, for whatever goes on with it.
-func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
+// requestInputs reports the inputs that a run waits for. Without interrupts, any later run of the session
+// answers it.
+func (d *decoder) requestInputs(interrupts strictjson.Value, b *event.Batch) {
 	n := 0
 	for v := range interrupts.Elements() {
 		if n++; n > maxPending {
@@ -42,8 +44,10 @@ func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
 		}
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
-		e.Expires = remaining(v.Get("expiresAt"), b)
-		e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
+		e.ExpiresIn = remaining(v.Get("expiresAt"), b)
+		if !d.repeatsWithheld(v) {
+			e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
+		}
 	}
 	if n == 0 {
 		e := b.Add(event.KindInputRequested)
@@ -51,24 +55,38 @@ func (d *decoder) ask(interrupts strictjson.Value, b *event.Batch) {
 	}
 }
 
-// remaining is how long a question stands, from the moment at which it is asked.
+// outcomeMembers are the members of the run's last event that contain its questions.
+var outcomeMembers = []string{"outcome"}
+
+// hasWithheldQuestion reports whether the outcome of a run asks about something withheld. Then
+// the outcome is removed.
+func (d *decoder) hasWithheldQuestion(outcome strictjson.Value) bool {
+	for v := range outcome.Get("interrupts").Elements() {
+		if d.repeatsWithheld(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// remaining returns how long a question is open, from the time it was asked.
 func remaining(until strictjson.Value, b *event.Batch) event.Duration {
 	at := dialect.TextTime(until)
 	now := b.Time
 	if now.IsZero() {
 		now = b.Received
 	}
-	if at.IsZero() || now.IsZero() || at.Before(now) || at.Sub(now) > longest {
+	if at.IsZero() || now.IsZero() || at.Before(now) || at.Sub(now) > maxExpiry {
 		return event.Duration{}
 	}
 	return event.Duration{D: at.Sub(now), Known: true}
 }
 
-// longest bounds a duration that is believed.
-const longest = 30 * 24 * time.Hour
+// maxExpiry bounds how long a question can be open; longer durations are ignored.
+const maxExpiry = 30 * 24 * time.Hour
 
-// inputOf is what a question asks for, by its reason; of reasons that a framework has of its own, by whether it says how the
-// answer is to look.
+// inputOf returns the kind of input that an interrupt asks for. Its reason decides. If the reason
+// is a framework's own, an interrupt with a response schema asks for data.
 func inputOf(v strictjson.Value) event.InputKind {
 	switch reason := v.Get("reason"); {
 	case reason.Is("tool_call"), reason.Is("confirmation"):
@@ -79,33 +97,33 @@ func inputOf(v strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
-// onInterrupt is the name under which adapters of LangGraph, CrewAI and Mastra ask, by default still: then the run ends as if it
-// was done.
+// onInterrupt is the name of the custom event with which adapters of LangGraph, CrewAI and Mastra
+// still ask by default. The run then ends as if it had completed.
 const onInterrupt = "on_interrupt"
 
-// custom finds the events of frameworks' own that say how a run ends or that a step is an agent.
+// custom reads custom events that say how a run ends or that a step is an agent.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type = typeInterrupt
-		d.asked, d.prompt = true, promptOf(b.Embedded(v.Get("value")))
+		d.interrupted, d.interruptPrompt = true, promptOf(b.Embedded(v.Get("value")))
 	}
-	d.agentSpoke(v, b)
+	d.markStepAgent(v, b)
 }
 
-// askAsBefore states the question that such an event asked. Its answer names no question.
-func (d *decoder) askAsBefore(b *event.Batch) {
-	if d.asked {
+// requestLegacyInput reports the question of an on_interrupt event. Its answer names no question.
+func (d *decoder) requestLegacyInput(b *event.Batch) {
+	if d.interrupted {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = onInterrupt, event.InputClarification
-		e.SetQuestion(event.Question{Prompt: d.prompt})
+		e.SetQuestion(event.Question{Prompt: d.interruptPrompt})
 	}
 }
 
-// promptOf returns the question of an event from before the protocol had interrupts, whose value is what the agent's code made up: a text,
-// or an object that has one.
+// promptOf returns the question of an on_interrupt event. The agent's code chooses the value: a
+// text, or an object that contains one.
 func promptOf(value strictjson.Value) string {
 	if value.Kind() == strictjson.Object {
 		value = value.First("question", "prompt", "message")
 	}
-	return event.Bounded(value.String(), event.MaxPrompt)
+	return event.LimitText(value.String(), event.MaxPrompt)
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The types of events.
+// Types of events.
 const (
 	typeRunStarted              = "RUN_STARTED"
 	typeRunFinished             = "RUN_FINISHED"
@@ -39,7 +39,7 @@ const (
 	typeRaw                     = "RAW"
 	typeCustom                  = "CUSTOM"
 
-	// Before 1.0, by reasoning's first name.
+	// Names of reasoning events before 1.0.
 	typeThinkingStart       = "THINKING_START"
 	typeThinkingEnd         = "THINKING_END"
 	typeThinkingTextStart   = "THINKING_TEXT_MESSAGE_START"
@@ -47,66 +47,67 @@ const (
 	typeThinkingTextEnd     = "THINKING_TEXT_MESSAGE_END"
 )
 
-// kind is a type of event.
+// kind describes a type of event.
 type kind struct {
-	name   string
-	needs  []string // members that are strings
-	common bool     // others could have a type of this name
-	lane   bool     // it ends what its agent sends in chunks
-	run    bool     // and what all agents do
-	of     thing    // that it is part of
-	id     string   // the member that names it
-	begins bool     // it is its first
-	chunk  bool     // it is its first, or the next, of what its owner sends in chunks
-	ends   bool     // it is its last
-	state  func(*decoder, strictjson.Value, *event.Batch)
+	name          string
+	required      []string // required string members
+	ambiguous     bool     // other protocols could use this type
+	endsChunks    bool     // it ends the message that its agent sends in chunks
+	endsAllChunks bool     // it ends such messages of all agents
+	entity        entity   // the entity that it is part of
+	idMember      string   // the member with the id of that entity
+	begins        bool     // it is the entity's first event
+	chunk         bool     // it is the first or the next event of an entity that is sent in chunks
+	firstMember   string   // of a chunk: the member that only a first chunk must have, or ""
+	ends          bool     // it is the entity's last event
+	decode        func(*decoder, strictjson.Value, *event.Batch)
 }
 
 var kinds map[string]*kind
 
-// The table is filled here since what is in it looks into it.
+// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
 func init() {
-	kinds = byName(
-		kind{name: typeRunStarted, needs: []string{"threadId", "runId"}, lane: true, run: true, state: (*decoder).runStarted},
-		kind{name: typeRunFinished, needs: []string{"threadId", "runId"}, lane: true, run: true, state: (*decoder).runFinished},
-		kind{name: typeRunError, needs: []string{"message"}, common: true, state: (*decoder).runError},
-		kind{name: typeStepStarted, needs: []string{"stepName"}, lane: true, of: aStep, id: "stepName", begins: true, state: (*decoder).stepStarted},
-		kind{name: typeStepFinished, needs: []string{"stepName"}, lane: true, of: aStep, id: "stepName", ends: true, state: (*decoder).stepFinished},
-		kind{name: typeSubagentStarted, needs: []string{"subagentRunId", "name"}, of: aSubagent, id: "subagentRunId", begins: true, state: (*decoder).subagentStarted},
-		kind{name: typeSubagentFinished, needs: []string{"subagentRunId"}, lane: true, of: aSubagent, id: "subagentRunId", state: (*decoder).subagentFinished},
-		kind{name: typeSubagentError, needs: []string{"subagentRunId"}, lane: true, of: aSubagent, id: "subagentRunId", state: (*decoder).subagentError},
-		kind{name: typeTextStart, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", begins: true, state: (*decoder).textStart},
-		kind{name: typeTextContent, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", state: (*decoder).textContent},
-		kind{name: typeTextEnd, needs: []string{"messageId"}, lane: true, of: aMessage, id: "messageId", state: (*decoder).textEnd},
-		kind{name: typeTextChunk, of: aMessage, id: "messageId", chunk: true, state: (*decoder).textChunk},
-		kind{name: typeToolStart, needs: []string{"toolCallId", "toolCallName"}, lane: true, of: aCall, id: "toolCallId", begins: true, state: (*decoder).toolStart},
-		kind{name: typeToolArgs, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).toolArgs},
-		kind{name: typeToolEnd, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).toolEnd},
-		kind{name: typeToolChunk, of: aCall, id: "toolCallId", chunk: true, state: (*decoder).toolChunk},
-		kind{name: typeToolResult, needs: []string{"toolCallId"}, lane: true, of: aCall, id: "toolCallId", state: (*decoder).toolResult},
-		kind{name: typeReasoningStart, lane: true, of: aPhase, id: "messageId", begins: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageStart, lane: true, of: aThought, id: "messageId", begins: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageContent, lane: true, of: aThought, id: "messageId", state: (*decoder).thought},
-		kind{name: typeReasoningMessageEnd, lane: true, of: aThought, id: "messageId", ends: true, state: (*decoder).other},
-		kind{name: typeReasoningMessageChunk, lane: true, of: aThought, id: "messageId", chunk: true, state: (*decoder).thought},
-		kind{name: typeReasoningEnd, lane: true, of: aPhase, id: "messageId", ends: true, state: (*decoder).other},
-		kind{name: typeReasoningEncryptedValue, state: (*decoder).other},
-		kind{name: typeStateSnapshot, lane: true, state: (*decoder).stateSnapshot},
-		kind{name: typeStateDelta, lane: true, state: (*decoder).stateDelta},
-		kind{name: typeMessagesSnapshot, lane: true, run: true, state: (*decoder).messagesSnapshot},
-		kind{name: typeActivitySnapshot, needs: []string{"messageId"}, of: anActivity, id: "messageId", begins: true, state: (*decoder).activitySnapshot},
-		kind{name: typeActivityDelta, needs: []string{"messageId"}, of: anActivity, id: "messageId", state: (*decoder).activityDelta},
-		kind{name: typeRaw, common: true, state: (*decoder).raw},
-		kind{name: typeCustom, common: true, lane: true, state: (*decoder).custom},
-		kind{name: typeThinkingStart, lane: true, of: aPhase, begins: true, state: (*decoder).other},
-		kind{name: typeThinkingEnd, lane: true, of: aPhase, ends: true, state: (*decoder).other},
-		kind{name: typeThinkingTextStart, lane: true, of: aThinking, begins: true, state: (*decoder).other},
-		kind{name: typeThinkingTextContent, lane: true, of: aThinking, state: (*decoder).thought},
-		kind{name: typeThinkingTextEnd, lane: true, of: aThinking, ends: true, state: (*decoder).other},
+	kinds = indexByName(
+		kind{name: typeRunStarted, required: []string{"threadId", "runId"}, endsChunks: true, endsAllChunks: true, decode: (*decoder).runStarted},
+		kind{name: typeRunFinished, required: []string{"threadId", "runId"}, endsChunks: true, endsAllChunks: true, decode: (*decoder).runFinished},
+		kind{name: typeRunError, required: []string{"message"}, ambiguous: true, decode: (*decoder).runError},
+		kind{name: typeStepStarted, required: []string{"stepName"}, endsChunks: true, entity: entityStep, idMember: "stepName", begins: true, decode: (*decoder).stepStarted},
+		kind{name: typeStepFinished, required: []string{"stepName"}, endsChunks: true, entity: entityStep, idMember: "stepName", ends: true, decode: (*decoder).stepFinished},
+		kind{name: typeSubagentStarted, required: []string{"subagentRunId", "name"}, entity: entitySubagent, idMember: "subagentRunId", begins: true, decode: (*decoder).subagentStarted},
+		kind{name: typeSubagentFinished, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentFinished},
+		kind{name: typeSubagentError, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentError},
+		kind{name: typeTextStart, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", begins: true, decode: (*decoder).textStart},
+		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textContent},
+		kind{name: typeTextEnd, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textEnd},
+		kind{name: typeTextChunk, entity: entityMessage, idMember: "messageId", chunk: true, firstMember: "role", decode: (*decoder).textChunk},
+		kind{name: typeToolStart, required: []string{"toolCallId", "toolCallName"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", begins: true, decode: (*decoder).toolStart},
+		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolArgs},
+		kind{name: typeToolEnd, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolEnd},
+		kind{name: typeToolChunk, entity: entityCall, idMember: "toolCallId", chunk: true, firstMember: "toolCallName", decode: (*decoder).toolChunk},
+		kind{name: typeToolResult, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolResult},
+		kind{name: typeReasoningStart, endsChunks: true, entity: entityPhase, idMember: "messageId", begins: true, decode: (*decoder).other},
+		kind{name: typeReasoningMessageStart, endsChunks: true, entity: entityThought, idMember: "messageId", begins: true, decode: (*decoder).other},
+		kind{name: typeReasoningMessageContent, endsChunks: true, entity: entityThought, idMember: "messageId", decode: (*decoder).thought},
+		kind{name: typeReasoningMessageEnd, endsChunks: true, entity: entityThought, idMember: "messageId", ends: true, decode: (*decoder).other},
+		kind{name: typeReasoningMessageChunk, endsChunks: true, entity: entityThought, idMember: "messageId", chunk: true, decode: (*decoder).thought},
+		kind{name: typeReasoningEnd, endsChunks: true, entity: entityPhase, idMember: "messageId", ends: true, decode: (*decoder).other},
+		kind{name: typeReasoningEncryptedValue, decode: (*decoder).other},
+		kind{name: typeStateSnapshot, endsChunks: true, decode: (*decoder).stateSnapshot},
+		kind{name: typeStateDelta, endsChunks: true, decode: (*decoder).stateDelta},
+		kind{name: typeMessagesSnapshot, endsChunks: true, endsAllChunks: true, decode: (*decoder).messagesSnapshot},
+		kind{name: typeActivitySnapshot, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", begins: true, decode: (*decoder).activitySnapshot},
+		kind{name: typeActivityDelta, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", decode: (*decoder).activityDelta},
+		kind{name: typeRaw, ambiguous: true, decode: (*decoder).raw},
+		kind{name: typeCustom, ambiguous: true, endsChunks: true, decode: (*decoder).custom},
+		kind{name: typeThinkingStart, endsChunks: true, entity: entityPhase, begins: true, decode: (*decoder).other},
+		kind{name: typeThinkingEnd, endsChunks: true, entity: entityPhase, ends: true, decode: (*decoder).other},
+		kind{name: typeThinkingTextStart, endsChunks: true, entity: entityThinking, begins: true, decode: (*decoder).other},
+		kind{name: typeThinkingTextContent, endsChunks: true, entity: entityThinking, decode: (*decoder).thought},
+		kind{name: typeThinkingTextEnd, endsChunks: true, entity: entityThinking, ends: true, decode: (*decoder).other},
 	)
 }
 
-func byName(all ...kind) map[string]*kind {
+func indexByName(all ...kind) map[string]*kind {
 	named := make(map[string]*kind, len(all))
 	for i := range all {
 		named[all[i].name] = &all[i]

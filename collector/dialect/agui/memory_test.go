@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestMemory makes sure that little is left of long answers that turned out to be none.
+// TestMemory checks that the memory of long messages is freed when they turn out not to be answers.
 func TestMemory(t *testing.T) {
 	const times = 200
 	long := strings.Repeat("x", 64<<10)
@@ -26,7 +26,7 @@ func TestMemory(t *testing.T) {
 		send(`{"type":"TEXT_MESSAGE_END","messageId":"m%d"}`, i)
 	}
 	if each := (int64(heap()) - int64(before)) / times; each > 8<<10 || len(d.messages.closed) != times {
-		t.Errorf("%d bytes for each of %d messages", each, len(d.messages.closed))
+		t.Errorf("%d messages are closed and keep %d bytes each, want %d messages and at most 8 KiB each", len(d.messages.closed), each, times)
 	}
 	runtime.KeepAlive(d)
 }

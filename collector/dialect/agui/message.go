@@ -6,34 +6,36 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// message is a text that comes in pieces. Who says it stands only at its beginning.
+// message is a text message that arrives in pieces. Only its first event names the speaker.
 type message struct {
 	id, owner string
-	by        agent
-	chunked   bool // it ends without a word of that
-	answer    bool // an assistant says it
-	internal  bool // it is meant for models
-	thinks    bool // it is a model's thought
-	said      dialect.Pieces
+	speaker   agent
+	chunked   bool // it is sent in chunks, without an end event
+	isAnswer  bool // its role is assistant
+	internal  bool // it is withheld, such as instructions for a model
+	isThought bool // it is a model's thought
+	text      dialect.TextTail
 }
 
-// maxMessages bounds the messages that are open at once. Whose the pieces of any further one are, nobody knows, and they stay in.
+// maxMessages limits the open messages. Pieces of further messages are withheld, because their role
+// would be unknown.
 const maxMessages = 64
 
-// maxUntold bounds the messages that ended without a word of that and were not stated whole yet.
-const maxUntold = 8
+// maxUnreported limits the chunked messages that have ended and whose whole text is still to be
+// reported.
+const maxUnreported = 8
 
 type messages struct {
-	open   []*message
-	untold []*message
-	closed map[string]*message // those that were no answers: a chunk may go on with one, and not say again whose it is
+	open       []*message
+	unreported []*message
+	closed     map[string]*message // ended messages that were not answers: a later chunk may continue one without repeating its role
 }
 
-func (m *messages) named(id string) *message {
+func (m *messages) byID(id string) *message {
 	for _, open := range m.open {
 		if open.id == id {
 			return open
@@ -56,33 +58,34 @@ func (m *messages) end(ended *message) {
 }
 
 func (m *messages) remember(ended *message) {
-	if ended.answer && !ended.internal {
+	if ended.isAnswer && !ended.internal {
 		return
 	}
 	if m.closed == nil {
 		m.closed = make(map[string]*message)
 	}
-	if len(m.closed) < maxHeld {
-		m.closed[ended.id] = &message{internal: ended.internal, thinks: ended.thinks, answer: ended.answer} // without its text
+	if len(m.closed) < maxWithheld {
+		m.closed[ended.id] = &message{internal: ended.internal, isThought: ended.isThought, isAnswer: ended.isAnswer} // without its text
 	}
 }
 
-// close ends the message of an owner that comes in chunks, or those of all.
-func (m *messages) close(owner string, all bool) {
+// closeChunked ends the chunked message of an owner, or those of all owners.
+func (m *messages) closeChunked(owner string, all bool) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool {
 		if !open.chunked || open.owner != owner && !all {
 			return false
 		}
 		m.remember(open)
-		if len(open.said) > 0 && len(m.untold) < maxUntold {
-			m.untold = append(m.untold, open)
+		if len(open.text) > 0 && len(m.unreported) < maxUnreported {
+			m.unreported = append(m.unreported, open)
 		}
 		return true
 	})
 }
 
-// continued is the message that a chunk without an id goes on with: its owner's. A chunk without an owner may be of the only one.
-func (m *messages) continued(owner string) *message {
+// chunkTarget returns the message that a chunk without an id continues: that of its owner or, for a
+// chunk without an owner, the only open one.
+func (m *messages) chunkTarget(owner string) *message {
 	var open []*message
 	for _, one := range m.open {
 		switch {
@@ -98,139 +101,152 @@ func (m *messages) continued(owner string) *message {
 	return nil
 }
 
-// is takes a role. Where frames contradict each other, the more guarded counts.
-func (m *message) is(role strictjson.Value) {
+// addRole applies a role. If frames contradict each other, the more restrictive role wins.
+func (m *message) addRole(role strictjson.Value) {
 	name := role.Text()
-	m.internal = m.internal || generous.Among(name, instructing) || generous.Internal(name)
-	m.thinks = m.thinks || isThought(name)
-	m.answer = m.answer && (role.Kind() <= strictjson.Null || strings.TrimSpace(role.String()) == "assistant")
+	m.internal = m.internal || lenient.MatchesAny(name, instructionRoles) || lenient.IsInternal(name)
+	m.isThought = m.isThought || isThought(name)
+	m.isAnswer = m.isAnswer && (role.Kind() <= strictjson.Null || strings.TrimSpace(role.String()) == "assistant")
 }
 
-// instructing are the roles of those who tell an agent what it is.
-var instructing = []string{"system", "developer"}
+// addMark makes the message a thought if a frame of it says so.
+func (m *message) addMark(v strictjson.Value) {
+	for name, sign := range v.Members() {
+		m.isThought = m.isThought || lenient.IsThoughtMarker(name, sign)
+	}
+}
 
-// isThought says whether a role is that of a thought.
+// instructionRoles are the roles of messages that instruct a model.
+var instructionRoles = []string{"system", "developer"}
+
+// isThought reports whether a role is that of a thought.
 func isThought(role []byte) bool {
-	return generous.Begins(role, "reasoning") || generous.Begins(role, "thinking") || generous.Begins(role, "thought")
+	return lenient.HasPrefix(role, "reasoning") || lenient.HasPrefix(role, "thinking") || lenient.HasPrefix(role, "thought")
 }
 
-// put says of a frame what it says of its message: what is no answer is not for everybody.
-func (m *message) put(b *event.Batch) {
-	m.by.put(b)
+// apply sets the speaker of a frame of the message, and its type if the message is not an answer.
+func (m *message) apply(b *event.Batch) {
+	m.speaker.apply(b)
 	b.Internal = m.internal
 	switch {
-	case m.thinks:
-		b.Type = typeReasoned
-	case !m.answer:
-		b.Type = typeForeign
+	case m.isThought:
+		b.Type = typeThoughtMessage
+	case !m.isAnswer:
+		b.Type = typeNonAnswer
 	}
 }
 
-// newMessage is a message that begins. A name that no step and no subagent has is that of who speaks.
+// newMessage returns a message that starts. If neither a step nor a subagent speaks, the message's
+// name is the speaker's name.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
-	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), by: d.speaker(v), chunked: chunked, answer: true, internal: d.held}
+	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld}
 	if before := d.messages.closed[m.id]; before != nil {
-		m.internal, m.thinks, m.answer = m.internal || before.internal, before.thinks, before.answer
-	} else if len(d.messages.closed) >= maxHeld {
-		m.answer = false // it may go on with any
+		m.internal, m.isThought, m.isAnswer = m.internal || before.internal, before.isThought, before.isAnswer
+	} else if len(d.messages.closed) >= maxWithheld {
+		m.isAnswer = false // it may continue any forgotten message
 	}
-	m.is(v.Get("role"))
-	if name := d.name(v.Get("name")); m.by == d.own() && m.answer && name != "" && name != user {
-		m.by.name = name
+	m.addRole(v.Get("role"))
+	m.addMark(v)
+	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {
+		m.speaker.name = name
 	}
 	return m
 }
 
 func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
-	m := d.messages.named(d.name(v.Get("messageId")))
+	m := d.messages.byID(d.name(v.Get("messageId")))
 	if m != nil {
-		m.is(v.Get("role"))
-		m.internal = m.internal || d.held
+		m.addRole(v.Get("role"))
+		m.addMark(v)
+		m.internal = m.internal || d.startWithheld
 	} else if m = d.newMessage(v, false); !d.messages.begin(m) {
-		b.Type = typeStray
+		b.Type = typeOrphan
 		return
 	}
-	m.put(b)
+	m.apply(b)
 }
 
 func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
-	m := d.messages.named(d.name(v.Get("messageId")))
+	m := d.messages.byID(d.name(v.Get("messageId")))
 	if m == nil {
-		b.Type = typeStray
+		b.Type = typeOrphan
 		return
 	}
-	m.put(b)
-	m.say(v, b)
+	m.addMark(v)
+	m.apply(b)
+	m.addDelta(v, b)
 }
 
-// say takes the next piece.
-func (m *message) say(v strictjson.Value, b *event.Batch) {
+// addDelta reports the next piece of the text.
+func (m *message) addDelta(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta")
 	switch {
-	case m.thinks:
+	case m.isThought:
 		b.AddText(event.KindThought, piece)
-	case m.answer:
+	case m.isAnswer:
 		if e := b.AddText(event.KindText, piece); e != nil {
 			b.Partial = true
-			m.said.Add(e.Text())
+			m.text.Add(e.Text())
 		}
 	}
 }
 
-// textEnd states a message whole.
+// textEnd reports the whole text of a message.
 func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
-	m := d.messages.named(d.name(v.Get("messageId")))
+	m := d.messages.byID(d.name(v.Get("messageId")))
 	if m == nil {
-		b.Type = typeStray
+		b.Type = typeOrphan
 		return
 	}
-	m.put(b)
+	m.apply(b)
 	d.messages.end(m)
-	if len(m.said) > 0 {
-		b.Add(event.KindText).SetText(m.said)
+	if len(m.text) > 0 {
+		b.Add(event.KindText).SetText(m.text)
 	}
 }
 
-// textChunk begins a message, goes on with it, or both.
+// textChunk starts a message, continues it, or both.
 func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	owner, id := d.owner(v), d.name(v.Get("messageId"))
-	m := d.messages.continued(owner)
+	m := d.messages.chunkTarget(owner)
 	if id != "" {
-		m = d.messages.named(id)
+		m = d.messages.byID(id)
 	}
 	switch {
 	case m != nil:
-		m.is(v.Get("role"))
-		m.internal = m.internal || d.held
+		m.addRole(v.Get("role"))
+		m.addMark(v)
+		m.internal = m.internal || d.startWithheld
 	case id == "":
-		b.Type = typeStray
+		b.Type = typeOrphan
 		return
 	default:
-		d.messages.close(owner, false)
+		d.messages.closeChunked(owner, false)
 		if m = d.newMessage(v, true); !d.messages.begin(m) {
-			b.Type = typeStray
+			b.Type = typeOrphan
 			return
 		}
 	}
-	m.put(b)
-	m.say(v, b)
+	m.apply(b)
+	m.addDelta(v, b)
 }
 
-// tell states whole what the frame's agent had said in chunks.
-func (d *decoder) tell(b *event.Batch) {
+// reportClosed reports the whole texts of the chunked messages that the batch's agent has ended.
+func (d *decoder) reportClosed(b *event.Batch) {
 	by := agentOf(b)
-	d.messages.untold = slices.DeleteFunc(d.messages.untold, func(m *message) bool {
-		if m.by == by {
-			b.Add(event.KindText).SetText(m.said)
+	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
+		if m.speaker == by {
+			b.Add(event.KindText).SetText(m.text)
 		}
-		return m.by == by
+		return m.speaker == by
 	})
 }
 
-// tellLast states, where a run ends, what the last that spoke had said.
-func (d *decoder) tellLast(b *event.Batch) {
-	if n := len(d.messages.untold); n > 0 {
-		d.messages.untold[n-1].by.put(b)
-		d.tell(b)
+// reportLastClosed reports, when a run ends, the whole text of the agent that ended a chunked
+// message last.
+func (d *decoder) reportLastClosed(b *event.Batch) {
+	if n := len(d.messages.unreported); n > 0 {
+		d.messages.unreported[n-1].speaker.apply(b)
+		d.reportClosed(b)
 	}
 }

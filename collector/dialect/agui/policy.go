@@ -2,36 +2,39 @@ package agui
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// The types of frames that the protocol has no word for.
+// Types of frames that the protocol does not define.
 const (
-	typePrompted  = "prompted run"  // a run whose request is told, with what is meant for models
-	typeForeign   = "foreign text"  // what is no assistant's: the user's words, or those for models
-	typeReasoned  = "reasoned text" // a thought that comes as a message
-	typeStray     = "stray text"    // a piece of what nobody began; in no table, so that it stays in
-	typeInterrupt = "on_interrupt"  // a question in an event of the framework's own
-	typeError     = "error"         // of the server around the agent
+	typeRunWithInput    = "prompted run"  // the start of a run whose request contains instructions for models
+	typeRunWithQuestion = "asking run"    // the end of a run with a question about something withheld
+	typeNonAnswer       = "foreign text"  // not an assistant's: the user's text, or instructions for models
+	typeThoughtMessage  = "reasoned text" // a thought sent as a message
+	typeOrphan          = "stray text"    // a piece of a message whose start was not seen; not in the table, so that it is withheld
+	typeInterrupt       = "on_interrupt"  // a framework's own event that asks a question
+	typeError           = "error"         // an error of the server around the agent
 )
 
-// failure says that a run failed, and not why.
+// failure replaces the error of a run without saying why it failed.
 const failure = `{"type":"RUN_ERROR","message":"the run failed"}`
 
 var table = event.Table{
-	// A kind would be something of another protocol; it may stand in what the agent's framework said.
+	// A kind belongs to another protocol. It may appear in an event of the agent's framework.
 	Discriminators: []string{"type", "kind"},
-	// Beside those of the protocol: no event that leaves has a member `event`, in which another protocol would name it.
+	// Besides the protocol's own labels, "event" is one: no event that leaves has such a member,
+	// and other protocols name their events in it.
 	Labels: []string{"name", "activityType", "activity_type", "event"},
-	// Applications send what they like in CUSTOM and ACTIVITY events.
-	Envelopes: []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},
-	Events:    []string{"error"},                 // the ADK middleware names its errors
-	Inner:     []string{"rawEvent", "raw_event"}, // as RAW: what the agent's framework said, with what models are told
-	Failure:   failure,
-	Oversize:  `{"type":"RUN_ERROR","message":"` + event.Withheld + `"}`,
+	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
+	Envelopes:       []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},
+	Events:          []string{"error"},                 // the ADK middleware names its errors
+	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
+	FailureData:     failure,
+	OversizeData:    `{"type":"RUN_ERROR","message":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
-		typeRunStarted:  {Client: true, Public: publicRun, Words: &conversationWords},
-		typePrompted:    {Client: true, Inner: inputMember, Public: publicRun},
-		typeRunFinished: {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
-		typeRunError:    {Client: true, Public: frame(rules{"message": &publicFailure})},
-		typeError:       {Client: true, Public: &event.Rule{Fact: event.KindError, Instead: failure}}, // no event of the protocol's is like it
+		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
+		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
+		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
+		typeRunWithQuestion: {Client: true, Words: &resultWords, InternalMembers: outcomeMembers, Public: frame(rules{"threadId": &scalar, "runId": &scalar})},
+		typeRunError:        {Client: true, Public: frame(rules{"message": &publicFailure})},
+		typeError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}}, // this error is not an event of the protocol
 
 		typeStepStarted:  {Client: true, Public: frame(rules{"stepName": &scalar})},
 		typeStepFinished: {Client: true, Public: frame(rules{"stepName": &scalar})},
@@ -39,23 +42,23 @@ var table = event.Table{
 			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &scalar, "parentMessageId": &scalar,
 		})},
 		typeSubagentFinished: {Client: true, Public: frame(rules{
-			"outcome": {Members: rules{"type": &scalar, "interruptIds": {Each: &scalar}}},
+			"outcome": {Members: rules{"type": &scalar, "interruptIds": {Elements: &scalar}}},
 		})},
-		typeSubagentError: {Client: true, Public: frame(rules{"message": {Instead: `"the subagent failed"`}})},
+		typeSubagentError: {Client: true, Public: frame(rules{"message": {Replacement: `"the subagent failed"`}})},
 
-		typeTextStart:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar})},
-		typeTextContent: {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
-		typeTextEnd:     {Client: true, Public: frame(rules{"messageId": &scalar})},
-		typeTextChunk:   {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar, "delta": &publicText})},
-		typeForeign:     {Client: true, Words: &userWords},
-		typeReasoned:    {Client: true, Public: &publicThought},
+		typeTextStart:      {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar})},
+		typeTextContent:    {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
+		typeTextEnd:        {Client: true, Public: frame(rules{"messageId": &scalar})},
+		typeTextChunk:      {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar, "delta": &publicText})},
+		typeNonAnswer:      {Client: true, Words: &userWords},
+		typeThoughtMessage: {Client: true, Public: &publicThought},
 
 		typeToolStart: {Client: true, Public: &publicCall},
 		typeToolArgs:  {Client: true},
 		typeToolEnd:   {Client: true, Public: frame(rules{"toolCallId": &scalar})},
 		typeToolChunk: {Client: true, Public: &publicCall},
 		typeToolResult: {Client: true, Public: frame(rules{
-			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Instead: `""`},
+			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Replacement: `""`},
 		})},
 
 		typeReasoningStart:          {Client: true, Public: &publicThought},
@@ -69,98 +72,102 @@ var table = event.Table{
 		typeThinkingTextStart:       {Client: true, Public: &publicThought},
 		typeThinkingTextContent:     {Client: true, Public: &publicThought},
 		typeThinkingTextEnd:         {Client: true, Public: &publicThought},
-		typeReasoningEncryptedValue: {Client: true}, // its client must send it back with the next request
+		typeReasoningEncryptedValue: {Client: true}, // the client must send it back with the next request
 
-		// To the public the configured keys are all of the state: those that a snapshot does not have are gone.
-		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Else: "{}", Needed: true}})},
-		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Needed: true}})},
+		// For the policy public, the configured keys are the whole state: a key that a snapshot
+		// lacks was removed.
+		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Fallback: "{}", Required: true}})},
+		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Required: true}})},
 		typeMessagesSnapshot: {Client: true, Messages: &conversationRule, Words: &conversationWords}, // the whole conversation
 		typeActivitySnapshot: {Client: true, Public: frame(rules{
-			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Instead: "{}"}, "replace": &flag,
+			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Replacement: "{}"}, "replace": &flag,
 		})},
 		typeActivityDelta: {Client: true, Public: frame(rules{
-			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Instead: "[]"},
+			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Replacement: "[]"},
 		})},
 
 		typeCustom:    {Client: true},
-		typeInterrupt: {Client: true, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Instead: `""`}})},
+		typeInterrupt: {Client: true, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
 
-		// Not here, so that they stay in: RAW, which is what the agent's framework says, and pieces of messages that nobody began.
+		// RAW (events of the agent's framework) and typeOrphan are left out, so that they are withheld.
 	},
 }
 
-// Table is what may leave a stream of the Agent-User Interaction protocol.
+// Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// conversationRule keeps in what is meant for models. Roles are read as generously as those of messages that come in pieces.
-var conversationRule = event.Messages{Member: "messages", Role: "role", Inner: instructing, Parts: []string{"content", "toolCalls", "tool_calls"}}
+// conversationRule withholds messages that instruct models. Roles are read as leniently as those of
+// messages that arrive in pieces.
+var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: instructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
 
 var (
-	// conversationWords are those of messages that were said before, in events of their own.
+	// conversationWords finds the texts of messages that earlier events reported.
 	conversationWords = event.Words{
-		Within: []string{"input", "messages"},
+		Containers: []string{"input", "messages"},
 		Members: map[string]event.Kind{
 			"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
 			"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
 		},
-		Authors: []string{"name", "subagentRunId", "subagent_run_id"},
-		Role:    "role",
-		Users:   []string{"user"},
-		Roles: map[string]event.Kind{
+		AuthorMembers: []string{"name", "subagentRunId", "subagent_run_id"},
+		RoleMember:    "role",
+		UserRoles:     []string{"user"},
+		RoleKinds: map[string]event.Kind{
 			"reasoning": event.KindThought, "tool": event.KindToolEnded, "activity": event.KindArtifact,
 			"system": event.KindOther, "developer": event.KindOther,
 		},
 	}
 	resultWords = event.Words{Members: map[string]event.Kind{"result": event.KindText}}
-	userWords   = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, User: true}
+	userWords   = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
 )
 
 type rules = map[string]*event.Rule
 
-// frame adds what every event may have. The event that it was made of and its metadata are nobody's but the client's.
+// frame adds the rules for members that every event may have. The source event (rawEvent) and its
+// metadata are for the client only.
 func frame(m rules) *event.Rule {
-	m["type"], m["timestamp"], m["subagentRunId"] = &scalar, &moment, &scalar
+	m["type"], m["timestamp"], m["subagentRunId"] = &scalar, &timestamp, &scalar
 	return &event.Rule{Members: m}
 }
 
 var (
-	scalar         = event.Rule{Given: true} // integrations write null for what they leave out
-	moment         = event.Rule{Form: event.FormTime, Given: true}
-	flag           = event.Rule{Form: event.FormPlain, Given: true}
-	publicRole     = event.Rule{Form: event.FormPlain, Given: true, Values: []string{"assistant", "user", "tool", "reasoning"}}
-	publicText     = event.Rule{Fact: event.KindText, Form: event.FormText, Given: true}
-	thoughtRole    = event.Rule{Form: event.FormPlain, Given: true, Values: []string{"reasoning"}, Else: `"reasoning"`}
-	publicWords    = event.Rule{Form: event.FormText, Given: true} // of a question
-	publicArtifact = event.Rule{Fact: event.KindArtifact}
-	publicFailure  = event.Rule{Fact: event.KindError, Instead: `"the run failed"`}
+	scalar             = event.Rule{DropNull: true} // integrations write null for members that they leave out
+	timestamp          = event.Rule{Form: event.FormTime, DropNull: true}
+	flag               = event.Rule{Form: event.FormEnum, DropNull: true}
+	publicRole         = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"assistant", "user", "tool", "reasoning"}}
+	publicText         = event.Rule{Fact: event.KindText, Form: event.FormText, DropNull: true}
+	thoughtRole        = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"reasoning"}, Fallback: `"reasoning"`}
+	publicQuestionText = event.Rule{Form: event.FormText, DropNull: true}
+	publicArtifact     = event.Rule{Fact: event.KindArtifact}
+	publicFailure      = event.Rule{Fact: event.KindError, Replacement: `"the run failed"`}
 
 	publicRun  = frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})
-	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted, Given: true}, "parentMessageId": &scalar})
+	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted, DropNull: true}, "parentMessageId": &scalar})
 
-	// publicThought has every event about reasoning for a thought, so that a thought leaves with its beginning and its end or not
-	// at all.
-	publicThought = event.Rule{Thought: []string{"type"}, Members: frame(rules{
-		"messageId": &scalar, "role": &thoughtRole, "title": {Fact: event.KindThought, Form: event.FormText, Given: true}, "delta": {Fact: event.KindThought, Form: event.FormText, Given: true},
+	// publicThought treats every event about reasoning as a thought, so that a thought leaves with
+	// its start and end or not at all.
+	publicThought = event.Rule{ThoughtMarkers: []string{"type"}, Members: frame(rules{
+		"messageId": &scalar, "role": &thoughtRole, "title": {Fact: event.KindThought, Form: event.FormText, DropNull: true}, "delta": {Fact: event.KindThought, Form: event.FormText, DropNull: true},
 	}).Members}
 
-	// publicOutcome shows questions as they are meant for who answers them.
+	// publicOutcome keeps the members of questions that a person needs to answer them.
 	publicOutcome = event.Rule{Members: rules{
 		"type":               &scalar,
-		"pendingToolCallIds": {Each: &scalar},
-		"interrupts": {Fact: event.KindInputRequested, Each: &event.Rule{Members: rules{
-			"id": &scalar, "reason": &publicWords, "message": &publicWords, "toolCallId": &scalar, "subagentRunId": &scalar,
-			"responseSchema": schema(4), "expiresAt": &moment,
+		"pendingToolCallIds": {Elements: &scalar},
+		"interrupts": {Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
+			"id": &scalar, "reason": &publicQuestionText, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
+			"responseSchema": schema(4), "expiresAt": &timestamp,
 		}}},
 	}}
 )
 
-// schema is what an answer is to look like, down to a depth: without defaults and examples, in which state may stand.
+// schema returns the rule for the schema of an answer, down to a depth. It leaves out defaults and
+// examples, because they may contain state.
 func schema(depth int) *event.Rule {
 	m := rules{
-		"type": &scalar, "title": &publicWords, "description": &publicWords, "enum": {Each: &publicWords}, "required": {Each: &scalar},
+		"type": &scalar, "title": &publicQuestionText, "description": &publicQuestionText, "enum": {Elements: &publicQuestionText}, "required": {Elements: &scalar},
 	}
 	if depth > 0 {
-		m["properties"], m["items"] = &event.Rule{Names: schema(depth - 1)}, schema(depth-1)
+		m["properties"], m["items"] = &event.Rule{AnyMember: schema(depth - 1)}, schema(depth-1)
 	}
 	return &event.Rule{Members: m}
 }

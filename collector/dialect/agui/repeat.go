@@ -1,108 +1,132 @@
 package agui
 
 import (
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// kept is what stayed in of a stream, wholly or in part, in each of its runs: a snapshot must not repeat it.
-type kept struct {
-	things map[which]bool
-	over   bool // there is more than is remembered, or something without an id; then no snapshot leaves
+// withheldSet records the entities that were withheld, wholly or in part, in all runs of a stream. A
+// snapshot must not repeat them.
+type withheldSet struct {
+	keys       map[key]bool
+	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
 }
 
-func (k *kept) add(w which) {
-	switch w.of {
-	case aMessage, aPhase, aThought, anActivity:
-		w.of = aListed
+func (s *withheldSet) add(k key) {
+	switch k.entity {
+	case entityMessage, entityPhase, entityThought, entityActivity:
+		k.entity = entityListed
 	}
 	switch {
-	case w.id == "" || w.of == aStep || k.things[w]:
-	case len(k.things) >= maxHeld:
-		k.over = true
-	case k.things == nil:
-		k.things = map[which]bool{w: true}
+	case k.id == "" || k.entity == entityStep || s.keys[k]:
+	case len(s.keys) >= maxWithheld:
+		s.overflowed = true
+	case s.keys == nil:
+		s.keys = map[key]bool{k: true}
 	default:
-		k.things[w] = true
+		s.keys[k] = true
 	}
 }
 
-// hold keeps in what goes on with things, and what repeats them.
-func (d *decoder) hold(all ...which) {
-	d.guard.hold(all...)
-	for _, w := range all {
-		d.kept.add(w)
+// withhold makes later frames that continue or repeat the entities internal.
+func (d *decoder) withhold(all ...key) {
+	d.starts.withhold(all...)
+	for _, k := range all {
+		d.withheld.add(k)
 	}
 }
 
-// repeatNot notes what a frame that stays in is part of. A result is one of a call that may itself have left.
-func (d *decoder) repeatNot(k *kind, v strictjson.Value) {
+// rememberWithheld remembers the entity that a withheld frame is part of. Of a result it remembers
+// only the result, because the call itself may have left.
+func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	id := ""
-	if k.id != "" {
-		id = d.name(v.Get(k.id))
+	if k.idMember != "" {
+		id = d.name(v.Get(k.idMember))
 	}
 	switch {
 	case k.name == typeToolResult:
-		d.kept.add(which{of: aResult, id: id})
-		d.kept.add(which{of: aListed, id: d.name(v.Get("messageId"))})
-	case k.of == aMessage && id == "":
-		if m := d.messages.continued(d.owner(v)); m != nil {
-			d.kept.add(which{of: aListed, id: m.id})
-		}
+		d.withheld.add(key{entity: entityResult, id: id})
+		d.withheld.add(key{entity: entityListed, id: d.name(v.Get("messageId"))})
+	case k.entity == entityMessage:
+		d.rememberMessage(k, id, d.owner(v))
 	case k.chunk && id == "":
-		d.kept.over = true // it is unknown what it is a piece of
-	case k.of != nothing && k.of != aSubagent:
-		d.kept.add(which{of: k.of, id: id})
+		d.withheld.overflowed = true // it is unknown which entity it continues
+	case k.entity != noEntity && k.entity != entitySubagent:
+		d.withheld.add(key{entity: k.entity, id: id})
 	}
 }
 
-// isListed reports whether a frame goes on with a message of a snapshot that stays in, or with a call of one.
-func (d *decoder) isListed(k *kind, w which) bool {
-	return k.id == "messageId" && d.inner[which{of: aListed, id: w.id}] || k.of == aCall && d.inner[which{of: aCall, id: w.id}]
+// rememberMessage remembers the message that a withheld frame is part of. If the frame starts the
+// message or makes it internal, whatever names the message is withheld too.
+func (d *decoder) rememberMessage(k *kind, id, owner string) {
+	m := d.messages.byID(id)
+	if id == "" {
+		m = d.messages.chunkTarget(owner)
+	}
+	switch {
+	case m != nil && m.internal, m == nil && id != "" && (k.begins || k.chunk):
+		if m != nil {
+			id = m.id
+		}
+		d.withhold(key{entity: entityMessage, id: id})
+	case m != nil:
+		d.withheld.add(key{entity: entityListed, id: m.id})
+	default:
+		d.withheld.add(key{entity: entityListed, id: id})
+	}
 }
 
-// How a message of a list names what it is and what it goes on with, in JavaScript and in Python.
+// continuesListed reports whether a frame continues a withheld message of a snapshot, or a call of
+// one, or states an activity with the id of a withheld message.
+func (d *decoder) continuesListed(k *kind, this key) bool {
+	return k.name == typeActivitySnapshot && d.withheld.keys[key{entity: entityListed, id: this.id}] || k.idMember == "messageId" && d.withheldListed[key{entity: entityListed, id: this.id}] || k.entity == entityCall && d.withheldListed[key{entity: entityCall, id: this.id}]
+}
+
 var (
-	ownID     = []string{"id"}
-	callID    = []string{"toolCallId", "tool_call_id"}
-	callsOf   = []string{"toolCalls", "tool_calls"}
-	subagents = []string{"subagentRunId", "subagent_run_id"}
+	// Members of a message in a list with its own id and the ids of related entities, in JavaScript
+	// and in Python.
+	ownIDs      = []string{"id"}
+	messageIDs  = []string{"messageId", "message_id"}
+	callIDs     = []string{"toolCallId", "tool_call_id"}
+	callLists   = []string{"toolCalls", "tool_calls"}
+	subagentIDs = []string{"subagentRunId", "subagent_run_id"}
 )
 
-// repeats reports whether a message of a list has stayed in before, or is part of what has.
-func (d *decoder) repeats(message strictjson.Value) bool {
-	if len(d.kept.things) == 0 {
+// repeatsWithheld reports whether a message of a list, or a question, was withheld before or belongs to
+// something that was.
+func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
+	if len(d.withheld.keys) == 0 {
 		return false
 	}
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case generous.Among(text, ownID) && d.kept.things[which{of: aListed, id: id}]:
+		case lenient.MatchesAny(text, ownIDs) && d.withheld.keys[key{entity: entityListed, id: id}]:
 			return true
-		case generous.Among(text, callID) && (d.kept.things[which{of: aCall, id: id}] || d.kept.things[which{of: aResult, id: id}]):
+		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys[key{entity: entityCall, id: id}] || d.withheld.keys[key{entity: entityResult, id: id}]):
 			return true
-		case generous.Among(text, subagents) && d.kept.things[which{of: aSubagent, id: id}]:
+		case lenient.MatchesAny(text, subagentIDs) && d.withheld.keys[key{entity: entitySubagent, id: id}]:
 			return true
 		}
 	}
 	for id := range d.callsIn(message) {
-		if d.kept.things[which{of: aCall, id: id}] {
+		if d.withheld.keys[key{entity: entityCall, id: id}] {
 			return true
 		}
 	}
 	return false
 }
 
-// callsIn returns the ids of the calls in a message.
+// callsIn iterates over the ids of the calls in a message.
 func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for name, calls := range message.Members() {
-			if !generous.Among(name.Text(), callsOf) {
+			if !lenient.MatchesAny(name.Text(), callLists) {
 				continue
 			}
 			for call := range calls.Elements() {
 				for name, value := range call.Members() {
-					if generous.Among(name.Text(), ownID) && !yield(d.name(value)) {
+					if lenient.MatchesAny(name.Text(), ownIDs) && !yield(d.name(value)) {
 						return
 					}
 				}
@@ -111,20 +135,21 @@ func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool
 	}
 }
 
-// withholdMessages finds the messages of a list that stay in: those that are for no reader outside, those that repeat what stayed in, and
-// the results of their calls. It returns their places. What goes on with the first stays in too.
+// withholdMessages returns the indexes of the messages in a list that are withheld: instructions
+// for models, messages that repeat something withheld, and the results of calls in either. Later
+// frames that continue a withheld instruction are withheld too.
 func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
-		inner := generous.IsInner(&table, &conversationRule, one)
+		inner := lenient.IsInternalMessage(&table, &conversationRule, one)
 		if inner {
-			d.keepIn(which{of: aListed, id: d.name(one.Get("id"))})
+			d.withholdListed(key{entity: entityListed, id: d.name(one.Get("id"))})
 		}
-		if inner || d.repeats(one) {
+		if inner || d.repeatsWithheld(one) {
 			for id := range d.callsIn(one) {
 				calls[id] = true
 				if inner {
-					d.keepIn(which{of: aCall, id: id})
+					d.withholdListed(key{entity: entityCall, id: id})
 				}
 			}
 		}
@@ -134,43 +159,43 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 		place++
 		answers := false
 		for name, value := range one.Members() {
-			answers = answers || generous.Among(name.Text(), callID) && calls[d.name(value)]
+			answers = answers || lenient.MatchesAny(name.Text(), callIDs) && calls[d.name(value)]
 		}
-		if answers || d.repeats(one) || generous.IsInner(&table, &conversationRule, one) {
+		if answers || d.repeatsWithheld(one) || lenient.IsInternalMessage(&table, &conversationRule, one) {
 			places = append(places, place)
 		}
 	}
 	return places
 }
 
-// keepIn notes a message of a list that stays in, or a call of one.
-func (d *decoder) keepIn(w which) {
-	d.kept.add(w)
-	if w.id == "" || len(d.inner) >= maxHeld {
+// withholdListed remembers a withheld message of a list, or a call in one.
+func (d *decoder) withholdListed(k key) {
+	d.withheld.add(k)
+	if k.id == "" || len(d.withheldListed) >= maxWithheld {
 		return
 	}
-	if d.inner == nil {
-		d.inner = make(map[which]bool)
+	if d.withheldListed == nil {
+		d.withheldListed = make(map[key]bool)
 	}
-	d.inner[w] = true
+	d.withheldListed[k] = true
 }
 
-// prompted reports whether the request that began a run holds messages that stay in, or thoughts. Its client has sent most of it, and misses
-// nothing without it.
-func (d *decoder) prompted(v strictjson.Value) bool {
-	held := false
+// hasWithheldInput reports whether the request in a run's first event contains withheld messages or
+// thoughts. Then the request is removed. The client sent most of it itself and loses nothing.
+func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
+	withheld := false
 	for name, input := range v.Members() {
-		if !generous.Among(name.Text(), inputMember) || input.Kind() == strictjson.Null {
+		if !lenient.MatchesAny(name.Text(), inputMembers) || input.Kind() == strictjson.Null {
 			continue
 		}
-		messages, ok := generous.Messages(&conversationRule, input)
-		held = held || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.kept.over
+		messages, ok := lenient.Messages(&conversationRule, input)
+		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
-			held = held || isThought(one.Get("role").Text())
+			withheld = withheld || isThought(one.Get("role").Text())
 		}
 	}
-	return held
+	return withheld
 }
 
-// inputMember names the request in the event that begins a run.
-var inputMember = []string{"input"}
+// inputMembers are the members of the run's first event that contain the request.
+var inputMembers = []string{"input"}

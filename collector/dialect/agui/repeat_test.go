@@ -10,8 +10,8 @@ import (
 
 const hello = `{"id":"ok","role":"user","content":"Hi"}`
 
-// inLists are messages that repeat what begun begins, by name.
-var inLists = map[string][]string{
+// repeatsInLists holds messages that repeat the entities of startCases, by their names there.
+var repeatsInLists = map[string][]string{
 	"a message":           {`{"id":"m","role":"assistant","content":"CANARY"}`, `{"ID":"m","role":"activity","content":{"x":"CANARY"}}`},
 	"a message in chunks": {`{"id":"m","role":"assistant","content":"CANARY"}`},
 	"a call": {
@@ -25,7 +25,7 @@ var inLists = map[string][]string{
 	"a subagent":       {`{"id":"x","role":"assistant","subagentRunId":"s","content":"CANARY"}`},
 }
 
-// lists returns the events in which a list of messages stands, each with what is left of it without the first.
+// lists returns events with a list of two messages, and what remains of each without the given message.
 func lists(message string) map[string]string {
 	const run = `{"type":"RUN_STARTED","threadId":"t","runId":"q"`
 	return map[string]string{
@@ -34,21 +34,22 @@ func lists(message string) map[string]string {
 	}
 }
 
-// TestListsRepeatNothing sends a list with what stayed in before, in the same run and in the next one.
+// TestListsRepeatNothing checks that a message that was withheld is removed from a list, in the same run
+// and in the next one.
 func TestListsRepeatNothing(t *testing.T) {
 	between := []string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"p"}`}
-	for what, messages := range inLists {
+	for what, messages := range repeatsInLists {
 		for how, evade := range evasions {
-			sent := []string{evade(begun[what][0]), begun[what][1]}
-			unread := how == "read by nobody" || how == "twice the same"
-			if unread && what == "reasoning" || what == "a subagent" && (unread || how == "type, a list" || how == "type that nobody has") {
-				continue // nobody knows what it began
+			sent := []string{evade(startCases[what][0]), startCases[what][1]}
+			unreadable := how == "unreadable" || how == "repeated name"
+			if unreadable && what == "reasoning" || what == "a subagent" && (unreadable || how == "type, a list" || how == "type, unknown") {
+				continue // the entity of the frame is unknown
 			}
 			for _, message := range messages {
-				for list, left := range lists(message) {
+				for list, remaining := range lists(message) {
 					for _, before := range [][]string{sent, append(sent[:2:2], between...)} {
-						if got := last(leave(t, everything[0], append(before, list)...)); got != left && got != stays || strings.Contains(got, "CANARY") {
-							t.Errorf("%s, %s: of %s leaves %s", what, how, list, got)
+						if got := last(filterFrames(t, allSettings[0], append(before, list)...)); got != remaining && got != withheld || strings.Contains(got, "CANARY") {
+							t.Errorf("%s, %s: filtering %s gives %s, want %s", what, how, list, got, remaining)
 						}
 					}
 				}
@@ -57,57 +58,59 @@ func TestListsRepeatNothing(t *testing.T) {
 	}
 }
 
-// TestListsOfPieces sends a list with a message, of which a piece stayed in, or only the result of a call.
-func TestListsOfPieces(t *testing.T) {
-	and := evasions["kind"]
-	message, call := begun["a message"], begun["a call"]
+// TestListsAfterPieces checks lists with a message of which only a piece, or only the result of a call, was
+// withheld.
+func TestListsAfterPieces(t *testing.T) {
+	evade := evasions["kind"]
+	message, call := startCases["a message"], startCases["a call"]
 	for name, c := range map[string]struct {
-		sent []string
-		list string
-		left bool
+		sent   []string
+		list   string
+		leaves bool // the message, under the policy client
 	}{
-		"a piece":           {[]string{message[0], and(message[1])}, inLists["a message"][0], false},
-		"a chunk":           {[]string{begun["a message in chunks"][0], and(message[2])}, inLists["a message"][0], false},
-		"arguments":         {[]string{call[0], and(call[1])}, inLists["a call"][2], false},
-		"a result":          {[]string{call[0], and(call[3])}, inLists["a call"][0], false},
-		"a result's id":     {[]string{call[0], and(call[3])}, inLists["a message"][0], false},
-		"a result's call":   {[]string{call[0], and(call[3])}, inLists["a call"][2], true},
-		"the system's":      {[]string{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"system"}`, message[1]}, inLists["a message"][0], false},
-		"a run's":           {[]string{and(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`), message[0], message[1]}, inLists["a message"][0], false},
-		"somebody else's":   {[]string{and(strings.Replace(message[0], `"m"`, `"n"`, 1)), message[0]}, inLists["a message"][0], true},
-		"of no known thing": {[]string{begun["a call in chunks"][0], and(begun["a call in chunks"][1])}, inLists["a message"][0], false},
+		"a piece":          {[]string{message[0], evade(message[1])}, repeatsInLists["a message"][0], false},
+		"a chunk":          {[]string{startCases["a message in chunks"][0], evade(message[2])}, repeatsInLists["a message"][0], false},
+		"arguments":        {[]string{call[0], evade(call[1])}, repeatsInLists["a call"][2], false},
+		"a result":         {[]string{call[0], evade(call[3])}, repeatsInLists["a call"][0], false},
+		"a result's id":    {[]string{call[0], evade(call[3])}, repeatsInLists["a message"][0], false},
+		"a result's call":  {[]string{call[0], evade(call[3])}, repeatsInLists["a call"][2], true},
+		"the system's":     {[]string{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"system"}`, message[1]}, repeatsInLists["a message"][0], false},
+		"a run's":          {[]string{evade(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`), message[0], message[1]}, repeatsInLists["a message"][0], false},
+		"another message":  {[]string{evade(strings.Replace(message[0], `"m"`, `"n"`, 1)), message[0]}, repeatsInLists["a message"][0], true},
+		"an unnamed chunk": {[]string{startCases["a call in chunks"][0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], false},
 	} {
 		for list := range lists(c.list) {
-			if got := last(leave(t, everything[0], append(c.sent, list)...)); strings.Contains(got, "CANARY") != c.left {
-				t.Errorf("%s: of %s leaves %s", name, list, got)
+			if got := last(filterFrames(t, allSettings[0], append(c.sent, list)...)); strings.Contains(got, "CANARY") != c.leaves {
+				t.Errorf("%s: filtering %s gives %s, want the message let out: %t", name, list, got, c.leaves)
 			}
-			if got := last(leave(t, filter.Settings{Policy: event.PolicyPublic}, append(c.sent, list)...)); strings.Contains(got, "CANARY") {
-				t.Errorf("%s, public: of %s leaves %s", name, list, got)
+			if got := last(filterFrames(t, filter.Settings{Policy: event.PolicyPublic}, append(c.sent, list)...)); strings.Contains(got, "CANARY") {
+				t.Errorf("%s, public: filtering %s gives %s", name, list, got)
 			}
 		}
 	}
 }
 
-// TestListsOfInternal sends messages that call themselves internal, and then what goes on with them.
-func TestListsOfInternal(t *testing.T) {
+// TestInternalInLists checks that internal messages are removed from lists, and that frames that continue
+// them are withheld.
+func TestInternalInLists(t *testing.T) {
 	for message, next := range map[string]string{
-		`{"id":"m","role":"activity","activityType":"internal:x","content":{"a":"CANARY"}}`:                                                     begun["an activity"][1],
-		`{"id":"m","role":"activity","activity_type":"Internal","content":{"a":"CANARY"}}`:                                                      begun["an activity"][0],
-		`{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}`:                                                                  begun["a message"][0],
+		`{"id":"m","role":"activity","activityType":"internal:x","content":{"a":"CANARY"}}`:                                                     startCases["an activity"][1],
+		`{"id":"m","role":"activity","activity_type":"Internal","content":{"a":"CANARY"}}`:                                                      startCases["an activity"][0],
+		`{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}`:                                                                  startCases["a message"][0],
 		`{"id":"m","role":"assistant","\uff2eame":"\u0131nternal","content":"CANARY"}`:                                                          `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"m"}`,
-		`{"id":"m","role":"user","content":[{"type":"text","text":"x"},{"type":"internal:x","text":"CANARY"}]}`:                                 begun["a thought"][0],
-		`{"id":"m","role":"user","Content":[{"type":"image","source":{"kind":["Internal"],"value":"CANARY"}}]}`:                                 begun["a message"][0],
-		`{"id":"m","role":"user","content":{"type":"internal:x","text":"CANARY"}}`:                                                              begun["a message"][0],
-		`{"id":"m","role":"user","content":[{"name":"internal:x","text":"CANARY"}]}`:                                                            begun["a message"][0],
-		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"internal:x","function":{"name":"n","arguments":"CANARY"}}]}`:               begun["a call"][3],
-		`{"id":"m","role":"assistant","tool_calls":[{"id":"c","function":{"kind":"internal","arguments":"CANARY"}}]}`:                           begun["a call"][0],
-		`{"id":"m","role":"assistant","kind":"internal","toolCalls":[{"id":"c"}]},{"id":"z","role":"tool","toolCallId":"c","content":"CANARY"}`: begun["a call"][1],
-		`{"id":"z","role":"tool","toolCallId":"c","content":"CANARY"},{"id":"m","role":"assistant","kind":"internal","toolCalls":[{"id":"c"}]}`: begun["a call"][3],
+		`{"id":"m","role":"user","content":[{"type":"text","text":"x"},{"type":"internal:x","text":"CANARY"}]}`:                                 startCases["a thought"][0],
+		`{"id":"m","role":"user","Content":[{"type":"image","source":{"kind":["Internal"],"value":"CANARY"}}]}`:                                 startCases["a message"][0],
+		`{"id":"m","role":"user","content":{"type":"internal:x","text":"CANARY"}}`:                                                              startCases["a message"][0],
+		`{"id":"m","role":"user","content":[{"name":"internal:x","text":"CANARY"}]}`:                                                            startCases["a message"][0],
+		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"internal:x","function":{"name":"n","arguments":"CANARY"}}]}`:               startCases["a call"][3],
+		`{"id":"m","role":"assistant","tool_calls":[{"id":"c","function":{"kind":"internal","arguments":"CANARY"}}]}`:                           startCases["a call"][0],
+		`{"id":"m","role":"assistant","kind":"internal","toolCalls":[{"id":"c"}]},{"id":"z","role":"tool","toolCallId":"c","content":"CANARY"}`: startCases["a call"][1],
+		`{"id":"z","role":"tool","toolCallId":"c","content":"CANARY"},{"id":"m","role":"assistant","kind":"internal","toolCalls":[{"id":"c"}]}`: startCases["a call"][3],
 	} {
-		for list, left := range lists(message) {
-			for _, s := range everything {
-				if got := leave(t, s, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`, list, next); got[1] != left && got[1] != stays || got[2] != stays {
-					t.Errorf("%s: of %s leaves %s, then %s", s.Policy, list, got[1], got[2])
+		for list, remaining := range lists(message) {
+			for _, s := range allSettings {
+				if got := filterFrames(t, s, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`, list, next); got[1] != remaining && got[1] != withheld || got[2] != withheld {
+					t.Errorf("%s: filtering %s gives %s, want %s; the next frame becomes %s", s.Policy, list, got[1], remaining, got[2])
 				}
 			}
 		}
@@ -118,25 +121,25 @@ func TestListsOfInternal(t *testing.T) {
 		`{"id":"m","role":"user","name":"Ann","content":[{"type":"text","text":"internal"}]}`,
 	} {
 		for list := range lists(harmless) {
-			if got := last(leave(t, everything[0], list)); got != list {
-				t.Errorf("of %s leaves %s", list, got)
+			if got := last(filterFrames(t, allSettings[0], list)); got != list {
+				t.Errorf("filtering %s gives %s, want it unchanged", list, got)
 			}
 		}
 	}
 }
 
-// TestListsOfMany lets no list leave once more stayed in than is remembered.
-func TestListsOfMany(t *testing.T) {
+// TestListsAfterMany checks that no list leaves after more messages were withheld than are remembered.
+func TestListsAfterMany(t *testing.T) {
 	var sent []string
 	for range 1025 {
 		id := strings.Repeat("x", len(sent)%200+1) + string(rune('a'+len(sent)/200))
 		sent = append(sent, `{"type":"TEXT_MESSAGE_START","messageId":"`+id+`","kind":"internal"}`)
 	}
 	list := `{"type":"MESSAGES_SNAPSHOT","messages":[` + hello + `]}`
-	if got := last(leave(t, everything[0], append(sent[:1024:1024], list)...)); got != list {
-		t.Errorf("of as many as are remembered leaves %s", got)
+	if got := last(filterFrames(t, allSettings[0], append(sent[:1024:1024], list)...)); got != list {
+		t.Errorf("after 1024 withheld messages, a list becomes %s, want it unchanged", got)
 	}
-	if got := last(leave(t, everything[0], append(sent, list)...)); got != stays {
-		t.Errorf("of more than are remembered leaves %s", got)
+	if got := last(filterFrames(t, allSettings[0], append(sent, list)...)); got != withheld {
+		t.Errorf("after 1025 withheld messages, a list becomes %s, want it withheld", got)
 	}
 }

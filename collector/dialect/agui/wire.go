@@ -9,7 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// readUsage reads what a run counts of one model. Parts of a total are in it.
+// readUsage reads the token counts of one model. Cached and reasoning tokens are included in the
+// input and output counts.
 func readUsage(v strictjson.Value) event.Usage {
 	usage := event.Usage{
 		Input: dialect.Count(v.Get("inputTokens")), Output: dialect.Count(v.Get("outputTokens")),
@@ -18,7 +19,7 @@ func readUsage(v strictjson.Value) event.Usage {
 	return wire.WithTotal(usage, dialect.Count(v.Get("totalTokens")))
 }
 
-// readState shows a state's names and size.
+// readState returns the keys and the size of a state.
 func readState(v strictjson.Value) event.State {
 	s := event.State{Bytes: event.Count{N: int64(len(v.Raw())), Known: true}}
 	for name := range v.Members() {
@@ -29,10 +30,10 @@ func readState(v strictjson.Value) event.State {
 	return s
 }
 
-// maxKeys bounds the names of state that a frame shows.
+// maxKeys limits the keys of state that are reported per frame.
 const maxKeys = 64
 
-// readPatch shows the names of what a JSON Patch changes.
+// readPatch returns the keys that a JSON Patch changes.
 func readPatch(v strictjson.Value) (s event.State) {
 	known := make(map[string]bool)
 	for op := range v.Elements() {
@@ -45,5 +46,5 @@ func readPatch(v strictjson.Value) (s event.State) {
 	return s
 }
 
-// unescape reads a reference token of RFC 6901.
+// unescape decodes a reference token of RFC 6901.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")

@@ -21,10 +21,11 @@ func parse(t testing.TB, data string) strictjson.Value {
 	return doc.Root()
 }
 
+// TestReportedTime checks the units and the bounds of timestamps.
 func TestReportedTime(t *testing.T) {
 	for sent, want := range map[string]string{
 		"1795228205183":   "2026-11-21T02:30:05.183Z",
-		"1795228205.183":  "2026-11-21T02:30:05.183Z", // of producers that count seconds
+		"1795228205.183":  "2026-11-21T02:30:05.183Z", // in seconds
 		"1795228205183.5": "2026-11-21T02:30:05.1835Z",
 		"0":               "",
 		"-1":              "",
@@ -38,11 +39,12 @@ func TestReportedTime(t *testing.T) {
 			got = at.Format(time.RFC3339Nano)
 		}
 		if got != want {
-			t.Errorf("%s: %s, want %s", sent, got, want)
+			t.Errorf("NumberTime(%s) = %q, want %q", sent, got, want)
 		}
 	}
 }
 
+// TestReadUsage checks that unusable counts stay unknown, and that the output follows from the total.
 func TestReadUsage(t *testing.T) {
 	known := func(n int64) event.Count { return event.Count{N: n, Known: true} }
 	for sent, want := range map[string]event.Usage{
@@ -56,12 +58,12 @@ func TestReadUsage(t *testing.T) {
 		`[]`:                                                          {},
 	} {
 		if got := readUsage(parse(t, sent)); got != want {
-			t.Errorf("%s: %+v, want %+v", sent, got, want)
+			t.Errorf("readUsage(%s) = %+v, want %+v", sent, got, want)
 		}
 	}
 }
 
-// TestState shows no more names than are allowed, each once.
+// TestState checks that at most maxKeys keys are reported, each once.
 func TestState(t *testing.T) {
 	var members, patch []string
 	for i := range 3 * maxKeys {
@@ -69,45 +71,45 @@ func TestState(t *testing.T) {
 		patch = append(patch, fmt.Sprintf(`{"path":"/k%d/x"}`, i/2))
 	}
 	if got := readState(parse(t, "{"+strings.Join(members, ",")+"}")); len(got.Keys) != maxKeys {
-		t.Errorf("%d keys of a snapshot", len(got.Keys))
+		t.Errorf("readState() has %d keys, want %d", len(got.Keys), maxKeys)
 	}
 	if got := readPatch(parse(t, "["+strings.Join(patch, ",")+"]")); len(got.Keys) != maxKeys || got.Bytes.Known {
-		t.Errorf("%d keys of a patch, %+v", len(got.Keys), got.Bytes)
+		t.Errorf("readPatch() has %d keys and the size %+v, want %d keys and no size", len(got.Keys), got.Bytes, maxKeys)
 	}
 	for _, sent := range []string{"7", `"x"`, "null", "[]"} {
 		if got := readState(parse(t, sent)); len(got.Keys) != 0 || !got.Bytes.Known {
-			t.Errorf("%s: %+v", sent, got)
+			t.Errorf("readState(%s) = %+v, want no keys and a known size", sent, got)
 		}
 	}
 }
 
-// TestSaid keeps the end of a text, in whole characters.
-func TestSaid(t *testing.T) {
-	var s dialect.Pieces
+// TestTextTail checks that only the end of a long text is kept, in whole characters.
+func TestTextTail(t *testing.T) {
+	var s dialect.TextTail
 	for range 10 {
-		s.Add([]byte(strings.Repeat("ä", dialect.MaxPieces/5)))
-		if len(s) > 2*dialect.MaxPieces {
-			t.Fatalf("%d bytes are kept", len(s))
+		s.Add([]byte(strings.Repeat("ä", dialect.MaxTextTail/5)))
+		if len(s) > 2*dialect.MaxTextTail {
+			t.Fatalf("%d bytes are kept, want at most %d", len(s), 2*dialect.MaxTextTail)
 		}
 	}
 	s.Add([]byte("end"))
-	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < dialect.MaxPieces {
-		t.Errorf("%d bytes, %.10q…", len(text), text)
+	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < dialect.MaxTextTail {
+		t.Errorf("the tail has %d bytes and starts with %.10q, want whole characters and the end of the text", len(text), text)
 	}
-	s.Add([]byte("x" + strings.Repeat("ä", dialect.MaxPieces)))
-	if text := string(s); strings.Trim(text[len(text)-dialect.MaxPieces:], "ä") != "" {
-		t.Error("the end is not whole")
-	}
-}
-
-// TestPlace cuts a name at a character's boundary, and no number.
-func TestPlace(t *testing.T) {
-	if got := place(strings.Repeat("ä", dialect.MaxName), 12); len(got) > dialect.MaxName || !strings.HasSuffix(got, "ä#12") {
-		t.Errorf("%d bytes, …%q", len(got), got[len(got)-8:])
+	s.Add([]byte("x" + strings.Repeat("ä", dialect.MaxTextTail)))
+	if text := string(s); strings.Trim(text[len(text)-dialect.MaxTextTail:], "ä") != "" {
+		t.Error("the end of the tail has partial characters")
 	}
 }
 
-// TestBounds sends more of everything than is kept.
+// TestStepBranch checks that a branch is cut at the boundary of a character and keeps its number.
+func TestStepBranch(t *testing.T) {
+	if got := stepBranch(strings.Repeat("ä", dialect.MaxName), 12); len(got) > dialect.MaxName || !strings.HasSuffix(got, "ä#12") {
+		t.Errorf("stepBranch() has %d bytes and ends with %q, want at most %d and ä#12", len(got), got[len(got)-8:], dialect.MaxName)
+	}
+}
+
+// TestBounds checks the limits of the decoder's state.
 func TestBounds(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
 	send := func(format string, i int) *event.Batch {
@@ -131,27 +133,27 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	if n := len(d.messages.open); n != maxMessages {
-		t.Errorf("%d messages", n)
+		t.Errorf("%d messages are open, want %d", n, maxMessages)
 	}
-	for what, n := range map[string]int{"calls": len(d.calls), "steps": len(d.steps.open), "agents": len(d.agents), "nested runs": len(d.nested)} {
+	for what, n := range map[string]int{"calls": len(d.calls), "steps": len(d.steps.open), "agents": len(d.agents), "nested runs": len(d.nestedRuns)} {
 		if n != maxOpen {
-			t.Errorf("%d %s", n, what)
+			t.Errorf("%d %s are open, want %d", n, what, maxOpen)
 		}
 	}
-	if n := d.names.Len(); n != wire.MaxNames {
-		t.Errorf("%d names", n)
+	if n := d.names.Len(); n != wire.MaxCachedNames {
+		t.Errorf("%d names are cached, want %d", n, wire.MaxCachedNames)
 	}
 	for _, format := range []string{
 		`{"type":"TEXT_MESSAGE_START","messageId":"m1999"}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1999","delta":"x"}`,
 		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m1999","delta":"x"}`, `{"type":"TEXT_MESSAGE_END","messageId":"m1999"}`,
 	} {
-		if b := send(format, 0); b.Type != typeStray {
-			t.Errorf("%s, of a message beyond the bound, is of type %q", format, b.Type)
+		if b := send(format, 0); b.Type != typeOrphan {
+			t.Errorf("%s, of a message beyond the limit, has the type %q, want %q", format, b.Type, typeOrphan)
 		}
 	}
 	b := send(`{"type":"MESSAGES_SNAPSHOT","messages":[]}`, 0)
-	if n := len(d.messages.untold); n > maxUntold || len(b.Events) > maxUntold {
-		t.Errorf("%d texts wait, %d were told", n, len(b.Events))
+	if n := len(d.messages.unreported); n > maxUnreported || len(b.Events) > maxUnreported {
+		t.Errorf("%d texts are unreported and %d were reported, want at most %d", n, len(b.Events), maxUnreported)
 	}
 	b = send(finish, 0)
 	paused := 0
@@ -161,11 +163,11 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	if paused != maxPending || len(d.calls) != 0 || len(d.messages.open) != 0 || len(d.agents) != 0 {
-		t.Errorf("%d calls are left to the client; %d calls, %d messages, %d agents outlive the run", paused, len(d.calls), len(d.messages.open), len(d.agents))
+		t.Errorf("%d calls are paused, want %d; %d calls, %d messages and %d agents outlive the run, want none", paused, maxPending, len(d.calls), len(d.messages.open), len(d.agents))
 	}
 	long := `{"type":"RUN_FINISHED","threadId":"t","runId":"q","usage":[` + strings.Repeat(`{"inputTokens":1},`, 3*maxModels) + `7],"outcome":{"type":"interrupt","interrupts":[` +
 		strings.Repeat(`{"id":"i","reason":"x"},`, 3*maxPending) + `7]}}`
 	if b = send(long, 0); len(b.Events) != maxModels+maxPending+1 {
-		t.Errorf("%d facts of a run's end", len(b.Events))
+		t.Errorf("the end of a run has %d facts, want %d", len(b.Events), maxModels+maxPending+1)
 	}
 }

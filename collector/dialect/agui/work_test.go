@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestCalls follows calls of tools.
+// TestCalls checks the facts of tool calls.
 func TestCalls(t *testing.T) {
 	call := ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`)
 	called := `TOOL_CALL_START; tool_started name="f" call="c"`
@@ -23,15 +23,15 @@ func TestCalls(t *testing.T) {
 			[]string{`TOOL_CALL_CHUNK; tool_started name="f" call="c"`, "TOOL_CALL_ARGS; other", `TOOL_CALL_CHUNK; tool_started name="g" call="d"`, "TOOL_CALL_ARGS; other", "THINKING_END; other", "TOOL_CALL_ARGS; other"}},
 		{"in chunks of a subagent", []string{ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`, `"subagentRunId":"s"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`, `"delta":"{"`), ev("TOOL_CALL_CHUNK", `"delta":"}"`, `"subagentRunId":"s"`)},
 			[]string{`TOOL_CALL_CHUNK agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`}},
-		{"of the message's agent", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"subagentRunId":"s"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`, `"parentMessageId":"m"`), ev("TOOL_CALL_END", `"toolCallId":"c"`), result(`"x"`)},
+		{"of a message's agent", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"subagentRunId":"s"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`, `"parentMessageId":"m"`), ev("TOOL_CALL_END", `"toolCallId":"c"`), result(`"x"`)},
 			[]string{`TEXT_MESSAGE_START agent="subagent" branch="s"; other`, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_END agent="subagent" branch="s"; other`, `TOOL_CALL_RESULT agent="subagent" branch="s"; tool_ended name="f" call="c" settled "x"`}},
-		{"left to the client", []string{start, call, finish}, []string{began, "TOOL_CALL_START" + of + `; tool_started name="f" call="c"`, "RUN_FINISHED" + of + `; tool_paused call="c"; run_ended`}},
+		{"left to the client", []string{start, call, finish}, []string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="c"; run_ended`}},
 		{"left to the client by name", []string{start, call, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success","pendingToolCallIds":["d",7]}`)},
-			[]string{began, "TOOL_CALL_START" + of + `; tool_started name="f" call="c"`, "RUN_FINISHED" + of + `; tool_paused call="d"; run_ended`}},
+			[]string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="d"; run_ended`}},
 	})
 }
 
-// TestAgents says who works for whom.
+// TestAgents checks the parents of agents and steps.
 func TestAgents(t *testing.T) {
 	step := func(kind, name string, more ...string) string {
 		return ev("STEP_"+kind, append([]string{`"stepName":"` + name + `"`}, more...)...)
@@ -46,33 +46,33 @@ func TestAgents(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"steps, one after the other", []string{step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("STARTED", "a")},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `CUSTOM step="a" branch="a#1"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, "CUSTOM; other", `STEP_STARTED step="a" branch="a#2"; agent_started`}},
-		{"steps side by side, of nobody", []string{step("STARTED", "a"), step("STARTED", "b"), custom, step("FINISHED", "a"), custom},
+		{"steps side by side", []string{step("STARTED", "a"), step("STARTED", "b"), custom, step("FINISHED", "a"), custom},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `CUSTOM step="b" branch="b#2"; other`}},
-		{"steps within steps, where that is said", []string{nested("a", `"1"`, "null"), nested("b", `"2"`, `"1"`), custom, step("FINISHED", "b"), custom},
+		{"nested steps", []string{nested("a", `"1"`, "null"), nested("b", `"2"`, `"1"`), custom, step("FINISHED", "b"), custom},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2" parent="a#1"; agent_started`, `CUSTOM step="b" branch="b#2" parent="a#1"; other`, `STEP_FINISHED step="b" branch="b#2" parent="a#1"; agent_ended`, `CUSTOM step="a" branch="a#1"; other`}},
-		{"two steps of a name", []string{step("STARTED", "a"), step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("FINISHED", "a"), step("FINISHED", "a")},
+		{"two steps of the same name", []string{step("STARTED", "a"), step("STARTED", "a"), custom, step("FINISHED", "a"), custom, step("FINISHED", "a"), step("FINISHED", "a")},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="a" branch="a#2"; agent_started`, "CUSTOM; other", `STEP_FINISHED step="a" branch="a#2"; agent_ended`, `CUSTOM step="a" branch="a#1"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, "STEP_FINISHED; other"}},
-		{"two steps of a name, with another between them", []string{step("STARTED", "a"), step("STARTED", "b"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "b"), step("FINISHED", "a")},
+		{"two steps of the same name, with another between them", []string{step("STARTED", "a"), step("STARTED", "b"), step("STARTED", "a"), step("FINISHED", "a"), step("FINISHED", "b"), step("FINISHED", "a")},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="b" branch="b#2"; agent_started`, `STEP_STARTED step="a" branch="a#3"; agent_started`, `STEP_FINISHED step="a" branch="a#3"; agent_ended`, `STEP_FINISHED step="b" branch="b#2"; agent_ended`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`}},
-		{"two steps of a name, which their ends tell apart", []string{nested("a", `"1"`, "null"), nested("a", `"2"`, "null"), nested("a", `"2"`, "null"), ended("a", `"1"`), ended("a", `"2"`)},
+		{"two steps of the same name, with ids", []string{nested("a", `"1"`, "null"), nested("a", `"2"`, "null"), nested("a", `"2"`, "null"), ended("a", `"1"`), ended("a", `"2"`)},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED step="a" branch="a#2"; agent_started`, `STEP_STARTED step="a" branch="a#2"; other`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `STEP_FINISHED step="a" branch="a#2"; agent_ended`}},
 		{"a step of a subagent", []string{step("STARTED", "a"), step("STARTED", "a", `"subagentRunId":"s"`), step("FINISHED", "a"), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
 			[]string{`STEP_STARTED step="a" branch="a#1"; agent_started`, `STEP_STARTED agent="subagent" step="a" branch="a#2" parent="s"; agent_started`, `STEP_FINISHED step="a" branch="a#1"; agent_ended`, `CUSTOM agent="subagent" step="a" branch="a#2" parent="s"; other`}},
-		{"no step", []string{step("STARTED", ""), step("STARTED", "user"), ev("STEP_STARTED")}, []string{"STEP_STARTED; other", "STEP_STARTED; other", "STEP_STARTED; other"}},
+		{"steps without a usable name", []string{step("STARTED", ""), step("STARTED", "user"), ev("STEP_STARTED")}, []string{"STEP_STARTED; other", "STEP_STARTED; other", "STEP_STARTED; other"}},
 		{"subagents of calls, of subagents and of steps", []string{
 			ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`, `"parentToolCallId":"c"`), ev("SUBAGENT_STARTED", `"subagentRunId":"u"`, `"name":"user"`, `"parentSubagentRunId":"s"`),
 			step("STARTED", "a"), ev("SUBAGENT_STARTED", `"subagentRunId":"w"`, `"name":"n"`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s" within="c"; agent_started`, `SUBAGENT_STARTED agent="subagent" branch="u" parent="s"; agent_started`,
 				`STEP_STARTED step="a" branch="a#1"; agent_started`, `SUBAGENT_STARTED agent="n" branch="w" parent="a#1"; agent_started`}},
-		{"a subagent that waits", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":{"type":"suspended"}`)},
+		{"a suspended subagent", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":{"type":"suspended"}`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; other`}},
-		{"a subagent's last words", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
+		{"a subagent's event after its end", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; agent_ended`, `CUSTOM agent="n" branch="s"; other`}},
 		{"subagents without an id", []string{ev("SUBAGENT_STARTED", `"subagentRunId":""`, `"name":"n"`), ev("SUBAGENT_ERROR", `"subagentRunId":null`)}, []string{"SUBAGENT_STARTED; other", "SUBAGENT_ERROR; other"}},
 	})
 }
 
-// TestQuestions says what a run waits for.
+// TestQuestions checks the requests for input at the end of a run.
 func TestQuestions(t *testing.T) {
 	interrupt := func(members string) string {
 		return ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205000`, `"outcome":{"type":"interrupt","interrupts":[`+members+`]}`)
@@ -80,25 +80,25 @@ func TestQuestions(t *testing.T) {
 	const ended = `RUN_FINISHED run="r" session="t" 2026-11-21T02:30:05Z; `
 	asked := ev("CUSTOM", `"name":"on_interrupt"`, `"value":"Go on?"`)
 	runDecode(t, []decodeCase{
-		{"about a call", []string{interrupt(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)}, []string{ended + `tool_paused call="c"; input_requested call="i" confirmation; run_ended`}},
-		{"yes or no", []string{interrupt(`{"id":"i","reason":"confirmation","responseSchema":{}}`)}, []string{ended + `input_requested call="i" confirmation; run_ended`}},
+		{"for the approval of a call", []string{interrupt(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)}, []string{ended + `tool_paused call="c"; input_requested call="i" confirmation; run_ended`}},
+		{"for a confirmation", []string{interrupt(`{"id":"i","reason":"confirmation","responseSchema":{}}`)}, []string{ended + `input_requested call="i" confirmation; run_ended`}},
 		{"for data", []string{interrupt(`{"id":"i","reason":"input_required"},{"id":"j","reason":"mastra:workflow_suspend","responseSchema":{}}`)},
 			[]string{ended + `input_requested call="i" data; input_requested call="j" data; run_ended`}},
-		{"of a framework's own", []string{interrupt(`{"id":"i","reason":"langgraph:x"}`)}, []string{ended + `input_requested call="i" clarification; run_ended`}},
-		{"for some time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended`}},
-		{"for no time", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2020-01-01T00:00:00Z"},{"id":"j","reason":"x","expiresAt":"9999-01-01T00:00:00Z"},{"id":"k","reason":"x","expiresAt":"soon"}`)},
+		{"with a framework's own reason", []string{interrupt(`{"id":"i","reason":"langgraph:x"}`)}, []string{ended + `input_requested call="i" clarification; run_ended`}},
+		{"with an expiry", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended`}},
+		{"with an unusable expiry", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2020-01-01T00:00:00Z"},{"id":"j","reason":"x","expiresAt":"9999-01-01T00:00:00Z"},{"id":"k","reason":"x","expiresAt":"soon"}`)},
 			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended`}},
-		{"in an event of the framework's", []string{start, asked, asked, finish}, []string{began, "on_interrupt" + of + "; other", "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`}},
+		{"in a framework's event", []string{start, asked, asked, finish}, []string{startFacts, "on_interrupt" + runFields + "; other", "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`}},
 		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended`}},
-		{"in none of the next run", []string{start, asked, finish, start, finish},
-			[]string{began, "on_interrupt" + of + "; other", "RUN_FINISHED" + of + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`, began, finished}},
-		{"of nothing", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
-			[]string{"RUN_FINISHED" + of + `; input_requested call="r" clarification; run_ended`}},
+		{"not repeated in the next run", []string{start, asked, finish, start, finish},
+			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`, startFacts, finishFacts}},
+		{"without interrupts", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
+			[]string{"RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended`}},
 	})
 }
 
-// TestDelegations hands control over where ADK's middleware calls its transfer function, and has the members of Agno's teams work within
-// the call that gives them a task. The run's own agent has the configured name.
+// TestDelegations checks that ADK's transfer function transfers control, and that members of Agno's
+// teams work within the call that gives them a task. The run's own agent has the configured name.
 func TestDelegations(t *testing.T) {
 	calls := func(tool, args, result string) []string {
 		return []string{
@@ -125,31 +125,32 @@ func TestDelegations(t *testing.T) {
 		noOther      = "We cannot invoke subagent boss because it does not exist"
 	)
 	long := `{\"member_id\":\"writer\",\"task\":\"` + strings.Repeat("x", maxArgs) + `\"}`
-	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+	runDecodeOf(t, &event.Stream{ConfiguredAgent: "me"}, []decodeCase{
 		{"a transfer", calls("transfer_to_agent", to, `{\"result\":null}`), called("transfer_to_agent", `me"; other`, `{"result":null}; transfer name="billing" call="c" id="c"`, "billing")},
 		{"a transfer that failed", calls("transfer_to_agent", to, `{\"error\":\"no\"}`), called("transfer_to_agent", `me"; other`, `{"error":"no"}`, "me")},
-		{"a transfer to the human", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
-		{"a tool that is no transfer", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
+		{"a transfer to the user", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
+		{"another tool", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
-		{"a member that there is not", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
+		{"an unknown member", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
-		{"a member that speaks of another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
+		{"a member whose answer names another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `"Member with ID boss not found in the team"`, "me")},
 		{"a deep agent's subagent", calls("task", expert, "1"), called("task", `expert" branch="c" within="c"; other`, "1", "me")},
-		{"a subagent that there is not", calls("task", expert, noExpert), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpert+`"`, "me")},
-		{"a subagent that there is not, in JavaScript", calls("task", expert, noExpertJS), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpertJS+`"`, "me")},
+		{"an unknown subagent", calls("task", expert, noExpert), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpert+`"`, "me")},
+		{"an unknown subagent, in JavaScript", calls("task", expert, noExpertJS), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noExpertJS+`"`, "me")},
 		{"a subagent's subagent", calls("task", expert, noFork), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+noFork+`"`, "me")},
 		{"refused arguments", calls("task", expert, badArguments), called("task", `expert" branch="c" within="c"; other`, `tool_error settled no_agent "`+badArguments+`"`, "me")},
 		{"a subagent that failed", calls("task", expert, failedInside), called("task", `expert" branch="c" within="c"; other`, `"`+failedInside+`"`, "me")},
-		{"a subagent that says so of another", calls("task", expert, noOther), called("task", `expert" branch="c" within="c"; other`, `"`+noOther+`"`, "me")},
-		{"a task for nobody", calls("task", member, "1"), called("task", `me"; other`, "1", "me")},
-		{"a member that nobody names", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
+		{"a subagent whose answer names another", calls("task", expert, noOther), called("task", `expert" branch="c" within="c"; other`, `"`+noOther+`"`, "me")},
+		{"a task without an agent", calls("task", member, "1"), called("task", `me"; other`, "1", "me")},
+		{"a member without a name", calls("delegate_task_to_member", `{\"member_id\":7}`, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 		{"arguments that are too long", calls("delegate_task_to_member", long, "1"), called("delegate_task_to_member", `me"; other`, "1", "me")},
 	})
 }
 
-// TestNamedByLangChain has a frame belong to the agent that LangChain's event names, if it works within one open call.
-func TestNamedByLangChain(t *testing.T) {
+// TestLangChainAgents checks that a frame belongs to the agent that LangChain's event names, if that agent
+// works within exactly one open call.
+func TestLangChainAgents(t *testing.T) {
 	task := func(id string) []string {
 		return []string{ev("TOOL_CALL_START", `"toolCallId":"`+id+`"`, `"toolCallName":"task"`),
 			ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"subagent_type\":\"expert\"}"`), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
@@ -163,15 +164,15 @@ func TestNamedByLangChain(t *testing.T) {
 	}
 	result := ev("TOOL_CALL_RESULT", `"messageId":"m"`, `"toolCallId":"c"`, `"content":"1"`)
 	ended := `TOOL_CALL_RESULT agent="me"; tool_ended name="task" call="c" settled 1`
-	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+	runDecodeOf(t, &event.Stream{ConfiguredAgent: "me"}, []decodeCase{
 		{"the subagent", append(task("c"), by("expert")), append(begun("c"), `TEXT_MESSAGE_START agent="expert" branch="c" within="c"; other`)},
-		{"another", append(task("c"), by("other")), append(begun("c"), `TEXT_MESSAGE_START agent="me"; other`)},
+		{"another agent", append(task("c"), by("other")), append(begun("c"), `TEXT_MESSAGE_START agent="me"; other`)},
 		{"after its call", append(task("c"), result, by("expert")), append(begun("c"), ended, `TEXT_MESSAGE_START agent="me"; other`)},
-		{"one of two of a name", slices.Concat(task("c"), task("d"), []string{by("expert")}), slices.Concat(begun("c"), begun("d"), []string{`TEXT_MESSAGE_START agent="me"; other`})},
+		{"one of two with the same name", slices.Concat(task("c"), task("d"), []string{by("expert")}), slices.Concat(begun("c"), begun("d"), []string{`TEXT_MESSAGE_START agent="me"; other`})},
 	})
 }
 
-// TestSteps takes a step for an agent only where its producer says so.
+// TestSteps checks that a step is an agent only if its producer says so.
 func TestSteps(t *testing.T) {
 	in := func(name, more string) []string {
 		return []string{ev("STEP_STARTED", `"stepName":"`+name+`"`+more), ev("TEXT_MESSAGE_START", `"messageId":"m"`)}
@@ -179,16 +180,16 @@ func TestSteps(t *testing.T) {
 	answered := func(kind string) string {
 		return ev("CUSTOM", `"name":"workflow_output"`, `"value":{"type":"`+kind+`","author_name":"writer"}`)
 	}
-	runDecodeOf(t, &event.Stream{Agent: "me"}, []decodeCase{
+	runDecodeOf(t, &event.Stream{ConfiguredAgent: "me"}, []decodeCase{
 		{"of a graph", in("tools", ""), []string{`STEP_STARTED agent="me" step="tools" branch="tools#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="tools" branch="tools#1"; other`}},
 		{"CrewAI's agent", in("analyst", `,"rawEvent":{"attribution":{"boundary":"agent"}}`), []string{`STEP_STARTED agent="analyst" branch="analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="analyst#1"; other`}},
 		{"CrewAI's method", in("plan", `,"rawEvent":{"attribution":{"boundary":"flow_method"}}`), []string{`STEP_STARTED agent="me" step="plan" branch="plan#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="plan" branch="plan#1"; other`}},
 		{"an agent of Strands", in("agent:analyst", ""), []string{`STEP_STARTED agent="analyst" branch="agent:analyst#1"; agent_started`, `TEXT_MESSAGE_START agent="analyst" branch="agent:analyst#1"; other`}},
-		{"an agent of Microsoft's", []string{ev("STEP_STARTED", `"stepName":"superstep:1"`), ev("STEP_STARTED", `"stepName":"writer"`), answered("agent_response_update"), ev("STEP_FINISHED", `"stepName":"writer"`)},
+		{"Microsoft's agent", []string{ev("STEP_STARTED", `"stepName":"superstep:1"`), ev("STEP_STARTED", `"stepName":"writer"`), answered("agent_response_update"), ev("STEP_FINISHED", `"stepName":"writer"`)},
 			[]string{`STEP_STARTED agent="me" step="superstep:1" branch="superstep:1#1"; agent_started`, `STEP_STARTED agent="me" step="writer" branch="writer#2"; agent_started`,
 				`CUSTOM agent="writer" branch="writer#2"; other`, `STEP_FINISHED agent="writer" branch="writer#2"; agent_ended`}},
-		{"none of Microsoft's", []string{ev("STEP_STARTED", `"stepName":"writer"`), answered("text")},
+		{"Microsoft's executor that is no agent", []string{ev("STEP_STARTED", `"stepName":"writer"`), answered("text")},
 			[]string{`STEP_STARTED agent="me" step="writer" branch="writer#1"; agent_started`, `CUSTOM agent="me" step="writer" branch="writer#1"; other`}},
-		{"none of Strands", in("agent:user", ""), []string{`STEP_STARTED agent="me" step="agent:user" branch="agent:user#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="agent:user" branch="agent:user#1"; other`}},
+		{"the user, in Strands", in("agent:user", ""), []string{`STEP_STARTED agent="me" step="agent:user" branch="agent:user#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="agent:user" branch="agent:user#1"; other`}},
 	})
 }

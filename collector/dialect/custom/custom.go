@@ -1,4 +1,6 @@
-// Package custom decodes the stream of a home-grown agent as a mapping says: what the mapping does not name states nothing and stays in.
+// Package custom decodes the stream of any agent according to a mapping in the configuration.
+// Frames and members that the mapping does not name are not interpreted; frames of unmapped types
+// are withheld.
 package custom
 
 import (
@@ -9,20 +11,21 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Name is the dialect's.
+// Name is the dialect's name.
 const Name = "custom"
 
-// Dialect is that of one mapping. It is never detected: only the streams of the source that has the mapping are read by it.
+// Dialect implements dialect.Dialect for one mapping. It is never detected: it reads only streams
+// of the source that has the mapping.
 type Dialect struct {
-	kind   path // of a frame's type; nil for the SSE event name
-	failed []string
-	end    string
-	hidden []string
-	frames map[string]*frame
-	table  *event.Table
+	typePath        path // path to a frame's type; nil if the SSE event name is the type
+	failureStatuses []string
+	endMarker       string
+	hiddenMembers   []string
+	frames          map[string]*frame
+	table           *event.Table
 }
 
-// frame is what a type of frame means, ready to be used.
+// frame describes a type of frame: its meaning and its parsed paths.
 type frame struct {
 	means string
 	paths map[string]path
@@ -30,14 +33,15 @@ type frame struct {
 
 type path []string
 
-// New makes the dialect of a mapping, which the configuration has checked. A meaning that there is not states nothing.
+// New returns the dialect of a mapping that the configuration has validated. A frame with an
+// unknown meaning reports nothing.
 func New(m Mapping) Dialect {
-	d := Dialect{kind: parse(m.Paths[PathType]), failed: m.Failed, end: m.End, hidden: m.Hidden, frames: make(map[string]*frame, len(m.Frames))}
+	d := Dialect{typePath: parse(m.Paths[PathType]), failureStatuses: m.FailureStatuses, endMarker: m.EndMarker, hiddenMembers: m.HiddenMembers, frames: make(map[string]*frame, len(m.Frames))}
 	for name, f := range m.Frames {
 		paths := map[string]path{}
-		for of, text := range m.paths(f) {
+		for member, text := range m.paths(f) {
 			if p := parse(text); p != nil {
-				paths[of] = p
+				paths[member] = p
 			}
 		}
 		d.frames[name] = &frame{means: f.Means, paths: paths}
@@ -53,8 +57,8 @@ func parse(text string) path {
 	return strings.Split(text, ".")
 }
 
-// in returns the value to which the path leads, which may not exist.
-func (p path) in(v strictjson.Value) strictjson.Value {
+// lookup returns the value at the path, which may not exist.
+func (p path) lookup(v strictjson.Value) strictjson.Value {
 	if p == nil {
 		return strictjson.Value{}
 	}
@@ -64,17 +68,18 @@ func (p path) in(v strictjson.Value) strictjson.Value {
 	return v
 }
 
-// Name is "custom".
+// Name returns "custom".
 func (Dialect) Name() string { return Name }
 
-// Paths are none: a proxy's configuration names them.
+// Paths returns nothing: a proxy's configuration names the paths.
 func (Dialect) Paths() []dialect.Path { return nil }
 
 // Identify reads nothing of a request.
 func (Dialect) Identify(dialect.Request) event.Identity { return event.Identity{} }
 
-// Detect is never sure of a frame, so that no stream is taken for one of the mapping, and excludes none that has a type, so that no frame of the
-// mapping's own stream makes it another dialect's.
+// Detect returns at most Maybe, so that no stream is detected as this mapping's. It returns Maybe
+// for every frame with a type, so that frames of the mapping's own stream are not attributed to
+// another dialect.
 func (d Dialect) Detect(f dialect.Frame) dialect.Match {
 	if f.JSON.Kind() == strictjson.Object && d.typeOf(f) != "" {
 		return dialect.Maybe
@@ -83,19 +88,19 @@ func (d Dialect) Detect(f dialect.Frame) dialect.Match {
 }
 
 func (d Dialect) typeOf(f dialect.Frame) string {
-	if d.kind == nil {
+	if d.typePath == nil {
 		return string(f.Event)
 	}
-	if v := d.kind.in(f.JSON); v.Kind() == strictjson.String {
+	if v := d.typePath.lookup(f.JSON); v.Kind() == strictjson.String {
 		return v.String()
 	}
 	return ""
 }
 
-// Table is derived from the mapping.
+// Table returns the rules for the external stream, which New derives from the mapping.
 func (d Dialect) Table() *event.Table { return d.table }
 
-// New starts a stream.
+// New returns a decoder.
 func (d Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{Dialect: d, self: s.Agent}
+	return &decoder{Dialect: d, ownName: s.ConfiguredAgent}
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/delegraph/delegraph/config"
 )
 
-// example is the mapping of testdata/delegraph.yml.
+// example returns the mapping in testdata/delegraph.yml.
 func example(t *testing.T) custom.Mapping {
 	t.Helper()
 	text, err := os.ReadFile("testdata/delegraph.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := config.Known{Paths: custom.Common()}
+	known := config.KnownNames{Paths: custom.CommonPaths()}
 	for _, m := range custom.Meanings() {
-		known.Meanings = append(known.Meanings, config.Meaning{Name: m.Name, Needs: m.Needs, Takes: m.Takes})
+		known.Meanings = append(known.Meanings, config.Meaning{Name: m.Name, Required: m.Required, Optional: m.Optional})
 	}
 	c, err := config.Parse("delegraph.yml", text, known)
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := c.Sources[0].Custom
-	m := custom.Mapping{Paths: of.Paths, Failed: of.Failed, End: of.End, Hidden: of.Hidden, Frames: map[string]custom.Frame{}}
+	m := custom.Mapping{Paths: of.Paths, FailureStatuses: of.Failed, EndMarker: of.End, HiddenMembers: of.Hidden, Frames: map[string]custom.Frame{}}
 	for name, f := range of.Frames {
 		m.Frames[name] = custom.Frame(f)
 	}
@@ -41,15 +41,16 @@ func example(t *testing.T) custom.Mapping {
 
 func TestContract(t *testing.T) { dialecttest.Run(t, custom.New(example(t)), "testdata") }
 
-// mapping has a frame for each meaning, named after it, with a path named like the member for everything that it can say.
+// mapping returns a mapping with a frame for each meaning. A frame is named after its meaning, and each path
+// leads to a member with the path's name.
 func mapping() custom.Mapping {
-	m := custom.Mapping{Paths: map[string]string{}, Failed: []string{"error"}, End: "[DONE]", Frames: map[string]custom.Frame{}}
-	for _, name := range custom.Common() {
+	m := custom.Mapping{Paths: map[string]string{}, FailureStatuses: []string{"error"}, EndMarker: "[DONE]", Frames: map[string]custom.Frame{}}
+	for _, name := range custom.CommonPaths() {
 		m.Paths[name] = name
 	}
 	for _, meaning := range custom.Meanings() {
 		f := custom.Frame{Means: meaning.Name, Paths: map[string]string{}}
-		for _, name := range append(strings.Split(strings.Join(meaning.Needs, "|"), "|"), meaning.Takes...) {
+		for _, name := range append(strings.Split(strings.Join(meaning.Required, "|"), "|"), meaning.Optional...) {
 			if name != "" {
 				f.Paths[name] = name
 			}
@@ -60,9 +61,9 @@ func mapping() custom.Mapping {
 	return m
 }
 
-// facts are what frames state, each given by its data: a line for each.
-func facts(d dialect.Dialect, frames ...string) (lines []string) {
-	text := dialecttest.Facts(d, &event.Stream{Agent: "root"}, "data: "+strings.Join(frames, "\n\ndata: ")+"\n\n")
+// factsOf decodes frames, each given as its data, and returns a line for each fact.
+func factsOf(d dialect.Dialect, frames ...string) (lines []string) {
+	text := dialecttest.Facts(d, &event.Stream{ConfiguredAgent: "root"}, "data: "+strings.Join(frames, "\n\ndata: ")+"\n\n")
 	for line := range strings.Lines(text) {
 		if fact, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  "); is {
 			lines = append(lines, fact)
@@ -71,12 +72,12 @@ func facts(d dialect.Dialect, frames ...string) (lines []string) {
 	return lines
 }
 
-// TestMeanings decodes a frame of each meaning.
+// TestMeanings checks a frame of each meaning.
 func TestMeanings(t *testing.T) {
 	covered := map[string]bool{}
 	for _, test := range []struct {
 		frame string
-		want  string // facts, parted by "; "
+		want  string // facts, separated by "; "
 	}{
 		{`{"type":"run_started"}`, `run_started`},
 		{`{"type":"run_ended","status":"ok","model":"m","input_tokens":3,"output_tokens":4}`, `run_ended model="m" input=3 output=4`},
@@ -118,20 +119,20 @@ func TestMeanings(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(test.frame, `{"type":"`), `"`)
 		covered[name] = true
-		if diff := cmp.Diff(test.want, strings.Join(facts(custom.New(mapping()), test.frame), "; ")); diff != "" {
-			t.Errorf("%s: %s", test.frame, diff)
+		if diff := cmp.Diff(test.want, strings.Join(factsOf(custom.New(mapping()), test.frame), "; ")); diff != "" {
+			t.Errorf("the facts of %s differ (-want +got):\n%s", test.frame, diff)
 		}
 	}
 	for _, m := range custom.Meanings() {
 		if !covered[m.Name] {
-			t.Errorf("no frame means %s", m.Name)
+			t.Errorf("no case has the meaning %s", m.Name)
 		}
 	}
 }
 
-// read decodes one frame with an SSE event name.
-func read(d dialect.Dialect, name, data string) *event.Batch {
-	b, s := &event.Batch{}, &event.Stream{Agent: "root"}
+// decode decodes one frame with an SSE event name.
+func decode(d dialect.Dialect, name, data string) *event.Batch {
+	b, s := &event.Batch{}, &event.Stream{ConfiguredAgent: "root"}
 	b.Begin(s, sse.Frame{Event: []byte(name), Data: []byte(data)}, b.Received)
 	refused := b.Parse(32)
 	b.Table = d.Table()
@@ -139,15 +140,17 @@ func read(d dialect.Dialect, name, data string) *event.Batch {
 	return b
 }
 
-// TestTypes finds a frame's type, and what it says of itself.
+// TestTypes checks the type of a frame, and whether it is internal.
 func TestTypes(t *testing.T) {
 	inJSON, byName := mapping(), mapping()
 	byName.Paths = map[string]string{"agent": "who"}
 	nested := mapping()
 	nested.Paths = map[string]string{"type": "event.type"}
+	deep := mapping()
+	deep.Paths = map[string]string{"type": "data.meta.name"}
 	for _, test := range []struct {
 		name        string
-		of          custom.Mapping
+		mapping     custom.Mapping
 		event, data string
 		want        string
 		internal    bool
@@ -165,64 +168,69 @@ func TestTypes(t *testing.T) {
 		{"an internal frame in result", byName, "answer", `{"result":[{"type":"internal:x"}]}`, "answer", true},
 		{"an internal frame within another", inJSON, "", `{"type":"answer","rawEvent":{"event":{"kind":"internal:x"}}}`, "answer", true},
 		{"words in event", inJSON, "", `{"type":"answer","event":{"text":"internal affairs"}}`, "answer", false},
+		{"an internal frame as kind", inJSON, "", `{"type":"answer","kind":{"kind":"internal:x"}}`, "answer", true},
+		{"an internal frame within kind", byName, "answer", `{"kind":{"event":{"type":"internal:x"}}}`, "answer", true},
+		{"internal beside a nested type", deep, "", `{"data":{"meta":{"name":"answer","kind":"internal:x"}}}`, "answer", true},
+		{"words beside a nested type", deep, "", `{"data":{"meta":{"name":"answer","note":"internal"}}}`, "answer", false},
 		{"mapped by its name, and internal", byName, "answer", `{"type":"internal:x"}`, "answer", true},
 	} {
-		b := read(custom.New(test.of), test.event, test.data)
+		b := decode(custom.New(test.mapping), test.event, test.data)
 		if b.Type != test.want || b.Internal != test.internal {
-			t.Errorf("%s: type %q, internal %v", test.name, b.Type, b.Internal)
+			t.Errorf("%s: Type = %q and Internal = %t, want %q and %t", test.name, b.Type, b.Internal, test.want, test.internal)
 		}
 	}
 }
 
-// TestTable has nothing in the table that is not mapped, and nothing internal.
+// TestTable checks that the table has only mapped types and members, and no internal type.
 func TestTable(t *testing.T) {
 	m := mapping()
-	m.Hidden = []string{"code", "text"}
+	m.HiddenMembers = []string{"code", "text"}
 	table := custom.New(m).Table()
 	if _, leaves := table.Types["internal:note"]; leaves {
-		t.Error("an internal type may leave")
+		t.Error("the table has an internal type")
 	}
 	if len(table.Types) != len(m.Frames) { // without the internal one, with the end
-		t.Errorf("%d types of %d mapped", len(table.Types), len(m.Frames))
+		t.Errorf("the table has %d types, want %d", len(table.Types), len(m.Frames))
 	}
 	for name, of := range table.Types {
 		for member := range of.Public.Members {
 			if strings.Contains(" arguments result error code text input_tokens output_tokens model finish_reason proof ", " "+member+" ") {
-				t.Errorf("%s: the public gets %s", name, member)
+				t.Errorf("%s: the policy public lets out %s", name, member)
 			}
 		}
 	}
 }
 
-// TestPathsThatMeet lets no more out than each of two paths to one value would, or one that goes through what another leads to.
-func TestPathsThatMeet(t *testing.T) {
-	for range 20 { // maps have no order
+// TestOverlappingPaths checks two paths to one value and a path that continues another: the stricter rule
+// applies.
+func TestOverlappingPaths(t *testing.T) {
+	for range 20 { // the order of a map is random
 		table := custom.New(custom.Mapping{Paths: map[string]string{"type": "type", "agent": "a", "run": "a.b"}, Frames: map[string]custom.Frame{
 			"x": {Means: "tool_started", Paths: map[string]string{"name": "a.b.c", "call": "t"}},
 			"y": {Means: "answer", Paths: map[string]string{"text": "t", "agent": "t"}},
 		}}).Table()
 		if rule := table.Types["x"].Public.Members["a"].Members["b"]; rule.Members["c"] == nil || rule.Form != event.FormName {
-			t.Fatalf("%+v", rule)
+			t.Fatalf("the rule for a.b is %+v, want a name with the member c", rule)
 		}
 		if rule := table.Types["y"].Public.Members["t"]; rule.Form != event.FormName {
-			t.Fatalf("%+v", rule)
+			t.Fatalf("the rule for t is %+v, want a name", rule)
 		}
 	}
 }
 
-// TestHostileMapping makes a dialect of what the configuration would have refused.
+// TestHostileMapping checks a dialect with a mapping that the configuration would reject.
 func TestHostileMapping(t *testing.T) {
 	d := custom.New(custom.Mapping{
 		Paths:  map[string]string{"type": ".", "": "x", "agent": strings.Repeat("a.", 1000)},
 		Frames: map[string]custom.Frame{"": {Means: "nothing"}, "x": {}},
 	})
 	for _, data := range []string{`{"":{"":""}}`, `{"":{"":"x"}}`, `[]`, `1`, ``, `{`} {
-		b := read(d, "x", data)
+		b := decode(d, "x", data)
 		if err := dialecttest.Verify(b); err != nil {
-			t.Errorf("%s: %v", data, err)
+			t.Errorf("Verify() = %v after %s", err, data)
 		}
 	}
 	if d.Detect(dialect.Frame{JSON: strictjson.Value{}}) != dialect.No {
-		t.Error("it knows what is no JSON")
+		t.Error("Detect() recognizes a frame without JSON")
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 type decoder struct {
 	Dialect
-	self    string // the name of the run's own agent, where frames do not say it
+	ownName string // name of the run's own agent, if frames do not name it
 	run     string
 	session string
-	names   wire.Names
+	names   wire.NameCache
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Run, b.Session = d.run, d.session
 	if !f.JSON.Exists() {
-		if d.end != "" && string(f.Data) == d.end {
-			b.Type = d.end
+		if d.endMarker != "" && string(f.Data) == d.endMarker {
+			b.Type = d.endMarker
 			b.Add(event.KindRunEnded)
 			return
 		}
@@ -39,74 +39,80 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	name := d.typeOf(f)
 	b.Type, b.Internal = name, d.isInternal(name, f.JSON)
-	means := d.frames[name]
-	if means == nil {
+	mapped := d.frames[name]
+	if mapped == nil {
 		b.Type = ""
 		b.Add(event.KindOther)
 		return
 	}
-	r := reading{frame: means, json: f.JSON, decoder: d, b: b}
-	r.place()
-	r.state()
+	r := reading{frame: mapped, json: f.JSON, decoder: d, b: b}
+	r.setRun()
+	r.report()
 }
 
-// selfDescriptions are members in which agents of many protocols say what a frame is.
-var selfDescriptions = []string{"type", "kind", "event"}
+// typeMembers are members with which many protocols name the type of a frame.
+var typeMembers = []string{"type", "kind", "event"}
 
-// within is what is known of frames within a frame, whatever the mapping.
-var within = event.Table{
+// nestedTable describes frames within a frame, independent of the mapping.
+var nestedTable = event.Table{
 	Discriminators: []string{"type", "kind"},
-	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
+	Envelopes:      []string{"result", "event", "rawEvent", "raw_event", "type", "kind"},
 }
 
-// isInternal reports whether a frame calls itself internal, by its type or in a member in which a reader might look for that.
+// isInternal reports whether a frame is marked internal: by its type, in a member where a reader
+// might look for its type, or beside its type.
 func (d *decoder) isInternal(name string, v strictjson.Value) bool {
-	if generous.Internal([]byte(name)) {
+	if lenient.IsInternal([]byte(name)) {
 		return true
 	}
 	for member, value := range v.Members() {
 		text := member.Text()
-		if value.Kind() != strictjson.Object && generous.Among(text, selfDescriptions) && generous.HoldsInternal(value) {
+		if value.Kind() != strictjson.Object && lenient.MatchesAny(text, typeMembers) && lenient.ContainsInternal(value) {
 			return true
 		}
-		if generous.Among(text, within.Envelopes) && generous.NamesInternal(&within, value) {
+		if lenient.MatchesAny(text, nestedTable.Envelopes) && lenient.HasInternalDiscriminator(&nestedTable, value) {
+			return true
+		}
+	}
+	for _, name := range d.typePath[:max(len(d.typePath)-1, 0)] {
+		if v = v.Get(name); lenient.HasInternalDiscriminator(&nestedTable, v) {
 			return true
 		}
 	}
 	return false
 }
 
-// reading is a frame of a mapped type being read.
+// reading is the state of reading one frame of a mapped type.
 type reading struct {
 	*frame
 	*decoder
 	json strictjson.Value
 	b    *event.Batch
-	user bool // a person speaks, whose words are no answer
+	user bool // the user speaks, whose text is not an answer
 }
 
-func (r *reading) value(of string) strictjson.Value { return r.paths[of].in(r.json) }
+func (r *reading) value(name string) strictjson.Value { return r.paths[name].lookup(r.json) }
 
-// name returns a string or a whole number as a name.
-func (r *reading) name(of string) string {
-	v := r.value(of)
-	if n, is := v.Int(); is {
+// name returns a string or an integer as a name.
+func (r *reading) name(member string) string {
+	v := r.value(member)
+	if n, ok := v.Int(); ok {
 		return strconv.FormatInt(n, 10)
 	}
-	return r.names.Of(v)
+	return r.names.Name(v)
 }
 
-// place reads where in the stream the frame belongs.
-func (r *reading) place() {
+// setRun sets the run, session, agent and time of the batch.
+func (r *reading) setRun() {
 	r.decoder.run = cmp.Or(r.name(pathRun), r.decoder.run)
 	r.decoder.session = cmp.Or(r.name(pathSession), r.decoder.session)
 	r.b.Run, r.b.Session = r.decoder.run, r.decoder.session
 	agent := r.value(pathAgent)
 	if r.user = wire.IsUser(agent); !r.user {
-		r.b.Agent = r.names.Of(agent)
+		r.b.Agent = r.names.Name(agent)
 	}
 	if r.means == "run_started" {
-		r.b.Agent = cmp.Or(r.b.Agent, dialect.Name(r.self))
+		r.b.Agent = cmp.Or(r.b.Agent, dialect.Name(r.ownName))
 	}
 	r.b.Time = reportedTime(r.value(pathTime))
 	r.b.Partial = r.means == "text_delta"
@@ -120,8 +126,8 @@ func reportedTime(v strictjson.Value) time.Time {
 	return dialect.TextTime(v)
 }
 
-// state adds what the frame says.
-func (r *reading) state() {
+// report adds the events of the frame.
+func (r *reading) report() {
 	switch r.means {
 	case "run_started":
 		r.b.Add(event.KindRunStarted)
@@ -130,7 +136,7 @@ func (r *reading) state() {
 	case "agent_started":
 		r.b.Add(event.KindAgentStarted)
 	case "agent_ended", "agent_failed":
-		r.end(event.KindAgentEnded, event.AgentError)
+		r.addEnd(event.KindAgentEnded, event.AgentError)
 	case "transfer":
 		if target := r.name(pathTarget); target != "" {
 			e := r.b.Add(event.KindTransfer)
@@ -141,15 +147,15 @@ func (r *reading) state() {
 		e.Name, e.CallID = r.name(pathName), r.name(pathCall)
 		e.SetPayload(r.value(pathArguments))
 	case "tool_ended", "tool_failed":
-		e := r.end(event.KindToolEnded, event.ToolError)
-		e.Name, e.CallID, e.Settled = r.name(pathName), r.name(pathCall), true
+		e := r.addEnd(event.KindToolEnded, event.ToolError)
+		e.Name, e.CallID, e.TurnMayEnd = r.name(pathName), r.name(pathCall), true
 		e.SetPayload(r.value(pathResult))
 	case "text", "text_delta", "answer":
 		r.addText(event.KindText)
 	case "thought":
 		r.addText(event.KindThought)
 	case "model_ended":
-		e := r.end(event.KindModelEnded, event.ModelError)
+		e := r.addEnd(event.KindModelEnded, event.ModelError)
 		e.Model, e.FinishReason, e.Usage = r.name(pathModel), r.name(pathFinish), r.usage()
 	case "input_requested":
 		e := r.b.Add(event.KindInputRequested)
@@ -174,30 +180,30 @@ func (r *reading) addText(kind event.Kind) {
 
 func (r *reading) endRun() {
 	if r.hasFailed() {
-		r.end(event.KindError, event.AgentError)
+		r.addEnd(event.KindError, event.AgentError)
 	}
-	e := r.end(event.KindRunEnded, event.AgentError)
+	e := r.addEnd(event.KindRunEnded, event.AgentError)
 	e.Model, e.Usage = r.name(pathModel), r.usage()
 }
 
-// end states that something has ended, and how.
-func (r *reading) end(kind event.Kind, class event.Failure) *event.Event {
+// addEnd adds an event of an end, with the error if the frame reports a failure.
+func (r *reading) addEnd(kind event.Kind, class event.Failure) *event.Event {
 	e := r.b.Add(kind)
 	if r.hasFailed() {
-		e.Error, e.Code = class, wire.Specific(wire.Code(r.value(pathCode)), wire.ErrorCode(r.value(pathError)))
+		e.Error, e.Code = class, wire.MostSpecific(wire.Code(r.value(pathCode)), wire.ErrorCode(r.value(pathError)))
 	}
 	return e
 }
 
-// hasFailed reports whether the frame says that what it ends has failed: by its type, by its status, or by an error that is none of null,
-// false and "".
+// hasFailed reports whether the frame reports a failure: by its meaning, by its status, or by an
+// error other than null, false and "".
 func (r *reading) hasFailed() bool {
-	if strings.HasSuffix(r.means, "_failed") || slices.Contains(r.failed, r.value(pathStatus).String()) {
+	if strings.HasSuffix(r.means, "_failed") || slices.Contains(r.failureStatuses, r.value(pathStatus).String()) {
 		return true
 	}
 	failure := r.value(pathError)
-	said, isSwitch := failure.Bool()
-	return failure.Kind() > strictjson.Null && !failure.Is("") && (!isSwitch || said)
+	isTrue, isBool := failure.Bool()
+	return failure.Kind() > strictjson.Null && !failure.Is("") && (!isBool || isTrue)
 }
 
 func (r *reading) usage() event.Usage {
@@ -212,10 +218,10 @@ func count(v strictjson.Value) event.Count {
 	return event.Count{N: n, Known: true}
 }
 
-// maxLabel bounds the words of a confidence, in bytes.
+// maxLabel limits the label of a confidence, in bytes.
 const maxLabel = 64
 
-// addConfidence states how sure the answer is, if the frame says so.
+// addConfidence reports the confidence of the answer, if the frame has one.
 func (r *reading) addConfidence() {
 	v := r.value(pathConfidence)
 	c := event.Confidence{Overall: true, Origin: event.OriginStructured}
@@ -226,7 +232,7 @@ func (r *reading) addConfidence() {
 	case strictjson.String:
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil {
-			c.Label = event.Bounded(strings.ToLower(v.String()), maxLabel)
+			c.Label = event.LimitText(strings.ToLower(v.String()), maxLabel)
 			break
 		}
 		c.Value, c.Known = ratio(n, isPercent || n > 1)

@@ -8,16 +8,17 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestThoughtsOfTypes takes every frame of a type that means a thought for one, whatever its members are.
+// TestThoughtsOfTypes checks that every frame of a type that means a thought is one, whatever its
+// members.
 func TestThoughtsOfTypes(t *testing.T) {
 	for data, want := range map[string]filter.Reason{
-		`{"type":"thought","text":"secret"}`:          filter.Setting,
-		`{"type":"thought","content":"secret"}`:       filter.Setting,
-		`{"type":"thought","text":{"note":"secret"}}`: filter.Setting,
+		`{"type":"thought","text":"secret"}`:          filter.ReasonSetting,
+		`{"type":"thought","content":"secret"}`:       filter.ReasonSetting,
+		`{"type":"thought","text":{"note":"secret"}}`: filter.ReasonSetting,
 		`{"type":"answer","content":"hi"}`:            filter.Passed,
 	} {
-		if _, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(read(custom.New(mapping()), "", data)); why != want {
-			t.Errorf("%s: %q, want %q", data, why, want)
+		if _, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(decode(custom.New(mapping()), "", data)); why != want {
+			t.Errorf("%s is withheld for %q, want %q", data, why, want)
 		}
 	}
 }

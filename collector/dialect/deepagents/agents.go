@@ -10,34 +10,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The protocol's words for the two sorts of agents.
+// Types of agents.
 const (
 	mainAgent = "main"
 	subAgent  = "subagent"
 )
 
-// agent is one that works in a run. The run's own has no id here: it is the only one of its name.
+// agent is an agent that works in a run. The run's own agent has no id; it is the only one with its
+// name.
 type agent struct {
-	name   string
-	id     string
-	within string // the call that spawned it
+	name      string
+	id        string
+	startedBy string // id of the call that started it
 }
 
-// maxOpen bounds the sub-agents, and the calls, that are open at once. Beyond it a frame is judged by itself.
+// maxOpen limits the open subagents, and the open calls. Frames beyond the limit are decoded
+// without that context.
 const maxOpen = 256
 
-// agents are the sub-agents that were heard of, in that order.
+// agents holds the known subagents, in the order in which they appeared.
 type agents []agent
 
-// of is the agent of a frame; the zero agent where the frame names none.
-func (a *agents) of(v strictjson.Value) agent {
+// agentOf returns the agent of a frame, or the zero agent if the frame names none.
+func (a *agents) agentOf(v strictjson.Value) agent {
 	kind, id, call := v.Get("agent_type"), dialect.Name(v.Get("agent_id").String()), dialect.Name(v.Get("parent_call_id").String())
 	switch {
 	case kind.Is(mainAgent):
 		return agent{name: mainAgent}
 	case id != "":
 		if i := slices.IndexFunc(*a, func(known agent) bool { return known.id == id }); i >= 0 {
-			(*a)[i].within = cmp.Or((*a)[i].within, call)
+			(*a)[i].startedBy = cmp.Or((*a)[i].startedBy, call)
 			return (*a)[i]
 		}
 		if call == "" && !kind.Is(subAgent) && !strings.HasPrefix(id, subAgent) {
@@ -45,7 +47,7 @@ func (a *agents) of(v strictjson.Value) agent {
 		}
 	case call != "":
 		for _, known := range slices.Backward(*a) {
-			if known.within == call {
+			if known.startedBy == call {
 				return known
 			}
 		}
@@ -55,19 +57,20 @@ func (a *agents) of(v strictjson.Value) agent {
 	default:
 		return agent{}
 	}
-	heard := agent{nameOf(id, call), id, call}
+	added := agent{nameOf(id, call), id, call}
 	if len(*a) < maxOpen {
-		*a = append(*a, heard)
+		*a = append(*a, added)
 	}
-	return heard
+	return added
 }
 
 // end forgets an agent.
-func (a *agents) end(gone agent) {
-	*a = slices.DeleteFunc(*a, func(known agent) bool { return known == gone })
+func (a *agents) end(ended agent) {
+	*a = slices.DeleteFunc(*a, func(known agent) bool { return known == ended })
 }
 
-// nameOf reads the name out of an id such as "subagent_advanced_tender_analyst_xyz12345": each instance has another ending.
+// nameOf returns the name in an id such as "subagent_advanced_tender_analyst_xyz12345", in which
+// every instance has another suffix.
 func nameOf(id, call string) string {
 	name, named := strings.CutPrefix(id, subAgent+"_")
 	if i := strings.LastIndexByte(name, '_'); strings.ContainsAny(name[i+1:], "0123456789") {
@@ -79,25 +82,25 @@ func nameOf(id, call string) string {
 	return name
 }
 
-// put says whose frame it is.
-func (a agent) put(b *event.Batch) { b.Agent, b.Branch, b.Within = a.name, a.id, a.within }
+// apply makes the agent the speaker of the batch.
+func (a agent) apply(b *event.Batch) { b.Agent, b.Branch, b.EnclosingCall = a.name, a.id, a.startedBy }
 
-// call is one of a tool that has not ended.
+// call is an open tool call.
 type call struct {
 	id, tool string
-	by       agent
+	caller   agent
 }
 
-// calls are those that are open, in the order in which they began.
+// calls holds the open calls, in the order in which they started.
 type calls []call
 
-func (c *calls) begin(begun call) {
-	if len(*c) < maxOpen && begun.id != "" {
-		*c = append(*c, begun)
+func (c *calls) begin(started call) {
+	if len(*c) < maxOpen && started.id != "" {
+		*c = append(*c, started)
 	}
 }
 
-// end removes a call, and returns it as it was known.
+// end removes and returns a call; it returns the zero call if the id is unknown.
 func (c *calls) end(id string) call {
 	i := slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 	if i < 0 {
@@ -108,7 +111,7 @@ func (c *calls) end(id string) call {
 	return ended
 }
 
-// last is the latest open call of a tool.
+// last returns the latest open call of a tool.
 func (c calls) last(tool string) call {
 	for _, open := range slices.Backward(c) {
 		if open.tool == tool {

@@ -5,46 +5,57 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxContent bounds the text of an answer that is kept, in bytes; no more of it is ever searched for what it says of itself.
+// maxContent limits the kept text of an answer, in bytes. No longer text is searched for confidence
+// and sources.
 const maxContent = 64 << 10
 
-// content is the text between the frames that bound an answer: no frame repeats it whole.
+// content collects the text between content_start and content_end, because no frame repeats it
+// whole.
 type content struct {
-	by   agent
-	open bool
-	over bool // more came than is kept
-	said []byte
+	speaker    agent
+	open       bool
+	overflowed bool // the text exceeded maxContent
+	thought    bool // its start says that it is a thought
+	text       []byte
 }
 
-func (c *content) begin(b *event.Batch) {
-	*c = content{by: speakerOf(b), open: true, said: c.said[:0]}
+func (c *content) begin(thought bool, b *event.Batch) {
+	*c = content{speaker: speakerOf(b), open: true, thought: thought, text: c.text[:0]}
 }
 
-// claim makes a frame that names no agent one of the agent whose text is open.
-func (c *content) claim(b *event.Batch) {
+// kind returns the kind of a piece of text.
+func (c *content) kind(b *event.Batch) event.Kind {
+	if c.open && c.thought && c.speaker == speakerOf(b) {
+		return event.KindThought
+	}
+	return event.KindText
+}
+
+// applySpeaker sets the agent of a batch that names none: the agent whose text is open.
+func (c *content) applySpeaker(b *event.Batch) {
 	if c.open {
-		c.by.put(b)
+		c.speaker.apply(b)
 	}
 }
 
-// keep reports whether a piece of text is kept until its text ends.
-func (c *content) keep(piece strictjson.Value, b *event.Batch) bool {
-	if !c.open || c.over || c.by != speakerOf(b) {
+// add collects a piece of text. It returns false if the text will not be reported whole.
+func (c *content) add(piece strictjson.Value, b *event.Batch) bool {
+	if !c.open || c.thought || c.overflowed || c.speaker != speakerOf(b) {
 		return false
 	}
-	if c.said = piece.AppendText(c.said); len(c.said) > maxContent {
-		c.over, c.said = true, nil
+	if c.text = piece.AppendText(c.text); len(c.text) > maxContent {
+		c.overflowed, c.text = true, nil
 	}
-	return !c.over
+	return !c.overflowed
 }
 
-// end is the whole of a text that was begun.
+// end returns the whole text, or nil if none was started.
 func (c *content) end(b *event.Batch) []byte {
-	if !c.open || c.by != speakerOf(b) {
+	if !c.open || c.speaker != speakerOf(b) {
 		return nil
 	}
 	c.open = false
-	return c.said
+	return c.text
 }
 
-func speakerOf(b *event.Batch) agent { return agent{b.Agent, b.Branch, b.Within} }
+func speakerOf(b *event.Batch) agent { return agent{b.Agent, b.Branch, b.EnclosingCall} }

@@ -8,30 +8,31 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 type decoder struct {
-	oneRun  bool
-	run     string
-	session string
-	second  bool // the version whose frames say which agent they are of
-	work
+	singleRun  bool
+	run        string
+	session    string
+	isVersion2 bool // version 2, whose frames name their agent
+	runState
 }
 
-// work is what is known of the run at hand.
-type work struct {
-	over    bool
-	failure event.Failure // sticky: what comes after an error is only its end
-	code    string        // of the failure
-	agents  agents
-	calls   calls
-	plan    plan
-	content content
-	asked   question
+// runState is the state of the current run.
+type runState struct {
+	ended    bool
+	failure  event.Failure // of the first error; everything after it only ends the run
+	code     string        // of the failure
+	agents   agents
+	calls    calls
+	plan     plan
+	content  content
+	question question
 }
 
-// question is what a run waits for.
+// question is an open request for input, and the id of the call that asked.
 type question struct{ id, call string }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -52,29 +53,29 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Time = dialect.TextTime(v.Get("ts"))
 	reader, known := readers[string(kind.Text())]
 	if !known {
-		b.Unknown = dialect.UnknownKind(kind.Text())
+		b.UnknownKind = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
 		return
 	}
 	if version, ok := v.Get("v").Int(); ok {
-		d.second = version >= 2
+		d.isVersion2 = version >= 2
 	}
 	b.Type = reader.kind
-	by := d.agents.of(v)
-	if by == (agent{}) && reader.main && d.second {
-		by.name = mainAgent
+	speaker := d.agents.agentOf(v)
+	if speaker == (agent{}) && reader.main && d.isVersion2 {
+		speaker.name = mainAgent
 	}
-	by.put(b)
+	speaker.apply(b)
 	reader.read(d, v, b)
 }
 
 type reader struct {
 	kind string
-	main bool // in the version that has agents, a frame that names none is of the run's own
+	main bool // in version 2, a frame that names no agent is the main agent's
 	read func(*decoder, strictjson.Value, *event.Batch)
 }
 
-// readers read the frames of each type.
+// readers maps types of frames to their readers.
 var readers = map[string]reader{
 	typeStart:         {typeStart, true, (*decoder).readStart},
 	typeThinking:      {typeThinking, true, (*decoder).readThinking},
@@ -91,12 +92,13 @@ var readers = map[string]reader{
 	typeError:         {typeError, false, (*decoder).readError},
 }
 
-// readStart begins a run. Where the chat's last one waits for somebody, this one has the answer: a thread is resumed by a request
-// that has no stream, and the work goes on in the answer to another message.
+// readStart starts a run. If the last run of the chat waits for input, this run resumes it: the
+// request that resumes a thread has no stream, and the work continues as the answer to another
+// message.
 func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
 	run, chat := dialect.Name(v.Get("message_id").String()), dialect.Name(v.Get("chat_id").String())
-	if d.over || d.run != "" && run != d.run && !d.oneRun {
-		d.work, d.run = work{}, ""
+	if d.ended || d.run != "" && run != d.run && !d.singleRun {
+		d.runState, d.run = runState{}, ""
 	}
 	d.run, d.session = cmp.Or(d.run, run), cmp.Or(chat, d.session)
 	b.Run, b.Session = d.run, d.session
@@ -118,21 +120,21 @@ func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
 	e.Name, e.CallID = dialect.Name(v.Get("name").String()), dialect.Name(v.Get("call_id").String())
 	e.SetPayload(b.Embedded(v.Get("args_summary")))
-	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.Within}})
+	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.EnclosingCall}})
 }
 
-// readToolEnd ends a call, in the name of the agent that made it where the frame does not say whose it is.
+// readToolEnd ends a call. If the frame names no agent, the call's agent is the speaker.
 func (d *decoder) readToolEnd(v strictjson.Value, b *event.Batch) {
 	id := dialect.Name(v.Get("call_id").String())
 	ended := d.calls.end(id)
-	if ended.by != (agent{}) && d.agents.of(v) == (agent{}) {
-		ended.by.put(b)
+	if ended.caller != (agent{}) && d.agents.agentOf(v) == (agent{}) {
+		ended.caller.apply(b)
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID = cmp.Or(dialect.Name(v.Get("name").String()), ended.tool), id
-	e.Error, e.Took = toolFailure(v.Get("status")), dialect.Duration(v.Get("ms"), time.Millisecond)
-	if id != "" && id == d.asked.call {
-		d.answered(b)
+	e.Error, e.Duration = toolFailure(v.Get("status")), dialect.Duration(v.Get("ms"), time.Millisecond)
+	if id != "" && id == d.question.call {
+		d.inputAnswered(b)
 	}
 }
 
@@ -144,73 +146,76 @@ func (d *decoder) readSubagentStart(_ strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
 	if b.Branch != "" {
-		b.Add(event.KindAgentEnded).Took = dialect.Duration(v.Get("ms"), time.Millisecond)
-		d.agents.end(agent{b.Agent, b.Branch, b.Within})
+		b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("ms"), time.Millisecond)
+		d.agents.end(agent{b.Agent, b.Branch, b.EnclosingCall})
 	}
 }
 
-func (d *decoder) readContentStart(_ strictjson.Value, b *event.Batch) { d.content.begin(b) }
+func (d *decoder) readContentStart(v strictjson.Value, b *event.Batch) {
+	d.content.begin(lenient.ContainsThoughtMarker(v), b)
+}
 
 func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
-	if d.agents.of(v) == (agent{}) {
-		d.content.claim(b)
+	if d.agents.agentOf(v) == (agent{}) {
+		d.content.applySpeaker(b)
 	}
 	piece := v.Get("md")
-	b.Partial = d.content.keep(piece, b)
-	b.AddText(event.KindText, piece)
+	b.Partial = d.content.add(piece, b)
+	b.AddText(d.content.kind(b), piece)
 }
 
-// readContentEnd states the text that was begun, whole.
+// readContentEnd reports the whole text.
 func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
-	if d.agents.of(v) == (agent{}) {
-		d.content.claim(b)
+	if d.agents.agentOf(v) == (agent{}) {
+		d.content.applySpeaker(b)
 	}
 	if text := d.content.end(b); len(text) > 0 {
 		b.Add(event.KindText).SetText(text)
 	}
 }
 
-// readStatus tells a heartbeat from a word that the run waits for somebody.
+// readStatus reads a status frame: either a heartbeat or a request for input.
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	details := b.Embedded(v.Get("md"))
-	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), asksHuman) {
+	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), inputRequestText) {
 		return
 	}
 	b.Type = typeInterrupt
 	asking := d.calls.last(details.Get("tool").String())
 	if b.Agent == "" {
-		asking.by.put(b)
+		asking.caller.apply(b)
 	}
 	if asking.id != "" {
 		b.Add(event.KindToolPaused).CallID = asking.id
 	}
-	if e := d.ask(question{pseudonym(details.Get("thread_id").Text()), asking.id}, v, b); e != nil {
+	if e := d.requestInput(question{pseudonym(details.Get("thread_id").Text()), asking.id}, v, b); e != nil {
 		e.SetQuestion(event.Question{Prompt: details.Get("question").String(), Options: details.Get("options")})
 	}
 }
 
-// asksHuman is what a heartbeat says that is none. A symbol stands before it, of which no two copies of the document have the
-// same bytes.
-const asksHuman = "Agent needs human input"
+// inputRequestText is the text of a status frame that asks for input. A symbol precedes it, whose
+// bytes differ between copies of the documentation.
+const inputRequestText = "Agent needs human input"
 
-// ask states that the run waits for an answer, which its thread is to get. Where no thread is named, the frame's id stands for it.
-func (d *decoder) ask(q question, v strictjson.Value, b *event.Batch) *event.Event {
-	if d.asked.id != "" && q.id == "" {
-		return nil // the same, with less said
+// requestInput reports that the run waits for an answer to a thread. Without a thread, the frame's
+// id identifies the question. It returns nil if a question with more details is open.
+func (d *decoder) requestInput(q question, v strictjson.Value, b *event.Batch) *event.Event {
+	if d.question.id != "" && q.id == "" {
+		return nil // the same question with fewer details
 	}
 	q.id = cmp.Or(q.id, dialect.Name(v.Get("id").String()), typeInterrupt)
-	d.asked = q
+	d.question = q
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = q.id, event.InputClarification
 	return e
 }
 
-func (d *decoder) answered(b *event.Batch) {
-	b.Add(event.KindInputAnswered).CallID = d.asked.id
-	d.asked = question{}
+func (d *decoder) inputAnswered(b *event.Batch) {
+	b.Add(event.KindInputAnswered).CallID = d.question.id
+	d.question = question{}
 }
 
-// readEnd ends the run as its last error says, else as its status does.
+// readEnd ends the run with its first error, else with its status.
 func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	status := v.Get("status")
 	switch failure := runFailure(status); {
@@ -218,18 +223,18 @@ func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	case failure != event.NoFailure:
 		d.fail(failure, "", b)
 	case status.Is("interrupted"):
-		d.ask(question{}, v, b)
-	case d.asked.id != "":
-		d.answered(b)
+		d.requestInput(question{}, v, b)
+	case d.question.id != "":
+		d.inputAnswered(b)
 	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
-	e.Took, e.ToolCalls = dialect.Duration(v.Get("ms_total"), time.Millisecond), dialect.Count(v.Get("tool_calls"))
-	d.work = work{over: true, failure: d.failure, code: d.code}
+	e.Duration, e.ToolCalls = dialect.Duration(v.Get("ms_total"), time.Millisecond), dialect.Count(v.Get("tool_calls"))
+	d.runState = runState{ended: true, failure: d.failure, code: d.code}
 }
 
 func (d *decoder) readError(v strictjson.Value, b *event.Batch) {
-	d.fail(event.AgentError, wire.Specific(wire.ErrorCode(v.Get("error")), wire.Code(v.Get("code"))), b)
+	d.fail(event.AgentError, wire.MostSpecific(wire.ErrorCode(v.Get("error")), wire.Code(v.Get("code"))), b)
 }
 
 func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {

@@ -1,4 +1,6 @@
-// Package deepagents decodes the event stream of the DeepAgents streaming API, in which a chat's message is answered: versions 1 and 2.
+// Package deepagents decodes a private HTTP API of a design document, the DeepAgents streaming API,
+// versions 1 and 2, with which a server answers a chat message. Agents of LangChain's deepagents
+// library are served by LangGraph: see the package langgraph.
 package deepagents
 
 import (
@@ -11,19 +13,23 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is that of DeepAgents.
+// Dialect implements dialect.Dialect for DeepAgents.
 type Dialect struct{}
 
-// Name is "deepagents".
+// Name returns "deepagents".
 func (Dialect) Name() string { return "deepagents" }
 
-// Paths is the one on which a message is answered. A request that resumes a thread is no stream: its work is the answer to
-// another message.
+// OtherName returns "langgraph", which serves the agents of LangChain's deepagents library.
+func (Dialect) OtherName() string { return "langgraph" }
+
+// Paths returns the path that answers a message. A request that resumes a thread is answered
+// without a stream: the work continues as the answer to another message.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/api/chats/*/messages/*/stream"}}
 }
 
-// Identify reads the chat, wherever the server is mounted. The stream itself names it too, but only from its first frame on.
+// Identify reads the chat from the path, wherever the server is mounted. The stream names it too,
+// but only in its first frame.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	const chats, chat, messages, stream, tail = 0, 1, 2, 4, 5
 	path := strings.Split(r.Path, "/")
@@ -37,8 +43,9 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{Session: dialect.Name(path[chat])}
 }
 
-// Detect knows a frame by its type and the members that every frame of version 2 has; one of version 1 by those of its type. It is
-// Sure of a frame that has the members of its type.
+// Detect recognizes a frame of version 2 by its type and the members that every frame has, and a
+// frame of version 1 by the members of its type. It returns Sure only for a frame with the members
+// of its type.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	kind := v.Get("type")
@@ -58,7 +65,8 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// hasOwnMembers reports whether a frame has the members of its type. Other programs use the type alone.
+// hasOwnMembers reports whether a frame has the members of its type. The type alone could be
+// another program's.
 func hasOwnMembers(v strictjson.Value) bool {
 	is := func(kind strictjson.Kind, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return v.Get(name).Kind() != kind })
@@ -78,12 +86,13 @@ func hasOwnMembers(v strictjson.Value) bool {
 	return false
 }
 
-// isBrokenError knows an error frame whose text was pasted in without escaping.
+// isBrokenError reports whether data looks like an error frame whose text was inserted without
+// escaping.
 func isBrokenError(data []byte) bool {
 	const head = 256
 	data = data[:min(len(data), head)]
 	return bytes.HasPrefix(data, []byte("{")) && (bytes.Contains(data, []byte(`"type":"error"`)) || bytes.Contains(data, []byte(`"type": "error"`)))
 }
 
-// New starts a stream. It answers one message; a capture may hold the answers to several.
-func (Dialect) New(s *event.Stream) dialect.Decoder { return &decoder{oneRun: s.Answer} }
+// New returns a decoder. A stream answers one message; a recording may contain several answers.
+func (Dialect) New(s *event.Stream) dialect.Decoder { return &decoder{singleRun: s.SingleRun} }

@@ -12,6 +12,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	const dated = `"id":"1729000000_0001_abc123","ts":"2025-10-14T10:30:00.000Z"`
 	for data, want := range map[string]dialect.Match{
@@ -41,7 +42,7 @@ func TestDetect(t *testing.T) {
 		`{"v":2,"type":["start"],` + dated + `}`:                                        dialect.No,
 		`{"v":2,"type":"error","id":"1","ts":"2025-10-14T10:30:00.000Z","error":"a"b"}`: dialect.No,
 
-		// What others send.
+		// Other protocols.
 		`{"error":"x"}`: dialect.No,
 		`{"author":"a","invocationId":"e-1","content":{"parts":[{"text":"hi"}]}}`:      dialect.No,
 		`{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m"}}`:       dialect.No,
@@ -62,11 +63,12 @@ func TestDetect(t *testing.T) {
 			f.JSON = doc.Root()
 		}
 		if got := (Dialect{}).Detect(f); got != want {
-			t.Errorf("%s: %d, want %d", data, got, want)
+			t.Errorf("Detect(%s) = %d, want %d", data, got, want)
 		}
 	}
 }
 
+// TestIdentify checks the session in a path.
 func TestIdentify(t *testing.T) {
 	for path, want := range map[string]event.Identity{
 		"/api/chats/c1/messages/m1/stream":                               {Session: "c1"},
@@ -80,7 +82,7 @@ func TestIdentify(t *testing.T) {
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodGet, Path: path, Header: http.Header{"Authorization": {"secret"}}})
 		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-			t.Errorf("%s: %q, want %q", path, got, want)
+			t.Errorf("Identify(%s) = %q, want %q", path, got, want)
 		}
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxItems bounds a plan. An item beyond it is not counted.
+// maxItems limits the items of a plan; further items are not counted.
 const maxItems = 256
 
-// plan is how far each item is, by its id. A frame may leave out items of an earlier one, which stand all the same.
+// plan maps the ids of items to their status. A frame may leave out items of earlier frames, which
+// stay valid.
 type plan map[string]string
 
-// merge takes the items of a frame and counts all that are known.
+// merge adds the items of a frame and counts all known items.
 func (p plan) merge(items strictjson.Value) (counts event.Plan) {
 	place := 0
 	for item := range items.Elements() {
@@ -37,7 +38,7 @@ func (p plan) merge(items strictjson.Value) (counts event.Plan) {
 			counts.Completed++
 		case "cancelled", "canceled":
 			counts.Canceled++
-		default: // as the document's own reader has it
+		default: // like the reference client
 			counts.Pending++
 		}
 	}

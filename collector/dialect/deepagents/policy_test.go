@@ -12,18 +12,18 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// stays is what leaves of a frame that stays in.
-const stays = "stays in"
+// withheld stands for the output of a withheld frame.
+const withheld = "withheld"
 
-// every is what every frame has, and what leaves of it.
-const every = `"v":2,"id":"1729000000_0001_abc123","ts":"2025-10-14T10:30:00.000Z","agent_type":"subagent","agent_id":"subagent_analyst_1","parent_call_id":"t1",`
+// commonMembers holds the members of every frame that leave.
+const commonMembers = `"v":2,"id":"1729000000_0001_abc123","ts":"2025-10-14T10:30:00.000Z","agent_type":"subagent","agent_id":"subagent_analyst_1","parent_call_id":"t1",`
 
-// TestPolicies sends a frame of each type, given by its own members, to each reader. The protocol's own client gets it as it came.
-// Nothing that is called secret may reach the public.
+// TestPolicies checks a frame of each type, given as its own members. The policy client lets it out unchanged,
+// and the output under public must not contain "secret".
 func TestPolicies(t *testing.T) {
 	for sent, public := range map[string]string{
 		`"type":"start","message_id":"m","chat_id":"c","status":"processing"`:                          `"type":"start","message_id":"m","chat_id":"c","status":"processing"`,
-		`"type":"thinking","text":"secret"`:                                                            stays,
+		`"type":"thinking","text":"secret"`:                                                            withheld,
 		`"type":"plan","items":[{"id":"1","text":"secret","status":"pending"}]`:                        `"type":"plan","items":[{"id":"1","status":"pending"}]`,
 		`"type":"plan","items":[{"id":"1","status":"secret"}]`:                                         `"type":"plan","items":[{"id":"1","status":"other"}]`,
 		`"type":"tool_start","name":"f","call_id":"c","args_display":"secret","args_summary":"secret"`: `"type":"tool_start","name":"f","call_id":"c"`,
@@ -44,22 +44,22 @@ func TestPolicies(t *testing.T) {
 		`"type":"error","error":{"message":"secret"}`:                                          `"type":"error","error":"the run failed"`,
 		`"type":"start","message_id":"m","user_id":"secret","metadata":{"tender_id":"secret"}`: `"type":"start","message_id":"m"`,
 	} {
-		if public != stays {
-			public = "{" + every + public + "}"
+		if public != withheld {
+			public = "{" + commonMembers + public + "}"
 		}
-		sent = "{" + every + sent + "}"
+		sent = "{" + commonMembers + sent + "}"
 		client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
-		if got := leaves(t, client, "", sent); got != sent {
-			t.Errorf("client: of %s\nleaves %s", sent, got)
+		if got := filterFrame(t, client, "", sent); got != sent {
+			t.Errorf("client: filtering %s\ngives %s\nwant it unchanged", sent, got)
 		}
-		if got := leaves(t, filter.Settings{Policy: event.PolicyPublic}, "", sent); got != public || strings.Contains(got, "secret") {
-			t.Errorf("public: of %s\nleaves %s\nwant   %s", sent, got, public)
+		if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, "", sent); got != public || strings.Contains(got, "secret") {
+			t.Errorf("public: filtering %s\ngives %s\nwant  %s", sent, got, public)
 		}
 	}
 }
 
-// TestWhatStaysIn is for nobody outside.
-func TestWhatStaysIn(t *testing.T) {
+// TestWithheld checks that internal and unknown frames are withheld under both policies.
+func TestWithheld(t *testing.T) {
 	for _, c := range []struct{ name, data string }{
 		{"", `{"v":2,"type":"interrupt","id":"1"}`}, // our own name for a status
 		{"", `{"v":2,"type":"internal:thinking","text":"secret"}`},
@@ -78,18 +78,18 @@ func TestWhatStaysIn(t *testing.T) {
 		{"internal:x", `{"v":2,"type":"content","md":"secret"}`},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-			if got := leaves(t, filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed}, c.name, c.data); got != stays {
-				t.Errorf("%s: of %s %s leaves %s", policy, c.name, c.data, got)
+			if got := filterFrame(t, filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed}, c.name, c.data); got != withheld {
+				t.Errorf("%s: filtering %q %s gives %s, want it withheld", policy, c.name, c.data, got)
 			}
 		}
 	}
 }
 
-// TestSettings lets out, and keeps in, what the configuration names.
+// TestSettings checks the settings for thoughts, excluded kinds and authors.
 func TestSettings(t *testing.T) {
 	const thought = `{"v":2,"type":"thinking","text":"Hm."}`
-	if got := leaves(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, "", thought); got != thought {
-		t.Errorf("a thought: %s", got)
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, "", thought); got != thought {
+		t.Errorf("with thoughts, a thought becomes %s", got)
 	}
 	for kind, sent := range map[event.Kind]string{
 		event.KindToolStarted:    `{"v":2,"type":"tool_start","name":"f"}`,
@@ -99,36 +99,36 @@ func TestSettings(t *testing.T) {
 		event.KindInputRequested: `{"v":2,"type":"status","text":"Agent needs human input"}`,
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-			if got := leaves(t, filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed, Out: []event.Kind{kind}}, "", sent); got != stays {
-				t.Errorf("%s without %v: %s", policy, kind, got)
+			if got := filterFrame(t, filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{kind}}, "", sent); got != withheld {
+				t.Errorf("%s with %v excluded: filtering %s gives %s", policy, kind, sent, got)
 			}
 		}
 	}
-	if got := leaves(t, filter.Settings{Policy: event.PolicyClient, Authors: []string{"main"}}, "", `{`+every+`"type":"content","md":"of another"}`); got != stays {
-		t.Errorf("an author that is not named: %s", got)
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyClient, Authors: []string{"main"}}, "", `{`+commonMembers+`"type":"content","md":"of another"}`); got != withheld {
+		t.Errorf("with another author configured, a text becomes %s", got)
 	}
 }
 
-// TestFailure is what stands for an error that nobody can read, and is one itself.
+// TestFailure checks that an unreadable error is decoded as one, and that its replacement is an error.
 func TestFailure(t *testing.T) {
 	b := decode(t, "", `{"v":2,"type":"error","error":"said "x" and died"}`)
 	if b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError {
-		t.Errorf("rejected as %q, %d events", b.Rejected, len(b.Events))
+		t.Errorf("Rejected = %q with %d events, want one error", b.Rejected, len(b.Events))
 	}
-	if b = decode(t, "", b.Table.Failure); b.Rejected != "" || b.Type != "error" {
-		t.Errorf("its replacement is %q, rejected as %q", b.Type, b.Rejected)
+	if b = decode(t, "", b.Table.FailureData); b.Rejected != "" || b.Type != "error" {
+		t.Errorf("the replacement has the type %q and is rejected as %q, want an error", b.Type, b.Rejected)
 	}
 }
 
-// leaves is what of a frame leaves by a policy.
-func leaves(t *testing.T, s filter.Settings, name, data string) string {
+// filterFrame returns the data of a frame after the filter, or withheld.
+func filterFrame(t *testing.T, s filter.Settings, name, data string) string {
 	t.Helper()
 	frame, why := filter.New(s).Apply(decode(t, name, data))
 	if why != filter.Passed {
-		return stays
+		return withheld
 	}
 	if frame.Name != "" {
-		t.Errorf("leaves under the name %q, which onmessage does not hear", frame.Name)
+		t.Errorf("the frame has the name %q, for which onmessage is not called", frame.Name)
 	}
 	return string(frame.Data)
 }
@@ -139,8 +139,8 @@ func decode(t *testing.T, name, data string) *event.Batch {
 	if name != "" {
 		wire = "event: " + name + "\n" + wire
 	}
-	c := collector.New([]dialect.Dialect{deepagents.Dialect{}}, collector.Settings{Frame: 1 << 20, JSONDepth: 128}, nil)
-	input := collector.Input{Reader: strings.NewReader(wire), Arrival: func() time.Time { return time.Time{} }}
+	c := collector.New([]dialect.Dialect{deepagents.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	input := collector.Input{Reader: strings.NewReader(wire), ReceivedAt: func() time.Time { return time.Time{} }}
 	b, err := c.Decode(&event.Stream{}, input, "deepagents").Next()
 	if err != nil {
 		t.Fatal(err)

@@ -9,20 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// send puts a message into a chat, and returns the path of the stream that answers it.
-func send(t *testing.T, s *stand, path, body string) string {
+// send posts a message to a chat and returns the path of the response's stream.
+func send(t *testing.T, s *fixture, path, body string) string {
 	t.Helper()
 	status, answer := s.ask(t, http.MethodPost, path, body, nil)
 	var made struct {
 		Stream string `json:"stream_url"`
 	}
 	if err := json.Unmarshal([]byte(answer), &made); err != nil || status != http.StatusCreated || made.Stream == "" {
-		t.Fatalf("%d: %s, %v", status, answer, err)
+		t.Fatalf("the response is %d: %s (%v)", status, answer, err)
 	}
 	return made.Stream
 }
 
-// TestStories has whole messages answered over HTTP, and reads what became of them.
+// TestStories checks the runs observed on the responses to messages, played over HTTP.
 func TestStories(t *testing.T) {
 	for capture, want := range map[string]string{
 		"made-simple": `
@@ -102,33 +102,34 @@ input thread-29630eac171ee8a7 clarification answered
 `,
 	} {
 		t.Run(capture, func(t *testing.T) {
-			s := newStand(t)
+			s := newFixture(t)
 			stream := send(t, s, "/api/chats/chat-9/messages", `{"content":"`+capture+`","metadata":{"tender_id":"secret"}}`)
 			if status, _ := s.ask(t, http.MethodGet, stream, "", nil); status != http.StatusOK {
-				t.Errorf("the client got %d", status)
+				t.Errorf("the client gets the status %d", status)
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), s.told()); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), s.waitForRuns()); diff != "" {
+				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
 			if log := s.log.String(); strings.Contains(log, "secret") {
-				t.Errorf("logged: %s", log)
+				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
 	}
 }
 
-// TestResumedStory asks, is answered by a request that is no stream, and goes on in the answer to another message.
+// TestResumedStory checks a run that asks for input. The request with the answer gets no stream, and the run
+// continues in the response to another message.
 func TestResumedStory(t *testing.T) {
-	s := newStand(t)
+	s := newFixture(t)
 	if status, answer := s.ask(t, http.MethodPost, "/api/users/u1/chats", `{"title":"My Chat","metadata":{}}`, nil); status != http.StatusCreated || !strings.Contains(answer, `"chat_id":"chat-1"`) {
-		t.Fatalf("%d: %s", status, answer)
+		t.Fatalf("the new chat is answered with %d: %s", status, answer)
 	}
 	const answer = `{"command":{"resume":{"result":"PDF format please"}}}`
 	if status, _ := s.ask(t, http.MethodPost, "/api/threads/thread_abc123/resume", answer, nil); status != http.StatusNotFound {
-		t.Errorf("nothing waits, and the answer is %d", status)
+		t.Errorf("an answer without a question gets %d, want 404", status)
 	}
 	s.ask(t, http.MethodGet, send(t, s, "/api/chats/chat-1/messages", `{"content":"made-interrupt"}`), "", nil)
-	s.told() // in this order
+	s.waitForRuns() // for the order of the runs
 	s.ask(t, http.MethodGet, send(t, s, "/api/threads/thread_abc123/resume", answer), "", nil)
 	want := `message-2: interrupted awaiting_input session=chat-1
 invoke_agent main: interrupted  <
@@ -139,18 +140,18 @@ input thread-29630eac171ee8a7 clarification open
 message-3: completed  session=chat-1
 invoke_agent main: ok  <
 `
-	if diff := cmp.Diff(want, s.told()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestRefusedStory asks for the answer to a message that there is not.
-func TestRefusedStory(t *testing.T) {
-	s := newStand(t)
+// TestRejectedRequest checks that no run is observed if the server does not know the message.
+func TestRejectedRequest(t *testing.T) {
+	s := newFixture(t)
 	if status, _ := s.ask(t, http.MethodGet, "/api/chats/chat-1/messages/message-1/stream", "", nil); status != http.StatusNotFound {
-		t.Errorf("%d", status)
+		t.Errorf("the response is %d, want 404", status)
 	}
-	if told := s.told(); told != "" {
-		t.Errorf("observed: %s", told)
+	if runs := s.waitForRuns(); runs != "" {
+		t.Errorf("the observed runs are %s, want none", runs)
 	}
 }

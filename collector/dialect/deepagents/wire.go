@@ -8,7 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// pseudonym stands for a thread. Whoever knows the thread's own id may go on with its work, so that it is told to nobody.
+// pseudonym returns a hash that identifies a thread. The thread's own id must not leave, because it
+// lets anybody resume the thread.
 func pseudonym(thread []byte) string {
 	if len(thread) == 0 {
 		return ""
@@ -17,7 +18,7 @@ func pseudonym(thread []byte) string {
 	return "thread-" + hex.EncodeToString(sum[:8])
 }
 
-// toolFailure reads how a call ended. Only "ok" is documented.
+// toolFailure returns how a call ended. The documentation lists only "ok".
 func toolFailure(status strictjson.Value) event.Failure {
 	switch status.String() {
 	case "", "ok", "success", "completed":
@@ -28,7 +29,7 @@ func toolFailure(status strictjson.Value) event.Failure {
 	return event.ToolError
 }
 
-// runFailure reads how the run ended.
+// runFailure returns how the run ended.
 func runFailure(status strictjson.Value) event.Failure {
 	switch status.String() {
 	case "", "completed", "interrupted":

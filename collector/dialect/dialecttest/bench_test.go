@@ -10,22 +10,21 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// BenchmarkDialects gives the cost of a frame in each dialect of the list, of its JSON and its facts: that of all its captures over
-// all their frames.
+// BenchmarkDialects measures the parsing and decoding of the captures of each dialect, per frame.
 func BenchmarkDialects(b *testing.B) {
 	for _, d := range collector.Dialects() {
 		b.Run(d.Name(), func(b *testing.B) {
-			captures, _ := open(b, folder(d))
-			var read [][]dialect.Frame
+			captures, _ := readCaptures(b, folder(d))
+			var streams [][]dialect.Frame
 			total := 0
 			for _, c := range captures {
-				read = append(read, parsed(c))
+				streams = append(streams, parseFrames(c))
 				total += len(c.frames)
 			}
 			batch := new(event.Batch)
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, frames := range read {
+				for _, frames := range streams {
 					decodeAll(d, frames, batch)
 				}
 			}
@@ -34,8 +33,8 @@ func BenchmarkDialects(b *testing.B) {
 	}
 }
 
-// parsed is a capture as a decoder gets it.
-func parsed(c *capture) (all []dialect.Frame) {
+// parseFrames returns the frames of a capture as a decoder gets them.
+func parseFrames(c *capture) (all []dialect.Frame) {
 	for _, f := range c.frames {
 		frame, doc := dialect.Frame{Frame: f}, new(strictjson.Doc)
 		if doc.Parse(f.Data, maxDepth) == nil {

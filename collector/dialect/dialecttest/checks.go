@@ -13,54 +13,56 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// checks are what a dialect must bear on each of its captures.
+// checks are the rules that a dialect must satisfy on each of its captures.
 var checks = []struct {
 	name string
 	run  func(dialect.Dialect, *capture) error
 }{
-	{"detected", detected},
-	{"twice the same", repeatable},
-	{"all held", held},
-	{"frame dropped", dropped},
-	{"frame doubled", doubled},
-	{"frame spoiled", survives},
+	{"detected", checkDetect},
+	{"deterministic", checkRepeatable},
+	{"independent", checkIndependent},
+	{"frame dropped", checkDroppedFrame},
+	{"frame repeated", checkRepeatedFrame},
+	{"frame altered", checkHostileFrames},
 }
 
-// patience is how many frames the collector holds while it does not know whose a stream is.
-const patience = 5
+// maxUndecided is how many frames the collector buffers while the dialect is unknown.
+const maxUndecided = 5
 
-// detected says whether the stream is known in time, and whether each frame is judged by itself alone.
-func detected(d dialect.Dialect, c *capture) error {
-	s := begin(d, false)
+// checkDetect checks that the stream is recognized in time and that Detect depends on nothing but its
+// frame.
+func checkDetect(d dialect.Dialect, c *capture) error {
+	s := newSession(d, false)
 	answers := make([]dialect.Match, len(c.frames))
 	detector := dialect.NewDetector([]dialect.Dialect{d}, dialect.Yes)
 	var found dialect.Dialect
 	for i, f := range c.frames {
 		read := s.read(f)
 		answers[i] = d.Detect(read)
-		if found == nil && i <= patience {
-			found = detector.Ask(read)
+		if found == nil && i <= maxUndecided {
+			found = detector.Detect(read)
 		}
-		scribble(read.Frame)
+		overwrite(read.Frame)
 	}
 	for i, f := range slices.Backward(c.frames) {
 		if again := d.Detect(s.read(f)); again != answers[i] {
-			return fmt.Errorf("frame %d: Detect answers %d, and %d after other frames: it keeps something", i+1, answers[i], again)
+			return fmt.Errorf("frame %d: Detect = %d, but %d after other frames; it must not keep state", i+1, answers[i], again)
 		}
 	}
-	if found == nil && detector.Likely() == nil {
-		return fmt.Errorf("no Yes and no Maybe in the first %d frames: %v", patience+1, answers)
+	if found == nil && detector.MostLikely() == nil {
+		return fmt.Errorf("no Yes and no Maybe in the first %d frames: %v", maxUndecided+1, answers)
 	}
 	return nil
 }
 
-// repeatable decodes twice: with bytes that the next frame writes over, and with bytes and values that stay.
-func repeatable(d dialect.Dialect, c *capture) error {
+// checkRepeatable compares decoding from bytes that the next frame overwrites with decoding from bytes
+// that stay.
+func checkRepeatable(d dialect.Dialect, c *capture) error {
 	for _, answer := range []bool{false, true} {
-		lent, kept := begin(d, answer), begin(d, answer)
-		lent.write, kept.write, kept.keep = writeWhole, writeWhole, true
+		reused, kept := newSession(d, answer), newSession(d, answer)
+		reused.write, kept.write, kept.keep = formatFull, formatFull, true
 		for i, f := range c.frames {
-			one, err := lent.decode(f)
+			one, err := reused.decode(f)
 			if err != nil {
 				return fmt.Errorf("frame %d: %w", i+1, err)
 			}
@@ -69,7 +71,7 @@ func repeatable(d dialect.Dialect, c *capture) error {
 				return fmt.Errorf("frame %d: %w", i+1, err)
 			}
 			if one.facts != other.facts {
-				return fmt.Errorf("frame %d is decoded as\n%sand, where the bytes of the frames before it are left alone, as\n%ssomething of a frame is kept, or chance decides",
+				return fmt.Errorf("frame %d decodes to\n%sbut, if the bytes of earlier frames stay unchanged, to\n%sthe decoder keeps a reference to a frame, or is not deterministic",
 					i+1, one.facts, other.facts)
 			}
 		}
@@ -77,9 +79,9 @@ func repeatable(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
-func dropped(d dialect.Dialect, c *capture) error {
+func checkDroppedFrame(d dialect.Dialect, c *capture) error {
 	for i := range c.frames {
-		s := begin(d, true)
+		s := newSession(d, true)
 		if err := s.decodeAll(c.frames[:i], 1); err != nil {
 			return fmt.Errorf("before frame %d was dropped: %w", i+1, err)
 		}
@@ -90,57 +92,58 @@ func dropped(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
-func doubled(d dialect.Dialect, c *capture) error {
+func checkRepeatedFrame(d dialect.Dialect, c *capture) error {
 	for i := range c.frames {
-		s := begin(d, false)
+		s := newSession(d, false)
 		if err := s.decodeAll(c.frames[:i+1], 1); err != nil {
 			return err
 		}
 		if err := s.decodeAll(c.frames[i:], i+1); err != nil {
-			return fmt.Errorf("after frame %d came twice: %w", i+1, err)
+			return fmt.Errorf("after frame %d was repeated: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-// survives spoils a frame of each shape in every way: the spoilt frames are decoded or rejected, and those after them as if nothing was.
-func survives(d dialect.Dialect, c *capture) error {
-	healthy := begin(d, false)
-	var sound []decoded
+// checkHostileFrames alters a frame of each shape in every way. The altered frames must be decoded or
+// rejected, and the frames after them must decode as usual.
+func checkHostileFrames(d dialect.Dialect, c *capture) error {
+	healthy := newSession(d, false)
+	var unaltered []decoded
 	for i, f := range c.frames {
 		got, err := healthy.decode(f)
 		if err != nil {
 			return fmt.Errorf("frame %d: %w", i+1, err)
 		}
-		sound = append(sound, got)
+		unaltered = append(unaltered, got)
 	}
-	known := make(map[string]bool)
+	tried := make(map[string]bool)
 	for i, f := range c.frames {
 		shape := shapeOf(f)
-		if known[shape] {
-			continue // a stream of a thousand deltas has few
+		if tried[shape] {
+			continue // even a long stream has few shapes
 		}
-		known[shape] = true
-		s := begin(d, i%2 == 0)
+		tried[shape] = true
+		s := newSession(d, i%2 == 0)
 		if err := s.decodeAll(c.frames[:i], 1); err != nil {
 			return err
 		}
-		for what, spoilt := range spoiled(f) {
-			got, err := s.decode(spoilt)
-			if err == nil && sound[i].object && !got.object && got.rejected == "" {
-				err = errors.New("not a JSON object any more, and not rejected")
+		for what, altered := range hostileVariants(f) {
+			got, err := s.decode(altered)
+			if err == nil && unaltered[i].object && !got.object && !got.anyJSON && got.rejected == "" {
+				err = errors.New("no longer a JSON object, but not rejected")
 			}
 			if err != nil {
-				return fmt.Errorf("frame %d, %s: %w\nevent %q\ndata %s", i+1, what, err, spoilt.Event, short(string(spoilt.Data)))
+				return fmt.Errorf("frame %d, %s: %w\nevent %q\ndata %s", i+1, what, err, altered.Event, shorten(string(altered.Data)))
 			}
 		}
 		for j, f := range c.frames[i:] {
 			got, err := s.decode(f)
-			if err == nil && got.rejected != sound[i+j].rejected {
-				err = fmt.Errorf("rejected for %q, want %q", got.rejected, sound[i+j].rejected)
+			if err == nil && got.rejected != unaltered[i+j].rejected {
+				err = fmt.Errorf("rejected for %q, want %q", got.rejected, unaltered[i+j].rejected)
 			}
 			if err != nil {
-				return fmt.Errorf("frame %d, after frame %d was spoiled: %w", i+j+1, i+1, err)
+				return fmt.Errorf("frame %d, after frame %d was altered: %w", i+j+1, i+1, err)
 			}
 		}
 	}
@@ -156,44 +159,44 @@ func (s *session) decodeAll(frames []sse.Frame, first int) error {
 	return nil
 }
 
-// named holds the name to its folder, by which captures and metrics find each other.
-func named(d dialect.Dialect, dir string) error {
+// checkName checks that the name is that of the folder, by which captures and metrics are found.
+func checkName(d dialect.Dialect, dir string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9]*$`).MatchString(d.Name()) {
-		return fmt.Errorf("name %q: lower-case letters and digits only, it is a label's value and a key of the configuration", d.Name())
+		return fmt.Errorf("name %q: want only lower-case letters and digits, because it is a label value and a configuration key", d.Name())
 	}
 	whole, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	if folder := filepath.Base(filepath.Dir(whole)); folder != d.Name() {
-		return fmt.Errorf("dialect %q stands in the folder %q", d.Name(), folder)
+		return fmt.Errorf("dialect %q is in the folder %q", d.Name(), folder)
 	}
 	return nil
 }
 
-// placed refuses globs that match nothing, or everything.
-func placed(d dialect.Dialect) error {
+// checkPaths rejects globs that match nothing or everything.
+func checkPaths(d dialect.Dialect) error {
 	for _, at := range d.Paths() {
 		glob := at.Glob
 		if glob == "/" {
-			continue // a server of nothing else
+			continue // the path of a server for a single endpoint
 		}
 		literal := slices.ContainsFunc(strings.Split(glob, "/"), func(segment string) bool {
 			return segment != "" && !strings.ContainsAny(segment, `*?[\`)
 		})
 		if _, err := path.Match(glob, "/"); err != nil || !strings.HasPrefix(glob, "/") || !literal {
-			return fmt.Errorf("path %q: a glob of path.Match that begins with / and has a segment without wildcards", glob)
+			return fmt.Errorf("path %q: want a glob for path.Match that begins with / and has a segment without wildcards", glob)
 		}
 	}
 	return nil
 }
 
-// knowsNothing makes sure that a frame that says nothing decides nothing: the first Yes is final.
-func knowsNothing(d dialect.Dialect) error {
-	s := begin(d, false)
-	for _, data := range broken {
+// checkMeaninglessData checks that meaningless data decides nothing, because the first Yes is final.
+func checkMeaninglessData(d dialect.Dialect) error {
+	s := newSession(d, false)
+	for _, data := range meaningless {
 		if m := d.Detect(s.read(sse.Frame{Data: []byte(data)})); m != dialect.No {
-			return fmt.Errorf("answers %d in Detect to the data %s", m, short(data))
+			return fmt.Errorf("Detect = %d for the data %s, want No", m, shorten(data))
 		}
 	}
 	return nil

@@ -1,4 +1,5 @@
-// Package dialecttest is the contract that every dialect keeps, checked on the dialect's own captures.
+// Package dialecttest checks that a dialect satisfies the contract of package dialect. A test of the
+// dialect calls Run with the folder of its recorded streams.
 package dialecttest
 
 import (
@@ -14,16 +15,16 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Run checks a dialect on the captures *.sse of its testdata folder. Beside NAME.sse stand NAME.golden, what it is decoded into,
-// which the flag -update writes, and, if they were recorded, NAME.request.json, the body of the request that it answers, and
-// NAME.target, its method, path and query, such as "GET /chats/c1/stream".
+// Run checks a dialect on the captures *.sse in its testdata folder. For each NAME.sse, NAME.golden
+// has the decoded facts; the flag -update writes it. If they were recorded, NAME.request.json has the
+// body of the request, and NAME.target its method, path and query, such as "GET /chats/c1/stream".
 func Run(t *testing.T, d dialect.Dialect, dir string) {
-	captures, requests := open(t, dir)
-	t.Run("name", func(t *testing.T) { report(t, named(d, dir)) })
-	t.Run("paths", func(t *testing.T) { report(t, placed(d)) })
-	t.Run("identity", func(t *testing.T) { report(t, identifies(d, requests)) })
-	t.Run("nothing", func(t *testing.T) { report(t, knowsNothing(d)) })
-	t.Run("goldens", func(t *testing.T) { report(t, paired(dir)) })
+	captures, requests := readCaptures(t, dir)
+	t.Run("name", func(t *testing.T) { report(t, checkName(d, dir)) })
+	t.Run("paths", func(t *testing.T) { report(t, checkPaths(d)) })
+	t.Run("identity", func(t *testing.T) { report(t, checkIdentify(d, requests)) })
+	t.Run("meaningless data", func(t *testing.T) { report(t, checkMeaninglessData(d)) })
+	t.Run("goldens", func(t *testing.T) { report(t, checkGoldens(dir)) })
 	for _, c := range captures {
 		t.Run(c.name, func(t *testing.T) {
 			t.Run("golden", func(t *testing.T) { Golden(t, filepath.Join(dir, c.name+".golden"), c.facts(d)) })
@@ -41,27 +42,27 @@ func report(t *testing.T, err error) {
 	}
 }
 
-// Facts decodes a stream, given as it is on the wire, and writes down what it says: a line for each frame, and indented below
-// it one for each of its facts.
+// Facts decodes an SSE stream and describes it: one line for each frame, followed by one indented line for
+// each of its facts.
 func Facts(d dialect.Dialect, s *event.Stream, stream string) string {
-	read, err := frames([]byte(stream))
+	frames, err := readFrames([]byte(stream))
 	if err != nil {
 		return err.Error()
 	}
-	c := capture{frames: read, source: s}
+	c := capture{frames: frames, source: s}
 	return c.facts(d)
 }
 
 // capture is a recorded stream.
 type capture struct {
-	name   string
-	stream []byte
-	frames []sse.Frame
-	asked  *request      // nil where it was not recorded
-	source *event.Stream // nil: a file
+	name    string
+	stream  []byte
+	frames  []sse.Frame
+	request *request      // nil if it was not recorded
+	source  *event.Stream // nil for a file
 }
 
-func open(t testing.TB, dir string) (captures []*capture, requests []request) {
+func readCaptures(t testing.TB, dir string) (captures []*capture, requests []request) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.sse"))
 	if err != nil || len(files) == 0 {
@@ -74,19 +75,19 @@ func open(t testing.TB, dir string) (captures []*capture, requests []request) {
 		}
 		base := strings.TrimSuffix(file, ".sse")
 		c := &capture{name: filepath.Base(base), stream: stream}
-		if c.frames, err = frames(stream); err != nil {
+		if c.frames, err = readFrames(stream); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if c.asked = recorded(t, base); c.asked != nil {
-			requests = append(requests, *c.asked)
+		if c.request = readRequest(t, base); c.request != nil {
+			requests = append(requests, *c.request)
 		}
 		captures = append(captures, c)
 	}
 	return captures, requests
 }
 
-// frames are a stream's, with bytes of their own.
-func frames(stream []byte) (all []sse.Frame, err error) {
+// readFrames returns a stream's frames, which own their bytes.
+func readFrames(stream []byte) (all []sse.Frame, err error) {
 	r := sse.NewReader(bytes.NewReader(stream), 0)
 	for {
 		f, err := r.Next()

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +16,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// toy is a small dialect that keeps the contract: {"who":"a","say":"hi"}. Each of its fields breaks it in one way.
+// toy is a small dialect that satisfies the contract. Its frames are like {"who":"a","say":"hi"}. Tests
+// set its fields to break the contract.
 type toy struct {
 	name     string
 	paths    []string
@@ -91,23 +90,23 @@ func say(f dialect.Frame, b *event.Batch) {
 
 func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), MaxString)], "") }
 
-// lent is what no dialect may do.
-func lent(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// borrow returns a string that shares the memory of b. A dialect must not do this with a frame.
+func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 const recording = ": hello\n\ndata: {\"who\":\"a\",\"say\":\"one\"}\n\nid: 7\nevent: x\ndata: {\"who\":\"b\",\n" +
 	"data: \"say\":\"two\",\"more\":[1,{\"x\":null}]}\n\ndata: {\"who\":\"user\"}\n\ndata: {}\n\n"
 
 func toyCapture(t testing.TB) *capture {
 	t.Helper()
-	read, err := frames([]byte(recording))
+	frames, err := readFrames([]byte(recording))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &capture{name: "toy", stream: []byte(recording), frames: read}
+	return &capture{name: "toy", stream: []byte(recording), frames: frames}
 }
 
-// TestKept holds the contract against a dialect that keeps it.
-func TestKept(t *testing.T) {
+// TestRun checks that a dialect that satisfies the contract passes.
+func TestRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "toy", "testdata")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -131,62 +130,62 @@ func TestKept(t *testing.T) {
 	Run(t, toy{name: "toy", paths: []string{"/run", "/talk/*"}}, dir)
 }
 
-// TestBroken breaks the contract in every way that it forbids.
-func TestBroken(t *testing.T) {
+// TestChecks checks that each violation of the contract on a capture is reported.
+func TestChecks(t *testing.T) {
 	var keptText []byte
 	var keptValue strictjson.Value
 	var keptBatch *event.Batch
-	asked := 0
+	calls := 0
 	for name, c := range map[string]struct {
 		dialect toy
 		check   string
-		want    string // a part of the complaint
+		want    string // a part of the error
 	}{
-		"knows nobody": {toy{detect: func(dialect.Frame) dialect.Match { return dialect.No }}, "detected", "no Yes and no Maybe"},
-		"no match":     {toy{detect: func(dialect.Frame) dialect.Match { return 7 }}, "frame dropped", "no answer of Detect is 7"},
-		"remembers in Detect": {toy{detect: func(dialect.Frame) dialect.Match {
-			asked++
-			return dialect.Match(min(asked, 2))
-		}}, "detected", "keeps something"},
+		"detects nothing":     {toy{detect: func(dialect.Frame) dialect.Match { return dialect.No }}, "detected", "no Yes and no Maybe"},
+		"answer out of range": {toy{detect: func(dialect.Frame) dialect.Match { return 7 }}, "frame dropped", "Detect = 7, which is not a Match"},
+		"keeps state in Detect": {toy{detect: func(dialect.Frame) dialect.Match {
+			calls++
+			return dialect.Match(min(calls, 2))
+		}}, "detected", "must not keep state"},
 		"keeps text": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			b.Branch = string(keptText)
 			keptText = f.JSON.Get("who").Text()
-		}}, "twice the same", "something of a frame is kept"},
+		}}, "deterministic", "keeps a reference to a frame"},
 		"keeps a value": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			b.Branch = cut(keptValue.Get("who").String())
 			keptValue = f.JSON
-		}}, "twice the same", "something of a frame is kept"},
+		}}, "deterministic", "keeps a reference to a frame"},
 		"keeps a batch": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			if keptBatch != nil && keptBatch != b {
 				keptBatch.Agent = b.Agent
 			}
 			keptBatch = b
-		}}, "all held", "a later frame changes what its batch holds"},
-		"leaves it to chance": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		}}, "independent", "a later frame changes the batch"},
+		"not deterministic": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
-			asked++
-			b.Branch = fmt.Sprint(asked)
-		}}, "twice the same", "or chance decides"},
+			calls++
+			b.Branch = fmt.Sprint(calls)
+		}}, "deterministic", "or is not deterministic"},
 		"changes the frame": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			f.Data[0] = ' '
-		}}, "frame dropped", "bytes were changed"},
-		"lends a name": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		}}, "frame dropped", "changed the frame's bytes"},
+		"borrows a name": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
-			b.Run = lent(f.JSON.Get("who").Text())
+			b.Run = borrow(f.JSON.Get("who").Text())
 		}}, "frame dropped", "borrowed from the frame"},
-		"no bound": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		"name without a limit": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			b.Run = f.JSON.Get("who").String()
-		}}, "frame spoiled", "run has 1025 bytes, 256 are allowed"},
-		"cuts a character": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		}}, "frame altered", "run has 1025 bytes, 256 are allowed"},
+		"splits a rune": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			run := f.JSON.Get("who").String()
 			b.Run = run[:min(len(run), MaxString)]
-		}}, "frame spoiled", "run is not UTF-8"},
+		}}, "frame altered", "run is not UTF-8"},
 		"too many facts": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			for range f.JSON.Get("more").Len() * 10 {
@@ -194,28 +193,28 @@ func TestBroken(t *testing.T) {
 					b.Add(event.KindOther)
 				}
 			}
-		}}, "frame spoiled", "facts out of"},
-		"takes anything": {toy{decode: func(f dialect.Frame, b *event.Batch) {}}, "frame spoiled", "not a JSON object any more"},
-		"does not recover": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		}}, "frame altered", "facts from"},
+		"accepts any data": {toy{decode: func(f dialect.Frame, b *event.Batch) {}}, "frame altered", "no longer a JSON object"},
+		"rejects frames after a malformed one": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			if say(f, b); f.Malformed != "" {
-				asked = -1
+				calls = -1
 			}
-			if asked < 0 {
+			if calls < 0 {
 				*b = event.Batch{Rejected: event.ReasonShape}
 			}
-		}}, "frame spoiled", `rejected for "shape", want ""`},
-		"the user as an agent": {toy{decode: func(f dialect.Frame, b *event.Batch) {
+		}}, "frame altered", `rejected for "shape", want ""`},
+		"reports the user as an agent": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			b.Agent = cut(f.JSON.Get("who").String())
 		}}, "frame dropped", "the user is taken for an agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked, keptText, keptValue, keptBatch = 0, nil, strictjson.Value{}, nil
+			calls, keptText, keptValue, keptBatch = 0, nil, strictjson.Value{}, nil
 			for _, check := range checks {
 				if check.name != c.check {
 					continue
 				}
 				if err := check.run(c.dialect, toyCapture(t)); err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%v, want %q", err, c.want)
+					t.Errorf("error = %v, want one that contains %q", err, c.want)
 				}
 				return
 			}
@@ -224,17 +223,18 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestReuse has a dialect use one buffer and one document for all of its frames: what it puts into a batch is the batch's own.
+// TestReuse checks that a dialect may use one buffer and one document for all frames, because a batch
+// copies what it gets.
 func TestReuse(t *testing.T) {
-	var said []byte
+	var name []byte
 	var doc strictjson.Doc
 	d := toy{decode: func(f dialect.Frame, b *event.Batch) {
-		said = append(said[:0], f.JSON.Get("who").Text()...)
-		if say(f, b); b.Rejected != "" || len(said) == 0 {
+		name = append(name[:0], f.JSON.Get("who").Text()...)
+		if say(f, b); b.Rejected != "" || len(name) == 0 {
 			return
 		}
-		b.Add(event.KindThought).SetText(said)
-		if err := doc.Parse(said, maxDepth); err != nil {
+		b.Add(event.KindThought).SetText(name)
+		if err := doc.Parse(name, maxDepth); err != nil {
 			_ = doc.Parse([]byte("["+strings.Repeat("0,", len(b.Events))+"0]"), maxDepth)
 		}
 		b.Add(event.KindToolEnded).SetPayload(doc.Root())
@@ -242,183 +242,112 @@ func TestReuse(t *testing.T) {
 	}}
 	for _, check := range checks {
 		if err := check.run(d, toyCapture(t)); err != nil {
-			t.Errorf("%s: %v", check.name, err)
+			t.Errorf("the check %s fails: %v", check.name, err)
 		}
 	}
 }
 
-// TestPanic makes sure that a panic is not caught, and names its frame.
+// TestPanic checks that a decoder's panic is not suppressed and that its message contains the frame.
 func TestPanic(t *testing.T) {
-	d := toy{decode: func(dialect.Frame, *event.Batch) { panic("at the disco") }}
+	d := toy{decode: func(dialect.Frame, *event.Batch) { panic("boom") }}
 	defer func() {
-		if fault := fmt.Sprint(recover()); !strings.Contains(fault, "at the disco") || !strings.Contains(fault, `say\":\"two`) {
-			t.Errorf("panic %q", fault)
+		if fault := fmt.Sprint(recover()); !strings.Contains(fault, "boom") || !strings.Contains(fault, `say\":\"two`) {
+			t.Errorf("panic = %q, want the original value and the frame", fault)
 		}
 	}()
-	_ = dropped(d, toyCapture(t))
+	_ = checkDroppedFrame(d, toyCapture(t))
 	t.Error("no panic")
 }
 
-func TestBrokenOutside(t *testing.T) {
+// TestChecksWithoutCapture checks that an invalid name, path, request or golden file is reported.
+func TestChecksWithoutCapture(t *testing.T) {
 	body := []request{{body: []byte(`{"session":"s","answers":["q"]}`)}}
 	for name, c := range map[string]struct {
 		got  error
 		want string
 	}{
-		"name":           {named(toy{name: "Toy"}, "toy/testdata"), "lower-case"},
-		"folder":         {named(toy{name: "toy"}, "boy/testdata"), `stands in the folder "boy"`},
-		"relative path":  {placed(toy{paths: []string{"run"}}), `path "run"`},
-		"broken path":    {placed(toy{paths: []string{"/run/["}}), `path "/run/["`},
-		"every path":     {placed(toy{paths: []string{"/run", "/*/*"}}), `path "/*/*"`},
-		"sure of nought": {knowsNothing(toy{detect: func(dialect.Frame) dialect.Match { return dialect.Maybe }}), "answers 1 in Detect"},
-		"long session": {identifies(toy{identify: func(v strictjson.Value) event.Identity {
+		"name":                     {checkName(toy{name: "Toy"}, "toy/testdata"), "lower-case"},
+		"folder":                   {checkName(toy{name: "toy"}, "boy/testdata"), `is in the folder "boy"`},
+		"relative path":            {checkPaths(toy{paths: []string{"run"}}), `path "run"`},
+		"malformed path":           {checkPaths(toy{paths: []string{"/run/["}}), `path "/run/["`},
+		"every path":               {checkPaths(toy{paths: []string{"/run", "/*/*"}}), `path "/*/*"`},
+		"detects meaningless data": {checkMeaninglessData(toy{detect: func(dialect.Frame) dialect.Match { return dialect.Maybe }}), "Detect = 1"},
+		"long session": {checkIdentify(toy{identify: func(v strictjson.Value) event.Identity {
 			return event.Identity{Session: v.Get("session").String()}
 		}}, body), "a name of 1025 bytes"},
-		"many answers": {identifies(toy{identify: func(v strictjson.Value) event.Identity {
+		"many answers": {checkIdentify(toy{identify: func(v strictjson.Value) event.Identity {
 			return event.Identity{Answers: make([]string, v.Get("answers").Len())}
 		}}, body), "301 answers, 128 are allowed"},
-		"borrowed session": {identifies(toy{identify: func(v strictjson.Value) event.Identity {
-			return event.Identity{Session: lent(v.Get("session").Text())}
+		"borrowed session": {checkIdentify(toy{identify: func(v strictjson.Value) event.Identity {
+			return event.Identity{Session: borrow(v.Get("session").Text())}
 		}}, body), "borrowed from the body"},
 	} {
 		if c.got == nil || !strings.Contains(c.got.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, c.got, c.want)
+			t.Errorf("%s: error = %v, want one that contains %q", name, c.got, c.want)
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "gone.golden"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "missing.golden"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := paired(dir); err == nil || !strings.Contains(err.Error(), "delete it") {
-		t.Errorf("a golden file without a capture: %v", err)
+	if err := checkGoldens(dir); err == nil || !strings.Contains(err.Error(), "delete it") {
+		t.Errorf("checkGoldens() = %v for a golden file without a capture, want an error", err)
 	}
-	if _, err := frames([]byte("data: no blank line\n")); err == nil || !strings.Contains(err.Error(), "is this SSE") {
-		t.Errorf("no frame: %v", err)
+	if _, err := readFrames([]byte("data: no blank line\n")); err == nil || !strings.Contains(err.Error(), "is this SSE") {
+		t.Errorf("readFrames() = %v without a frame, want an error", err)
 	}
 }
 
-func TestVerify(t *testing.T) {
-	fact := func(e event.Event) event.Batch { return event.Batch{Events: []event.Event{e}} }
-	text := func(kind event.Kind, said string) event.Event {
-		e := event.Event{Kind: kind}
-		e.SetText([]byte(said))
-		return e
-	}
-	known := event.Count{N: 1, Known: true}
-	var doc strictjson.Doc
-	if err := doc.Parse([]byte(`"x"`), 1); err != nil {
-		t.Fatal(err)
-	}
-	piece := event.Piece{Kind: event.PieceText, Value: doc.Root()}
-	written := func(more int, pieces ...event.Piece) event.Event {
-		e := event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile}}
-		for _, p := range pieces {
-			e.AddPiece(p)
-		}
-		e.More = more
-		return e
-	}
-	misplaced := fact(written(0, piece))
-	misplaced.Events[0].Kind = event.KindFinal
-	misplaced.Events[0].Artifact = event.Artifact{}
-	for want, b := range map[string]event.Batch{
-		"call has 257 bytes": fact(event.Event{CallID: strings.Repeat("x", MaxString+1)}),
-		"model is not UTF-8": fact(event.Event{Model: "\xff"}),
-		"source has 513":     fact(event.Event{Citation: event.Citation{Source: strings.Repeat("x", maxQuote+1)}}),
-		"not in UTC":         {Time: time.Unix(1e9, 0).In(time.FixedZone("", 3600))},
-		"no reason of ours":  {Rejected: "because"},
-		"yet it states":      {Rejected: event.ReasonShape, Events: []event.Event{{Kind: event.KindFinal}}},
-		"no kind of ours":    fact(event.Event{Kind: event.Kind(len(event.Kinds()))}),
-		"has 0 bytes":        fact(event.Event{Kind: event.KindText}),
-		"has 1 bytes":        fact(text(event.KindFinal, "x")),
-		"text is not UTF-8":  fact(text(event.KindThought, "\xff")),
-		"no failure of ours": fact(event.Event{Kind: event.KindError, Error: "boom"}),
-		"without a class":    fact(event.Event{Kind: event.KindError}),
-		"nothing that can":   fact(event.Event{Kind: event.KindFinal, Error: event.ToolError}),
-		"of no error":        fact(event.Event{Kind: event.KindToolEnded, Code: "X"}),
-		"has not the form":   fact(event.Event{Kind: event.KindError, Error: event.AgentError, Code: "some words"}),
-		`input ""`:           fact(event.Event{Kind: event.KindInputRequested}),
-		`input "data"`:       fact(event.Event{Kind: event.KindFinal, Input: event.InputData}),
-		`artifact "map"`:     fact(event.Event{Kind: event.KindArtifact, Artifact: event.Artifact{Kind: "map"}}),
-		"pieces of an":       misplaced,
-		"1 pieces and 1":     fact(written(1, piece)),
-		`a piece "rows"`:     fact(written(0, event.Piece{Kind: event.PieceRows, Value: doc.Root()})),
-		`a piece "text"`:     fact(written(0, event.Piece{Kind: event.PieceText})),
-		"a schema of no":     fact(written(0, event.Piece{Kind: event.PieceData, Value: doc.Root(), Schema: doc.Root()})),
-		"file has 257":       fact(written(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Name: strings.Repeat("x", MaxString+1)})),
-		"media type is not":  fact(written(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Media: "\xff"})),
-		"a mark of another":  fact(event.Event{Kind: event.KindToolStarted, Settled: true}),
-		"to nobody":          fact(event.Event{Kind: event.KindTransfer}),
-		"tokens, which":      fact(event.Event{Kind: event.KindFinal, Usage: event.Usage{Input: known}}),
-		"negative number":    fact(event.Event{Kind: event.KindReasoning, Steps: -1}),
-		"count {N:-1":        fact(event.Event{Kind: event.KindModelEnded, Usage: event.Usage{Output: event.Count{N: -1, Known: true}}}),
-		"count {N:3":         fact(event.Event{Kind: event.KindModelEnded, Usage: event.Usage{Output: event.Count{N: 3}}}),
-	} {
-		if err := Verify(&b); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	good := event.Batch{Run: "r", Agent: "a", Time: time.Unix(1e9, 0).UTC(), Events: []event.Event{
-		text(event.KindText, "hi"), {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
-		{Kind: event.KindToolStarted, LongRunning: true}, {Kind: event.KindToolEnded, Settled: true, Error: event.ToolError},
-		{Kind: event.KindInputRequested, Input: event.InputData}, {Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
-		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, Code: "SAFETY", FromCode: true}, {Kind: event.KindReasoning, Steps: 3}, written(0, piece),
-		written(2, slices.Repeat([]event.Piece{piece}, event.MaxPieces)...),
-	}}
-	if err := Verify(&good); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestRewritten makes sure that every value and every name is reached, and nothing else changes.
-func TestRewritten(t *testing.T) {
+// TestJSONVariants checks that jsonVariants replaces each value and each name, and changes nothing else.
+func TestJSONVariants(t *testing.T) {
 	const doc = ` { "a" : [ 1 , { "b" : null } ] , "c" : "x" } `
-	nulls, names := []string{}, []string{}
-	for what, data := range rewritten([]byte(doc)) {
+	values, names := []string{}, []string{}
+	for what, data := range jsonVariants([]byte(doc)) {
 		switch by := what[strings.LastIndex(what, " ")+1:]; by {
 		case `-1`:
-			nulls = append(nulls, string(data))
+			values = append(values, string(data))
 		case `"x"`:
 			if strings.HasPrefix(what, `"a"`) || strings.HasPrefix(what, `"b"`) || strings.HasPrefix(what, `"c"`) {
 				names = append(names, string(data))
 			}
 		}
 		if len(what) > 200 {
-			t.Errorf("a long description: %s", what)
+			t.Errorf("the description has %d bytes, want at most 200: %s", len(what), what)
 		}
 	}
 	want := []string{`-1`, `{"a":-1,"c":"x"}`, `{"a":[-1,{"b":null}],"c":"x"}`, `{"a":[1,-1],"c":"x"}`, `{"a":[1,{"b":-1}],"c":"x"}`, `{"a":[1,{"b":null}],"c":-1}`}
-	if diff := cmp.Diff(want, nulls); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, values); diff != "" {
+		t.Errorf("the variants differ (-want +got):\n%s", diff)
 	}
 	want = []string{`{"x":[1,{"b":null}],"c":"x"}`, `{"a":[1,{"x":null}],"c":"x"}`, `{"a":[1,{"b":null}],"x":"x"}`}
 	if diff := cmp.Diff(want, names); diff != "" {
-		t.Error(diff)
+		t.Errorf("the variants differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestSpoiled counts the ways, so that none is lost: a short frame is cut at every byte.
-func TestSpoiled(t *testing.T) {
+// TestHostileVariants checks that a short frame is cut after every byte, a long one at a limited number of
+// places, and that arrays are extended.
+func TestHostileVariants(t *testing.T) {
 	f := sse.Frame{Data: []byte(`{"x":[1]}`)}
-	cuts, grown := 0, 0
-	for what, spoilt := range spoiled(f) {
+	cuts, extended := 0, 0
+	for what, altered := range hostileVariants(f) {
 		if strings.HasPrefix(what, "cut after") {
 			cuts++
 		}
-		if strings.Count(string(spoilt.Data), "1,") == 300 {
-			grown++
+		if strings.Count(string(altered.Data), "1,") == 300 {
+			extended++
 		}
 	}
-	if cuts != len(f.Data) || grown != 1 {
-		t.Errorf("%d cuts of %d bytes, %d arrays grown", cuts, len(f.Data), grown)
+	if cuts != len(f.Data) || extended != 1 {
+		t.Errorf("%d cuts of %d bytes and %d extended arrays, want one cut per byte and one array", cuts, len(f.Data), extended)
 	}
 	cuts = 0
-	for what := range spoiled(sse.Frame{Data: make([]byte, 1<<20)}) {
+	for what := range hostileVariants(sse.Frame{Data: make([]byte, 1<<20)}) {
 		if strings.HasPrefix(what, "cut after") {
 			cuts++
 		}
 	}
 	if cuts < 3<<10 || cuts > 5<<10 {
-		t.Errorf("%d cuts of a MiB", cuts)
+		t.Errorf("%d cuts of 1 MiB, want about 4096", cuts)
 	}
 }

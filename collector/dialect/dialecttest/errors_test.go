@@ -9,9 +9,9 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// TestErrorsFirst finds out whose a stream is that begins with an error, and whose it most likely is where nothing follows: what
-// the order of the list is for.
-func TestErrorsFirst(t *testing.T) {
+// TestErrorFirst checks the dialect of streams that start with an error, and the most likely dialect if
+// nothing follows, which depends on the order of the list.
+func TestErrorFirst(t *testing.T) {
 	const (
 		studioDebug = `debug {"level":"error","category":"error","agent":"system","summary":"x","detail":{},"timestamp":1706400000000}`
 		adkEvent    = ` {"author":"a","invocationId":"e-1","content":{"parts":[{"text":"hi"}]}}`
@@ -25,9 +25,9 @@ func TestErrorsFirst(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name   string
-		frames []string // NAME DATA
-		found  string   // surely, or
-		likely string
+		frames []string // "NAME DATA"
+		found  string   // the detected dialect
+		likely string   // the most likely dialect if none is detected
 	}{
 		{"of the Go ADK", []string{`error {"error":"x"}`, adkEvent}, "adk", ""},
 		{"of the Go ADK, alone", []string{`error {"error":"x"}`}, "", "adk"},
@@ -36,10 +36,10 @@ func TestErrorsFirst(t *testing.T) {
 		{"of Looopy", []string{looopyEnd}, "looopy", ""},
 		{"of ADK Studio", []string{"error No API key found.", studioDebug}, "adkstudio", ""},
 		{"of ADK Studio, alone", []string{"error Failed to send input"}, "", "adkstudio"},
-		{"of ADK Studio, after its copy", []string{studioDebug, "error Failed to start binary"}, "adkstudio", ""},
+		{"of ADK Studio, after its debug event", []string{studioDebug, "error Failed to start binary"}, "adkstudio", ""},
 		{"of DeepAgents", []string{` {"v":2,"type":"error","id":"1","ts":"2025-10-14T10:30:00Z","error":"x"}`}, "deepagents", ""},
 		{"of DeepAgents, version 1", []string{` {"type":"error","id":"1","ts":"2025-10-14T10:30:00Z","error":"x"}`, deepEnd}, "deepagents", ""},
-		{"of DeepAgents, version 1, without a time", []string{` {"type":"error","error":"x"}`}, "", "adk"}, // as likely a server's
+		{"of DeepAgents, version 1, without a time", []string{` {"type":"error","error":"x"}`}, "", "adk"}, // a server might send this too
 		{"of A2A", []string{rpcError, task}, "a2a", ""},
 		{"of A2A, alone", []string{rpcError}, "", "a2a"},
 		{"of A2A over HTTP+JSON, alone", []string{restError}, "", "a2a"},
@@ -48,18 +48,18 @@ func TestErrorsFirst(t *testing.T) {
 		{"of the server around an agent", []string{` {"error":"x"}`, runStarted}, "agui", ""},
 		{"of the Model Context Protocol", []string{
 			` {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`, ` {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}, "", ""},
-		{"of nobody", []string{"error ", " x"}, "", ""},
+		{"of no dialect", []string{"error ", " x"}, "", ""},
 	} {
 		detector := dialect.NewDetector(collector.Dialects(), dialect.Yes)
 		found, likely := "", ""
 		for _, sent := range c.frames {
 			name, data, _ := strings.Cut(sent, " ")
-			frame := parsed(&capture{frames: []sse.Frame{{Event: []byte(name), Data: []byte(data)}}})[0]
-			if d := detector.Ask(frame); d != nil && found == "" {
+			frame := parseFrames(&capture{frames: []sse.Frame{{Event: []byte(name), Data: []byte(data)}}})[0]
+			if d := detector.Detect(frame); d != nil && found == "" {
 				found = d.Name()
 			}
 		}
-		if d := detector.Likely(); d != nil && found == "" {
+		if d := detector.MostLikely(); d != nil && found == "" {
 			likely = d.Name()
 		}
 		if found != c.found || likely != c.likely {

@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Golden compares got with the content of a file, or writes it there where the flag -update is set.
+// Golden compares got with the content of a file. If the flag -update is set, it writes the file
+// instead.
 func Golden(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
@@ -27,32 +28,32 @@ func Golden(t testing.TB, file, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatalf("%v; `go test -update` writes it, then read it", err)
+		t.Fatalf("%v; run go test with -update to write it, and review it", err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs; where the new text is right, `go test -update` keeps it:\n%s", file, diff)
+		t.Errorf("%s differs; if the new text is right, run go test with -update:\n%s", file, diff)
 	}
 }
 
-// paired says which golden files have lost their capture.
-func paired(dir string) error {
+// checkGoldens returns an error for a golden file without a capture.
+func checkGoldens(dir string) error {
 	goldens, err := filepath.Glob(filepath.Join(dir, "*.golden"))
 	if err != nil {
 		return err
 	}
 	for _, golden := range goldens {
 		if _, err := os.Stat(strings.TrimSuffix(golden, ".golden") + ".sse"); err != nil {
-			return fmt.Errorf("%s is of no capture: delete it", golden)
+			return fmt.Errorf("%s has no capture: delete it", golden)
 		}
 	}
 	return nil
 }
 
-// facts is a capture in words: who asked, then frame by frame.
+// facts describes the request, then each frame.
 func (c *capture) facts(d dialect.Dialect) string {
 	var all strings.Builder
-	if c.asked != nil {
-		id, err := c.asked.identify(d)
+	if c.request != nil {
+		id, err := c.request.identify(d)
 		fmt.Fprintf(&all, "request app=%q user=%q session=%q answers=%q\n", id.App, id.User, id.Session, id.Answers)
 		if err != nil {
 			fmt.Fprintf(&all, "  fault: %v\n", err)
@@ -62,8 +63,8 @@ func (c *capture) facts(d dialect.Dialect) string {
 	if source == nil {
 		source = &event.Stream{}
 	}
-	s := beginStream(d, source)
-	s.write = write
+	s := newStreamSession(d, source)
+	s.write = formatShort
 	for i, f := range c.frames {
 		got, err := s.decode(f)
 		fmt.Fprintf(&all, "%d %s", i+1, got.facts)
@@ -74,14 +75,14 @@ func (c *capture) facts(d dialect.Dialect) string {
 	return all.String()
 }
 
-// write puts a batch into words, of which long ones are cut.
-func write(b *event.Batch) string { return inWords(b, short) }
+// formatShort describes a batch and shortens long texts and values.
+func formatShort(b *event.Batch) string { return format(b, shorten) }
 
-// writeWhole puts all of a batch into words.
-func writeWhole(b *event.Batch) string { return inWords(b, func(s string) string { return s }) }
+// formatFull describes all of a batch.
+func formatFull(b *event.Batch) string { return format(b, func(s string) string { return s }) }
 
-func inWords(b *event.Batch, cut func(string) string) string {
-	w := words{cut: cut}
+func format(b *event.Batch, cut func(string) string) string {
+	w := factWriter{cut: cut}
 	w.WriteString("-")
 	if b.Type != "" {
 		w.Reset()
@@ -96,9 +97,10 @@ func inWords(b *event.Batch, cut func(string) string) string {
 	w.put("agent", b.Agent)
 	w.put("step", b.Step)
 	w.put("branch", b.Branch)
-	w.put("place", place(b.Place))
-	w.put("within", b.Within)
-	w.put("parent", b.Parent)
+	w.put("place", formatPlace(b.Place))
+	w.put("within", b.EnclosingCall)
+	w.put("parent", b.ParentBranch)
+	w.mark("may be root", b.MayBeRoot)
 	if !b.Time.IsZero() {
 		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
 	}
@@ -112,36 +114,36 @@ func inWords(b *event.Batch, cut func(string) string) string {
 	return w.String()
 }
 
-type words struct {
+type factWriter struct {
 	strings.Builder
 	cut func(string) string // shortens texts and values
 }
 
-func (w *words) put(name, value string) {
+func (w *factWriter) put(name, value string) {
 	if value != "" {
 		fmt.Fprintf(w, " %s=%q", name, value)
 	}
 }
 
-func (w *words) mark(name string, on bool) {
+func (w *factWriter) mark(name string, on bool) {
 	if on {
 		w.WriteString(" " + name)
 	}
 }
 
-func (w *words) count(name string, c event.Count) {
+func (w *factWriter) count(name string, c event.Count) {
 	if c.Known {
 		fmt.Fprintf(w, " %s=%d", name, c.N)
 	}
 }
 
-func (w *words) duration(name string, d event.Duration) {
+func (w *factWriter) duration(name string, d event.Duration) {
 	if d.Known {
 		fmt.Fprintf(w, " %s=%s", name, d.D)
 	}
 }
 
-func (w *words) fact(e *event.Event) {
+func (w *factWriter) fact(e *event.Event) {
 	fmt.Fprintf(w, "  %v", e.Kind)
 	w.put("name", e.Name)
 	w.put("call", e.CallID)
@@ -151,24 +153,24 @@ func (w *words) fact(e *event.Event) {
 	w.mark(string(e.Input), e.Input != "")
 	w.mark(string(e.Error), e.Error != event.NoFailure)
 	w.put("code", e.Code)
-	w.mark("from_code", e.FromCode)
+	w.mark("from_code", e.Inline)
 	w.mark("long_running", e.LongRunning)
 	w.mark("pending", e.Pending)
-	w.mark("settled", e.Settled)
-	w.mark("no_agent", e.NoAgent)
-	w.mark("unmetered", e.Unmetered)
+	w.mark("settled", e.TurnMayEnd)
+	w.mark("no_agent", e.AgentNotFound)
+	w.mark("unmetered", e.UsageIncomplete)
 	w.mark("awaits_outcome", e.AwaitsOutcome)
-	w.mark("asks_model", e.AsksModel)
+	w.mark("asks_model", e.CallsModel)
 	w.mark("resumes", e.Resumes)
-	w.duration("took", e.Took)
+	w.duration("took", e.Duration)
 	w.count("tool_calls", e.ToolCalls)
 	w.count("iterations", e.Iterations)
 	w.count("iteration", e.Loop.Iteration)
 	w.count("messages", e.Loop.Messages)
 	w.count("tools", e.Loop.Tools)
 	w.mark(fmt.Sprintf("progress=%v", e.Progress.Value), e.Progress.Known)
-	w.put("thought", e.Thought)
-	w.duration("expires", e.Expires)
+	w.put("thought", e.ThoughtType)
+	w.duration("expires", e.ExpiresIn)
 	w.put("routing", string(e.Routing))
 	w.put("prompt", e.Question().Prompt)
 	w.put("options", string(e.Question().Options.Raw()))
@@ -206,7 +208,7 @@ func (w *words) fact(e *event.Event) {
 	w.WriteString("\n")
 }
 
-func (w *words) pieces(e *event.Event) {
+func (w *factWriter) pieces(e *event.Event) {
 	for _, p := range e.Pieces() {
 		fmt.Fprintf(w, " (%s", p.Kind)
 		w.put("name", p.Name)
@@ -217,11 +219,11 @@ func (w *words) pieces(e *event.Event) {
 		}
 		w.WriteString(")")
 	}
-	w.mark(fmt.Sprintf("more=%d", e.More), e.More > 0)
+	w.mark(fmt.Sprintf("more=%d", e.Omitted), e.Omitted > 0)
 }
 
-// statement is what few dialects say of an answer's worth in a field of its own.
-func (w *words) statement(e *event.Event) {
+// statement describes a confidence or a citation, which few dialects state in a field of their own.
+func (w *factWriter) statement(e *event.Event) {
 	if e.Confidence != (event.Confidence{}) {
 		c := e.Confidence
 		fmt.Fprintf(w, " {Value:%v Known:%v Scope:%s Label:%s Topic:%s Overall:%v Origin:%s}", c.Value, c.Known, c.Scope, c.Label, c.Topic, c.Overall, c.Origin)
@@ -234,21 +236,21 @@ func (w *words) statement(e *event.Event) {
 	}
 }
 
-// short keeps a line readable; its length tells long ones apart.
-func short(s string) string {
-	const most = 96
-	if len(s) <= most {
+// shorten cuts a long string for readability. Its length distinguishes it from others.
+func shorten(s string) string {
+	const limit = 96
+	if len(s) <= limit {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:limit], ""), len(s))
 }
 
-// place shows where a speaker stands, unless nothing but its own name says so.
-func place(p *event.Place) string {
+// formatPlace describes a speaker's place, unless only the speaker's own name is known.
+func formatPlace(p *event.Place) string {
 	if p == nil || p.Root == event.RootUnknown && len(p.Nodes) < 2 {
 		return ""
 	}
-	steps := []string{[...]string{"…", "", "-"}[p.Root]} // somewhere, from the root on, below a silent root
+	steps := []string{[...]string{"…", "", "-"}[p.Root]} // unknown, first and silent root
 	for _, n := range p.Nodes {
 		step := n.Name
 		if n.Run != "" {

@@ -10,48 +10,48 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// long is more than a name may have, cut at 256 bytes inside a character.
-var long = `"x` + strings.Repeat("é", 2*MaxString) + `"`
+// longName is too long for a name and has a character across the limit of 256 bytes.
+var longName = `"x` + strings.Repeat("é", 2*MaxString) + `"`
 
-// hostile are JSON values of every type, for any value of the wire to be replaced by.
+// hostile are JSON values of every type that replace any value.
 var hostile = []string{
 	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e999`, `9223372036854775808`, `-9223372036854775808`, `1767081391059`,
-	`""`, `"x"`, `"user"`, `"\u0000\ud83d\ude00"`, long, `"` + strings.Repeat(`\u00e9`, 2*MaxString) + `"`,
+	`""`, `"x"`, `"user"`, `"\u0000\ud83d\ude00"`, longName, `"` + strings.Repeat(`\u00e9`, 2*MaxString) + `"`,
 	`[]`, `{}`, `[null]`, `[[],{},"x",1]`, `{"":null}`, `{"x":{"x":[{"x":"x"}]}}`,
 	strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat(`{"x":`, 100) + "1" + strings.Repeat("}", 100),
 }
 
-// hostileNames are for the name of any member.
-var hostileNames = []string{`""`, `"x"`, long}
+// hostileNames replace the name of any member.
+var hostileNames = []string{`""`, `"x"`, longName}
 
-// broken are whole frames' data that no dialect sends.
-var broken = append([]string{
+// meaningless is data of frames that no dialect sends.
+var meaningless = append([]string{
 	``, ` `, `x`, `{`, `{}{}`, `{"x":1,"x":2}`, `{"x":1,"X":2}`, "\"\xff\"", "\xef\xbb\xbf{}", `"\ud800"`, "\x00",
 	strings.Repeat("[", 10_000), strings.Repeat(`{"x":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1),
 }, hostile...)
 
 var hostileFields = []string{"", "message", "error", "end", "x", "INTERNAL:x", "\xff\x00", strings.Repeat("é", 2*MaxString)}
 
-// spoiled yields every way to spoil a frame, with what was done.
-func spoiled(f sse.Frame) iter.Seq2[string, sse.Frame] {
+// hostileVariants yields every alteration of a frame, with a description.
+func hostileVariants(f sse.Frame) iter.Seq2[string, sse.Frame] {
 	return func(yield func(string, sse.Frame) bool) {
-		with := func(what string, data []byte) bool {
-			spoilt := f
-			spoilt.Data = data
-			return yield(what, spoilt)
+		alter := func(what string, data []byte) bool {
+			altered := f
+			altered.Data = data
+			return yield(what, altered)
 		}
 		for n := 0; n < len(f.Data); n += 1 + len(f.Data)/(4<<10) {
-			if !with(fmt.Sprintf("cut after %d bytes", n), f.Data[:n]) {
+			if !alter(fmt.Sprintf("cut after %d bytes", n), f.Data[:n]) {
 				return
 			}
 		}
-		for _, data := range broken {
-			if !with("replaced", []byte(data)) {
+		for _, data := range meaningless {
+			if !alter("replaced", []byte(data)) {
 				return
 			}
 		}
-		for what, data := range rewritten(f.Data) {
-			if !with(what, data) {
+		for what, data := range jsonVariants(f.Data) {
+			if !alter(what, data) {
 				return
 			}
 		}
@@ -65,9 +65,9 @@ func spoiled(f sse.Frame) iter.Seq2[string, sse.Frame] {
 	}
 }
 
-// rewritten yields a JSON document with each of its values replaced by each hostile one, each name by a hostile name, and each
-// array grown; nothing where it is not strict JSON.
-func rewritten(data []byte) iter.Seq2[string, []byte] {
+// jsonVariants yields a JSON document with each of its values replaced by each hostile one, each name
+// by each hostile name, and each array extended. It yields nothing for data that is not strict JSON.
+func jsonVariants(data []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		var doc strictjson.Doc
 		if doc.Parse(data, maxDepth) != nil {
@@ -91,7 +91,7 @@ type part struct {
 	name  bool
 }
 
-// parts lists a value and all that it holds, in order.
+// parts appends a value and everything in it, in order.
 func parts(v strictjson.Value, all []part) []part {
 	all = append(all, part{value: v})
 	for name, member := range v.Members() {
@@ -103,7 +103,7 @@ func parts(v strictjson.Value, all []part) []part {
 	return all
 }
 
-// shapeOf is what frames have in common that differ only in their numbers and strings.
+// shapeOf returns a string that is equal for frames that differ only in their numbers and strings.
 func shapeOf(f sse.Frame) string {
 	var doc strictjson.Doc
 	if doc.Parse(f.Data, maxDepth) != nil {
@@ -131,20 +131,21 @@ func (p part) replacements() []string {
 	return append([]string{"[" + strings.Repeat(inner+",", 300) + inner + "]"}, hostile...)
 }
 
-// edit writes a document anew with one of its parts, counted as in parts, replaced.
+// edit rewrites a document and replaces one of its parts. left counts the parts before it, in the order
+// of parts.
 type edit struct {
 	left int
 	by   string
 }
 
-func (e *edit) here() bool {
+func (e *edit) reached() bool {
 	e.left--
 	return e.left == -1
 }
 
 func (e *edit) write(dst []byte, v strictjson.Value) []byte {
 	switch kind := v.Kind(); {
-	case e.here():
+	case e.reached():
 		return append(dst, e.by...)
 	case kind == strictjson.Object:
 		dst = append(dst, '{')
@@ -152,7 +153,7 @@ func (e *edit) write(dst []byte, v strictjson.Value) []byte {
 		for name, member := range v.Members() {
 			dst = append(dst, separator...)
 			written := name.Raw()
-			if e.here() {
+			if e.reached() {
 				written = []byte(e.by)
 			}
 			dst = append(append(dst, written...), ':')

@@ -20,63 +20,67 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// folder is where a dialect's captures are.
+// folder returns the folder of a dialect's captures.
 func folder(d dialect.Dialect) string { return filepath.Join("..", d.Name(), "testdata") }
 
-// TestDialects holds every dialect of the list to the contract, and to having a page for its users.
+// TestDialects checks that each dialect of the list has a test of the contract and a reference page.
 func TestDialects(t *testing.T) {
 	var names []string
 	for _, d := range collector.Dialects() {
 		t.Run(d.Name(), func(t *testing.T) {
 			if slices.Contains(names, d.Name()) {
-				t.Error("it stands twice in the list")
+				t.Error("the list has this dialect twice")
 			}
 			names = append(names, d.Name())
-			Run(t, d, folder(d))
+			contract, err := os.ReadFile(filepath.Join("..", d.Name(), "contract_test.go"))
+			if call := "dialecttest.Run(t, Dialect{}, "; err != nil || !bytes.Contains(contract, []byte(call)) {
+				t.Errorf("contract_test.go does not contain %q: %v", call, err)
+			}
 			page, err := os.ReadFile(filepath.Join("../../../docs/reference/dialects", d.Name()+".md"))
 			if err != nil {
-				t.Fatalf("users have no page of it: %v", err)
+				t.Fatalf("the dialect has no reference page: %v", err)
 			}
 			for _, part := range []string{"\n## How it is recognized\n", "\n## What becomes of it\n", "\n## What leaves\n", "\n## What to know\n", "dialect: " + d.Name() + "\n"} {
 				if !bytes.Contains(page, []byte(part)) {
-					t.Errorf("its page has no %q", part)
+					t.Errorf("the reference page does not contain %q", part)
 				}
 			}
 		})
 	}
 }
 
-// FuzzDialects decodes arbitrary bytes in every dialect of the list, beginning with their captures.
+// FuzzDialects decodes arbitrary bytes in each dialect of the list. Its seeds are the captures.
 func FuzzDialects(f *testing.F) {
 	list := collector.Dialects()
 	for i, d := range list {
-		captures, _ := open(f, folder(d))
+		captures, _ := readCaptures(f, folder(d))
 		for _, c := range captures {
 			f.Add(c.stream, uint8(i), true)
 			f.Add(c.stream, uint8(i), false)
 		}
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, which uint8, answer bool) {
-		withstand(t, list[int(which)%len(list)], stream, answer)
+		decodeStream(t, list[int(which)%len(list)], stream, answer)
 	})
 }
 
-// FuzzRequests reads arbitrary run requests in every dialect of the list, beginning with those of their captures.
+// FuzzRequests reads arbitrary run requests in each dialect of the list. Its seeds are the requests of the
+// captures.
 func FuzzRequests(f *testing.F) {
 	list := collector.Dialects()
 	for i, d := range list {
-		_, requests := open(f, folder(d))
+		_, requests := readCaptures(f, folder(d))
 		for _, r := range requests {
 			f.Add(r.target, r.body, uint8(i))
 		}
-		for _, body := range broken {
+		for _, body := range meaningless {
 			f.Add("", []byte(body), uint8(i))
 		}
 	}
 	f.Fuzz(func(t *testing.T, target string, body []byte, which uint8) {
 		r := request{target, body}
-		if _, err := r.asking(slices.Clone(body)); err != nil {
-			t.Skip("no target of a request")
+		if _, err := r.toDialect(slices.Clone(body)); err != nil {
+			t.Skip("not a request target")
 		}
 		if _, err := r.identify(list[int(which)%len(list)]); err != nil {
 			t.Error(err)
@@ -84,14 +88,14 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// withstand decodes whatever it is given.
-func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
+// decodeStream checks that arbitrary bytes decode without a violation of the contract.
+func decodeStream(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
 	t.Helper()
-	frames, err := frames(stream)
+	frames, err := readFrames(stream)
 	if err != nil {
-		t.Skip("no SSE")
+		t.Skip("not SSE")
 	}
-	s := begin(d, answer)
+	s := newSession(d, answer)
 	for i, frame := range frames {
 		if _, err := s.decode(frame); err != nil {
 			t.Fatalf("dialect %s, frame %d, %q: %v", d.Name(), i+1, frame.Data, err)
@@ -99,17 +103,17 @@ func withstand(t *testing.T, d dialect.Dialect, stream []byte, answer bool) {
 	}
 }
 
-// families are all captures of the repository, by the dialect in whose folder they are.
-func families(t *testing.T) map[string][]*capture {
+// allCaptures returns all captures of the repository by dialect.
+func allCaptures(t *testing.T) map[string][]*capture {
 	t.Helper()
 	all := map[string][]*capture{}
-	add := func(family, file string) {
+	add := func(name, file string) {
 		stream, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if read, err := frames(stream); err == nil { // else the body of an error
-			all[family] = append(all[family], &capture{name: file, stream: stream, frames: read})
+		if frames, err := readFrames(stream); err == nil { // some files have the body of an error
+			all[name] = append(all[name], &capture{name: file, stream: stream, frames: frames})
 		}
 	}
 	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
@@ -126,7 +130,7 @@ func families(t *testing.T) map[string][]*capture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := filepath.Glob("../../../cmd/delegraph/testdata/adk-go/*.sse")
+	others, err := filepath.Glob("../../../test/agents/adk-go/*.sse")
 	if err != nil || len(others) == 0 {
 		t.Fatal("no captures of the Go ADK: ", err)
 	}
@@ -136,16 +140,17 @@ func families(t *testing.T) map[string][]*capture {
 	return all
 }
 
-// TestDetection begins and ends every capture at each of its frames: the stream is known as what it is, or as nothing yet, and once
-// it is whole it is known. No other dialect is ever sure of any of its frames.
+// TestDetection checks that each whole capture is recognized as its dialect, and that a part that starts or
+// ends at any frame is recognized as the same dialect or not at all. No other dialect may answer Yes to any
+// of its frames.
 func TestDetection(t *testing.T) {
-	detection(t, collector.Dialects(), families(t))
+	checkDetection(t, collector.Dialects(), allCaptures(t))
 }
 
-func detection(t *testing.T, list []dialect.Dialect, families map[string][]*capture) {
+func checkDetection(t *testing.T, list []dialect.Dialect, all map[string][]*capture) {
 	t.Helper()
 	for _, d := range list {
-		captures := families[d.Name()]
+		captures := all[d.Name()]
 		if len(captures) == 0 {
 			t.Errorf("no capture of %s", d.Name())
 		}
@@ -153,37 +158,37 @@ func detection(t *testing.T, list []dialect.Dialect, families map[string][]*capt
 		for _, c := range captures {
 			for n := range c.frames {
 				cuts += 2
-				if got := known(t, list, c.frames[:n]); got != d.Name() && got != "" {
-					t.Errorf("%s, cut after frame %d, is taken for %s", c.name, n, got)
+				if got := detectedDialect(t, list, c.frames[:n]); got != d.Name() && got != "" {
+					t.Errorf("%s, cut after frame %d, is recognized as %s, want %s or none", c.name, n, got, d.Name())
 				}
-				// A lone error may be anybody's.
-				if got := known(t, list, c.frames[n:]); got != d.Name() && got != "" && sure(d, c.frames[n:]) > 0 {
-					t.Errorf("%s, from frame %d on, is taken for %s", c.name, n+1, got)
+				// An error without other frames may be of any dialect.
+				if got := detectedDialect(t, list, c.frames[n:]); got != d.Name() && got != "" && firstYes(d, c.frames[n:]) > 0 {
+					t.Errorf("%s, from frame %d on, is recognized as %s, want %s or none", c.name, n+1, got, d.Name())
 				}
 			}
-			if got := known(t, list, c.frames); got != d.Name() {
-				t.Errorf("%s is taken for %q", c.name, got)
+			if got := detectedDialect(t, list, c.frames); got != d.Name() {
+				t.Errorf("%s is recognized as %q, want %s", c.name, got, d.Name())
 			}
 		}
 		t.Logf("%s: %d captures, cut at %d places", d.Name(), len(captures), cuts)
-		for family, captures := range families {
+		for name, captures := range all {
 			for _, c := range captures {
-				if frame := sure(d, c.frames); frame > 0 && family != d.Name() {
-					t.Errorf("%s is sure of frame %d of %s", d.Name(), frame, c.name)
+				if frame := firstYes(d, c.frames); frame > 0 && name != d.Name() {
+					t.Errorf("%s answers Yes to frame %d of %s", d.Name(), frame, c.name)
 				}
 			}
 		}
 	}
 }
 
-// sure is the first frame to which a dialect says Yes, counted from 1; 0 for none.
-func sure(d dialect.Dialect, frames []sse.Frame) int {
-	s := begin(d, false)
+// firstYes returns the number of the first frame to which a dialect answers at least Yes, or 0.
+func firstYes(d dialect.Dialect, frames []sse.Frame) int {
+	s := newSession(d, false)
 	return 1 + slices.IndexFunc(frames, func(f sse.Frame) bool { return d.Detect(s.read(f)) >= dialect.Yes })
 }
 
-// known is the dialect for which the pipeline takes frames.
-func known(t *testing.T, list []dialect.Dialect, frames []sse.Frame) string {
+// detectedDialect returns the name of the dialect that the pipeline detects in frames.
+func detectedDialect(t *testing.T, list []dialect.Dialect, frames []sse.Frame) string {
 	t.Helper()
 	var stream []byte
 	for _, f := range frames {
@@ -192,45 +197,45 @@ func known(t *testing.T, list []dialect.Dialect, frames []sse.Frame) string {
 			t.Fatal(err)
 		}
 	}
-	s, _ := piped(t, list, stream)
+	s, _ := runPipeline(t, list, stream)
 	return s.Dialect
 }
 
-// piped sends a stream through the pipeline, and returns what leaves of it for the public.
-func piped(t *testing.T, list []dialect.Dialect, stream []byte) (*event.Stream, []string) {
+// runPipeline decodes a stream and returns the data of the frames that the policy public lets out.
+func runPipeline(t *testing.T, list []dialect.Dialect, stream []byte) (*event.Stream, []string) {
 	t.Helper()
 	s := &event.Stream{}
-	in := collector.Input{Reader: bytes.NewReader(stream), Arrival: func() time.Time { return time.Time{} }}
-	decoding := collector.New(list, collector.Settings{Frame: 8 << 20, JSONDepth: maxDepth}, nil).Decode(s, in)
+	in := collector.Input{Reader: bytes.NewReader(stream), ReceivedAt: func() time.Time { return time.Time{} }}
+	decoding := collector.New(list, collector.Settings{MaxFrame: 8 << 20, MaxJSONDepth: maxDepth}, nil).Decode(s, in)
 	public := filter.New(filter.Settings{Policy: event.PolicyPublic})
-	var left []string
+	var passed []string
 	for {
 		b, err := decoding.Next()
 		if err != nil {
-			return s, left
+			return s, passed
 		}
 		if frame, why := public.Apply(b); why == filter.Passed {
-			left = append(left, string(frame.Data))
+			passed = append(passed, string(frame.Data))
 		}
 	}
 }
 
-// TestAddingADialect adds one with one folder and one line: it keeps the contract, is known among the others, which stay what they
-// were, and what it says leaves by its own table.
+// TestAddingADialect checks that one folder and one line add a dialect: it satisfies the contract, does not
+// disturb the detection of the others, and its own table lets its frames out.
 func TestAddingADialect(t *testing.T) {
 	list := append(collector.Dialects(),
 		example.Dialect{},
 	)
 	const own = "testdata/example/testdata"
 	Run(t, example.Dialect{}, own)
-	all := families(t)
-	all["example"], _ = open(t, own)
-	detection(t, list, all)
+	all := allCaptures(t)
+	all["example"], _ = readCaptures(t, own)
+	checkDetection(t, list, all)
 	for _, c := range all["example"] {
-		s, left := piped(t, list, c.stream)
+		s, passed := runPipeline(t, list, c.stream)
 		want := []string{`{"toy":"bear","say":"Hello."}`, `{"toy":"bear","say":"Bye.","last":true}`}
-		if diff := cmp.Diff(want, left); diff != "" || s.Dialect != "example" {
-			t.Errorf("%s, known as %q:\n%s", c.name, s.Dialect, diff)
+		if diff := cmp.Diff(want, passed); diff != "" || s.Dialect != "example" {
+			t.Errorf("%s is recognized as %q, want example; the passed frames differ (-want +got):\n%s", c.name, s.Dialect, diff)
 		}
 	}
 }

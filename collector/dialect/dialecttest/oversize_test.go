@@ -10,19 +10,18 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// uncounted counts nothing.
-type uncounted struct{}
+type noCounters struct{}
 
-func (uncounted) Withheld(string, filter.Reason) {}
-func (uncounted) IDWithheld(string)              {}
+func (noCounters) CountWithheld(string, filter.Reason) {}
+func (noCounters) CountRemovedID(string)               {}
 
-// relayed returns what the client of a dialect gets of a stream, and the facts of the last frame that is decoded.
-func relayed(t *testing.T, name string, policy event.Policy, sent string) (got string, last *event.Batch) {
+// relayStream returns a stream as its client gets it, and the batch of the last frame.
+func relayStream(t *testing.T, name string, policy event.Policy, sent string) (got string, last *event.Batch) {
 	t.Helper()
-	settings := collector.Settings{Frame: 1 << 10, JSONDepth: 64}
-	input := collector.Input{Reader: strings.NewReader(sent), Arrival: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{MaxFrame: 1 << 10, MaxJSONDepth: 64}
+	input := collector.Input{Reader: strings.NewReader(sent), ReceivedAt: func() time.Time { return time.Time{} }}
 	d := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Dialect: name}, input, name)
-	relay := filter.NewRelay(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed}, uncounted{})
+	relay := filter.NewRelay(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed}, noCounters{})
 	var out []byte
 	for b, err := d.Next(); err == nil; b, err = d.Next() {
 		out, last = relay.Append(out, b), d.Detach()
@@ -30,25 +29,25 @@ func relayed(t *testing.T, name string, policy event.Policy, sent string) (got s
 	return string(out), last
 }
 
-// TestOversize tells the protocol's own client, by an error that the protocol has, of an event over the limit of size. A stranger
-// is told nothing, and nobody gets any of the event.
+// TestOversize checks that a frame over the size limit is replaced by an error of its protocol under the
+// policy client, and dropped under the policy public.
 func TestOversize(t *testing.T) {
 	for _, d := range collector.Dialects() {
 		t.Run(d.Name(), func(t *testing.T) {
 			large := "data: " + strings.Repeat(canary, 1<<10) + "\n\n"
-			got, _ := relayed(t, d.Name(), event.PolicyClient, large)
-			if !strings.Contains(got, event.Withheld) || strings.Contains(got, canary) || strings.Count(got, "\n\n") != 1 {
-				t.Fatalf("the client gets %.200q", got)
+			got, _ := relayStream(t, d.Name(), event.PolicyClient, large)
+			if !strings.Contains(got, event.OversizeMessage) || strings.Contains(got, canary) || strings.Count(got, "\n\n") != 1 {
+				t.Fatalf("the client gets %.200q, want one frame with %q", got, event.OversizeMessage)
 			}
-			again, b := relayed(t, d.Name(), event.PolicyClient, got)
+			again, b := relayStream(t, d.Name(), event.PolicyClient, got)
 			if again != got {
-				t.Errorf("of %q leaves %q", got, again)
+				t.Errorf("relayed again, %q becomes %q, want it unchanged", got, again)
 			}
 			if b.Rejected != "" || !hasError(b) {
-				t.Errorf("%q is no error: %q, %v", got, b.Rejected, b.Events)
+				t.Errorf("Table.OversizeData must decode to an event of the kind error; %q is rejected for %q and has %d events", got, b.Rejected, len(b.Events))
 			}
-			if got, _ := relayed(t, d.Name(), event.PolicyPublic, large); got != "" {
-				t.Errorf("a stranger gets %.200q", got)
+			if got, _ := relayStream(t, d.Name(), event.PolicyPublic, large); got != "" {
+				t.Errorf("a client under the policy public gets %.200q, want nothing", got)
 			}
 		})
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// request is what a capture answers.
+// request is the request that a capture answers.
 type request struct {
 	target string // "METHOD /path?query", or ""
 	body   []byte
 }
 
-// recorded reads what stands beside a capture; nil where nothing does.
-func recorded(t testing.TB, base string) *request {
+// readRequest reads the request of a capture. It returns nil if none was recorded.
+func readRequest(t testing.TB, base string) *request {
 	t.Helper()
 	body, noBody := os.ReadFile(base + ".request.json")
 	target, noTarget := os.ReadFile(base + ".target")
@@ -31,32 +31,33 @@ func recorded(t testing.TB, base string) *request {
 	return &request{strings.TrimSpace(string(target)), body}
 }
 
-// asking is the request as a dialect sees it, on bytes of its own.
-func (r request) asking(own []byte) (dialect.Request, error) {
-	asking := dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{}}
+// toDialect returns the request as a dialect gets it. Its body is parsed from own.
+func (r request) toDialect(own []byte) (dialect.Request, error) {
+	request := dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{}}
 	if r.target != "" {
 		method, target, _ := strings.Cut(r.target, " ")
 		u, err := url.ParseRequestURI(target)
 		if err != nil {
-			return asking, err
+			return request, err
 		}
-		asking.Method, asking.Path, asking.Query = method, u.Path, u.Query()
+		request.Method, request.Path, request.Query = method, u.Path, u.Query()
 	}
 	var doc strictjson.Doc
 	if doc.Parse(own, maxDepth) == nil {
-		asking.Body = doc.Root()
+		request.Body = doc.Root()
 	}
-	return asking, nil
+	return request, nil
 }
 
-// identify reads a request, and takes its bytes away.
+// identify calls Identify, then overwrites the request's bytes and checks that the result stays the
+// same.
 func (r request) identify(d dialect.Dialect) (event.Identity, error) {
 	own := slices.Clone(r.body)
-	asking, err := r.asking(own)
+	request, err := r.toDialect(own)
 	if err != nil {
 		return event.Identity{}, err
 	}
-	id := d.Identify(asking)
+	id := d.Identify(request)
 	before := fmt.Sprintf("%q", id)
 	for i := range own {
 		own[i] = '#'
@@ -67,14 +68,14 @@ func (r request) identify(d dialect.Dialect) (event.Identity, error) {
 	return id, nil
 }
 
-// identifies spoils run requests: their bodies, and the parts of their URLs.
-func identifies(d dialect.Dialect, requests []request) error {
+// checkIdentify alters the bodies of run requests and the parts of their URLs.
+func checkIdentify(d dialect.Dialect, requests []request) error {
 	all := slices.Clone(requests)
-	for _, body := range broken {
+	for _, body := range meaningless {
 		all = append(all, request{body: []byte(body)})
 	}
 	for _, r := range requests {
-		for _, changed := range rewritten(r.body) {
+		for _, changed := range jsonVariants(r.body) {
 			all = append(all, request{r.target, changed})
 		}
 		for _, segment := range strings.FieldsFunc(r.target, func(c rune) bool { return strings.ContainsRune(" /?&=", c) })[min(1, len(r.target)):] {
@@ -92,7 +93,7 @@ func identifies(d dialect.Dialect, requests []request) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%w, in the request %s %s", err, short(r.target), short(string(r.body)))
+			return fmt.Errorf("%w, in the request %s %s", err, shorten(r.target), shorten(string(r.body)))
 		}
 	}
 	return nil

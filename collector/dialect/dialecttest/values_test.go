@@ -3,13 +3,10 @@ package dialecttest
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
@@ -20,37 +17,48 @@ import (
 
 const canary = "c4n4ry7f3e9d"
 
-// probe is a value at one place of a frame that a rule judges.
+// probe is a place in a frame to which a rule applies.
 type probe struct {
 	path string
 	rule *event.Rule
-	wrap func(value string) string // a frame with the value there
+	wrap func(value string) string // returns a frame with the value at this place
 }
 
-// maxNesting is how deep rules are followed; those of A2A go round.
+// maxNesting limits how deep rules are followed, because those of A2A are recursive.
 const maxNesting = 9
 
-// probes lists the places for strings below a rule.
+// probes returns the places for strings below a rule.
 func probes(at probe, depth int) (all []probe) {
 	r := at.rule
-	switch {
-	case depth > maxNesting || r.State || r.Patch:
+	if depth > maxNesting || r.State || r.Patch {
 		return nil
-	case r.Each != nil:
-		return probes(probe{at.path + "[]", r.Each, func(v string) string { return at.wrap("[" + v + "]") }}, depth+1)
-	case r.Names != nil:
-		return probes(probe{at.path + ".*", r.Names, func(v string) string { return at.wrap(`{"a":` + v + "}") }}, depth+1)
-	case r.Members != nil:
-		for name, rule := range r.Members {
-			all = append(all, probes(probe{at.path + "." + name, rule, func(v string) string { return at.wrap(fmt.Sprintf("{%q:%s}", name, v)) }}, depth+1)...)
-		}
-		return all
 	}
-	return []probe{at}
+	below := func(path string, rule *event.Rule, wrap func(value string) string) {
+		if rule != nil {
+			all = append(all, probes(probe{at.path + path, rule, func(v string) string { return at.wrap(wrap(v)) }}, depth+1)...)
+		}
+	}
+	below("", r.String, func(v string) string { return v })
+	below("[]", r.Elements, func(v string) string { return "[" + v + "]" })
+	below(".*", r.AnyMember, func(v string) string { return `{"a":` + v + "}" })
+	for name, rule := range r.Members {
+		below("."+name, rule, func(v string) string { return fmt.Sprintf("{%q:%s}", name, v) })
+	}
+	for kind, typed := range r.ByType {
+		for name, rule := range typed.Members {
+			if name != "type" {
+				below("."+kind+"."+name, rule, func(v string) string { return fmt.Sprintf(`{"type":%q,%q:%s}`, kind, name, v) })
+			}
+		}
+	}
+	if r.String == nil && r.Elements == nil && r.AnyMember == nil && r.Members == nil {
+		return []probe{at}
+	}
+	return all
 }
 
-// leavesPublic returns what leaves of a frame under public with every setting that widens it, whoever said it.
-func leavesPublic(t *testing.T, table *event.Table, typ, data string, text bool) string {
+// publicOutput returns the output for a frame under the most permissive settings of the policy public.
+func publicOutput(t *testing.T, table *event.Table, typ, data string, text bool) string {
 	t.Helper()
 	b := &event.Batch{Stream: &event.Stream{}, Frame: sse.Frame{Data: []byte(data)}, Table: table, Type: typ, Agent: "a"}
 	var doc strictjson.Doc
@@ -65,9 +73,9 @@ func leavesPublic(t *testing.T, table *event.Table, typ, data string, text bool)
 	return string(frame.Data)
 }
 
-// TestValues puts a canary into every place that a table lets something out of. It leaves only where the table says that text is meant
-// to leave, and these places are a list that is read when it changes. A name, which may be anything short, holds no text: none that is
-// long or has lines.
+// TestValues puts a canary at each place that a table lets out. The canary may leave only where the table
+// allows text, and a golden file lists these places, so that each change is reviewed. At the place of a
+// name, long texts and texts with control characters must not leave.
 func TestValues(t *testing.T) {
 	var list []string
 	for _, d := range collector.Dialects() {
@@ -83,33 +91,23 @@ func TestValues(t *testing.T) {
 						quoted, _ := json.Marshal(value)
 						data = p.wrap(string(quoted))
 					}
-					return strings.Contains(leavesPublic(t, table, typ, data, rules.Text), canary)
+					return strings.Contains(publicOutput(t, table, typ, data, rules.Text), canary)
 				}
 				long := canary + strings.Repeat(" long", 100)
-				switch free := p.rule.Form == event.FormText || p.rule.Whole; {
-				case p.rule.Instead != "":
+				switch free := p.rule.Form == event.FormText || p.rule.AllowAny; {
+				case p.rule.Replacement != "":
 					if leaves(canary) || leaves(long) {
-						t.Errorf("%s: %s leaves", d.Name(), p.path)
+						t.Errorf("%s: the value of %s is let out, want its replacement", d.Name(), p.path)
 					}
 				case free:
 					segments := strings.Split(p.path, ".")
 					list = append(list, d.Name()+" "+strings.Join(segments[max(0, len(segments)-2):], ".")) // A2A nests them in many ways
 				case leaves(long) || leaves(canary+"\n") || leaves(canary+"\x7f") || p.rule.Form != event.FormName && leaves(canary):
-					t.Errorf("%s: text leaves in %s", d.Name(), p.path)
+					t.Errorf("%s: %s lets text out", d.Name(), p.path)
 				}
 			}
 		}
 	}
 	slices.Sort(list)
-	golden := filepath.Join("testdata", "free_text.golden")
-	got := strings.Join(slices.Compact(list), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, _ := os.ReadFile(golden)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("text that is meant to leave (-want +got):\n%s", diff)
-	}
+	Golden(t, filepath.Join("testdata", "free_text.golden"), strings.Join(slices.Compact(list), "\n")+"\n")
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// The bounds of what leaves a dialect, since it ends in span attributes and label values.
+// Limits of what a dialect returns. Much of it becomes span attributes and label values.
 const (
 	MaxString  = 256 // bytes of a name or an id
-	MaxAnswers = 128 // inputs that a request answers
-	MaxKeys    = 64  // names of state that a frame shows
+	MaxAnswers = 128 // inputs that one request answers
+	MaxKeys    = 64  // names of state in one frame
 )
 
 // maxCode bounds an error code.
 const maxCode = 64
 
-// maxQuote bounds the strings of a statement about an answer.
+// maxQuote bounds the strings of a confidence or a citation.
 const maxQuote = 512
 
 var (
@@ -32,18 +32,18 @@ var (
 	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
 )
 
-// code is the form of an error code, which becomes a label as it is.
-var code = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
+// codeForm matches an error code, which becomes a label as it is.
+var codeForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
-// Verify says what is wrong with a decoded batch by itself: a value outside its closed set, a string without a bound, a field
-// that does not belong to its fact.
-func Verify(b *event.Batch) error { return verify(b, texts(b, nil)) }
+// Verify returns an error if a batch has a value outside its closed set, a string that is too long, or a
+// field that does not belong to its fact.
+func Verify(b *event.Batch) error { return verify(b, appendTexts(b, nil)) }
 
-func verify(b *event.Batch, texts []text) error {
+func verify(b *event.Batch, texts []boundedText) error {
 	for _, t := range texts {
 		switch {
-		case len(t.value) > t.most:
-			return fmt.Errorf("%s has %d bytes, %d are allowed: %.40q…", t.name, len(t.value), t.most, t.value)
+		case len(t.value) > t.limit:
+			return fmt.Errorf("%s has %d bytes, %d are allowed: %.40q…", t.name, len(t.value), t.limit, t.value)
 		case !utf8.ValidString(t.value):
 			return fmt.Errorf("%s is not UTF-8: %.40q", t.name, t.value)
 		}
@@ -54,77 +54,77 @@ func verify(b *event.Batch, texts []text) error {
 	case b.Time.Location() != time.UTC:
 		return fmt.Errorf("time %v is not in UTC", b.Time)
 	case b.Rejected != "" && !slices.Contains(event.Reasons(), b.Rejected):
-		return fmt.Errorf("rejected for %q, which is no reason of ours", b.Rejected)
+		return fmt.Errorf("rejected for %q, which is not an event.Reason", b.Rejected)
 	}
 	for i := range b.Events {
 		e := &b.Events[i]
 		if b.Rejected != "" && e.Kind != event.KindError && e.Error == event.NoFailure {
-			return fmt.Errorf("rejected as %s, yet it states %v", b.Rejected, e.Kind)
+			return fmt.Errorf("rejected for %s, but it states %v", b.Rejected, e.Kind)
 		}
-		if fault := misplaced(e); fault != "" {
+		if fault := fieldError(e); fault != "" {
 			return fmt.Errorf("fact %d, %v: %s", i+1, e.Kind, fault)
 		}
 	}
 	return nil
 }
 
-func misplaced(e *event.Event) string {
+func fieldError(e *event.Event) string {
 	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
 	switch {
 	case int(e.Kind) >= len(event.Kinds()):
-		return "no kind of ours"
+		return "not an event.Kind"
 	case kind(event.KindText, event.KindThought) != (len(e.Text()) > 0):
 		return fmt.Sprintf("has %d bytes of text", len(e.Text()))
 	case !utf8.Valid(e.Text()):
 		return "its text is not UTF-8"
 	case !slices.Contains(failures, e.Error):
-		return fmt.Sprintf("error %q is no failure of ours", e.Error)
+		return fmt.Sprintf("error %q is not an event.Failure", e.Error)
 	case e.Error == event.NoFailure && kind(event.KindError):
 		return "an error without a class"
 	case e.Error != event.NoFailure && !kind(event.KindError, event.KindModelEnded, event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded):
-		return "nothing that can fail"
+		return "a kind that cannot fail"
 	case e.Code != "" && e.Error == event.NoFailure:
-		return fmt.Sprintf("code %q of no error", e.Code)
-	case e.Code != "" && !code.MatchString(e.Code):
-		return fmt.Sprintf("code %q has not the form of one", e.Code)
+		return fmt.Sprintf("code %q without an error", e.Code)
+	case e.Code != "" && !codeForm.MatchString(e.Code):
+		return fmt.Sprintf("code %q is malformed", e.Code)
 	case kind(event.KindInputRequested) != slices.Contains(inputs, e.Input):
 		return fmt.Sprintf("input %q", e.Input)
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
-	case e.FromCode && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.Settled && !kind(event.KindToolEnded),
-		e.Unmetered && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
-		e.Expires.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
-		(e.Verbosity != event.ThoughtsNone || e.Thought != "") && !kind(event.KindThought),
+	case e.Inline && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.TurnMayEnd && !kind(event.KindToolEnded),
+		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
+		e.ExpiresIn.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
+		(e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought),
 		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded), e.Progress.Known && !kind(event.KindToolProgress),
 		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
-		(e.AsksModel || e.Loop != event.Loop{}) && !kind(event.KindIteration),
+		(e.CallsModel || e.Loop != event.Loop{}) && !kind(event.KindIteration),
 		e.ToolCalls.Known && !kind(event.KindRunEnded),
-		e.Took.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
+		e.Duration.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
 		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
-		return "a mark of another kind of fact"
+		return "a field of another kind of fact"
 	case len(e.Question().Prompt) > event.MaxPrompt:
 		return fmt.Sprintf("a prompt of %d bytes", len(e.Question().Prompt))
 	case e.Input == event.InputCredential && (e.Question().Options.Exists() || e.Question().Schema.Exists()):
-		return "more of a request for a credential than its prompt"
+		return "a request for a credential with more than a prompt"
 	case !slices.Contains(routings, e.Routing):
 		return fmt.Sprintf("routing %q", e.Routing)
 	case len(e.State().Keys) > MaxKeys:
 		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State().Keys), MaxKeys)
-	case e.Took.D < 0 || e.Expires.D < 0 || !e.Took.Known && e.Took.D != 0 || !e.Expires.Known && e.Expires.D != 0:
-		return fmt.Sprintf("took %+v, expires %+v", e.Took, e.Expires)
+	case e.Duration.D < 0 || e.ExpiresIn.D < 0 || !e.Duration.Known && e.Duration.D != 0 || !e.ExpiresIn.Known && e.ExpiresIn.D != 0:
+		return fmt.Sprintf("took %+v, expires %+v", e.Duration, e.ExpiresIn)
 	case e.Name == "" && kind(event.KindTransfer):
-		return "to nobody"
-	case e.ID == "" && kind(event.KindAdopted):
-		return "of nothing"
+		return "no target"
+	case e.ID == "" && kind(event.KindChildRun):
+		return "no run id"
 	case e.Usage != (event.Usage{}) && !kind(event.KindModelEnded, event.KindUsage, event.KindRunEnded):
-		return "tokens, which count where a response ends"
+		return "tokens outside the end of a response"
 	case !e.Progress.Known && e.Progress.Value != 0 || math.IsNaN(e.Progress.Value) || math.IsInf(e.Progress.Value, 0):
 		return fmt.Sprintf("progress %+v", e.Progress)
 	case e.Steps < 0:
 		return "a negative number of steps"
 	}
 	for _, p := range e.Pieces() {
-		if fault := misshapen(e, p); fault != "" {
+		if fault := pieceError(e, p); fault != "" {
 			return fault
 		}
 	}
@@ -136,8 +136,8 @@ func misplaced(e *event.Event) string {
 	return ""
 }
 
-// misshapen says what is wrong with a piece of an artifact.
-func misshapen(e *event.Event, p event.Piece) string {
+// pieceError describes what is wrong with a piece of an artifact, or returns "".
+func pieceError(e *event.Event, p event.Piece) string {
 	shape := p.Value.Kind()
 	right := map[event.PieceKind]bool{
 		event.PieceText: shape == strictjson.String, event.PieceBytes: shape == strictjson.String,
@@ -146,28 +146,28 @@ func misshapen(e *event.Event, p event.Piece) string {
 	}
 	switch {
 	case e.Kind != event.KindArtifact:
-		return "pieces of an artifact"
-	case e.More > 0 && len(e.Pieces()) < event.MaxPieces:
-		return fmt.Sprintf("%d pieces and %d more", len(e.Pieces()), e.More)
+		return "pieces outside an artifact"
+	case e.Omitted > 0 && len(e.Pieces()) < event.MaxPieces:
+		return fmt.Sprintf("%d pieces and %d more", len(e.Pieces()), e.Omitted)
 	case !right[p.Kind]:
 		return fmt.Sprintf("a piece %q of %v", p.Kind, shape)
 	case p.Schema.Exists() && p.Kind != event.PieceRows:
-		return "a schema of no rows"
+		return "a schema without rows"
 	}
 	return ""
 }
 
-// text is a string that a batch holds.
-type text struct {
+// boundedText is a string in a batch and its maximum length.
+type boundedText struct {
 	name, value string
-	most        int
+	limit       int
 }
 
-// texts appends the strings of a batch that are not empty.
-func texts(b *event.Batch, all []text) []text {
-	add := func(name, value string, most int) {
+// appendTexts appends the non-empty strings of a batch.
+func appendTexts(b *event.Batch, all []boundedText) []boundedText {
+	add := func(name, value string, limit int) {
 		if value != "" {
-			all = append(all, text{name, value, most})
+			all = append(all, boundedText{name, value, limit})
 		}
 	}
 	add("run", b.Run, MaxString)
@@ -175,8 +175,8 @@ func texts(b *event.Batch, all []text) []text {
 	add("branch", b.Branch, MaxString)
 	add("type", b.Type, MaxString)
 	add("session", b.Session, MaxString)
-	add("tool call", b.Within, MaxString)
-	add("parent", b.Parent, MaxString)
+	add("tool call", b.EnclosingCall, MaxString)
+	add("parent", b.ParentBranch, MaxString)
 	for i := range b.Events {
 		e := &b.Events[i]
 		add("id", e.ID, MaxString)
@@ -185,7 +185,7 @@ func texts(b *event.Batch, all []text) []text {
 		add("model", e.Model, MaxString)
 		add("finish reason", e.FinishReason, MaxString)
 		add("code", e.Code, maxCode)
-		add("thought", e.Thought, MaxString)
+		add("thought", e.ThoughtType, MaxString)
 		for _, key := range e.State().Keys {
 			add("key", key, MaxString)
 		}

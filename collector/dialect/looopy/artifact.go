@@ -7,25 +7,25 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// encoding is how a file's chunks are written.
+// encoding is the encoding of a file's chunks.
 type encoding uint8
 
 const (
 	unknownEncoding encoding = iota
 	plainText
 	base64Text
-	cutText // base64 of which a chunk does not stand by itself, nor do those after it
+	splitBase64 // base64 whose chunks can only be decoded together
 )
 
 func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
-	e := d.write(event.ArtifactFile, fr, b)
+	e := d.addArtifact(event.ArtifactFile, fr, b)
 	data := fr.data.Get("data")
 	if data.Kind() != strictjson.String {
 		return
 	}
 	piece := event.Piece{Name: e.Name, Media: d.member(fr, "mimeType"), Value: data}
 	text := data.Text()
-	closes(e, len(text) == 0)
+	appendIfEmpty(e, len(text) == 0)
 	switch d.encodingOf(e.ID, e.Artifact.Index, fr) {
 	case plainText:
 		e.Artifact.Bytes = event.Count{N: int64(len(text)), Known: true}
@@ -33,11 +33,11 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 	case base64Text:
 		e.Artifact.Bytes = event.Count{N: wire.Base64Length(text), Known: true}
 		piece.Kind = event.PieceBytes
-		if whole := e.Artifact.Complete && !e.Artifact.Append; !whole && !standsAlone(text) {
+		if whole := e.Artifact.Complete && !e.Artifact.Append; !whole && !decodesAlone(text) {
 			piece.Kind = event.PieceFragment
-			d.encodings.Add(e.ID, cutText)
+			d.encodings.Add(e.ID, splitBase64)
 		}
-	case cutText:
+	case splitBase64:
 		e.Artifact.Bytes = event.Count{N: wire.Base64Length(text), Known: true}
 		piece.Kind = event.PieceFragment
 	default:
@@ -46,35 +46,35 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 	e.AddPiece(piece)
 }
 
-// encodingOf is the encoding of a file, which the design document has in the first chunk only, today's servers in the metadata of
-// each. A file that begins without one is text.
+// encodingOf returns the encoding of a file. The design document has it only in the first chunk,
+// today's servers in each chunk's metadata. A file whose first chunk has none is text.
 func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
-	said := fr.data.Get("encoding")
-	if !said.Exists() {
-		said = fr.metadata.Get("encoding")
+	sent := fr.data.Get("encoding")
+	if !sent.Exists() {
+		sent = fr.metadata.Get("encoding")
 	}
 	known, _ := d.encodings.Get(id)
 	switch {
-	case said.Is("base64") && (known != cutText || index.N == 0):
+	case sent.Is("base64") && (known != splitBase64 || index.N == 0):
 		known = base64Text
-	case said.Is("base64"):
-	case said.Is("utf-8"), index.N == 0:
+	case sent.Is("base64"):
+	case sent.Is("utf-8"), index.N == 0:
 		known = plainText
 	}
 	d.encodings.Add(id, known)
 	return known
 }
 
-// standsAlone says whether a chunk of base64 can be read without the others. The store of the servers puts chunks together as they
-// are, so that they may have been cut anywhere.
-func standsAlone(chunk []byte) bool {
+// decodesAlone reports whether a chunk of base64 can be decoded without the others. The servers'
+// store concatenates chunks, so they may be cut anywhere.
+func decodesAlone(chunk []byte) bool {
 	digits, padding := wire.Base64Digits(chunk)
 	return (digits+padding)%4 == 0
 }
 
-// dataWrite writes the whole of it, each time.
+// dataWrite reports a write to a data artifact, which always replaces the whole.
 func (d *decoder) dataWrite(_ *task, fr frame, b *event.Batch) {
-	e := d.write(event.ArtifactData, fr, b)
+	e := d.addArtifact(event.ArtifactData, fr, b)
 	e.Artifact.Complete = true
 	data := fr.data.Get("data")
 	if data.Exists() {
@@ -86,7 +86,7 @@ func (d *decoder) dataWrite(_ *task, fr frame, b *event.Batch) {
 }
 
 func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
-	e := d.write(event.ArtifactDataset, fr, b)
+	e := d.addArtifact(event.ArtifactDataset, fr, b)
 	rows := fr.data.Get("rows")
 	if rows.Kind() != strictjson.Array {
 		return
@@ -95,7 +95,7 @@ func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 	for row := range rows.Elements() {
 		e.Artifact.Bytes.N += int64(len(row.Raw()))
 	}
-	closes(e, rows.Len() == 0)
+	appendIfEmpty(e, rows.Len() == 0)
 	piece := event.Piece{Kind: event.PieceRows, Value: rows}
 	if schema := fr.data.Get("schema"); schema.Kind() > strictjson.Null {
 		piece.Schema = schema
@@ -103,13 +103,13 @@ func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 	e.AddPiece(piece)
 }
 
-// closes has a write that is empty replace nothing: today's servers count only chunks that hold something, so that what closes an
-// artifact of one chunk has the number of that chunk.
-func closes(e *event.Event, empty bool) {
+// appendIfEmpty lets an empty write replace nothing. Today's servers count only chunks with
+// content, so the closing write of an artifact with one chunk has that chunk's index.
+func appendIfEmpty(e *event.Event, empty bool) {
 	e.Artifact.Append = e.Artifact.Append || empty
 }
 
-func (d *decoder) write(kind event.ArtifactKind, fr frame, b *event.Batch) *event.Event {
+func (d *decoder) addArtifact(kind event.ArtifactKind, fr frame, b *event.Batch) *event.Event {
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name = d.member(fr, "artifactId"), d.member(fr, "name")
 	e.Artifact = event.Artifact{Kind: kind, Index: dialect.Count(fr.data.Get("index"))}

@@ -8,12 +8,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// call is a tool call on its way.
+// call is an open tool call.
 type call struct {
 	id, tool, provider string
-	taken              bool          // by the task of an agent
-	paused             bool          // that task waits
-	failure            event.Failure // how it ended
+	hasTask            bool          // an agent's task is known to run in the call
+	paused             bool          // that task waits for input
+	failure            event.Failure // how that task ended
 	code               string
 }
 
@@ -26,14 +26,14 @@ func (t *task) call(id string) *call {
 	return nil
 }
 
-// callOf is the open call that started an agent: the one that can have. Where calls of the same agent run side by side, nothing
-// says which of them a task is of.
-func (t *task) callOf(agent string) *call {
+// findCall returns the open call that started an agent, or nil if several may have: among parallel
+// calls of the same agent, nothing says which one a task belongs to.
+func (t *task) findCall(agent string) *call {
 	var all, free []*call
 	for i := range t.calls {
 		if c := &t.calls[i]; c.starts(agent) {
 			all = append(all, c)
-			if !c.taken {
+			if !c.hasTask {
 				free = append(free, c)
 			}
 		}
@@ -47,18 +47,20 @@ func (t *task) callOf(agent string) *call {
 	return nil
 }
 
-// starts says whether a call is that of an agent: today's tool for it is named agent__NAME__invoke, with a name made safe.
+// starts reports whether the call starts an agent. Today's tool for that is agent__NAME__invoke,
+// with a sanitized name.
 func (c *call) starts(agent string) bool {
 	if c.tool == agent || c.provider == agent {
 		return true
 	}
 	name, prefixed := strings.CutPrefix(c.tool, "agent__")
 	name, suffixed := strings.CutSuffix(name, "__invoke")
-	return prefixed && suffixed && name == safe(agent)
+	return prefixed && suffixed && name == sanitize(agent)
 }
 
-// safe writes a name as the servers do in names of tools: each run of other characters than letters, digits and dashes is one dash.
-func safe(name string) string {
+// sanitize spells a name as the servers do in names of tools: in lower case, with one dash for each
+// run of characters other than letters, digits and dashes.
+func sanitize(name string) string {
 	var s strings.Builder
 	inside := false
 	for _, c := range name {
@@ -75,7 +77,7 @@ func safe(name string) string {
 
 func (d *decoder) toolStart(t *task, fr frame, b *event.Batch) {
 	id, tool := d.member(fr, "toolCallId"), d.member(fr, "toolName")
-	t.called = max(t.called-1, 0)
+	t.pendingCalls = max(t.pendingCalls-1, 0)
 	d.resume(t, id, b)
 	if id != "" && t.call(id) == nil {
 		if len(t.calls) == maxCalls {
@@ -99,7 +101,7 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 	t.mayRespond()
 	answered := d.resume(t, id, b)
 	c := t.call(id)
-	if c == nil && tool == requestInput {
+	if c == nil && tool == inputTool {
 		if !answered {
 			b.Add(event.KindInputAnswered).CallID = id
 		}
@@ -116,10 +118,10 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, tool
 	e.SetPayload(fr.data.Get("result"))
-	e.Took = fr.took()
+	e.Duration = fr.duration()
 	switch {
-	case failed(fr.data):
-		e.Error, e.Code = event.ToolError, wire.Specific(wire.ErrorCode(fr.data.Get("error")), ended.code)
+	case hasFailed(fr.data):
+		e.Error, e.Code = event.ToolError, wire.MostSpecific(wire.ErrorCode(fr.data.Get("error")), ended.code)
 	case ended.failure == event.AgentError:
 		e.Error, e.Code = event.ToolError, ended.code
 	default:
@@ -127,9 +129,9 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 	}
 }
 
-func failed(data strictjson.Value) bool {
-	success, said := data.Get("success").Bool()
-	return said && !success || !said && len(data.Get("error").Text()) > 0
+func hasFailed(data strictjson.Value) bool {
+	success, isSet := data.Get("success").Bool()
+	return isSet && !success || !isSet && len(data.Get("error").Text()) > 0
 }
 
 func (t *task) forget(id string) {

@@ -2,10 +2,10 @@ package looopy
 
 import "testing"
 
-// TestCodes reads the code of a failure out of each place in which servers write it.
+// TestCodes checks that the decoder finds an error code in each member that may contain it.
 func TestCodes(t *testing.T) {
 	const head, call = ` run="t"`, `"toolCallId":"c1","toolName":"look"`
-	begun, started := by("task-created", created), `task-created`+head+`; run_started`
+	newTask, newTaskFacts := by("task-created", created), `task-created`+head+`; run_started`
 	failed := func(members string) string { return by("task-status", `"status":"failed",`+members) }
 	over := func(code string) string {
 		if code != "" {
@@ -14,25 +14,25 @@ func TestCodes(t *testing.T) {
 		return `task-status` + head + `; error agent_error` + code + `; run_ended agent_error` + code + ` awaits_outcome`
 	}
 	runDecode(t, []decodeCase{
-		{"a reason", []string{begun, failed(`"message":"Stopped after 3 consecutive tool failures","metadata":{"reason":"consecutive-tool-failures"}`)},
-			[]string{started, over("consecutive-tool-failures")}},
-		{"a class in the metadata", []string{begun, failed(`"message":"secret","metadata":{"error":"TimeoutError: secret"}`)}, []string{started, over("TimeoutError")}},
-		{"a class in the message", []string{begun, failed(`"message":"TimeoutError: secret"`)}, []string{started, over("TimeoutError")}},
-		{"words", []string{begun, failed(`"message":"LLM provider returned 529","metadata":{"error":"LLM provider returned 529","reason":"it is overloaded"}`)}, []string{started, over("")}},
-		{"a response that it cut off", []string{begun, by("content-delta", `"delta":"h"`), failed(`"message":"HTTP 503"`)},
-			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
+		{"a reason", []string{newTask, failed(`"message":"Stopped after 3 consecutive tool failures","metadata":{"reason":"consecutive-tool-failures"}`)},
+			[]string{newTaskFacts, over("consecutive-tool-failures")}},
+		{"a class in the metadata", []string{newTask, failed(`"message":"secret","metadata":{"error":"TimeoutError: secret"}`)}, []string{newTaskFacts, over("TimeoutError")}},
+		{"a class in the message", []string{newTask, failed(`"message":"TimeoutError: secret"`)}, []string{newTaskFacts, over("TimeoutError")}},
+		{"a sentence", []string{newTask, failed(`"message":"LLM provider returned 529","metadata":{"error":"LLM provider returned 529","reason":"it is overloaded"}`)}, []string{newTaskFacts, over("")}},
+		{"an interrupted response", []string{newTask, by("content-delta", `"delta":"h"`), failed(`"message":"HTTP 503"`)},
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "h"`,
 				`task-status` + head + `; model_ended model_error code="503"; error agent_error code="503"; run_ended agent_error code="503" awaits_outcome`}},
-		{"canceled", []string{begun, by("task-status", `"status":"canceled","metadata":{"reason":"user"}`)}, []string{started, `task-status` + head + `; error canceled; run_ended canceled awaits_outcome`}},
-		{"completed", []string{begun, by("task-status", `"status":"completed","metadata":{"reason":"done"}`)}, []string{started, `task-status` + head + `; final; run_ended awaits_outcome`}},
+		{"canceled", []string{newTask, by("task-status", `"status":"canceled","metadata":{"reason":"user"}`)}, []string{newTaskFacts, `task-status` + head + `; error canceled; run_ended canceled awaits_outcome`}},
+		{"completed", []string{newTask, by("task-status", `"status":"completed","metadata":{"reason":"done"}`)}, []string{newTaskFacts, `task-status` + head + `; final; run_ended awaits_outcome`}},
 		{"a tool", []string{by("tool-complete", call+`,"success":false,"error":"HTTP 503"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1" tool_error code="503"`}},
-		{"a tool that says it in words", []string{by("tool-complete", call+`,"success":false,"error":"secret"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1" tool_error`}},
+		{"a tool with a sentence", []string{by("tool-complete", call+`,"success":false,"error":"secret"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1" tool_error`}},
 		{"a tool that did not fail", []string{by("tool-complete", call+`,"success":true,"error":"HTTP 503"`)}, []string{`tool-complete` + head + ` orphan; tool_ended name="look" call="c1"`}},
-		{"an error of a kind that no server sends", []string{by("error", `"message":"TimeoutError: secret"`)}, []string{`error withheld` + head + ` orphan; error agent_error code="TimeoutError"`}},
+		{"an error of an unknown kind", []string{by("error", `"message":"TimeoutError: secret"`)}, []string{`error withheld` + head + ` orphan; error agent_error code="TimeoutError"`}},
 	})
 }
 
-// TestCodeOfAnAgent has a call fail with the code of the agent that it started.
-func TestCodeOfAnAgent(t *testing.T) {
+// TestAgentCode checks that a call fails with the code of the agent that it started.
+func TestAgentCode(t *testing.T) {
 	const invoke = `"toolCallId":"c1","toolName":"agent__bot__invoke"`
 	runDecode(t, []decodeCase{{"the agent fails, its call says nothing",
 		[]string{by("task-created", created), by("tool-start", invoke), of("s", "task-created", `"path":["agent:bot"],"parentTaskId":"t"`),

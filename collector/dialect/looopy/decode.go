@@ -10,71 +10,73 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// What a stream can make the decoder remember: the tasks, questions and artifacts heard of last. One that is forgotten and comes
-// again is taken for new.
+// Limits on the memory of a stream. The most recently used tasks, questions and artifacts are kept. One
+// that was dropped counts as new when it appears again.
 const (
 	maxTasks     = 512
-	maxCalls     = 32 // open at once in one task, that agents are found in
+	maxCalls     = 32 // open calls of one task
 	maxQuestions = 512
 	maxArtifacts = 512
 )
 
 type decoder struct {
-	answer    bool // the stream answers one run request: no run of it is part of another
+	singleRun bool // the stream answers one run request, so none of its runs is part of another
 	session   string
 	tasks     *simplelru.LRU[string, *task]
 	last      *task
-	asked     *simplelru.LRU[string, question] // by the call that waits
+	questions *simplelru.LRU[string, question] // by the id of the call that waits
 	encodings *simplelru.LRU[string, encoding] // by artifact
-	names     wire.Names
+	names     wire.NameCache
 }
 
-func remember[V any](most int) *simplelru.LRU[string, V] {
-	known, _ := simplelru.NewLRU[string, V](most, nil) // the only error is a size below one
-	return known
+// newCache returns a cache for the limit most recently used values.
+func newCache[V any](limit int) *simplelru.LRU[string, V] {
+	cache, _ := simplelru.NewLRU[string, V](limit, nil) // the only error is a size below one
+	return cache
 }
 
-// kind is one of the events for readers outside.
+// kind describes a kind of public event.
 type kind struct {
 	name     string
-	state    func(*decoder, *task, frame, *event.Batch) // states its facts
-	artifact event.ArtifactKind                         // that it writes
+	decode   func(*decoder, *task, frame, *event.Batch) // adds the event's facts to the batch
+	artifact event.ArtifactKind                         // the kind of artifact that it writes, or ""
 }
 
 const (
 	kindTaskCreated  = "task-created"
 	kindTaskComplete = "task-complete"
 	kindMessage      = "message"
-	kindError        = "error" // no server sends it; the design document leaves open whether one may
+	kindError        = "error" // sent by no server; the design document leaves open whether one may
 )
 
-// kinds are the 17 of the design document, and those that came later: tool-call, tool-input-required, llm-usage, message. The
-// internal ones, 3 then and 6 today, are none of them; a kind that is neither stays in.
-var kinds = byName(
-	kind{name: kindTaskCreated, state: (*decoder).taskCreated},
-	kind{name: "task-status", state: (*decoder).taskStatus},
-	kind{name: kindTaskComplete, state: (*decoder).taskComplete},
-	kind{name: "content-delta", state: (*decoder).contentDelta},
-	kind{name: "content-complete", state: (*decoder).contentComplete},
-	kind{name: "tool-call", state: (*decoder).toolCall},
-	kind{name: "tool-start", state: (*decoder).toolStart},
-	kind{name: "tool-progress", state: (*decoder).toolProgress},
-	kind{name: "tool-complete", state: (*decoder).toolComplete},
-	kind{name: "tool-input-required", state: (*decoder).toolInputRequired},
-	kind{name: "input-required", state: (*decoder).inputRequired},
-	kind{name: "input-received", state: (*decoder).inputReceived},
-	kind{name: "auth-required", state: (*decoder).authRequired},
-	kind{name: "auth-completed", state: (*decoder).authCompleted},
-	kind{name: "file-write", state: (*decoder).fileWrite, artifact: event.ArtifactFile},
-	kind{name: "data-write", state: (*decoder).dataWrite, artifact: event.ArtifactData},
-	kind{name: "dataset-write", state: (*decoder).datasetWrite, artifact: event.ArtifactDataset},
-	kind{name: "subtask-created", state: (*decoder).subtaskCreated},
-	kind{name: "thought-stream", state: (*decoder).thoughtStream},
-	kind{name: "llm-usage", state: (*decoder).llmUsage},
-	kind{name: kindMessage, state: (*decoder).other}, // of the model's history
+// kinds are the 17 of the design document and the later ones: tool-call, tool-input-required,
+// llm-usage and message. The internal kinds (3 then, 6 today) are not among them. Any other kind is
+// withheld.
+var kinds = indexByName(
+	kind{name: kindTaskCreated, decode: (*decoder).taskCreated},
+	kind{name: "task-status", decode: (*decoder).taskStatus},
+	kind{name: kindTaskComplete, decode: (*decoder).taskComplete},
+	kind{name: "content-delta", decode: (*decoder).contentDelta},
+	kind{name: "content-complete", decode: (*decoder).contentComplete},
+	kind{name: "tool-call", decode: (*decoder).toolCall},
+	kind{name: "tool-start", decode: (*decoder).toolStart},
+	kind{name: "tool-progress", decode: (*decoder).toolProgress},
+	kind{name: "tool-complete", decode: (*decoder).toolComplete},
+	kind{name: "tool-input-required", decode: (*decoder).toolInputRequired},
+	kind{name: "input-required", decode: (*decoder).inputRequired},
+	kind{name: "input-received", decode: (*decoder).inputReceived},
+	kind{name: "auth-required", decode: (*decoder).authRequired},
+	kind{name: "auth-completed", decode: (*decoder).authCompleted},
+	kind{name: "file-write", decode: (*decoder).fileWrite, artifact: event.ArtifactFile},
+	kind{name: "data-write", decode: (*decoder).dataWrite, artifact: event.ArtifactData},
+	kind{name: "dataset-write", decode: (*decoder).datasetWrite, artifact: event.ArtifactDataset},
+	kind{name: "subtask-created", decode: (*decoder).subtaskCreated},
+	kind{name: "thought-stream", decode: (*decoder).thoughtStream},
+	kind{name: "llm-usage", decode: (*decoder).llmUsage},
+	kind{name: kindMessage, decode: (*decoder).other}, // a message of the model's history
 )
 
-func byName(all ...kind) map[string]*kind {
+func indexByName(all ...kind) map[string]*kind {
 	named := make(map[string]*kind, len(all))
 	for i := range all {
 		named[all[i].name] = &all[i]
@@ -94,25 +96,26 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Time = dialect.TextTime(fr.timestamp)
-	d.hearContext(fr)
-	t := d.hear(fr, b)
-	d.place(t, b)
+	d.setSession(fr)
+	t := d.findTask(fr, b)
+	d.setRun(t, b)
 	switch k := kinds[fr.kind]; {
 	case fr.internal:
-		d.loop(fr, b)
+		d.addIteration(fr, b)
 	case k != nil:
-		k.state(d, t, fr, b)
+		k.decode(d, t, fr, b)
 	case fr.kind == kindError:
 		e := b.Add(event.KindError)
 		e.Error, e.Code = event.AgentError, fr.errorCode()
 	default:
-		b.Unknown = dialect.UnknownKind([]byte(fr.kind))
+		b.UnknownKind = dialect.UnknownKind([]byte(fr.kind))
 		b.Add(event.KindOther)
 	}
 }
 
-// hearContext follows the conversation, which the data names, or the id, or the request.
-func (d *decoder) hearContext(fr frame) {
+// setSession sets the session to the context that the data or, failing that, the frame's id names.
+// Otherwise the session stays.
+func (d *decoder) setSession(fr frame) {
 	named := fr.context.Text()
 	if len(named) == 0 {
 		named = contextOfID(fr.id)
@@ -126,14 +129,14 @@ func (d *decoder) other(_ *task, _ frame, b *event.Batch) { b.Add(event.KindOthe
 
 func (d *decoder) taskCreated(t *task, _ frame, b *event.Batch) {
 	switch {
-	case t.begun:
+	case t.started:
 		b.Add(event.KindOther)
 	case t.isRun():
 		b.Add(event.KindRunStarted)
 	default:
 		b.Add(event.KindAgentStarted)
 	}
-	t.begun = true
+	t.started = true
 }
 
 func (d *decoder) taskStatus(t *task, fr frame, b *event.Batch) {
@@ -152,8 +155,8 @@ func (d *decoder) taskStatus(t *task, fr frame, b *event.Batch) {
 
 func (d *decoder) taskComplete(t *task, fr frame, b *event.Batch) { d.end(t, fr, event.NoFailure, b) }
 
-// end takes the protocol's word that a task is over. Servers of 2025 may say it twice, by a status and by task-complete, in either
-// order: the first word counts.
+// end ends a task. Servers of 2025 may send the end twice, as a status and as task-complete, in
+// either order; the first one counts.
 func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) {
 	if t.ended {
 		d.addOutcome(t, fr, b)
@@ -164,63 +167,65 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 	if failure == event.AgentError {
 		code = fr.errorCode()
 	}
-	if t.stage == open {
-		broken := failure
-		if broken == event.AgentError {
-			broken = event.ModelError
+	if t.stage == responding {
+		responseFailure := failure
+		if responseFailure == event.AgentError {
+			responseFailure = event.ModelError
 		}
-		t.closeResponse(fr.metadata.Get("finishReason"), broken, code, b)
+		t.closeResponse(fr.metadata.Get("finishReason"), responseFailure, code, b)
 	}
 	t.addAnswer(fr, b)
 	d.conclude(t, failure, code)
 	if failure == event.NoFailure && !t.final {
 		b.Add(event.KindFinal)
 	}
-	over := event.KindAgentEnded
+	kind := event.KindAgentEnded
 	if t.isRun() {
-		over = event.KindRunEnded
+		kind = event.KindRunEnded
 		if failure != event.NoFailure {
 			e := b.Add(event.KindError)
 			e.Error, e.Code = failure, code
 		}
 	}
-	e := b.Add(over)
-	e.Error, e.Code, e.Took, e.Iterations = failure, code, fr.took(), fr.iterations()
+	e := b.Add(kind)
+	e.Error, e.Code, e.Duration, e.Iterations = failure, code, fr.duration(), fr.iterations()
 	t.complete = fr.kind == kindTaskComplete
 	e.AwaitsOutcome = !t.complete
 }
 
-// addOutcome states what a second word about a task's end adds to the first. Only the first task-complete adds anything.
+// addOutcome reports what a second end of a task adds to the first. Only the first task-complete
+// adds anything.
 func (d *decoder) addOutcome(t *task, fr frame, b *event.Batch) {
 	if t.addAnswer(fr, b); fr.kind == kindTaskComplete && !t.complete {
 		t.complete = true
 		e := b.Add(event.KindOutcome)
-		e.Took, e.Iterations = fr.took(), fr.iterations()
+		e.Duration, e.Iterations = fr.duration(), fr.iterations()
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
 }
 
-// addAnswer states the text of a task's answer. It is partial where content-complete has brought it.
+// addAnswer reports the text of a task's answer. It is partial if content-complete has reported it
+// before.
 func (t *task) addAnswer(fr frame, b *event.Batch) {
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
-		b.Partial = !t.isNews(e.Text())
+		b.Partial = !t.isNewText(e.Text())
 	}
 }
 
-// seed is that of the hashes by which texts are compared.
+// seed is the seed of all hashes, which are only compared within the process.
 var seed = maphash.MakeSeed()
 
-// isNews says whether a text is another than the task's last whole one.
-func (t *task) isNews(text []byte) bool {
+// isNewText reports whether a text differs from the task's last whole text, and remembers it.
+func (t *task) isNewText(text []byte) bool {
 	sum := maphash.Bytes(seed, text)
-	news := sum != t.said
-	t.said = sum
-	return news
+	isNew := sum != t.lastText
+	t.lastText = sum
+	return isNew
 }
 
-// name returns a text of the wire as a name.
-func (d *decoder) name(text []byte) string { return d.names.Cut(text, dialect.MaxName) }
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(text []byte) string { return d.names.Truncate(text, dialect.MaxName) }
 
 func (d *decoder) member(fr frame, name string) string { return d.name(fr.data.Get(name).Text()) }

@@ -12,24 +12,24 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// sent is a frame as today's servers send it: the kind is its name.
-func sent(kind, members string) string {
+// encodeFrame returns a frame as current servers send it, with the kind as its name.
+func encodeFrame(kind, members string) string {
 	return "event: " + kind + "\ndata: {" + members + "}\n\n"
 }
 
-// of is a frame of a task.
+// of returns a frame of a task.
 func of(task, kind, members string) string {
 	if members != "" {
 		members = "," + members
 	}
-	return sent(kind, `"taskId":"`+task+`"`+members)
+	return encodeFrame(kind, `"taskId":"`+task+`"`+members)
 }
 
-// by is a frame of task t.
+// by returns a frame of task t.
 func by(kind, members string) string { return of("t", kind, members) }
 
-// lines are what frames say: one for each, its facts after its head.
-func lines(s *event.Stream, frames ...string) string {
+// factsOf decodes frames. It returns a line for each: its fields, then its facts.
+func factsOf(s *event.Stream, frames ...string) string {
 	var all []string
 	for line := range strings.Lines(dialecttest.Facts(Dialect{}, s, strings.Join(frames, ""))) {
 		line = strings.TrimSuffix(line, "\n")
@@ -52,8 +52,8 @@ type decodeCase struct {
 func runDecode(t *testing.T, cases []decodeCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(strings.Join(c.want, "\n"), lines(&event.Stream{}, c.frames...)); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(strings.Join(c.want, "\n"), factsOf(&event.Stream{}, c.frames...)); diff != "" {
+				t.Errorf("the facts differ (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -64,7 +64,8 @@ const (
 	working = `"status":"working"`
 )
 
-// TestShapes decodes one event as the design document has it, as the servers of November 2025 sent it, and as today's do.
+// TestShapes checks one event in the formats of the design document, of the servers of November 2025, and of
+// current servers.
 func TestShapes(t *testing.T) {
 	const (
 		want = `tool-start run="t" orphan session="ctx-1" 2025-11-06T10:30:05Z; tool_started name="look" call="c1" {"q":"x"}`
@@ -79,13 +80,13 @@ func TestShapes(t *testing.T) {
 		"kind alone":                full,
 		"the data's context counts": "id: other-7\nevent: tool-start\n" + full,
 	} {
-		if got := lines(&event.Stream{}, frame); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		if got := factsOf(&event.Stream{}, frame); got != want {
+			t.Errorf("%s decodes to\n%s\nwant\n%s", name, got, want)
 		}
 	}
 }
 
-// TestKinds decodes each kind by itself.
+// TestKinds checks each kind on its own.
 func TestKinds(t *testing.T) {
 	const head, call = ` run="t" orphan`, `"toolCallId":"c1","toolName":"look"`
 	for _, c := range []struct{ kind, members, want string }{
@@ -147,13 +148,13 @@ func TestKinds(t *testing.T) {
 		{"undefined", ``, ` withheld` + head + `; other`},
 		{"error", `"error":"x"`, ` withheld` + head + `; error agent_error`},
 	} {
-		if got := lines(&event.Stream{}, by(c.kind, c.members)); got != c.kind+c.want {
-			t.Errorf("%s {%s}:\n%s\nwant\n%s", c.kind, c.members, got, c.kind+c.want)
+		if got := factsOf(&event.Stream{}, by(c.kind, c.members)); got != c.kind+c.want {
+			t.Errorf("%s {%s} decodes to\n%s\nwant\n%s", c.kind, c.members, got, c.kind+c.want)
 		}
 	}
 }
 
-// TestInternal calls events internal in every way that servers and their filters did.
+// TestInternal checks each way in which servers and their filters mark an event as internal.
 func TestInternal(t *testing.T) {
 	const task = `"taskId":"t"`
 	for _, c := range []struct {
@@ -188,14 +189,14 @@ func TestInternal(t *testing.T) {
 		{"", task, false},
 		{"intern", task, false},
 	} {
-		got := lines(&event.Stream{}, sent(c.name, c.data))
+		got := factsOf(&event.Stream{}, encodeFrame(c.name, c.data))
 		if isInternal := strings.Contains(got, " internal;"); isInternal != c.internal || isInternal && !strings.HasSuffix(got, "internal; other") && !strings.HasSuffix(got, "internal; iteration asks_model") {
-			t.Errorf("event %q, data {%s}: %s", c.name, c.data, got)
+			t.Errorf("the event %q with the data {%s} decodes to %s, want it internal: %t", c.name, c.data, got, c.internal)
 		}
 	}
 }
 
-// TestResponses follows a model's responses by what is shown of them.
+// TestResponses checks that model responses are derived from text, calls and usage.
 func TestResponses(t *testing.T) {
 	const (
 		head  = ` run="t"`
@@ -204,8 +205,8 @@ func TestResponses(t *testing.T) {
 		usage = `"model":"m","prompt_tokens":5,"completion_tokens":2,"total_tokens":7`
 		used  = ` input=5 output=2`
 	)
-	begun := by("task-created", created)
-	started := `task-created` + head + `; run_started`
+	newTask := by("task-created", created)
+	newTaskFacts := `task-created` + head + `; run_started`
 	call := func(id string) string { return by("tool-call", `"toolCallId":"`+id+`","toolName":"look"`) }
 	start := func(id string) string { return by("tool-start", `"toolCallId":"`+id+`","toolName":"look"`) }
 	done := func(id string) string {
@@ -215,100 +216,100 @@ func TestResponses(t *testing.T) {
 	endedCall := func(id string) string { return `tool-complete` + head + `; tool_ended name="look" call="` + id + `"` }
 	whole := `content-complete` + head + `; model_ended finish="stop" unmetered; text "hi"; final`
 	runDecode(t, []decodeCase{
-		{"usage after the response", []string{begun, by("content-complete", stop), by("llm-usage", usage), by("task-complete", `"content":"hi"`)},
-			[]string{started, whole, `llm-usage` + head + `; usage model="m"` + used, `task-complete` + head + ` partial; text "hi"; run_ended`}},
-		{"usage before the end of the response", []string{begun, by("content-delta", `"delta":"hi"`), by("llm-usage", usage), by("content-complete", stop)},
-			[]string{started, `content-delta` + head + ` partial; model_started; text "hi"`, `llm-usage` + head + `; other`,
+		{"usage after the response", []string{newTask, by("content-complete", stop), by("llm-usage", usage), by("task-complete", `"content":"hi"`)},
+			[]string{newTaskFacts, whole, `llm-usage` + head + `; usage model="m"` + used, `task-complete` + head + ` partial; text "hi"; run_ended`}},
+		{"usage before the end of the response", []string{newTask, by("content-delta", `"delta":"hi"`), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "hi"`, `llm-usage` + head + `; other`,
 				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
-		{"usage before anything of the response", []string{begun, by("llm-usage", usage), by("content-complete", calls), start("c1"), done("c1"), by("llm-usage", usage), by("content-complete", stop)},
-			[]string{started, `llm-usage` + head + `; model_started model="m"`, `content-complete` + head + `; model_ended model="m" finish="tool_calls"` + used,
+		{"usage as the first sign of the response", []string{newTask, by("llm-usage", usage), by("content-complete", calls), start("c1"), done("c1"), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{newTaskFacts, `llm-usage` + head + `; model_started model="m"`, `content-complete` + head + `; model_ended model="m" finish="tool_calls"` + used,
 				startedCall("c1"), endedCall("c1"), `llm-usage` + head + `; model_started model="m"`,
 				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
-		{"usage before and after", []string{begun, by("llm-usage", usage), by("content-complete", stop), by("llm-usage", usage)},
-			[]string{started, `llm-usage` + head + `; model_started model="m"`,
+		{"usage before and after", []string{newTask, by("llm-usage", usage), by("content-complete", stop), by("llm-usage", usage)},
+			[]string{newTaskFacts, `llm-usage` + head + `; model_started model="m"`,
 				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`, `llm-usage` + head + `; usage model="m"` + used}},
-		{"calls within the response", []string{begun, call("c1"), call("c2"), by("content-complete", calls), start("c1"), start("c2"), done("c1"), done("c2"), call("c3"), by("content-complete", stop)},
-			[]string{started, `tool-call` + head + ` partial; model_started`, `tool-call` + head + ` partial; other`,
+		{"calls within the response", []string{newTask, call("c1"), call("c2"), by("content-complete", calls), start("c1"), start("c2"), done("c1"), done("c2"), call("c3"), by("content-complete", stop)},
+			[]string{newTaskFacts, `tool-call` + head + ` partial; model_started`, `tool-call` + head + ` partial; other`,
 				`content-complete` + head + `; model_ended finish="tool_calls" unmetered`, startedCall("c1"), startedCall("c2"), endedCall("c1"), endedCall("c2"),
 				`tool-call` + head + ` partial; model_started`, whole}},
-		{"calls of tools that nobody has, after the response", []string{begun, by("content-complete", calls), start("c1"), done("c1"), call("c2"), by("content-complete", stop)},
-			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, startedCall("c1"), endedCall("c1"), `tool-call` + head + `; other`, whole}},
-		{"usage of the response after such a call", []string{begun, by("content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"}]`), by("llm-usage", usage), call("c1"), by("llm-usage", usage), by("content-complete", stop)},
-			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `llm-usage` + head + `; usage model="m"` + used, `tool-call` + head + `; other`,
+		{"calls of tools that do not exist, after the response", []string{newTask, by("content-complete", calls), start("c1"), done("c1"), call("c2"), by("content-complete", stop)},
+			[]string{newTaskFacts, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, startedCall("c1"), endedCall("c1"), `tool-call` + head + `; other`, whole}},
+		{"usage of the response after such a call", []string{newTask, by("content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"}]`), by("llm-usage", usage), call("c1"), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{newTaskFacts, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `llm-usage` + head + `; usage model="m"` + used, `tool-call` + head + `; other`,
 				`llm-usage` + head + `; model_started model="m"`, `content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
-		{"usage in two", []string{begun, by("llm-usage", usage), by("llm-usage", usage), by("content-complete", stop)},
-			[]string{started, `llm-usage` + head + `; model_started model="m"`, `llm-usage` + head + `; other`,
+		{"usage in two events", []string{newTask, by("llm-usage", usage), by("llm-usage", usage), by("content-complete", stop)},
+			[]string{newTaskFacts, `llm-usage` + head + `; model_started model="m"`, `llm-usage` + head + `; other`,
 				`content-complete` + head + `; model_ended model="m" finish="stop" input=10 output=4; text "hi"; final`}},
-		{"a call that the response does not list", []string{begun, by("content-complete", `"content":"","finishReason":"tool_calls"`), call("c1"), by("content-complete", stop)},
-			[]string{started, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `tool-call` + head + `; other`, whole}},
+		{"a call that the response does not list", []string{newTask, by("content-complete", `"content":"","finishReason":"tool_calls"`), call("c1"), by("content-complete", stop)},
+			[]string{newTaskFacts, `content-complete` + head + `; model_ended finish="tool_calls" unmetered`, `tool-call` + head + `; other`, whole}},
 		{"the model of the task", []string{by("task-created", created+`,"metadata":{"model":"m0"}`), by("content-delta", `"delta":"hi"`), by("content-complete", stop), by("llm-usage", usage)},
-			[]string{started, `content-delta` + head + ` partial; model_started model="m0"; text "hi"`,
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started model="m0"; text "hi"`,
 				`content-complete` + head + `; model_ended model="m0" finish="stop" unmetered; text "hi"; final`, `llm-usage` + head + `; usage model="m"` + used}},
-		{"cut off by a failure", []string{begun, by("content-delta", `"delta":"h"`), by("llm-usage", usage), by("task-status", `"status":"failed"`)},
-			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`, `llm-usage` + head + `; other`,
+		{"interrupted by a failure", []string{newTask, by("content-delta", `"delta":"h"`), by("llm-usage", usage), by("task-status", `"status":"failed"`)},
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "h"`, `llm-usage` + head + `; other`,
 				`task-status` + head + `; model_ended model="m" model_error` + used + `; error agent_error; run_ended agent_error awaits_outcome`}},
-		{"cut off by somebody", []string{begun, by("content-delta", `"delta":"h"`), by("task-status", `"status":"canceled"`)},
-			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
+		{"canceled during a response", []string{newTask, by("content-delta", `"delta":"h"`), by("task-status", `"status":"canceled"`)},
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "h"`,
 				`task-status` + head + `; model_ended canceled; error canceled; run_ended canceled awaits_outcome`}},
-		{"ended by the end of the task", []string{begun, by("content-delta", `"delta":"h"`), by("task-complete", `"content":"hi","metadata":{"finishReason":"stop"}`)},
-			[]string{started, `content-delta` + head + ` partial; model_started; text "h"`,
+		{"ended by the end of the task", []string{newTask, by("content-delta", `"delta":"h"`), by("task-complete", `"content":"hi","metadata":{"finishReason":"stop"}`)},
+			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "h"`,
 				`task-complete` + head + `; model_ended finish="stop"; text "hi"; final; run_ended`}},
 	})
 }
 
-// TestEnds ends tasks once, whatever is said of it.
+// TestEnds checks that a task ends once, even if its end is sent repeatedly.
 func TestEnds(t *testing.T) {
 	const head = ` run="t"`
-	begun, started := by("task-created", created), `task-created`+head+`; run_started`
+	newTask, newTaskFacts := by("task-created", created), `task-created`+head+`; run_started`
 	completed, done := by("task-status", `"status":"completed"`), by("task-complete", `"content":"hi","metadata":{"duration":5}`)
 	failed := by("task-status", `"status":"failed"`)
 	answer := by("content-complete", `"content":"hi","finishReason":"stop"`)
 	answered := `content-complete` + head + `; model_ended finish="stop" unmetered; text "hi"; final`
 	runDecode(t, []decodeCase{
-		{"a status, then task-complete", []string{begun, completed, done},
-			[]string{started, `task-status` + head + `; final; run_ended awaits_outcome`, `task-complete` + head + `; text "hi"; outcome took=5ms`}},
-		{"task-complete, then a status", []string{begun, done, completed},
-			[]string{started, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `task-status` + head + `; other`}},
-		{"failed, then completed", []string{begun, failed, done, failed},
-			[]string{started, `task-status` + head + `; error agent_error; run_ended agent_error awaits_outcome`, `task-complete` + head + `; text "hi"; outcome took=5ms`, `task-status` + head + `; other`}},
-		{"the answer is repeated", []string{begun, answer, done},
-			[]string{started, answered, `task-complete` + head + ` partial; text "hi"; run_ended took=5ms`}},
-		{"another answer", []string{begun, answer, by("task-complete", `"content":"hi there"`)},
-			[]string{started, answered, `task-complete` + head + `; text "hi there"; run_ended`}},
-		{"no end, but the answer", []string{begun, by("task-status", working), answer},
-			[]string{started, `task-status` + head + `; other`, answered}},
-		{"tools after an answer", []string{begun, answer, by("content-complete", `"content":"wait","finishReason":"tool_calls"`), completed},
-			[]string{started, answered, `content-complete` + head + `; model_ended finish="tool_calls" unmetered; text "wait"`, `task-status` + head + `; final; run_ended awaits_outcome`}},
-		{"a response after the end", []string{begun, done, by("content-delta", `"delta":"x"`), completed},
-			[]string{started, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `content-delta` + head + ` partial; text "x"`, `task-status` + head + `; other`}},
-		{"begun twice", []string{begun, begun}, []string{started, `task-created` + head + `; other`}},
+		{"a status, then task-complete", []string{newTask, completed, done},
+			[]string{newTaskFacts, `task-status` + head + `; final; run_ended awaits_outcome`, `task-complete` + head + `; text "hi"; outcome took=5ms`}},
+		{"task-complete, then a status", []string{newTask, done, completed},
+			[]string{newTaskFacts, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `task-status` + head + `; other`}},
+		{"failed, then completed", []string{newTask, failed, done, failed},
+			[]string{newTaskFacts, `task-status` + head + `; error agent_error; run_ended agent_error awaits_outcome`, `task-complete` + head + `; text "hi"; outcome took=5ms`, `task-status` + head + `; other`}},
+		{"a repeated answer", []string{newTask, answer, done},
+			[]string{newTaskFacts, answered, `task-complete` + head + ` partial; text "hi"; run_ended took=5ms`}},
+		{"another answer", []string{newTask, answer, by("task-complete", `"content":"hi there"`)},
+			[]string{newTaskFacts, answered, `task-complete` + head + `; text "hi there"; run_ended`}},
+		{"an answer without an end", []string{newTask, by("task-status", working), answer},
+			[]string{newTaskFacts, `task-status` + head + `; other`, answered}},
+		{"tools after an answer", []string{newTask, answer, by("content-complete", `"content":"wait","finishReason":"tool_calls"`), completed},
+			[]string{newTaskFacts, answered, `content-complete` + head + `; model_ended finish="tool_calls" unmetered; text "wait"`, `task-status` + head + `; final; run_ended awaits_outcome`}},
+		{"a response after the end", []string{newTask, done, by("content-delta", `"delta":"x"`), completed},
+			[]string{newTaskFacts, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `content-delta` + head + ` partial; text "x"`, `task-status` + head + `; other`}},
+		{"created twice", []string{newTask, newTask}, []string{newTaskFacts, `task-created` + head + `; other`}},
 	})
 }
 
-// TestPauses pauses calls and goes on with them: in the same task, in that of another turn, or not.
+// TestPauses checks calls that pause and continue: in the same task, in another turn's task, or not.
 func TestPauses(t *testing.T) {
 	const calendar, transfer = `"toolCallId":"c1","toolName":"calendar"`, `"toolCallId":"c1","toolName":"transfer"`
 	start := func(task string) string { return of(task, "tool-start", calendar) }
 	done := func(task string) string { return of(task, "tool-complete", calendar+`,"success":true`) }
 	asks := of("t1", "auth-required", `"authId":"a1","metadata":{"toolCallId":"c1"}`)
 	const (
-		began  = `task-created run="t1"; run_started`
-		began2 = `task-created run="t2"; run_started`
-		called = `tool-start run="t1"; tool_started name="calendar" call="c1"`
-		asked  = `auth-required run="t1"; tool_paused call="c1"; input_requested call="a1" credential routing="user"`
+		newTaskFacts  = `task-created run="t1"; run_started`
+		newTaskFacts2 = `task-created run="t2"; run_started`
+		callFacts     = `tool-start run="t1"; tool_started name="calendar" call="c1"`
+		requestFacts  = `auth-required run="t1"; tool_paused call="c1"; input_requested call="a1" credential routing="user"`
 	)
 	runDecode(t, []decodeCase{
-		{"another turn goes on", []string{of("t1", "task-created", created), start("t1"), asks, start("t2"), done("t2"), of("t2", "task-created", created)},
-			[]string{began, called, asked,
+		{"another turn continues the call", []string{of("t1", "task-created", created), start("t1"), asks, start("t2"), done("t2"), of("t2", "task-created", created)},
+			[]string{newTaskFacts, callFacts, requestFacts,
 				`tool-start run="t2" orphan; input_answered call="a1"; tool_started name="calendar" call="c1"`,
-				`tool-complete run="t2" orphan; tool_ended name="calendar" call="c1"`, began2}},
-		{"another turn has a call of that id", []string{of("t1", "task-created", created), start("t1"), asks, of("t2", "task-created", created), start("t2"), done("t2")},
-			[]string{began, called, asked, began2,
+				`tool-complete run="t2" orphan; tool_ended name="calendar" call="c1"`, newTaskFacts2}},
+		{"another turn has a call with the same id", []string{of("t1", "task-created", created), start("t1"), asks, of("t2", "task-created", created), start("t2"), done("t2")},
+			[]string{newTaskFacts, callFacts, requestFacts, newTaskFacts2,
 				`tool-start run="t2"; tool_started name="calendar" call="c1"`, `tool-complete run="t2"; tool_ended name="calendar" call="c1"`}},
-		{"the same task goes on", []string{of("t1", "task-created", created), start("t1"), asks, of("t1", "auth-completed", `"authId":"a1"`), done("t1")},
-			[]string{began, called, asked, `auth-completed run="t1"; input_answered call="a1"`,
+		{"the same task continues the call", []string{of("t1", "task-created", created), start("t1"), asks, of("t1", "auth-completed", `"authId":"a1"`), done("t1")},
+			[]string{newTaskFacts, callFacts, requestFacts, `auth-completed run="t1"; input_answered call="a1"`,
 				`tool-complete run="t1"; input_answered call="a1"; tool_ended name="calendar" call="c1"`}},
-		{"a tool asks, and its call is run again", []string{of("t1", "tool-start", transfer), of("t1", "tool-input-required", transfer+`,"inputId":"i1","inputType":"confirmation"`), of("t2", "tool-start", transfer)},
+		{"a tool asks, and its call runs again", []string{of("t1", "tool-start", transfer), of("t1", "tool-input-required", transfer+`,"inputId":"i1","inputType":"confirmation"`), of("t2", "tool-start", transfer)},
 			[]string{`tool-start run="t1" orphan; tool_started name="transfer" call="c1"`,
 				`tool-input-required run="t1" orphan; tool_paused call="c1"; input_requested call="i1" confirmation routing="agent"`,
 				`tool-start run="t2" orphan; input_answered call="i1"; tool_started name="transfer" call="c1"`}},
@@ -317,11 +318,11 @@ func TestPauses(t *testing.T) {
 			of("t2", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true,"result":"a"`)},
 			[]string{`tool-input-required run="t1" orphan; input_requested call="i1" selection routing="agent"`,
 				`tool-complete run="t2" orphan; input_answered call="i1"`}},
-		{"the answer to what was asked on another stream", []string{of("t2", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true,"result":"a"`)},
+		{"the answer to a question of another stream", []string{of("t2", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true,"result":"a"`)},
 			[]string{`tool-complete run="t2" orphan; input_answered call="c1"`}},
-		{"a tool of that name", []string{of("t1", "tool-start", `"toolCallId":"c1","toolName":"request_input"`), of("t1", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true`)},
+		{"a tool with the name of the input tool", []string{of("t1", "tool-start", `"toolCallId":"c1","toolName":"request_input"`), of("t1", "tool-complete", `"toolCallId":"c1","toolName":"request_input","success":true`)},
 			[]string{`tool-start run="t1" orphan; tool_started name="request_input" call="c1"`, `tool-complete run="t1" orphan; tool_ended name="request_input" call="c1"`}},
-		{"a client is to run a tool", []string{
+		{"a tool that the client runs", []string{
 			of("t1", "input-required", `"inputId":"i1","inputType":"tool-execution","metadata":{"toolCall":{"id":"c1"}}`),
 			of("t1", "tool-complete", `"toolCallId":"c1","toolName":"camera","success":true`)},
 			[]string{`input-required run="t1" orphan; input_requested call="i1" tool routing="agent"`,
@@ -329,43 +330,7 @@ func TestPauses(t *testing.T) {
 	})
 }
 
-// TestArtifacts counts the bytes of what is written, chunk by chunk.
-func TestArtifacts(t *testing.T) {
-	file := func(members string) string { return by("file-write", `"artifactId":"f",`+members) }
-	runDecode(t, []decodeCase{
-		{"text, its encoding in the first chunk", []string{file(`"data":"ünï","index":0,"complete":false,"name":"a.md","encoding":"utf-8"`), file(`"data":"\u2603\n","index":1,"complete":true`)},
-			[]string{`file-write run="t" orphan; artifact name="a.md" id="f" file bytes=5 index=0 (text name="a.md" "ünï")`, `file-write run="t" orphan; artifact id="f" file bytes=4 index=1 append complete (text "\u2603\n")`}},
-		{"base64, its encoding in the first chunk", []string{file(`"data":"aGVsbG8=","index":0,"encoding":"base64"`), file(`"data":"aGVs\nbG8","index":1,"complete":true`)},
-			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=0 (bytes "aGVsbG8=")`, `file-write run="t" orphan; artifact id="f" file bytes=5 index=1 append complete (fragment "aGVs\nbG8")`}},
-		{"base64 that is cut anywhere", []string{file(`"data":"aGVsb","index":0,"metadata":{"encoding":"base64"}`), file(`"data":"G8=","index":1,"metadata":{"encoding":"base64"}`), file(`"data":"aGVs","index":2`), file(`"data":"","index":3`), file(`"data":"aGVs","index":0,"encoding":"base64"`)},
-			[]string{`file-write run="t" orphan; artifact id="f" file bytes=3 index=0 (fragment "aGVsb")`, `file-write run="t" orphan; artifact id="f" file bytes=1 index=1 append (fragment "G8=")`, `file-write run="t" orphan; artifact id="f" file bytes=3 index=2 append (fragment "aGVs")`,
-				`file-write run="t" orphan; artifact id="f" file bytes=0 index=3 append (fragment "")`, `file-write run="t" orphan; artifact id="f" file bytes=3 index=0 (bytes "aGVs")`}},
-		{"base64 in one piece, without padding", []string{file(`"data":"aGVsb","index":0,"encoding":"base64","complete":true`)}, []string{`file-write run="t" orphan; artifact id="f" file bytes=3 index=0 complete (bytes "aGVsb")`}},
-		{"base64, said in each chunk", []string{file(`"data":"aGVsbG8=","index":3,"metadata":{"encoding":"base64"}`)},
-			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=3 append (bytes "aGVsbG8=")`}},
-		{"the first chunk was missed", []string{file(`"data":"aGVsbG8=","index":3`)}, []string{`file-write run="t" orphan; artifact id="f" file index=3 append`}},
-		{"written anew", []string{file(`"data":"aGVsbG8=","index":0,"encoding":"base64"`), file(`"data":"hello","index":0`)},
-			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=0 (bytes "aGVsbG8=")`, `file-write run="t" orphan; artifact id="f" file bytes=5 index=0 (text "hello")`}},
-		{"closed without a number of its own", []string{file(`"data":"hello","index":0`), file(`"data":"","index":0,"complete":true`)},
-			[]string{`file-write run="t" orphan; artifact id="f" file bytes=5 index=0 (text "hello")`, `file-write run="t" orphan; artifact id="f" file bytes=0 index=0 append complete (text "")`}},
-		{"names that are too long", []string{file(`"data":"x","index":0,"name":"` + strings.Repeat("n", 300) + `","mimeType":"` + strings.Repeat("m", 300) + `"`)},
-			[]string{`file-write run="t" orphan; artifact name="` + strings.Repeat("n", 256) + `" id="f" file bytes=1 index=0 (text name="` + strings.Repeat("n", 256) + `" media="` + strings.Repeat("m", 256) + `" "x")`}},
-		{"no data", []string{file(`"data":{"x":1},"index":0`)}, []string{`file-write run="t" orphan; artifact id="f" file index=0`}},
-		{"data", []string{by("data-write", `"artifactId":"d","name":"n","data":{"a": 1},"metadata":{"version":2}`), by("data-write", `"artifactId":"d"`)},
-			[]string{`data-write run="t" orphan; artifact name="n" id="d" data bytes=8 complete (data {"a": 1})`, `data-write run="t" orphan; artifact id="d" data complete`}},
-		{"data of any sort", []string{by("data-write", `"artifactId":"d","data":[1,"x"]`), by("data-write", `"artifactId":"d","data":false`), by("data-write", `"artifactId":"d","data":null`)},
-			[]string{`data-write run="t" orphan; artifact id="d" data bytes=7 complete (data [1,"x"])`, `data-write run="t" orphan; artifact id="d" data bytes=5 complete (data false)`, `data-write run="t" orphan; artifact id="d" data bytes=4 complete`}},
-		{"rows", []string{by("dataset-write", `"artifactId":"s","name":"n","rows":[{"a":1},{"a":22}],"schema":{"type":"object"},"index":0`), by("dataset-write", `"artifactId":"s","rows":[],"index":1,"complete":true`), by("dataset-write", `"artifactId":"s","index":2`)},
-			[]string{`dataset-write run="t" orphan; artifact name="n" id="s" dataset bytes=15 index=0 (rows [{"a":1},{"a":22}] schema={"type":"object"})`, `dataset-write run="t" orphan; artifact id="s" dataset bytes=0 index=1 append complete (rows [])`, `dataset-write run="t" orphan; artifact id="s" dataset index=2 append`}},
-		{"without a task", []string{by("tool-start", `"toolCallId":"c1","toolName":"w"`), sent("file-write", `"artifactId":"f","data":"x","index":0`)},
-			[]string{`tool-start run="t" orphan; tool_started name="w" call="c1"`, `file-write run="t" orphan; artifact id="f" file bytes=1 index=0 (text "x")`}},
-		{"without any task", []string{"id: c-1\n" + sent("file-write", `"artifactId":"f","data":"x","index":0`)}, []string{`file-write session="c"; artifact id="f" file bytes=1 index=0 (text "x")`}},
-		{"without a task, forwarded", []string{of("u", "task-status", working), by("task-status", working), sent("file-write", `"artifactId":"f","parentTaskId":"u","path":["agent:a"],"data":"x","index":0`)},
-			[]string{`task-status run="u" orphan; other`, `task-status run="t" orphan; other`, `file-write run="u" orphan; artifact id="f" file bytes=1 index=0 (text "x")`}},
-	})
-}
-
-// TestRejected refuses what is no event, with whose it is left unsaid.
+// TestRejected checks that frames that are not events are rejected without a run.
 func TestRejected(t *testing.T) {
 	for frame, want := range map[string]string{
 		"event: task-created\ndata: {\n\n":                                 `task-created rejected=syntax`,
@@ -378,13 +343,13 @@ func TestRejected(t *testing.T) {
 		"event: internal:x\ndata: {}\n\n":                                  `internal:x withheld internal rejected=shape`,
 		"event: task-created\ndata: {\"taskId\":\"t\",\"TASKID\":1}\n\n":   `task-created rejected=folded_name`,
 	} {
-		if got := lines(&event.Stream{}, frame); got != want {
-			t.Errorf("%q: %s, want %s", frame, got, want)
+		if got := factsOf(&event.Stream{}, frame); got != want {
+			t.Errorf("%q decodes to %s, want %s", frame, got, want)
 		}
 	}
 }
 
-// TestBounds has a stream name more than the decoder remembers.
+// TestBounds checks that the decoder keeps a limited number of names, tasks, questions and artifacts.
 func TestBounds(t *testing.T) {
 	var stream strings.Builder
 	stream.WriteString(of("root", "task-created", created))
@@ -397,10 +362,10 @@ func TestBounds(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
 	decodeAll(t, d, stream.String())
 	root, known := d.tasks.Get("root")
-	if !known || root.orphan || !root.begun || len(root.calls) != maxCalls {
-		t.Errorf("the root is not remembered as it should be: %v %+v", known, root)
+	if !known || root.orphan || !root.started || len(root.calls) != maxCalls {
+		t.Errorf("root task: known %v, %+v, want it known, started and with the maximum number of calls", known, root)
 	}
-	if d.tasks.Len() != maxTasks || d.asked.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.names.Len() != wire.MaxNames {
-		t.Errorf("%d tasks, %d questions, %d artifacts, %d names", d.tasks.Len(), d.asked.Len(), d.encodings.Len(), d.names.Len())
+	if d.tasks.Len() != maxTasks || d.questions.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.names.Len() != wire.MaxCachedNames {
+		t.Errorf("the decoder keeps %d tasks, %d questions, %d artifacts and %d names", d.tasks.Len(), d.questions.Len(), d.encodings.Len(), d.names.Len())
 	}
 }

@@ -8,37 +8,37 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// question is what a call waits for, and the task that asked.
+// question is an open request for input: its id, and the task that asked.
 type question struct{ input, task string }
 
-// requestInput is the tool by which a model asks for input. It never runs: its call does not begin, and what comes as its result
-// is an answer.
-const requestInput = "request_input"
+// inputTool is the tool with which a model asks for input. It never runs: its call does not
+// start, and its result is the answer.
+const inputTool = "request_input"
 
 func (d *decoder) toolInputRequired(t *task, fr frame, b *event.Batch) {
 	id, tool := d.member(fr, "toolCallId"), d.member(fr, "toolName")
-	t.called = max(t.called-1, 0)
-	if t.call(id) != nil || tool != requestInput {
+	t.pendingCalls = max(t.pendingCalls-1, 0)
+	if t.call(id) != nil || tool != inputTool {
 		b.Add(event.KindToolPaused).CallID = id
-		t.forget(id) // it stands in the place of tool-complete
+		t.forget(id) // it replaces tool-complete
 	}
-	d.request(t, id, fr, b)
+	d.requestInput(t, id, fr, b)
 }
 
 func (d *decoder) inputRequired(t *task, fr frame, b *event.Batch) {
-	d.request(t, d.name(fr.metadata.Get("toolCall").Get("id").Text()), fr, b)
+	d.requestInput(t, d.name(fr.metadata.Get("toolCall").Get("id").Text()), fr, b)
 }
 
-func (d *decoder) request(t *task, call string, fr frame, b *event.Batch) {
+func (d *decoder) requestInput(t *task, call string, fr frame, b *event.Batch) {
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input, e.Routing = dialect.Name(fr.data.Get("inputId").String()), inputKind(fr.data), event.RoutedToAgent
-	// Without a word, an agent further up may answer: the protocol's own default.
+	// By the protocol's default, an agent further up may answer.
 	if user, _ := fr.data.Get("requireUser").Bool(); user {
 		e.Routing = event.RoutedToUser
 	}
-	e.Expires = dialect.Duration(fr.metadata.Get("timeout"), time.Second)
+	e.ExpiresIn = dialect.Duration(fr.metadata.Get("timeout"), time.Second)
 	e.SetQuestion(event.Question{Prompt: fr.data.Get("prompt").String(), Options: fr.data.Get("options"), Schema: fr.data.Get("schema")})
-	d.ask(t, call, e.CallID)
+	d.rememberQuestion(t, call, e.CallID)
 }
 
 func inputKind(data strictjson.Value) event.InputKind {
@@ -54,7 +54,7 @@ func inputKind(data strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
-// authRequired always goes to the user.
+// authRequired reports a request for credentials, which always goes to the user.
 func (d *decoder) authRequired(t *task, fr frame, b *event.Batch) {
 	call := d.member(fr, "toolCallId")
 	if call == "" {
@@ -65,9 +65,9 @@ func (d *decoder) authRequired(t *task, fr frame, b *event.Batch) {
 	}
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input, e.Routing = dialect.Name(fr.data.Get("authId").String()), event.InputCredential, event.RoutedToUser
-	e.Expires = dialect.Duration(fr.metadata.Get("expiresIn"), time.Second)
-	e.SetQuestion(event.Question{Prompt: fr.data.Get("prompt").String()}) // beside it stand the addresses and keys of a login
-	d.ask(t, call, e.CallID)
+	e.ExpiresIn = dialect.Duration(fr.metadata.Get("expiresIn"), time.Second)
+	e.SetQuestion(event.Question{Prompt: fr.data.Get("prompt").String()}) // without the URLs and keys of the login
+	d.rememberQuestion(t, call, e.CallID)
 }
 
 func (d *decoder) inputReceived(_ *task, fr frame, b *event.Batch) {
@@ -78,21 +78,23 @@ func (d *decoder) authCompleted(_ *task, fr frame, b *event.Batch) {
 	b.Add(event.KindInputAnswered).CallID = dialect.Name(fr.data.Get("authId").String())
 }
 
-// ask remembers what a call waits for: today's servers say that it was answered only by going on with the call.
-func (d *decoder) ask(t *task, call, input string) {
+// rememberQuestion records which input a call waits for: today's servers report the answer only by
+// continuing the call.
+func (d *decoder) rememberQuestion(t *task, call, input string) {
 	if call != "" && input != "" {
-		d.asked.Add(call, question{input: input, task: t.id})
+		d.questions.Add(call, question{input: input, task: t.id})
 	}
 }
 
-// resume says whether a call that goes on had waited for input. It goes on in its own task, or in another one, of a turn that
-// resumes: before the beginning of that. After its beginning a task's calls are new ones, whatever their ids.
+// resume reports whether a call that continues was waiting for input, and reports that input as
+// answered. The call continues in its own task or, in a resumed turn, in another task before its
+// task-created. After that event, the calls of another task are new ones, whatever their ids.
 func (d *decoder) resume(t *task, call string, b *event.Batch) bool {
-	q, waits := d.asked.Get(call)
-	if !waits || q.task != t.id && t.begun {
+	q, waits := d.questions.Get(call)
+	if !waits || q.task != t.id && t.started {
 		return false
 	}
-	d.asked.Remove(call)
+	d.questions.Remove(call)
 	b.Add(event.KindInputAnswered).CallID = q.input
 	return true
 }

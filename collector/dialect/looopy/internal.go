@@ -7,13 +7,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// loop states where the loop of a task stands, as far as an internal event counts it. What such an event quotes is left out.
-func (d *decoder) loop(fr frame, b *event.Batch) {
+// addIteration reports the counters of a task's loop in an internal event. Texts in such an event
+// are left out.
+func (d *decoder) addIteration(fr frame, b *event.Batch) {
 	e := b.Add(event.KindIteration)
 	counts := fr.data
 	switch internalName(fr.kind) {
 	case "llm-call":
-		e.AsksModel, e.Model = true, d.member(fr, "model")
+		e.CallsModel, e.Model = true, d.member(fr, "model")
 	case "thought-process":
 		counts = fr.data.Get("state")
 	case "checkpoint":
@@ -26,7 +27,7 @@ func (d *decoder) loop(fr frame, b *event.Batch) {
 		Messages:  dialect.Count(counts.Get("messageCount")),
 		Tools:     dialect.Count(counts.Get("toolCount")),
 	}
-	if e.Loop == (event.Loop{}) && !e.AsksModel {
+	if e.Loop == (event.Loop{}) && !e.CallsModel {
 		e.Kind = event.KindOther
 	}
 }
@@ -34,5 +35,5 @@ func (d *decoder) loop(fr frame, b *event.Batch) {
 // internalName returns the name of an internal kind without its prefix.
 func internalName(kind string) string {
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	return strings.TrimPrefix(kind, prefix+":")
+	return strings.TrimPrefix(kind, internalPrefix+":")
 }

@@ -1,5 +1,5 @@
-// Package looopy decodes the event stream of Looopy agents (github.com/looopy-ai/lib), as their servers send it today and as their
-// design document and their first server of November 2025 had it.
+// Package looopy decodes the event stream of Looopy agents (github.com/looopy-ai/lib): the format
+// of today's servers, and that of the design document and of the first server, of November 2025.
 package looopy
 
 import (
@@ -11,25 +11,27 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is Looopy's.
+// Dialect implements dialect.Dialect for Looopy.
 type Dialect struct{}
 
-// Name is "looopy".
+// Name returns "looopy".
 func (Dialect) Name() string { return "looopy" }
 
-// Paths are that of the AWS runtime, which answers one turn, and those of the streams of a context, which go on from turn to turn.
+// Paths returns the path of the AWS runtime, which answers one turn, and the paths of a context's
+// streams, which continue from turn to turn.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
-		{Glob: "/invocations", Shared: true},
-		{Glob: "/events/*", Continues: true},
-		{Glob: "/api/contexts/*/stream", Continues: true},
-		{Glob: "/sse/*", Continues: true},
+		{Glob: "/invocations", AllowOthers: true},
+		{Glob: "/events/*", MultipleRuns: true},
+		{Glob: "/api/contexts/*/stream", MultipleRuns: true},
+		{Glob: "/sse/*", MultipleRuns: true},
 	}
 }
 
-// Detect knows an event by its kind and its task. Agents of the A2A protocol have messages with a task too, other protocols
-// checkpoints, and the artifact store of today's servers leaves the task out: those are a Maybe. It is Sure of an event that has a
-// member of its kind or the context too: any queue of jobs may send a task-complete with a taskId.
+// Detect recognizes an event by its kind and its task. It returns Maybe for messages with a task,
+// which A2A has too, for checkpoints, which other protocols have too, and for artifact writes
+// without a task, which today's servers send. It returns Sure only for an event that also has the
+// context or a member of its kind, because any job queue may send a task-complete with a taskId.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	fr := readFrame(f)
 	k := kinds[fr.kind]
@@ -48,7 +50,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return maybe(fr.isArtifact())
 }
 
-// hasOwnMember reports whether an event has a timestamp and a member that only a few kinds have.
+// hasOwnMember reports whether an event has a timestamp and a member that only few kinds have.
 func (fr frame) hasOwnMember() bool {
 	own := fr.data.First("contextId", "initiator", "toolCallId", "thoughtId", "delta", "inputId", "authId", "artifactId", "subtaskId", "prompt_tokens")
 	return own.Exists() && fr.timestamp.Kind() == strictjson.String
@@ -61,10 +63,11 @@ func maybe(likely bool) dialect.Match {
 	return dialect.No
 }
 
-// sessionHeader names the context in requests to the AWS runtime, whose bodies do not.
+// sessionHeader names the context in requests to the AWS runtime. Their bodies do not.
 const sessionHeader = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 
-// Identify reads the context, and what a request that resumes a turn brings. Who asks stands only in its token.
+// Identify reads the context, and the answers in a request that resumes a turn. The user is not
+// identified, because only the request's token names the user.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(contextOf(r))}
 	if r.Body.Get("type").Is("prompt") {
@@ -78,6 +81,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
+// contextOf returns the context that a request names in its header, body, query or path, or "".
 func contextOf(r dialect.Request) string {
 	for _, named := range []string{r.Header.Get(sessionHeader), r.Body.Get("contextId").String(), r.Query.Get("contextId")} {
 		if named != "" {
@@ -93,13 +97,13 @@ func contextOf(r dialect.Request) string {
 	return ""
 }
 
-// New starts a stream. It may hold the tasks of many turns, and of many agents at once.
+// New returns a decoder. A stream may contain the tasks of many turns and of many agents at once.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
-		answer:    s.Answer,
+		singleRun: s.SingleRun,
 		session:   dialect.Name(s.Session),
-		tasks:     remember[*task](maxTasks),
-		asked:     remember[question](maxQuestions),
-		encodings: remember[encoding](maxArtifacts),
+		tasks:     newCache[*task](maxTasks),
+		questions: newCache[question](maxQuestions),
+		encodings: newCache[encoding](maxArtifacts),
 	}
 }

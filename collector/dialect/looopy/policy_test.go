@@ -22,42 +22,44 @@ var (
 	client = filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
 )
 
-// leave is what of a stream leaves by a policy: for each frame its name and data, or the reason why it stays in.
-func leave(t *testing.T, s filter.Settings, stream string) (left []string) {
+// filterStream returns the filter's output for each frame: its name and data, or the reason why it is withheld.
+func filterStream(t *testing.T, s filter.Settings, stream string) (output []string) {
 	t.Helper()
-	settings := collector.Settings{Frame: 1 << 20, JSONDepth: 128}
-	input := collector.Input{Reader: strings.NewReader(stream), Arrival: func() time.Time { return time.Time{} }}
+	settings := collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}
+	input := collector.Input{Reader: strings.NewReader(stream), ReceivedAt: func() time.Time { return time.Time{} }}
 	decoding := collector.New([]dialect.Dialect{looopy.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "looopy")
 	f := filter.New(s)
 	for {
 		b, err := decoding.Next()
 		if err != nil {
-			return left
+			return output
 		}
 		frame, why := f.Apply(b)
 		if why != filter.Passed {
-			left = append(left, "stays in: "+string(why))
+			output = append(output, withheld+": "+string(why))
 			continue
 		}
-		left = append(left, frame.Name+" "+string(frame.Data))
+		output = append(output, frame.Name+" "+string(frame.Data))
 	}
 }
 
-// policyCase is an event's members besides its task, and what the public gets of them. Nothing that is called secret may be in that.
+// policyCase holds the members of an event besides its task, and the members that remain under the policy
+// public. The latter must not contain "secret".
 type policyCase struct{ kind, sent, public string }
 
+// Results without any of the members.
 const (
-	stays   = "stays in" // the event
-	nothing = ""         // leaves of the members
+	withheld = "withheld" // the event is withheld
+	nothing  = ""         // the event leaves without them
 )
 
 var policyCases = []policyCase{
-	// What every event says.
+	// Common members.
 	{"task-status", `"contextId":"c","parentTaskId":"p","path":["agent:a","tool:b"],"timestamp":"2026-01-01T00:00:00Z"`, `"contextId":"c","parentTaskId":"p","path":["agent:a","tool:b"],"timestamp":"2026-01-01T00:00:00Z"`},
-	{"task-status", `"whatMayCome":"secret"`, nothing},
+	{"task-status", `"newMember":"secret"`, nothing},
 	{"task-status", `"path":["tool:b",{"x":"secret"}]`, `"path":["tool:b"]`},
 
-	// How tasks go.
+	// Tasks.
 	{"task-created", `"initiator":"user","metadata":{"agentId":"a","model":"secret","historyLength":"secret","x":"secret"}`, `"initiator":"user","metadata":{"agentId":"a"}`},
 	{"task-created", `"initiator":"user","metadata":{"historyLength":1}`, `"initiator":"user"`},
 	{"task-status", `"status":"working","message":"secret","metadata":{}`, `"status":"working","metadata":{}`},
@@ -67,15 +69,15 @@ var policyCases = []policyCase{
 	{"task-complete", `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"tokensUsed":"secret","finishReason":"stop","x":"secret"}`, `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"finishReason":"stop"}`},
 	{"subtask-created", `"subtaskId":"s","agentId":"a","prompt":"secret"`, `"subtaskId":"s","agentId":"a"`},
 
-	// What the model says.
+	// The model.
 	{"content-delta", `"delta":"hi","index":0`, `"delta":"hi","index":0`},
 	{"content-complete", `"content":"hi","finishReason":"stop"`, `"content":"hi","finishReason":"stop"`},
 	{"content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"x":"secret"}}}]`,
 		`"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1","type":"function","function":{"name":"f"}}]`},
-	{"thought-stream", `"thoughtId":"secret","thoughtType":"planning","verbosity":"brief","content":"secret","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"],"relatedTo":"secret","source":"secret"}`, stays},
-	{"thought-stream", `"content":"secret"`, stays},
-	{"llm-usage", `"model":"secret","prompt_tokens":1,"completion_tokens":1,"total_tokens":1,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":{"cached_tokens":1},"cache_read_input_tokens":1`, stays},
-	{"message", `"message":{"role":"system","content":"secret"}`, stays},
+	{"thought-stream", `"thoughtId":"secret","thoughtType":"planning","verbosity":"brief","content":"secret","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"],"relatedTo":"secret","source":"secret"}`, withheld},
+	{"thought-stream", `"content":"secret"`, withheld},
+	{"llm-usage", `"model":"secret","prompt_tokens":1,"completion_tokens":1,"total_tokens":1,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":{"cached_tokens":1},"cache_read_input_tokens":1`, withheld},
+	{"message", `"message":{"role":"system","content":"secret"}`, withheld},
 
 	// Tools.
 	{"tool-call", `"toolCallId":"c1","toolName":"f","arguments":{"x":"secret"},"metadata":{"x":"secret"}`, `"toolCallId":"c1","toolName":"f"`},
@@ -83,7 +85,7 @@ var policyCases = []policyCase{
 	{"tool-progress", `"toolCallId":"c1","progress":0.5,"message":"secret","icon":"secret","metadata":{"step":"secret","stepsCompleted":1,"stepsTotal":2}`, `"toolCallId":"c1","progress":0.5`},
 	{"tool-complete", `"toolCallId":"c1","toolName":"f","success":false,"result":{"x":"secret"},"error":"secret","icon":"secret","metadata":{"duration":1,"cached":false,"retries":0}`, `"toolCallId":"c1","toolName":"f","success":false`},
 
-	// What somebody is to answer.
+	// Requests for input.
 	{"tool-input-required", `"toolCallId":"c1","toolName":"f","toolArguments":{"x":"secret"},"inputId":"i1","inputType":"data","prompt":"?","schema":{"type":"object"},"options":["a",{"b":1}]`,
 		`"toolCallId":"c1","toolName":"f","inputId":"i1","inputType":"data","prompt":"?","schema":{"type":"object"},"options":["a",{"b":1}]`},
 	{"input-required", `"inputId":"i1","requireUser":true,"inputType":"selection","prompt":"?","schema":{"type":"boolean"},"options":["a"],"metadata":{"toolCall":{"function":{"arguments":"secret"}},"urgency":"high","timeout":300,"x":"secret"}`,
@@ -101,7 +103,7 @@ var policyCases = []policyCase{
 		`"artifactId":"s","index":0,"complete":false,"name":"n"`},
 }
 
-// shapes are the ways in which servers send an event of task t.
+// shapes format an event of task t as servers send it.
 var shapes = map[string]func(kind, members string) string{
 	"design document": func(kind, members string) string {
 		return "event: " + kind + "\ndata: " + dataOf(`"kind":"`+kind+`",`, members) + "\n\n"
@@ -119,8 +121,8 @@ func dataOf(kind, members string) string {
 	return "{" + kind + `"taskId":"t"` + members + "}"
 }
 
-// TestPolicies lets each member of each event leave, in each of its shapes: to the public what the table says, to the protocol's
-// own client all of it, under the name of its kind.
+// TestPolicies checks each member of each event in each shape: the policy public lets out what the table allows,
+// and the policy client everything, with the kind as the frame's name.
 func TestPolicies(t *testing.T) {
 	for _, c := range policyCases {
 		for name, shape := range shapes {
@@ -130,48 +132,49 @@ func TestPolicies(t *testing.T) {
 				kind = `"kind":"` + c.kind + `",`
 			}
 			want := c.kind + " " + dataOf(kind, c.public)
-			if got := leave(t, public, stream)[0]; c.public == stays && !strings.HasPrefix(got, stays) || c.public != stays && got != want || strings.Contains(got, "secret") {
-				t.Errorf("%s: the public gets of\n%s%s\nwant\n%s", name, stream, got, want)
+			if got := filterStream(t, public, stream)[0]; c.public == withheld && !strings.HasPrefix(got, withheld) || c.public != withheld && got != want || strings.Contains(got, "secret") {
+				t.Errorf("%s: under public, filtering\n%sgives\n%s\nwant\n%s", name, stream, got, want)
 			}
-			if got, want := leave(t, client, stream)[0], c.kind+" "+dataOf(kind, c.sent); got != want {
-				t.Errorf("%s: the client gets of\n%s%s", name, stream, got)
+			if got, want := filterStream(t, client, stream)[0], c.kind+" "+dataOf(kind, c.sent); got != want {
+				t.Errorf("%s: under client, filtering\n%sgives\n%s\nwant\n%s", name, stream, got, want)
 			}
 		}
 	}
 }
 
-// TestThoughts lets thoughts out where the settings say so, without what was weighed against them.
+// TestThoughts checks that the settings let thoughts out, without their alternatives.
 func TestThoughts(t *testing.T) {
 	settings := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
 	stream := shapes["name alone"]("thought-stream", `"thoughtId":"h","thoughtType":"decision","verbosity":"brief","content":"hm","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"]}`)
 	const want = `thought-stream {"taskId":"t","thoughtId":"h","thoughtType":"decision","verbosity":"brief","content":"hm","index":0,"metadata":{"confidence":0.9}}`
-	if got := leave(t, settings, stream)[0]; got != want {
-		t.Errorf("%s, want %s", got, want)
+	if got := filterStream(t, settings, stream)[0]; got != want {
+		t.Errorf("with thoughts, one becomes %s, want %s", got, want)
 	}
-	settings.Floor = 0.95
-	if got := leave(t, settings, stream)[0]; !strings.HasPrefix(got, stays) {
-		t.Errorf("less sure than the floor: %s", got)
+	settings.MinConfidence = 0.95
+	if got := filterStream(t, settings, stream)[0]; !strings.HasPrefix(got, withheld) {
+		t.Errorf("a thought below MinConfidence becomes %s, want it withheld", got)
 	}
 	other := shapes["name alone"]("thought-stream", `"note":"secret"`)
 	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-		if got := leave(t, filter.Settings{Policy: policy}, other)[0]; !strings.HasPrefix(got, stays) {
-			t.Errorf("%s, without thoughts: one with other members: %s", policy, got)
+		if got := filterStream(t, filter.Settings{Policy: policy}, other)[0]; !strings.HasPrefix(got, withheld) {
+			t.Errorf("%s, without thoughts: one with other members becomes %s, want it withheld", policy, got)
 		}
 	}
 }
 
-// TestRepeatedAnswer lets a task's end leave with the answer, which content-complete has brought before.
+// TestRepeatedAnswer checks that a task's end leaves with its answer although content-complete had it already.
 func TestRepeatedAnswer(t *testing.T) {
 	shape := shapes["name alone"]
-	got := leave(t, public, shape("content-complete", `"content":"hi","finishReason":"stop"`)+shape("task-complete", `"content":"hi"`))
+	got := filterStream(t, public, shape("content-complete", `"content":"hi","finishReason":"stop"`)+shape("task-complete", `"content":"hi"`))
 	want := []string{`content-complete {"taskId":"t","content":"hi","finishReason":"stop"}`, `task-complete {"taskId":"t","content":"hi"}`}
 	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("the output is %q, want %q", got, want)
 	}
 }
 
-// TestStaysIn keeps in what the servers' own filters let pass, or what would mean another thing to another reader.
-func TestStaysIn(t *testing.T) {
+// TestWithheld checks frames that the servers' own filters let pass, or that another reader might read
+// differently.
+func TestWithheld(t *testing.T) {
 	const data = `{"taskId":"t","reasoning":"secret","delta":"secret"}`
 	kind := func(kind string) string { return `{"kind":` + kind + `,"taskId":"t","delta":"secret"}` }
 	nested := `{"taskId":"t","delta":"x","metadata":{"x":[{"kind":"internal:x","y":"secret"}]}}`
@@ -203,22 +206,22 @@ func TestStaysIn(t *testing.T) {
 	} {
 		stream := "event: " + c.name + "\ndata: " + c.data + "\n\n"
 		for _, s := range []filter.Settings{public, client} {
-			if got := leave(t, s, stream); !slices.Equal(got, []string{"stays in: " + c.why}) {
-				t.Errorf("%s of\n%s%q", s.Policy, stream, got)
+			if got := filterStream(t, s, stream); !slices.Equal(got, []string{withheld + ": " + c.why}) {
+				t.Errorf("under %s, filtering\n%sgives %q", s.Policy, stream, got)
 			}
 		}
 	}
 }
 
-// TestPoliciesOfCaptures lets recorded streams leave: nothing internal under either policy, to the client each event that is not,
-// and has a case for every member that any recorded server sends.
+// TestPoliciesOfCaptures checks recorded streams: nothing internal leaves under either policy, all other events
+// leave under the policy client, and policyCases has each of their members.
 func TestPoliciesOfCaptures(t *testing.T) {
 	tested := map[string]bool{"kind": true, "taskId": true}
 	for _, c := range policyCases {
 		for _, member := range membersOf(t, c.kind, "{"+c.sent+"}") {
 			tested[c.kind+" "+member] = true
 			if c.kind == "task-status" {
-				tested[member] = true // of every event
+				tested[member] = true // for all kinds
 			}
 		}
 	}
@@ -232,32 +235,32 @@ func TestPoliciesOfCaptures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		toPublic, toClient := leave(t, public, string(content)), leave(t, client, string(content))
+		toPublic, toClient := filterStream(t, public, string(content)), filterStream(t, client, string(content))
 		for i, sent := range frame.FindAllStringSubmatch(string(content), -1) {
 			kind, data := sent[1], sent[2]
 			if kind == "" || kind == "undefined" || strings.HasPrefix(strings.ToLower(kind), "internal:") {
-				if !strings.HasPrefix(toClient[i], stays) || !strings.HasPrefix(toPublic[i], stays) {
-					t.Errorf("%s, frame %d, %s leaves", file, i+1, kind)
+				if !strings.HasPrefix(toClient[i], withheld) || !strings.HasPrefix(toPublic[i], withheld) {
+					t.Errorf("%s, frame %d: the kind %s is let out", file, i+1, kind)
 				}
 				continue
 			}
 			if toClient[i] != kind+" "+data {
-				t.Errorf("%s, frame %d: the client gets of\n%s\n%s", file, i+1, data, toClient[i])
+				t.Errorf("%s, frame %d: under client, filtering\n%s\ngives\n%s", file, i+1, data, toClient[i])
 			}
 			for _, member := range membersOf(t, kind, data) {
 				if !tested[member] && !tested[kind+" "+member] {
-					t.Errorf("%s: no case of %s has %q", file, kind, member)
+					t.Errorf("%s: policyCases does not have %q for %s", file, member, kind)
 					tested[member] = true
 				}
 			}
 		}
 		if all := strings.Join(slices.Concat(toPublic, toClient), "\n"); strings.Contains(all, "CANARY") {
-			t.Errorf("%s: a canary leaves", file)
+			t.Errorf("%s: a canary is let out", file)
 		}
 	}
 }
 
-// membersOf are the paths of an event's members, down to those that a tool names.
+// membersOf returns the paths of an event's members. It skips names that a tool chooses.
 func membersOf(t *testing.T, kind, data string) (paths []string) {
 	t.Helper()
 	var root map[string]any

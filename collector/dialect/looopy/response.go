@@ -6,56 +6,57 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// response is where a task's model stands.
+// response is the state of a task's model response.
 type response struct {
-	stage  stage
-	usage  event.Usage // of the response that is open, where its usage came first
-	by     string      // the model that it is of
-	called int         // calls that the last response made and that nothing was heard of yet
+	stage        stage
+	usage        event.Usage // usage that arrived before the open response ended
+	usageModel   string      // the model of that usage
+	pendingCalls int         // calls of the last response that have not appeared yet
 }
 
 type stage uint8
 
 const (
-	silent    stage = iota // the model may be asked
-	open                   // it responds
-	unmetered              // it has responded, and its usage may follow
-	metered                // so it has
+	idle        stage = iota // the model may be called
+	responding               // a response has started
+	awaitsUsage              // the response has ended; its usage may follow
+	hasUsage                 // the response has ended, and its usage is known
 )
 
-// openResponse notes the first sign of a response. A task that has ended has none.
+// openResponse reports the first sign of a response, unless the task has ended.
 func (t *task) openResponse(b *event.Batch) {
-	if t.stage == open || t.ended {
+	if t.stage == responding || t.ended {
 		return
 	}
-	t.stage = open
+	t.stage = responding
 	b.Add(event.KindModelStarted).Model = t.modelName()
 }
 
-// mayRespond notes that the model may be asked again.
+// mayRespond records that the model may be called again.
 func (t *task) mayRespond() {
-	if t.stage != open {
-		t.stage = silent
+	if t.stage != responding {
+		t.stage = idle
 	}
 }
 
 func (t *task) modelName() string {
-	if t.by != "" {
-		return t.by
+	if t.usageModel != "" {
+		return t.usageModel
 	}
 	return t.model
 }
 
-// closeResponse ends a response. Providers meter it before content-complete (LiteLLM's) or after.
+// closeResponse ends a response. Providers send the usage before content-complete (LiteLLM) or
+// after it.
 func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, code string, b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage, e.Error, e.Code = t.modelName(), dialect.Name(finish.String()), t.usage, failure, code
-	t.response = response{stage: metered}
+	t.response = response{stage: hasUsage}
 	return e
 }
 
 func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
-	b.Partial = true // content-complete repeats it, or task-complete
+	b.Partial = true // content-complete or task-complete repeats it
 	t.openResponse(b)
 	b.AddText(event.KindText, fr.data.Get("delta"))
 	if len(b.Events) == 0 {
@@ -63,8 +64,9 @@ func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
 	}
 }
 
-// contentComplete is a whole response. It is the answer unless the model calls tools; the servers' loop goes on only then. The
-// design document's events have no reason: there, the end of the task says that the answer has come.
+// contentComplete ends a response. It is the answer unless the model calls tools, because the
+// servers' loop continues only then. The design document's events have no finish reason; there, the
+// end of the task marks the answer.
 func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	if t.ended {
 		d.addOutcome(t, fr, b)
@@ -72,42 +74,43 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	}
 	finish := fr.data.Get("finishReason")
 	if e := t.closeResponse(finish, event.NoFailure, "", b); e.Usage == (event.Usage{}) {
-		e.Unmetered, t.stage = true, unmetered
+		e.UsageIncomplete, t.stage = true, awaitsUsage
 	}
-	t.called = fr.data.Get("toolCalls").Len()
+	t.pendingCalls = fr.data.Get("toolCalls").Len()
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
-		t.isNews(e.Text())
+		t.isNewText(e.Text())
 	}
 	if t.final = len(finish.Text()) > 0 && !finish.Is("tool_calls"); t.final {
 		b.Add(event.KindFinal)
 	}
 }
 
-// llmUsage gives the tokens to the response that has just ended, else to the one on its way: one that only calls tools shows
-// nothing else before its end.
+// llmUsage adds the usage to the response that has just ended, else to the open one. A response
+// that only calls tools shows nothing else before its end.
 func (d *decoder) llmUsage(t *task, fr frame, b *event.Batch) {
 	usage, model := readUsage(fr.data), d.member(fr, "model")
-	if t.ended || t.stage == unmetered || t.stage == metered {
-		t.stage = metered
+	if t.ended || t.stage == awaitsUsage || t.stage == hasUsage {
+		t.stage = hasUsage
 		e := b.Add(event.KindUsage)
 		e.Usage, e.Model = usage, model
 		return
 	}
-	t.usage, t.by = t.usage.Add(usage), model
+	t.usage, t.usageModel = t.usage.Add(usage), model
 	if t.openResponse(b); len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
 }
 
-// toolCall is what a model asks for; the call itself begins with tool-start. A tool that nobody has never begins. Servers of 2025
-// send it as part of a response, today's only for such a tool, after it.
+// toolCall handles a call that a model requests. The call itself starts with tool-start, which
+// never comes for a tool that does not exist. Servers of 2025 send tool-call within a response;
+// today's servers send it after the response, only for tools that do not exist.
 func (d *decoder) toolCall(t *task, _ frame, b *event.Batch) {
-	if t.called == 0 && (t.stage == silent || t.stage == open) {
+	if t.pendingCalls == 0 && (t.stage == idle || t.stage == responding) {
 		b.Partial = true // content-complete lists the calls
 		t.openResponse(b)
 	}
-	t.called = max(t.called-1, 0)
-	if t.called == 0 {
+	t.pendingCalls = max(t.pendingCalls-1, 0)
+	if t.pendingCalls == 0 {
 		t.mayRespond()
 	}
 	if len(b.Events) == 0 {
@@ -115,15 +118,15 @@ func (d *decoder) toolCall(t *task, _ frame, b *event.Batch) {
 	}
 }
 
-// thoughtStream is a thought, which judges itself. Those that were found in a model's text are signs of its response; the others
-// are the loop's own.
+// thoughtStream reports a thought and its confidence. A thought that was found in a model's text is
+// a sign of a response; others come from the loop.
 func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 	if source := fr.metadata.Get("source"); source.Is("content") || source.Is("content-delta") {
 		t.openResponse(b)
 	}
 	if e := b.AddText(event.KindThought, fr.data.Get("content")); e != nil {
 		e.ID = d.member(fr, "thoughtId")
-		e.Verbosity, e.Thought = verbosity(fr.data.Get("verbosity")), d.member(fr, "thoughtType")
+		e.Verbosity, e.ThoughtType = verbosity(fr.data.Get("verbosity")), d.member(fr, "thoughtType")
 	}
 	if value, ok := fr.metadata.Get("confidence").Float(); ok && value >= 0 && value <= 1 {
 		e := b.Add(event.KindConfidence)
@@ -134,7 +137,7 @@ func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 	}
 }
 
-// verbosity is how detailed a thought is; none where it does not say.
+// verbosity returns how detailed a thought is, or ThoughtsNone if it does not say.
 func verbosity(v strictjson.Value) event.Verbosity {
 	switch {
 	case v.Is("brief"):

@@ -5,32 +5,35 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// task is one turn of one agent: a run, or part of one. Tasks interleave on a stream, so all that is known of one stands here.
+// task is one turn of one agent: a run, or part of one. Tasks interleave on a stream, so each keeps
+// its own state.
 type task struct {
-	id     string
-	run    string // the id of the task that all this is part of, its own where it is the run
-	parent string // the task that it works for, ""
-	agent  string
-	model  string // as its beginning names it
-	within string // the call by which its parent started it, where that is known
+	id        string
+	run       string // id of the task that is the run
+	parent    string // id of the task that started it, or ""
+	agent     string
+	model     string // from task-created
+	startedBy string // id of the call that started it, or ""
 
-	orphan   bool // of a run: nobody has said yet that it is one
-	heard    bool // of a run: frames went out under its id
-	begun    bool // by the protocol's word
-	ended    bool // by the protocol's word
-	complete bool // task-complete has come
-	final    bool // its answer has come
-	said     uint64
+	orphan   bool   // of a run: it may still turn out to be part of another
+	reported bool   // of a run: frames were reported under its id
+	started  bool   // task-created was seen
+	ended    bool   // an end was seen
+	complete bool   // task-complete was seen
+	final    bool   // its answer was reported
+	lastText uint64 // hash of the last whole text
 	calls    []call
 	response
 }
 
 func (t *task) isRun() bool { return t.run == t.id }
 
-// hear finds the task that a frame is of, and takes what it says of its place; nil where a frame names none and none was heard of.
-func (d *decoder) hear(fr frame, b *event.Batch) *task {
+// findTask returns the task of a frame and records what the frame says about its place. It returns
+// nil if the frame names no task and there is no previous one.
+func (d *decoder) findTask(fr frame, b *event.Batch) *task {
 	if !fr.hasTask() {
-		// The artifact store does not know whose tool writes: that of the task that was heard last, unless a parent is named.
+		// The artifact store does not know whose tool writes. Without a parent, assume the task of
+		// the previous frame.
 		if len(fr.parent.Text()) > 0 {
 			return d.taskOf(fr.parent.Text())
 		}
@@ -50,54 +53,55 @@ func (d *decoder) hear(fr frame, b *event.Batch) *task {
 	if t.parent == "" && len(fr.parent.Text()) > 0 {
 		parent = d.taskOf(fr.parent.Text())
 	}
-	d.learn(t, parent, agent, b)
+	d.setPlace(t, parent, agent, b)
 	return t
 }
 
-// taskOf returns the task of an id. One that was never heard of is a run until somebody says that it is part of another; frames
-// of a turn that is resumed come before its beginning.
+// taskOf returns the task with an id. A new task counts as a run until a frame says that it is part
+// of another. Frames of a resumed turn may precede its task-created.
 func (d *decoder) taskOf(id []byte) *task {
 	var name string
 	if d.last != nil && d.last.id == string(id) {
-		name = d.last.id // most frames are of the same task as the one before
+		name = d.last.id // most frames belong to the same task as the frame before
 	} else {
 		name = dialect.Name(string(id))
 	}
 	t, known := d.tasks.Get(name)
 	if !known {
-		t = &task{id: name, run: name, orphan: !d.answer}
+		t = &task{id: name, run: name, orphan: !d.singleRun}
 		d.tasks.Add(name, t)
 	}
 	return t
 }
 
-// learn takes whose part a task is and who works on it. The first word counts: an agent does not change its name.
-func (d *decoder) learn(t, parent *task, agent []byte, b *event.Batch) {
-	settled := t.parent != "" && t.agent != ""
+// setPlace records the parent and the agent of a task. The first value counts: an agent does not
+// change its name.
+func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
+	hadPlace := t.parent != "" && t.agent != ""
 	if t.agent == "" && string(agent) != "user" {
 		t.agent = d.name(agent)
 	}
 	if parent != nil {
 		d.adopt(t, parent, b)
 	}
-	if settled || t.parent == "" || t.agent == "" {
+	if hadPlace || t.parent == "" || t.agent == "" {
 		return
 	}
 	if caller, known := d.tasks.Get(t.parent); known {
-		if c := caller.callOf(t.agent); c != nil {
-			t.within, c.taken = c.id, true
+		if c := caller.findCall(t.agent); c != nil {
+			t.startedBy, c.hasTask = c.id, true
 		}
 	}
 }
 
-// adopt makes a task part of another, with all that is part of it. One that has ended as a run of its own stays one, and a task
-// cannot be part of itself.
+// adopt makes a task, with all its parts, part of another. A task that has ended as a run stays
+// one, and a task cannot be part of itself.
 func (d *decoder) adopt(t, parent *task, b *event.Batch) {
 	if t.parent != "" || t.ended || parent.run == t.id {
 		return
 	}
 	t.parent = parent.id
-	if !t.heard {
+	if !t.reported {
 		t.run = parent.run
 		return
 	}
@@ -106,59 +110,61 @@ func (d *decoder) adopt(t, parent *task, b *event.Batch) {
 			part.run = parent.run
 		}
 	}
-	e := b.Add(event.KindAdopted)
+	e := b.Add(event.KindChildRun)
 	e.ID, e.Name = t.id, t.agent
 }
 
-// place says whose frame it is.
-func (d *decoder) place(t *task, b *event.Batch) {
+// setRun sets the session, run and agent of the batch.
+func (d *decoder) setRun(t *task, b *event.Batch) {
 	b.Session = d.session
 	if t == nil {
 		return
 	}
 	b.Run, b.Agent = t.run, t.agent
 	if !t.isRun() {
-		b.Branch, b.Within = t.id, t.within
+		b.Branch, b.EnclosingCall = t.id, t.startedBy
 		if t.parent != t.run {
-			b.Parent = t.parent
+			b.ParentBranch = t.parent
 		}
 	}
 	if run, known := d.tasks.Get(t.run); known {
-		run.heard = true
+		run.reported = true
 		b.Orphan = run.orphan
 	}
 }
 
 func (d *decoder) subtaskCreated(t *task, fr frame, b *event.Batch) {
 	if id := fr.data.Get("subtaskId").Text(); len(id) > 0 {
-		d.learn(d.taskOf(id), t, fr.data.Get("agentId").Text(), b)
+		d.setPlace(d.taskOf(id), t, fr.data.Get("agentId").Text(), b)
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
 }
 
-// pause and conclude tell the call by which a task was started how the task stands: servers say of the call that it succeeded
-// whatever became of the agent.
+// pause records in the call that started a task whether the task waits for input.
 func (d *decoder) pause(t *task, paused bool) {
-	if c := d.callTo(t); c != nil {
+	if c := d.startingCall(t); c != nil {
 		c.paused = paused
 	}
 }
 
+// conclude records in the call that started a task how the task ended: servers report the call as
+// successful even if the agent failed.
 func (d *decoder) conclude(t *task, failure event.Failure, code string) {
-	if c := d.callTo(t); c != nil {
+	if c := d.startingCall(t); c != nil {
 		c.paused, c.failure, c.code = false, failure, code
 	}
 }
 
-func (d *decoder) callTo(t *task) *call {
-	if t.within == "" {
+// startingCall returns the call that started a task, or nil.
+func (d *decoder) startingCall(t *task) *call {
+	if t.startedBy == "" {
 		return nil
 	}
 	caller, known := d.tasks.Get(t.parent)
 	if !known {
 		return nil
 	}
-	return caller.call(t.within)
+	return caller.call(t.startedBy)
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// frame is what any event may say of itself, found in one pass.
+// frame holds the members that any event may have. They are found in one pass.
 type frame struct {
 	data     strictjson.Value
-	kind     string // of kinds, or whatever stood there
+	kind     string // a name in kinds, or the unknown name
 	internal bool
-	misnamed bool // its kind is no string
+	badKind  bool // its kind is not a string
 	id       []byte
 
 	context, task, parent, path, timestamp, metadata strictjson.Value
@@ -47,36 +47,38 @@ func readFrame(f dialect.Frame) frame {
 			fr.metadata = value
 		}
 	}
-	// Today's servers take the kind out of the data and leave it in the event name; the design document has it in both, but for
-	// internal events, whose event name has no prefix. So either is enough to call a frame internal.
-	said := f.Event
+	// Today's servers move the kind from the data to the event name. The design document has it in
+	// both, except that the event name of an internal event lacks the prefix. So either one is
+	// enough to make a frame internal.
+	name := f.Event
 	if kind.Exists() {
-		said, fr.misnamed = kind.Text(), kind.Kind() != strictjson.String
+		name, fr.badKind = kind.Text(), kind.Kind() != strictjson.String
 	}
-	fr.internal = isInternal(said) || isInternal(f.Event)
-	if k := kinds[string(said)]; k != nil {
+	fr.internal = isInternal(name) || isInternal(f.Event)
+	if k := kinds[string(name)]; k != nil {
 		fr.kind = k.name
 	} else {
-		fr.kind = dialect.Name(string(said))
+		fr.kind = dialect.Name(string(name))
 	}
 	return fr
 }
 
-const prefix = "internal"
+const internalPrefix = "internal"
 
-// bare are the internal kinds whose names without the prefix no other kind has.
-var bare = [][]byte{[]byte("llm-call"), []byte("checkpoint"), []byte("thought-process"), []byte("tool-message")}
+// unprefixedInternal are the internal kinds that no other kind shares a name with, so that they are
+// internal even without the prefix.
+var unprefixedInternal = [][]byte{[]byte("llm-call"), []byte("checkpoint"), []byte("thought-process"), []byte("tool-message")}
 
-// isInternal judges a name as its most generous reader would: the servers' own filter let "Internal:" pass.
+// isInternal reads a name as leniently as possible: the servers' own filter let "Internal:" pass.
 func isInternal(name []byte) bool {
 	if kinds[string(name)] != nil {
 		return false
 	}
 	name = bytes.TrimSpace(name)
-	if len(name) >= len(prefix) && bytes.EqualFold(name[:len(prefix)], []byte(prefix)) {
+	if len(name) >= len(internalPrefix) && bytes.EqualFold(name[:len(internalPrefix)], []byte(internalPrefix)) {
 		return true
 	}
-	for _, b := range bare {
+	for _, b := range unprefixedInternal {
 		if bytes.EqualFold(name, b) {
 			return true
 		}
@@ -84,28 +86,30 @@ func isInternal(name []byte) bool {
 	return false
 }
 
-// isPrefixed says whether an internal kind is so in full, by which it is surely Looopy's.
+// isPrefixed reports whether an internal kind has the full prefix, which only Looopy uses.
 func isPrefixed(kind string) bool {
 	head, rest, found := strings.Cut(strings.TrimSpace(kind), ":")
-	return found && rest != "" && strings.EqualFold(head, prefix)
+	return found && rest != "" && strings.EqualFold(head, internalPrefix)
 }
 
 func (fr frame) hasTask() bool { return len(fr.task.Text()) > 0 }
 
-// isArtifact says whether a frame writes an artifact: the only ones that today's servers send without a task.
+// isArtifact reports whether a frame writes an artifact. Only these frames lack a task on today's
+// servers.
 func (fr frame) isArtifact() bool {
 	k := kinds[fr.kind]
 	return k != nil && k.artifact != "" && len(fr.data.Get("artifactId").Text()) > 0
 }
 
 func (fr frame) isEvent() bool {
-	return fr.data.Kind() == strictjson.Object && !fr.misnamed && (fr.hasTask() || fr.isArtifact())
+	return fr.data.Kind() == strictjson.Object && !fr.badKind && (fr.hasTask() || fr.isArtifact())
 }
 
-// Elements of a path name the agents and the tool that an event came through, the outermost first.
+// agentElement is the prefix of agents in a path. A path lists the agents and the tool that an
+// event passed through, outermost first.
 const agentElement = "agent:"
 
-// agentOf is the name of the agent that speaks, "" where a path names none.
+// agentOf returns the innermost agent of a path, or nil.
 func agentOf(path strictjson.Value) []byte {
 	var agent []byte
 	for element := range path.Elements() {
@@ -116,8 +120,8 @@ func agentOf(path strictjson.Value) []byte {
 	return agent
 }
 
-// contextOfID is the context in a frame's id: what stands before the last dash, which a counter follows or, where the server does
-// not buffer, the time in milliseconds.
+// contextOfID returns the context in a frame's id: the part before the last dash, which is followed
+// by a counter or, if the server does not buffer, by the time in milliseconds.
 func contextOfID(id []byte) []byte {
 	dash := bytes.LastIndexByte(id, '-')
 	if dash <= 0 || dash == len(id)-1 || !utf8.Valid(id) {
@@ -131,7 +135,8 @@ func contextOfID(id []byte) []byte {
 	return id[:dash]
 }
 
-// readUsage reads the counts of a model's response, which bear the names of the chat completions API.
+// readUsage reads the token counts of a model response, which have the names of the chat
+// completions API.
 func readUsage(v strictjson.Value) event.Usage {
 	usage := event.Usage{
 		Input:     dialect.Count(v.Get("prompt_tokens")),
@@ -145,15 +150,16 @@ func readUsage(v strictjson.Value) event.Usage {
 	return wire.WithTotal(usage, dialect.Count(v.Get("total_tokens")))
 }
 
-// errorCode returns the code of what failed, or "". The protocol has no field for one, but a reason, and the words of an error.
+// errorCode returns the code of a failure, or "". The protocol has no field for it, only a reason
+// and the text of the error.
 func (fr frame) errorCode() string {
-	return wire.Specific(wire.Code(fr.metadata.Get("reason")), wire.ErrorCode(fr.metadata.Get("error")), wire.ErrorCode(fr.data.First("error", "message")))
+	return wire.MostSpecific(wire.Code(fr.metadata.Get("reason")), wire.ErrorCode(fr.metadata.Get("error")), wire.ErrorCode(fr.data.First("error", "message")))
 }
 
-// took is how long it was that a frame ends, by its own word.
-func (fr frame) took() event.Duration {
+// duration returns the reported duration of the call or task that the frame ends.
+func (fr frame) duration() event.Duration {
 	return dialect.Duration(fr.metadata.Get("duration"), time.Millisecond)
 }
 
-// iterations returns how many rounds the loop of the task took that a frame ends, by its own word.
+// iterations returns the reported number of loop rounds of the task that the frame ends.
 func (fr frame) iterations() event.Count { return dialect.Count(fr.metadata.Get("iterations")) }

@@ -27,6 +27,7 @@ func value(t testing.TB, data string) strictjson.Value {
 	return doc.Root()
 }
 
+// TestDetect checks how sure Detect is of single frames.
 func TestDetect(t *testing.T) {
 	for _, c := range []struct {
 		name, data string
@@ -73,14 +74,15 @@ func TestDetect(t *testing.T) {
 	} {
 		f := dialect.Frame{Frame: sse.Frame{Event: []byte(c.name), Data: []byte(c.data)}, JSON: value(t, c.data)}
 		if got := (Dialect{}).Detect(f); got != c.want {
-			t.Errorf("event %q, data %s: %d, want %d", c.name, c.data, got, c.want)
+			t.Errorf("Detect() = %d for the event %q with the data %s, want %d", got, c.name, c.data, c.want)
 		}
 	}
 	if got := (Dialect{}).Detect(dialect.Frame{Frame: sse.Frame{Event: []byte("task-created"), Data: []byte("x")}}); got != dialect.No {
-		t.Errorf("no JSON: %d", got)
+		t.Errorf("Detect() = %d without JSON, want No", got)
 	}
 }
 
+// TestIdentify checks the session and answers of a request.
 func TestIdentify(t *testing.T) {
 	many := `{"inputs":[` + strings.TrimSuffix(strings.Repeat(`{"inputId":"i"},`, 300), ",") + `]}`
 	for name, c := range map[string]struct {
@@ -91,7 +93,7 @@ func TestIdentify(t *testing.T) {
 		"resume": {"POST", "/invocations", "ctx-1", `{"type":"resume","credentials":[{"authId":"a1","credential":"secret"}],"inputs":[{"inputId":"i1","value":"x"},{"toolCallId":"c1"},{"inputId":7},{}]}`,
 			event.Identity{Session: "ctx-1", Answers: []string{"i1", "c1", "a1"}}},
 		"resume without a type":         {"POST", "/invocations", "ctx-1", `{"inputs":[{"inputId":"i1","value":null}]}`, event.Identity{Session: "ctx-1", Answers: []string{"i1"}}},
-		"prompt that says what it is":   {"POST", "/invocations", "ctx-1", `{"type":"prompt","prompt":"hi","inputs":[{"inputId":"i1"}]}`, event.Identity{Session: "ctx-1"}},
+		"prompt with its type":          {"POST", "/invocations", "ctx-1", `{"type":"prompt","prompt":"hi","inputs":[{"inputId":"i1"}]}`, event.Identity{Session: "ctx-1"}},
 		"too many answers":              {"POST", "/invocations", "ctx-1", many, event.Identity{Session: "ctx-1", Answers: slices.Repeat([]string{"i"}, wire.MaxAnswers)}},
 		"the design document's request": {"POST", "/run", "", `{"contextId":"ctx-2","message":"hi"}`, event.Identity{Session: "ctx-2"}},
 		"context stream":                {"GET", "/events/ctx-3", "", ``, event.Identity{Session: "ctx-3"}},
@@ -116,19 +118,19 @@ func TestIdentify(t *testing.T) {
 			r.Body = value(t, c.body)
 		}
 		if diff := cmp.Diff(c.want, (Dialect{}).Identify(r)); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
+			t.Errorf("%s: Identify() differs (-want +got):\n%s", name, diff)
 		}
 	}
 	if got := (Dialect{}).Identify(dialect.Request{}); !cmp.Equal(got, event.Identity{}) {
-		t.Errorf("nothing: %+v", got)
+		t.Errorf("Identify() = %+v for an empty request, want nothing", got)
 	}
 }
 
-// TestContext follows the conversation through ids that name it and others.
+// TestContext checks that the session is the context in the latest id with one.
 func TestContext(t *testing.T) {
 	frame := func(id string) string { return "id: " + id + "\n" + by("task-status", working) }
 	stream := &event.Stream{Identity: event.Identity{Session: "asked"}}
-	got := lines(stream, by("task-status", working), frame("ctx-a-b-12"), by("task-status", working), frame("x"), frame("-5"), frame("ctx-"), frame("ctx-1x"), frame("\xff-1"), frame("ctx-2-1"))
+	got := factsOf(stream, by("task-status", working), frame("ctx-a-b-12"), by("task-status", working), frame("x"), frame("-5"), frame("ctx-"), frame("ctx-1x"), frame("\xff-1"), frame("ctx-2-1"))
 	var sessions []string
 	for line := range strings.Lines(got) {
 		_, rest, _ := strings.Cut(line, `session="`)
@@ -137,10 +139,11 @@ func TestContext(t *testing.T) {
 	}
 	want := []string{"asked", "ctx-a-b", "ctx-a-b", "ctx-a-b", "ctx-a-b", "ctx-a-b", "ctx-a-b", "ctx-a-b", "ctx-2"}
 	if diff := cmp.Diff(want, sessions); diff != "" {
-		t.Error(diff)
+		t.Errorf("the sessions differ (-want +got):\n%s", diff)
 	}
 }
 
+// TestUsage checks the counts of llm-usage.
 func TestUsage(t *testing.T) {
 	known := func(n int64) event.Count { return event.Count{N: n, Known: true} }
 	for data, want := range map[string]event.Usage{
@@ -154,11 +157,12 @@ func TestUsage(t *testing.T) {
 		`{"prompt_tokens_details":[],"completion_tokens_details":7}`: {},
 	} {
 		if got := readUsage(value(t, data)); got != want {
-			t.Errorf("%s: %+v", data, got)
+			t.Errorf("the usage %s is read as %+v", data, got)
 		}
 	}
 }
 
+// TestTimes checks the formats of timestamps and durations.
 func TestTimes(t *testing.T) {
 	for data, want := range map[string]string{
 		`"2025-11-06T10:30:00.123Z"`:  "2025-11-06T10:30:00.123Z",
@@ -174,59 +178,60 @@ func TestTimes(t *testing.T) {
 			got = at.Format(time.RFC3339Nano)
 		}
 		if got != want {
-			t.Errorf("%s: %q", data, got)
+			t.Errorf("the time %s is read as %q", data, got)
 		}
 	}
 	for data, want := range map[string]event.Duration{
 		`0`: {Known: true}, `1.5`: {D: 1500 * time.Microsecond, Known: true}, `-1`: {}, `1e300`: {}, `1e999`: {}, `"7"`: {}, `null`: {},
 	} {
 		if got := dialect.Duration(value(t, data), time.Millisecond); got != want {
-			t.Errorf("%s ms: %+v", data, got)
+			t.Errorf("%s ms are read as %+v", data, got)
 		}
 	}
 }
 
-func TestSafe(t *testing.T) {
+// TestSanitize checks the names of agents in tool names.
+func TestSanitize(t *testing.T) {
 	for name, want := range map[string]string{"weather-bot": "weather-bot", "Weather  Bot": "weather-bot", "a_b": "a-b", "ünï": "-n-", "": ""} {
-		if got := safe(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+		if got := sanitize(name); got != want {
+			t.Errorf("sanitize(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
 
-// TestKindsAndTable holds the kinds that are decoded to those that may leave.
+// TestKindsAndTable compares the decoded kinds with those in the policy table.
 func TestKindsAndTable(t *testing.T) {
 	for name := range kinds {
 		if rules, known := table.Types[name]; !known || !rules.Client {
-			t.Errorf("%s does not leave to clients", name)
+			t.Errorf("the policy client does not let out the kind %s", name)
 		}
 	}
 	for name := range table.Types {
 		if kinds[name] == nil || isInternal([]byte(name)) {
-			t.Errorf("%s may leave and is no kind for readers outside", name)
+			t.Errorf("the policy table has %s, which is unknown or internal", name)
 		}
 	}
 	if len(kinds) != 21 {
-		t.Errorf("%d kinds", len(kinds))
+		t.Errorf("there are %d kinds, want 21", len(kinds))
 	}
 }
 
-// TestPaths answers one run, or goes on.
+// TestPaths checks which paths have streams with multiple runs.
 func TestPaths(t *testing.T) {
 	got := map[string]bool{}
 	for _, p := range (Dialect{}).Paths() {
-		got[p.Glob] = p.Continues
+		got[p.Glob] = p.MultipleRuns
 	}
 	if diff := cmp.Diff(map[string]bool{"/invocations": false, "/events/*": true, "/api/contexts/*/stream": true, "/sse/*": true}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("MultipleRuns by path differs (-want +got):\n%s", diff)
 	}
 }
 
-// TestLong cuts names at a character's boundary.
-func TestLong(t *testing.T) {
+// TestLongNames checks that names are cut at the boundary of a character.
+func TestLongNames(t *testing.T) {
 	long := "x" + strings.Repeat("é", dialect.MaxName)
 	got := dialecttest.Facts(Dialect{}, &event.Stream{}, of(long, "tool-start", `"toolName":"`+long+`"`))
 	if name := `name="x` + strings.Repeat("é", 127) + `"`; !strings.Contains(got, name) || !strings.Contains(got, strings.Replace(name, "name", "run", 1)) {
-		t.Error(got)
+		t.Errorf("the facts are %s, want names cut to %d bytes", got, dialect.MaxName)
 	}
 }

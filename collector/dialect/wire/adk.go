@@ -9,17 +9,19 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TransferTool is the function by which an agent of the ADK hands control to another. Its arguments name the other agent.
+// TransferTool is the function with which an ADK agent hands control to the agent named in its
+// arguments.
 const TransferTool = "transfer_to_agent"
 
-// IsRequest reports whether a function call is the ADK's own question to the outside instead of a tool.
-func IsRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
+// IsInputRequest reports whether a function call is one of the ADK's requests for input instead of a
+// tool.
+func IsInputRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
 
-// RequestInput returns what the call of one of the ADK's questions asks for. A schema in its arguments makes it a question for data: the
-// answer is validated against the schema, as that of adk_request_input is.
+// InputKind returns what one of the ADK's requests asks for. A request whose arguments have a schema
+// asks for data: the answer is validated against the schema, as that of adk_request_input is.
 //
 // Source: google/adk/workflow/utils/_workflow_hitl_utils.py of google-adk 2.13.
-func RequestInput(name string, args strictjson.Value) event.InputKind {
+func InputKind(name string, args strictjson.Value) event.InputKind {
 	switch name {
 	case "adk_request_credential":
 		return event.InputCredential
@@ -32,9 +34,10 @@ func RequestInput(name string, args strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
-// RequestQuestion returns what the call of one of the ADK's questions asks. hint is that of the confirmation where the frame has it outside
-// of the call. A request for a credential has no words, and the configuration of one holds secrets: nothing of it is returned.
-func RequestQuestion(name string, args, hint strictjson.Value) event.Question {
+// Question returns the question of one of the ADK's requests. hint is the hint of a confirmation that
+// the frame has outside of the call. A request for a credential has no prompt, and its configuration
+// contains secrets, so its question is empty.
+func Question(name string, args, hint strictjson.Value) event.Question {
 	switch name {
 	case "adk_request_credential":
 		return event.Question{}
@@ -49,25 +52,26 @@ func RequestQuestion(name string, args, hint strictjson.Value) event.Question {
 	return event.Question{}
 }
 
-// TransferTarget returns the agent that the arguments of a transfer name.
+// TransferTarget returns the name of the target agent from the arguments of a transfer.
 func TransferTarget(args strictjson.Value) strictjson.Value {
 	return args.First("agent_name", "agentName")
 }
 
-// IsUser reports whether an author is the human. Case and surrounding space do not count, so that nothing of the user's can pass for an
-// agent's.
+// IsUser reports whether an author is the human user. It ignores case and surrounding space, so that the
+// user is never taken for an agent.
 func IsUser(author strictjson.Value) bool {
 	return bytes.EqualFold(bytes.TrimSpace(author.Text()), []byte("user"))
 }
 
-// IsFailure reports whether an ADK error code says that something failed. Python puts the finish reason of an empty answer there, and that
-// of an answer cut at its limit; neither is a failure.
-func IsFailure(code strictjson.Value) bool {
+// IsFailureCode reports whether an ADK error code means a failure. In Python, the code may also be the
+// finish reason of an empty or truncated answer, which is not a failure.
+func IsFailureCode(code strictjson.Value) bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
-// SaysError reports whether a tool's response follows the ADK's convention for an error: a member `error` that says something.
-func SaysError(response strictjson.Value) bool {
+// HasError reports whether a tool's response has a non-empty member `error`, which is the ADK's
+// convention for an error.
+func HasError(response strictjson.Value) bool {
 	e := response.Get("error")
 	switch e.Kind() {
 	case strictjson.String:
@@ -75,15 +79,16 @@ func SaysError(response strictjson.Value) bool {
 	case strictjson.Bool:
 		on, _ := e.Bool()
 		return on
-	case strictjson.Number: // a code: 0 is none
+	case strictjson.Number: // a code; 0 means no error
 		n, ok := e.Float()
 		return n != 0 || !ok
 	}
 	return e.Len() > 0
 }
 
-// GeminiUsage maps Gemini's counts to those of the GenAI conventions: what tools put into the prompt is input, thoughts are output. Go
-// omits a count of 0, so the total, if present, says what a missing count is.
+// GeminiUsage maps Gemini's counts to those of the GenAI conventions: tokens that tools add to the
+// prompt are input, and thoughts are output. The Go SDK omits a count of 0; the total, if present,
+// then gives the missing count.
 func GeminiUsage(v strictjson.Value) event.Usage {
 	var prompt, tools, answer, thoughts, total, cached event.Count
 	for name, n := range v.Members() {
@@ -105,7 +110,7 @@ func GeminiUsage(v strictjson.Value) event.Usage {
 	return WithTotal(event.Usage{Input: prompt.Add(tools), Output: answer.Add(thoughts), CacheRead: cached, Reasoning: thoughts}, total)
 }
 
-// WithTotal completes a usage whose output was omitted: the total less the input.
+// WithTotal returns the usage with a missing output filled in as the total minus the input.
 func WithTotal(usage event.Usage, total event.Count) event.Usage {
 	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
 		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}

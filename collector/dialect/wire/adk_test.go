@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// TestRequestInput tells the ADK's questions apart: one with a schema asks for data, over whichever protocol it comes.
-func TestRequestInput(t *testing.T) {
+// TestInputKind checks the kinds of ADK's requests for input. A request with a schema asks for data.
+func TestInputKind(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
 		want       event.InputKind
@@ -24,43 +24,43 @@ func TestRequestInput(t *testing.T) {
 		{"adk_request_input", `{"message":"Go on?"}`, event.InputClarification},
 		{"adk_request_new", `null`, event.InputClarification},
 	} {
-		if got := RequestInput(c.name, value(t, c.args)); got != c.want {
-			t.Errorf("%s %s: %v, want %v", c.name, c.args, got, c.want)
+		if got := InputKind(c.name, value(t, c.args)); got != c.want {
+			t.Errorf("InputKind(%s, %s) = %v, want %v", c.name, c.args, got, c.want)
 		}
 	}
 	for name, want := range map[string]bool{"adk_request_input": true, "adk_request_": true, "adk_requests": false, "transfer_to_agent": false} {
-		if got := IsRequest(name); got != want {
-			t.Errorf("%s is a request: %t", name, got)
+		if got := IsInputRequest(name); got != want {
+			t.Errorf("IsInputRequest(%s) = %t, want %t", name, got, want)
 		}
 	}
 }
 
-// TestSaysError reads the convention by which a tool's response says that it failed.
-func TestSaysError(t *testing.T) {
+// TestHasError checks the convention for a failed tool's response.
+func TestHasError(t *testing.T) {
 	for response, want := range map[string]bool{
 		`{"error":"x"}`: true, `{"error":true}`: true, `{"error":7}`: true, `{"error":1e999}`: true, `{"error":{"code":1}}`: true, `{"error":["x"]}`: true,
 		`{"error":""}`: false, `{"error":false}`: false, `{"error":0}`: false, `{"error":{}}`: false, `{"error":[]}`: false, `{"error":null}`: false,
 		`{}`: false, `[]`: false, `null`: false, `"error"`: false, `{"Error":"x"}`: false, `{"result":{"error":"x"}}`: false,
 	} {
-		if got := SaysError(value(t, response)); got != want {
-			t.Errorf("%s: %t", response, got)
+		if got := HasError(value(t, response)); got != want {
+			t.Errorf("HasError(%s) = %t, want %t", response, got, want)
 		}
 	}
 }
 
-// TestIsFailure leaves out the finish reasons that Python sends as error codes.
-func TestIsFailure(t *testing.T) {
+// TestIsFailureCode checks that the finish reasons that Python sends as error codes are no failures.
+func TestIsFailureCode(t *testing.T) {
 	for code, want := range map[string]bool{`"SAFETY"`: true, `7`: true, `""`: false, `"STOP"`: false, `"MAX_TOKENS"`: false} {
-		if got := IsFailure(value(t, code)); got != want {
-			t.Errorf("%s: %t", code, got)
+		if got := IsFailureCode(value(t, code)); got != want {
+			t.Errorf("IsFailureCode(%s) = %t, want %t", code, got, want)
 		}
 	}
-	if IsFailure(strictjson.Value{}) {
-		t.Error("an absent code is a failure")
+	if IsFailureCode(strictjson.Value{}) {
+		t.Error("IsFailureCode() = true for a missing code")
 	}
 }
 
-// TestGeminiUsage derives only what the total says.
+// TestGeminiUsage checks that a missing count is derived only from the total.
 func TestGeminiUsage(t *testing.T) {
 	n := func(n int64) event.Count { return event.Count{N: n, Known: true} }
 	for counts, want := range map[string]event.Usage{
@@ -72,27 +72,27 @@ func TestGeminiUsage(t *testing.T) {
 		`{"totalTokenCount":4}`:                          {},
 	} {
 		if got := GeminiUsage(value(t, counts)); got != want {
-			t.Errorf("%s: %+v, want %+v", counts, got, want)
+			t.Errorf("GeminiUsage(%s) = %+v, want %+v", counts, got, want)
 		}
 	}
 }
 
-// TestNames holds no more strings than are allowed, and none that was cut.
-func TestNames(t *testing.T) {
-	var names Names
+// TestNameCache checks that the cache is limited and does not keep cut strings.
+func TestNameCache(t *testing.T) {
+	var names NameCache
 	long := strings.Repeat("x", dialect.MaxName-1) + "é"
-	if got := names.Cut([]byte(long), dialect.MaxName); got != long[:dialect.MaxName-1] || names.Len() != 0 {
-		t.Errorf("%q, %d held", got, names.Len())
+	if got := names.Truncate([]byte(long), dialect.MaxName); got != long[:dialect.MaxName-1] || names.Len() != 0 {
+		t.Errorf("Truncate() of a long name = %q with %d cached strings, want none cached", got, names.Len())
 	}
-	for i := range 2 * MaxNames {
-		if want := "n" + strconv.Itoa(i); names.Cut([]byte(want), dialect.MaxName) != want {
-			t.Fatalf("lost %s", want)
+	for i := range 2 * MaxCachedNames {
+		if want := "n" + strconv.Itoa(i); names.Truncate([]byte(want), dialect.MaxName) != want {
+			t.Fatalf("Truncate(%s) returns another name", want)
 		}
 	}
-	if names.Len() != MaxNames {
-		t.Errorf("%d names", names.Len())
+	if names.Len() != MaxCachedNames {
+		t.Errorf("%d strings are cached, want %d", names.Len(), MaxCachedNames)
 	}
-	if got := names.Cut([]byte("n10"), 2); got != "n1" {
-		t.Errorf("a held name is cut to %q", got)
+	if got := names.Truncate([]byte("n10"), 2); got != "n1" {
+		t.Errorf("Truncate() of a cached name = %q, want n1", got)
 	}
 }

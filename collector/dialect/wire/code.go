@@ -7,35 +7,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// code is the form of an error code that may become a label: an identifier such as RESOURCE_EXHAUSTED or httpx.ConnectError, words with
-// dashes such as consecutive-tool-failures, which no id consists of, an HTTP status, a code of JSON-RPC. Anything else could be free text.
-var code = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
+// codePattern matches an error code that may become a label: an identifier (RESOURCE_EXHAUSTED,
+// httpx.ConnectError), words with dashes (consecutive-tool-failures; an id is never of this form), an
+// HTTP status, or a JSON-RPC code. Anything else could be free text.
+var codePattern = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
-// maxCode bounds a code, in bytes.
+// maxCode is the maximum length of a code, in bytes.
 const maxCode = 64
 
-// Code returns an error code that is sent as a string or as a number, or "" if it does not have the form of one.
+// Code returns an error code that is sent as a string or a number, or "" if it does not look like one.
 func Code(v strictjson.Value) string {
 	text := v.Text()
 	if n, ok := v.Int(); ok {
 		text = strconv.AppendInt(nil, n, 10)
 	}
-	return checked(text)
+	return checkCode(text)
 }
 
-// noCode is what ADK writes where an error has no code of its own. Our class of the failure says more.
+// noCode is what ADK writes for an error without a code of its own. event.Failure is more specific.
 const noCode = "UNKNOWN_ERROR"
 
-func checked(text []byte) string {
-	if len(text) > maxCode || string(text) == noCode || !code.Match(text) {
+func checkCode(text []byte) string {
+	if len(text) > maxCode || string(text) == noCode || !codePattern.Match(text) {
 		return ""
 	}
 	return string(text)
 }
 
-// Specific returns the most specific of the codes of one failure: the first that is the name of a gRPC status, else the first that is
-// not empty.
-func Specific(codes ...string) string {
+// MostSpecific returns the most specific code of one failure: the first that is the name of a gRPC
+// status, else the first that is not empty.
+func MostSpecific(codes ...string) string {
 	first := ""
 	for _, c := range codes {
 		if IsStatus(c) {
@@ -48,8 +49,9 @@ func Specific(codes ...string) string {
 	return first
 }
 
-// ErrorCode returns the code of an error in the forms in which APIs send one, or "": a number, a text as TextCode reads it, or an object.
-// An object may be an error of JSON-RPC or a google.rpc.Status, whose details may name a more specific reason.
+// ErrorCode returns the code of an error as APIs send it, or "": a number, a text for TextCode, or an
+// object. An object may be a JSON-RPC error or a google.rpc.Status, whose details may have a more
+// specific reason.
 //
 // Source: google/rpc/error_details.proto, ErrorInfo.
 func ErrorCode(v strictjson.Value) string {
@@ -65,23 +67,23 @@ func ErrorCode(v strictjson.Value) string {
 		}
 	}
 	status := Code(v.Get("status"))
-	if !IsStatus(status) { // "failed"
+	if !IsStatus(status) { // such as "failed"
 		status = ""
 	}
-	return Specific(status, Code(v.Get("code")))
+	return MostSpecific(status, Code(v.Get("code")))
 }
 
 // ResponseCode returns the code of the error that a tool's response reports, or "".
 func ResponseCode(response strictjson.Value) string {
 	own := ""
-	if err := response.Get("error"); err.Kind() != strictjson.String { // a text could be any tool's own words
+	if err := response.Get("error"); err.Kind() != strictjson.String { // a string could be free text of any tool
 		own = ErrorCode(err)
 	}
-	return Specific(own, Code(response.First("error_code", "errorCode")), Code(response.Get("code")))
+	return MostSpecific(own, Code(response.First("error_code", "errorCode")), Code(response.Get("code")))
 }
 
-// IsStatus reports whether an error code is the name of a gRPC status, as Gemini's API reports a failed request. An agent's code reports
-// the class of an exception instead.
+// IsStatus reports whether an error code is the name of a gRPC status, with which Gemini's API reports a
+// failed request. An agent's own code is the class of an exception instead.
 //
 // Source: google/rpc/code.proto.
 func IsStatus(code string) bool {
@@ -94,18 +96,20 @@ func IsStatus(code string) bool {
 	return false
 }
 
-// maxText bounds how much of an error's text is searched for a code, in bytes.
+// maxText is how many bytes of an error's text are searched for a code.
 const maxText = 4 << 10
 
-// apiError is how google-genai prints the error of a request to a model, which ADK may introduce by lines of its own: in Python the HTTP
-// status, the name of the gRPC status, the response; in Go each with its name.
+// apiErrorText matches a failed model request as google-genai prints it, possibly after lines of ADK:
+// in Python the HTTP status, the name of the gRPC status and the response; in Go each of them with its
+// name.
 //
 // Source: google/genai/errors.py, APIError.__init__; google.golang.org/genai, APIError.Error.
-var apiError = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. |Error [1-5][0-9]{2}, Message: (?s:.*?), Status: ([A-Z_]+), Details: )`)
+var apiErrorText = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. |Error [1-5][0-9]{2}, Message: (?s:.*?), Status: ([A-Z_]+), Details: )`)
 
-// APIErrorCode returns the name of the gRPC status with which a request to a model failed, if an error's text is that of such a failure.
+// APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text is not
+// that of such a failure.
 func APIErrorCode(message []byte) string {
-	found := apiError.FindSubmatch(message[:min(len(message), maxText)])
+	found := apiErrorText.FindSubmatch(message[:min(len(message), maxText)])
 	if found == nil {
 		return ""
 	}
@@ -115,28 +119,29 @@ func APIErrorCode(message []byte) string {
 	return ""
 }
 
-// raised is how an exception is printed that has a class of its own: its class, then its words. The classes that every error has say
-// nothing, and any sentence could begin with their names.
-var raised = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*_*[A-Z]\w*(?:Error|Exception))(?::\s|:?$)`)
+// exceptionText matches an exception as it is printed: its class, then its message. Error and Exception
+// alone do not match: they say nothing, and any sentence could begin with them.
+var exceptionText = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*_*[A-Z]\w*(?:Error|Exception))(?::\s|:?$)`)
 
-// rust is how adk-rust prints an error: its component, its category, its words.
+// adkRustText matches an error as adk-rust prints it: its component, its category and its message.
 //
 // Source: adk-core/src/error.rs, AdkError.
-var rust = regexp.MustCompile(`^((?:agent|model|tool|session|artifact|memory|graph|realtime|code|server|auth|guardrail|eval|deploy)\.` +
+var adkRustText = regexp.MustCompile(`^((?:agent|model|tool|session|artifact|memory|graph|realtime|code|server|auth|guardrail|eval|deploy)\.` +
 	`(?:invalid_input|unauthorized|forbidden|not_found|rate_limited|timeout|unavailable|cancelled|internal|unsupported)): `)
 
-// answered is how clients print the HTTP status of a request that failed.
-var answered = regexp.MustCompile(`^HTTP ([1-5][0-9]{2})\b`)
+// httpStatusText matches the HTTP status of a failed request as clients print it.
+var httpStatusText = regexp.MustCompile(`^HTTP ([1-5][0-9]{2})\b`)
 
-// TextCode returns the code with which the text of an error begins, as SDKs print one, or "". It never returns other words of the text.
+// TextCode returns the code that an error's text begins with in one of the forms that SDKs print, or
+// "". It never returns other text.
 func TextCode(message []byte) string {
 	if status := APIErrorCode(message); status != "" {
 		return status
 	}
 	message = message[:min(len(message), maxText)]
-	for _, form := range []*regexp.Regexp{raised, rust, answered} {
+	for _, form := range []*regexp.Regexp{exceptionText, adkRustText, httpStatusText} {
 		if found := form.FindSubmatch(message); found != nil {
-			return checked(found[1])
+			return checkCode(found[1])
 		}
 	}
 	return ""

@@ -16,6 +16,7 @@ func value(t *testing.T, json string) strictjson.Value {
 	return doc.Root()
 }
 
+// TestCode checks which values have the format of an error code.
 func TestCode(t *testing.T) {
 	longest := "E" + strings.Repeat("x", 63)
 	for json, want := range map[string]string{
@@ -45,11 +46,12 @@ func TestCode(t *testing.T) {
 		}
 	}
 	if got := Code(strictjson.Value{}); got != "" {
-		t.Errorf("Code of nothing = %q", got)
+		t.Errorf("Code() of a missing value = %q, want none", got)
 	}
 }
 
-func TestSpecific(t *testing.T) {
+// TestMostSpecific checks that a status is preferred to the name of a class.
+func TestMostSpecific(t *testing.T) {
 	for _, c := range []struct {
 		codes []string
 		want  string
@@ -62,12 +64,13 @@ func TestSpecific(t *testing.T) {
 		{[]string{"429", "ClientError"}, "429"},
 		{[]string{"SAFETY", "ValueError"}, "SAFETY"},
 	} {
-		if got := Specific(c.codes...); got != c.want {
-			t.Errorf("Specific(%q) = %q, want %q", c.codes, got, c.want)
+		if got := MostSpecific(c.codes...); got != c.want {
+			t.Errorf("MostSpecific(%q) = %q, want %q", c.codes, got, c.want)
 		}
 	}
 }
 
+// TestErrorCode checks the members of an error object that may have its code.
 func TestErrorCode(t *testing.T) {
 	for json, want := range map[string]string{
 		`{"code":-32603,"message":"boom"}`:                                        "-32603",
@@ -93,6 +96,7 @@ func TestErrorCode(t *testing.T) {
 	}
 }
 
+// TestResponseCode checks the members of a failed tool's response that may have its code.
 func TestResponseCode(t *testing.T) {
 	for json, want := range map[string]string{
 		`{"error":"refused: closed"}`:                              "",
@@ -118,9 +122,10 @@ func TestResponseCode(t *testing.T) {
 	}
 }
 
-// adviceOn429 is what ADK puts before the words of a quota error.
+// adviceOn429 is the text that ADK adds before the message of a quota error.
 const adviceOn429 = "\nOn how to mitigate this issue, please refer to:\n\nhttps://google.github.io/adk-docs/#error-code-429-resource_exhausted\n\n\n"
 
+// TestTextCode checks which texts have an error code.
 func TestTextCode(t *testing.T) {
 	for text, want := range map[string]string{
 		"503 UNAVAILABLE. {'error': {'code': 503}}":                                                         "UNAVAILABLE",
@@ -155,14 +160,14 @@ func TestTextCode(t *testing.T) {
 	}
 }
 
-// FuzzTextCode holds that no text yields anything but a code.
+// FuzzTextCode checks that the result is always a valid code or empty.
 func FuzzTextCode(f *testing.F) {
 	for _, seed := range []string{"", "ValueError: x", "503 UNAVAILABLE. {}", "Error 429, Message: x, Status: ABORTED, Details: []", "tool.internal: x"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if got := TextCode(text); got != "" && checked([]byte(got)) != got {
-			t.Errorf("%q", got)
+		if got := TextCode(text); got != "" && checkCode([]byte(got)) != got {
+			t.Errorf("TextCode() = %q, want a valid code or none", got)
 		}
 	})
 }

@@ -1,4 +1,5 @@
-// Package wire reads what several protocols share on the wire.
+// Package wire contains what several dialects share: the formats of the ADK, error codes, and
+// conversions.
 package wire
 
 import (
@@ -8,39 +9,43 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Places makes the places of a stream's speakers out of what the ADK says of them. It remembers those that it made.
+// Places derives the places of a stream's speakers from what the ADK says about them. It caches them.
 type Places struct {
-	known     map[Speaker]*event.Place
-	starts    map[string]string // by branch, the path of the node that runs what the branch began with
-	workflows map[string]bool   // the paths of nodes that have run steps of their own
+	known         map[Speaker]*event.Place
+	branchParents map[string]string // by branch, the path of the node that runs the node the branch began with
+	workflows     map[string]bool   // paths of nodes that have run steps
 }
 
-// Speaker is what an event of the ADK says of the place of its author.
+// Speaker is what an ADK event says about the place of its author.
 type Speaker struct {
-	Author  string
-	Path    string // nodeInfo.path of ADK 2: `name@run/name@run` of Python, `name.name` of JavaScript
-	Branch  string // `container.child` for a child that runs beside others, `name@run` or `name@call` for a node with a branch of its own
-	Scope   string // isolationScope: of a task, the id of the call that set it
-	HasPath bool   // tells an empty path, which events have below a root that is no node, from none
-	Runs    bool   // the author says which agent it runs next (actions.agentState)
+	Author   string
+	Path     string // nodeInfo.path of ADK 2: `name@run/name@run` in Python, `name.name` in JavaScript
+	Branch   string // `container.child` for a parallel child, `name@run` or `name@call` for a node with its own branch
+	Scope    string // isolationScope: for a task, the id of the call that started it
+	HasPath  bool   // Path was present: an empty path means that the event is below a root that is not a node
+	RunsNext bool   // the event says which agent the author runs next (actions.agentState)
 
-	Function bool // the author is no agent: in Python a function's author is its workflow, in JavaScript the function itself
+	// IsFunction says that the author is not an agent. In Python the author of a function is its
+	// workflow, in JavaScript the function itself.
+	IsFunction bool
 }
 
-// maxPlaces bounds each map of Places; more places are made anew for each frame.
+// maxPlaces bounds each map of Places. Further places are derived anew for each frame.
 const maxPlaces = 256
 
-// MaxText bounds a path and a branch, in bytes; of a longer one the last segment, which may be cut, is left out.
+// MaxText is the maximum length of a path and of a branch, in bytes. The last segment of a longer one is
+// dropped, because it may be incomplete.
 const MaxText = 1024
 
-// maxNodes bounds the depth of a place; what lies deeper is left out.
+// maxNodes bounds the depth of a place. Deeper nodes are dropped.
 const maxNodes = 64
 
 // Of returns the place of an event's author.
 //
-// Sources: google/adk/events/_node_path_builder.py, _branch_path.py and agents/parallel_agent.py of google-adk 2.13.
+// Sources: google/adk/events/_node_path_builder.py, _branch_path.py and agents/parallel_agent.py of
+// google-adk 2.13.
 func (p *Places) Of(key Speaker) *event.Place {
-	key.Path, key.Branch, key.Scope = whole(key.Path, '/'), whole(key.Branch, '.'), dialect.Name(key.Scope)
+	key.Path, key.Branch, key.Scope = cutAtSegment(key.Path, '/'), cutAtSegment(key.Branch, '.'), dialect.Name(key.Scope)
 	if known := p.known[key]; known != nil {
 		return known
 	}
@@ -58,9 +63,10 @@ func remember[K comparable, V any](in *map[K]V, key K, value V) {
 	}
 }
 
-// HasOutput notes that the node at a path has an output: what runs it is a workflow, unless a call invoked it.
-func (p *Places) HasOutput(path string) {
-	path = whole(path, '/')
+// AddOutput records that the node at a path has an output. The node above it is then a workflow,
+// unless a call invoked the node.
+func (p *Places) AddOutput(path string) {
+	path = cutAtSegment(path, '/')
 	if _, run := cutRun(path); isCall(run) {
 		return
 	}
@@ -69,13 +75,13 @@ func (p *Places) HasOutput(path string) {
 	}
 }
 
-// IsWorkflow reports whether the node at a path has run steps whose output was seen.
-func (p *Places) IsWorkflow(path string) bool { return p.workflows[whole(path, '/')] }
+// IsWorkflow reports whether the node at a path has run a step with an output.
+func (p *Places) IsWorkflow(path string) bool { return p.workflows[cutAtSegment(path, '/')] }
 
 func (p *Places) newPlace(key Speaker) *event.Place {
 	path := splitPath(key.Path)
-	w := walk{places: p, segments: split(key.Branch, ".")}
-	w.pathNodes(path, key.Scope)
+	w := pathWalk{places: p, segments: split(key.Branch, ".")}
+	w.addPathNodes(path, key.Scope)
 	root := event.RootUnknown
 	switch {
 	case len(path) > 0:
@@ -84,39 +90,41 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 		root = event.RootSilent
 	}
 	end := len(w.nodes) - 1
-	switch owner := w.owner(key.Author); {
-	case end >= 0 && w.nodes[end].Name == key.Author: // ADK leaves the branch of a parallel agent on what follows that
-		if w.nodes[end].Kind = event.NodeSpeaker; key.Function {
+	switch owner := w.ownerOf(key.Author); {
+	case end >= 0 && w.nodes[end].Name == key.Author: // checked first: ADK keeps a parallel agent's branch on later events
+		if w.nodes[end].Kind = event.NodeSpeaker; key.IsFunction {
 			w.nodes[end].Kind = event.NodeFunction
 		}
-	case owner >= 0 && w.nodes[end].Task: // a task is an agent's; ADK puts the caller's name on a failure that comes first
+	case owner >= 0 && w.nodes[end].Task: // a task belongs to an agent; ADK names the caller on a failure that comes first
 		w.nodes[end].Kind = event.NodeSpeaker
-	case owner >= 0: // the author is the workflow, and owns the functions on the way to the speaker
+	case owner >= 0: // the author is the workflow, and the nodes below it are functions
 		for i := owner + 1; i <= end; i++ {
 			w.nodes[i].Kind = event.NodeFunction
 		}
 	default:
 		if end >= 0 {
-			w.nodes[end].Kind = event.NodeContainer // a workflow runs no agent that is no node
+			w.nodes[end].Kind = event.NodeContainer // a workflow runs only agents that are nodes
 		}
-		w.branchNodes()
-		w.speaker(key.Author)
+		w.addBranchNodes()
+		w.addSpeaker(key.Author)
 	}
-	if last := len(w.nodes) - 1; key.Runs && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
+	if last := len(w.nodes) - 1; key.RunsNext && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
 		w.nodes[last].Kind = event.NodeContainer
 	}
 	return &event.Place{Key: strings.Join([]string{key.Author, key.Path, key.Branch, key.Scope}, "\x00"), Nodes: w.nodes, Root: root}
 }
 
-// whole cuts what may have been cut behind its last whole segment.
-func whole(s string, by byte) string {
+// cutAtSegment cuts a string of MaxText bytes or more, which may have been truncated, after its last
+// complete segment.
+func cutAtSegment(s string, separator byte) string {
 	if len(s) < MaxText {
 		return s
 	}
-	return s[:max(strings.LastIndexByte(s[:MaxText], by), 0)]
+	return s[:max(strings.LastIndexByte(s[:MaxText], separator), 0)]
 }
 
-// splitPath parts a path of either form. The first segment of Python's has a run, that of JavaScript's has none.
+// splitPath splits a path. In Python's form the first segment has a run, in JavaScript's form it has
+// none.
 func splitPath(path string) []string {
 	if first, _, _ := strings.Cut(path, "."); strings.Contains(first, "@") || strings.Contains(path, "/") {
 		return split(path, "/")
@@ -124,33 +132,34 @@ func splitPath(path string) []string {
 	return split(path, ".")
 }
 
-func split(s, by string) []string {
+func split(s, separator string) []string {
 	if s == "" {
 		return nil
 	}
-	segments := strings.Split(s, by)
+	segments := strings.Split(s, separator)
 	return segments[:min(len(segments), maxNodes)]
 }
 
-// walk goes along a path and a branch at once.
-type walk struct {
+// pathWalk builds the nodes of a place from a path and a branch.
+type pathWalk struct {
 	places   *Places
 	nodes    []event.Node
 	segments []string // of the branch
-	read     int      // how many of them have been read
+	used     int      // number of segments that belong to the nodes so far
 	lane     string
 }
 
-// enter makes the next segments of the branch part of the lane.
-func (w *walk) enter(n int) {
-	w.read += n
-	w.lane = strings.Join(w.segments[:w.read], ".")
+// advance adds the next n segments of the branch to the lane.
+func (w *pathWalk) advance(n int) {
+	w.used += n
+	w.lane = strings.Join(w.segments[:w.used], ".")
 }
 
-// pathNodes adds the nodes that the path names. A branch segment `name@id` belongs to the innermost node of that name. Its id is the
-// call that invoked the node, unless it is one of the path's numbers, which JavaScript's paths do not have. A segment without such a
-// node belongs to an earlier node. The outermost node with the same parent inherits its lane; if there is none, the speaker does.
-func (w *walk) pathNodes(path []string, scope string) {
+// addPathNodes adds the nodes that the path names. A branch segment `name@id` belongs to the innermost
+// node with that name; id is the call that invoked the node, unless it is one of the path's run
+// numbers, which JavaScript's paths do not have. A segment without such a node belongs to an earlier
+// node: the outermost node with the same parent inherits its lane, or the speaker if there is none.
+func (w *pathWalk) addPathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
 	for i, segment := range path {
 		name, run := cutRun(segment)
@@ -161,14 +170,14 @@ func (w *walk) pathNodes(path []string, scope string) {
 		above := strings.Join(path[:i], "/")
 		switch at := owned[i]; {
 		case at > 0:
-			w.enter(at - w.read)
+			w.advance(at - w.used)
 			if _, id := cutRun(w.segments[at-1]); isCall(id) {
 				node.Call = dialect.Name(id)
 			} else {
-				remember(&w.places.starts, w.lane, above)
+				remember(&w.places.branchParents, w.lane, above)
 			}
 		case w.inherits(above, i == len(path)-1):
-			w.enter(1)
+			w.advance(1)
 		}
 		node.Task = node.Call != "" && scope == node.Call
 		node.Lane = w.lane
@@ -176,8 +185,8 @@ func (w *walk) pathNodes(path []string, scope string) {
 	}
 }
 
-// ownSegments returns for each node of the path the number of its segment of the branch, from 1, or 0.
-func (w *walk) ownSegments(path []string) []int {
+// ownSegments returns for each node of the path the number of its branch segment, counted from 1, or 0.
+func (w *pathWalk) ownSegments(path []string) []int {
 	owned := make([]int, len(path))
 	next := len(w.segments)
 	for i := len(path) - 1; i >= 0; i-- {
@@ -192,37 +201,39 @@ func (w *walk) ownSegments(path []string) []int {
 	return owned
 }
 
-// inherits reports whether the next segment of the branch, which names no node of the path, is of an earlier node that the node above
-// ran. Where that node left no frame, the speaker inherits it.
-func (w *walk) inherits(above string, speaks bool) bool {
-	if above == "" || w.read == len(w.segments) || !strings.Contains(w.segments[w.read], "@") {
+// inherits reports whether the next segment of the branch, which belongs to no node of the path,
+// belongs to an earlier node that the node above ran. If that node left no frame, the speaker inherits
+// the segment.
+func (w *pathWalk) inherits(above string, speaks bool) bool {
+	if above == "" || w.used == len(w.segments) || !strings.Contains(w.segments[w.used], "@") {
 		return false
 	}
-	from, known := w.places.starts[strings.Join(w.segments[:w.read+1], ".")]
+	from, known := w.places.branchParents[strings.Join(w.segments[:w.used+1], ".")]
 	return known && from == above || speaks && !known
 }
 
-// branchNodes adds the containers and their children that only the branch names.
-func (w *walk) branchNodes() {
-	for w.read < len(w.segments) {
-		container := w.segments[w.read]
-		if strings.Contains(container, "@") { // the branch of a tool's message: its author is the agent that called it
-			w.read++
+// addBranchNodes adds the containers and their children that appear only in the branch.
+func (w *pathWalk) addBranchNodes() {
+	for w.used < len(w.segments) {
+		container := w.segments[w.used]
+		if strings.Contains(container, "@") { // the branch of a tool's message, whose author is the calling agent
+			w.used++
 			continue
 		}
-		if w.last() != container {
+		if w.lastName() != container {
 			w.nodes = append(w.nodes, event.Node{Name: dialect.Name(container), Lane: w.lane, Kind: event.NodeContainer})
 		}
-		w.enter(1)
-		if w.read < len(w.segments) && !strings.Contains(w.segments[w.read], "@") {
-			w.enter(1)
-			w.nodes = append(w.nodes, event.Node{Name: dialect.Name(w.segments[w.read-1]), Lane: w.lane, Kind: event.NodeContainer})
+		w.advance(1)
+		if w.used < len(w.segments) && !strings.Contains(w.segments[w.used], "@") {
+			w.advance(1)
+			w.nodes = append(w.nodes, event.Node{Name: dialect.Name(w.segments[w.used-1]), Lane: w.lane, Kind: event.NodeContainer})
 		}
 	}
 }
 
-// owner returns the index of the innermost node above the last that has the author's name, or -1.
-func (w *walk) owner(author string) int {
+// ownerOf returns the index of the innermost node with the author's name, except for the last node, or
+// -1.
+func (w *pathWalk) ownerOf(author string) int {
 	for i := len(w.nodes) - 2; i >= 0; i-- {
 		if w.nodes[i].Name == author {
 			return i
@@ -231,25 +242,25 @@ func (w *walk) owner(author string) int {
 	return -1
 }
 
-func (w *walk) last() string {
+func (w *pathWalk) lastName() string {
 	if len(w.nodes) == 0 {
 		return ""
 	}
 	return w.nodes[len(w.nodes)-1].Name
 }
 
-// speaker makes the last node the event's author, or adds one: an author that no node has as its name works below the last node.
-func (w *walk) speaker(author string) {
+// addSpeaker marks the last node as the author, or adds one below it if no node has the author's name.
+func (w *pathWalk) addSpeaker(author string) {
 	switch {
 	case author == "":
-	case w.last() == author:
+	case w.lastName() == author:
 		w.nodes[len(w.nodes)-1].Kind = event.NodeSpeaker
 	default:
-		w.nodes = append(w.nodes, event.Node{Name: author, Lane: w.lane, Kind: event.NodeLoose})
+		w.nodes = append(w.nodes, event.Node{Name: author, Lane: w.lane, Kind: event.NodeDescendant})
 	}
 }
 
-// cutRun parts `name@run`; a name without a run has none.
+// cutRun splits `name@run`. run is "" if the segment has none.
 func cutRun(segment string) (name, run string) {
 	at := strings.LastIndexByte(segment, '@')
 	if at < 0 {
@@ -258,5 +269,5 @@ func cutRun(segment string) (name, run string) {
 	return segment[:at], segment[at+1:]
 }
 
-// isCall reports whether a run is the id of a call: the others are numbers.
+// isCall reports whether a run is the id of a call instead of a number.
 func isCall(run string) bool { return strings.Trim(run, "0123456789") != "" }

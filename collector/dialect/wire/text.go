@@ -9,22 +9,24 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Names holds the strings that a stream repeats, so that only the first of equal ones takes memory. The zero value is ready to use.
-type Names struct{ known map[string]string }
+// NameCache interns the strings that a stream repeats, so that equal strings share memory. The zero
+// value is ready to use.
+type NameCache struct{ known map[string]string }
 
-// MaxNames bounds the strings that Names holds; further ones are made anew for each frame.
-const MaxNames = 1024
+// MaxCachedNames bounds the strings that a NameCache holds. Further strings are allocated for each
+// frame.
+const MaxCachedNames = 1024
 
-// Of returns a string of the wire as a name (see dialect.Name).
-func (n *Names) Of(v strictjson.Value) string { return n.Cut(v.Text(), dialect.MaxName) }
+// Name returns a string from the wire as a name, as dialect.Name does.
+func (n *NameCache) Name(v strictjson.Value) string { return n.Truncate(v.Text(), dialect.MaxName) }
 
-// Cut returns a text as valid UTF-8 of at most most bytes.
-func (n *Names) Cut(text []byte, most int) string {
-	if known, ok := n.known[string(text)]; ok && len(known) <= most {
+// Truncate returns a text as valid UTF-8 of at most limit bytes.
+func (n *NameCache) Truncate(text []byte, limit int) string {
+	if known, ok := n.known[string(text)]; ok && len(known) <= limit {
 		return known
 	}
-	s := event.Bounded(string(text), most)
-	if len(n.known) < MaxNames && len(s) == len(text) {
+	s := event.LimitText(string(text), limit)
+	if len(n.known) < MaxCachedNames && len(s) == len(text) {
 		if n.known == nil {
 			n.known = make(map[string]string)
 		}
@@ -33,23 +35,24 @@ func (n *Names) Cut(text []byte, most int) string {
 	return s
 }
 
-// Len returns how many strings are held.
-func (n *Names) Len() int { return len(n.known) }
+// Len returns the number of cached strings.
+func (n *NameCache) Len() int { return len(n.known) }
 
-// MaxAnswers bounds the inputs that a request is believed to answer.
+// MaxAnswers bounds the inputs that one request can answer.
 const MaxAnswers = 128
 
-// AddAnswer notes that a request answers the input of an id; an empty id is none.
+// AddAnswer records that a request answers the input with this id, unless the id is empty.
 func AddAnswer(id *event.Identity, input strictjson.Value) {
 	if s := input.String(); s != "" && len(id.Answers) < MaxAnswers {
 		id.Answers = append(id.Answers, dialect.Name(s))
 	}
 }
 
-// millisecondsFrom separates seconds from milliseconds: as seconds it is the year 5138, as milliseconds 1973.
+// millisecondsFrom is the smallest number taken for milliseconds: the year 1973. As seconds, it would
+// be the year 5138.
 const millisecondsFrom = 1e11
 
-// NumberTime returns a time that the wire reports as a number of seconds or of milliseconds, or the zero time.
+// NumberTime returns a time given as a number of seconds or milliseconds, or the zero time.
 func NumberTime(v strictjson.Value) time.Time {
 	n, ok := v.Float()
 	if !ok || math.Abs(n) > 1e15 {
@@ -58,11 +61,11 @@ func NumberTime(v strictjson.Value) time.Time {
 	if math.Abs(n) < millisecondsFrom {
 		n *= 1000
 	}
-	// A float of seconds holds microseconds and no more.
+	// A float64 of seconds is precise to about a microsecond.
 	return dialect.Time(time.UnixMicro(int64(math.Round(n * 1000))))
 }
 
-// Base64Digits counts the digits and the padding of base64, of any alphabet and with or without line breaks.
+// Base64Digits counts the digits and the padding of base64 in any alphabet, with or without line breaks.
 func Base64Digits(text []byte) (digits, padding int64) {
 	for _, c := range text {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -77,7 +80,7 @@ func Base64Digits(text []byte) (digits, padding int64) {
 	return digits, padding
 }
 
-// Base64Length returns how many bytes a text in base64 encodes.
+// Base64Length returns the decoded length of base64 in bytes.
 func Base64Length(text []byte) int64 {
 	digits, _ := Base64Digits(text)
 	return digits * 6 / 8

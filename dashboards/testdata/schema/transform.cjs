@@ -1,9 +1,9 @@
-// Has Grafana's own code transform answers, as it does before a panel draws them. Reads a list of {transformations, frames}, and
-// writes for each the fields of what comes out: the name that a panel knows it by, the one that is shown, and the values.
+// Transforms query results with Grafana's own code, as Grafana does before a panel draws them. Reads a list of
+// {transformations, frames} and writes the resulting fields: the name that the panel uses, the displayed name, and the values.
 const { createDataFrame, getFieldDisplayName, standardTransformers, standardTransformersRegistry, transformDataFrame } = require('@grafana/data');
 const { lastValueFrom } = require('rxjs');
 
-globalThis.window = globalThis; // asks for it in passing, for the name of the page
+globalThis.window = globalThis; // Grafana reads the page's name from it
 const known = new Map(Object.values(standardTransformers).map((t) => [t.id, { ...t, transformation: async () => t }]));
 standardTransformersRegistry.setInit(() => [...known.values()]);
 

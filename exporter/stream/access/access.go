@@ -1,11 +1,12 @@
-// Package access decides who may read the external stream, and listens for them: nobody reads without a grant, and a grant
-// ends with what it was given for.
+// Package access authorizes readers of the external stream and serves it. Every reader needs a
+// grant, which ends when the credential behind it is removed or expires.
 //
-// A tokens file has one token a line: 128 random bits or more, in 22 to 512 characters from A-Z a-z 0-9 . _ ~ + / - with any
-// number of = at the end, or sha256: and the 64 hexadecimal digits of such a token's hash. Behind it may stand name=LABEL,
-// for limits and logs, and any number of session=ID, escaped as in a URL's path, to which the token is then bound. A # begins
-// a comment. Two lines may have one name, as while a token is replaced. Put a new file in place by renaming it: one that is
-// read half-written is taken at its word.
+// A tokens file has one token per line: at least 128 random bits, in 22 to 512 of the characters
+// A-Z a-z 0-9 . _ ~ + / - with any number of = at the end; or sha256: and the 64 hexadecimal digits
+// of such a token's hash. The token may be followed by name=LABEL, for limits and logs, and by any
+// number of session=ID, escaped as in a URL path, which bind the token to these sessions. A #
+// starts a comment. Two lines may have the same name, for example while a token is being replaced.
+// Replace the file by renaming a new one into its place: a half-written file is read as it is.
 package access
 
 import (
@@ -13,41 +14,42 @@ import (
 	"time"
 )
 
-// Settings say who may read.
+// Settings configure an Authorizer.
 type Settings struct {
-	TokensFile         string           // of bearer tokens; "" for none
-	ClientCertificates bool             // a certificate that WebConfigFile's client CA has signed is enough
-	Anonymous          bool             // anyone may who asks for a loopback host
-	AnonymousAnywhere  bool             // anyone may, at any address
-	WebConfigFile      string           // of the exporter toolkit, which Serve is given too; "" for none
-	MaxTickets         int              // given out and not yet used; at least one
-	Report             func(error)      // told once, by any goroutine, of each change of the tokens file that is refused; nil: nobody
+	TokensFile         string           // with bearer tokens; "" for none
+	ClientCertificates bool             // accept certificates signed by the client CA of WebConfigFile
+	AnonymousLoopback  bool             // anyone may read through a loopback host name
+	AnonymousAnywhere  bool             // anyone may read, at any address
+	WebConfigFile      string           // the exporter toolkit's, also passed to Serve; "" for none
+	MaxTickets         int              // issued and unused; at least one
+	ReportError        func(error)      // called once, from any goroutine, for each change of the tokens file that is rejected; may be nil
 	Now                func() time.Time // nil: time.Now
 }
 
-// Gate gives grants. It is safe for concurrent use.
-type Gate struct {
-	tokens       *tokensFile // nil: no bearer tokens
-	tickets      *tickets
-	certificates bool
-	passwords    bool // of the toolkit, which lets nobody pass without one
-	anonymous    bool
-	anyHost      bool // of the anonymous: see mayBeAnonymous
-	now          func() time.Time
+// Authorizer grants requests access to the stream. It is safe for concurrent use.
+type Authorizer struct {
+	tokens           *tokensFile // nil: no bearer tokens
+	tickets          *tickets
+	certificates     bool
+	passwords        bool // the toolkit requires a password
+	anonymous        bool
+	anonymousAnyHost bool // anonymous readers may address any host
+	now              func() time.Time
 }
 
-// New makes a gate, or says why its files cannot be read. See CheckListen for settings that contradict each other.
-func New(s Settings) (*Gate, error) {
+// New returns an Authorizer, or an error if its files cannot be read. CheckListen finds settings
+// that contradict each other.
+func New(s Settings) (*Authorizer, error) {
 	web, err := readWebConfig(s.WebConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{
-		certificates: s.ClientCertificates || !s.named() && web.certificates == required,
-		passwords:    !s.named() && web.passwords,
-		anonymous:    s.open(),
-		anyHost:      s.AnonymousAnywhere || web.authenticates(),
-		now:          s.Now,
+	g := &Authorizer{
+		certificates:     s.ClientCertificates || !s.hasOwnAuthentication() && web.certificates == certificatesRequired,
+		passwords:        !s.hasOwnAuthentication() && web.passwords,
+		anonymous:        s.allowsAnonymous(),
+		anonymousAnyHost: s.AnonymousAnywhere || web.authenticates(),
+		now:              s.Now,
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -56,29 +58,33 @@ func New(s Settings) (*Gate, error) {
 	if s.TokensFile == "" {
 		return g, nil
 	}
-	g.tokens = &tokensFile{path: s.TokensFile, now: g.now, report: s.Report}
+	g.tokens = &tokensFile{path: s.TokensFile, now: g.now, report: s.ReportError}
 	if err := g.tokens.reload(); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// open says whether someone may read who has not said who they are.
-func (s Settings) open() bool { return s.Anonymous || s.AnonymousAnywhere }
+// allowsAnonymous reports whether readers without credentials are allowed.
+func (s Settings) allowsAnonymous() bool { return s.AnonymousLoopback || s.AnonymousAnywhere }
 
-// named says whether the settings themselves name a way in; if not, what the toolkit asks for is the way in.
-func (s Settings) named() bool { return s.TokensFile != "" || s.ClientCertificates || s.open() }
+// hasOwnAuthentication reports whether the settings configure authentication; if not, the
+// toolkit's web configuration decides.
+func (s Settings) hasOwnAuthentication() bool {
+	return s.TokensFile != "" || s.ClientCertificates || s.allowsAnonymous()
+}
 
-// Reload reads the tokens file again. After an error the tokens are those from before.
-func (g *Gate) Reload() error {
+// Reload rereads the tokens file. If that fails, the current tokens stay in force.
+func (g *Authorizer) Reload() error {
 	if g.tokens == nil {
 		return nil
 	}
 	return g.tokens.reload()
 }
 
-// Warning says what is unwise, though valid, about the tokens file as it was read last; nil for nothing.
-func (g *Gate) Warning() error {
+// Warning returns an error that describes risky but valid content or permissions of the tokens file
+// as last read, or nil.
+func (g *Authorizer) Warning() error {
 	if g.tokens == nil {
 		return nil
 	}
@@ -87,18 +93,19 @@ func (g *Gate) Warning() error {
 
 // Counts are totals since New.
 type Counts struct {
-	FailedReadings uint64 // of the tokens file, after which the tokens stayed as they were
-	EvictedTickets uint64 // that made room for later ones, unused
+	FailedReloads  uint64 // failed readings of the tokens file; the current tokens stayed in force
+	EvictedTickets uint64 // unused tickets that were evicted to make room
 }
 
-// Counts says what was lost.
-func (g *Gate) Counts() Counts {
+// Counts returns the totals.
+func (g *Authorizer) Counts() Counts {
 	c := Counts{EvictedTickets: g.tickets.evicted.Load()}
 	if g.tokens != nil {
-		c.FailedReadings = g.tokens.failures.Load()
+		c.FailedReloads = g.tokens.failures.Load()
 	}
 	return c
 }
 
-// ErrUnauthorized is every refusal. That it is one for all keeps a reader from learning what there would be to read.
+// ErrUnauthorized is the error of every refusal. It is the same for all causes, so that a client
+// cannot learn what exists.
 var ErrUnauthorized = errors.New("access: no valid bearer token, ticket or client certificate")

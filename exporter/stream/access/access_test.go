@@ -25,7 +25,7 @@ const (
 	carol = "carol-is-only-in-the-file-as-a-hash"
 )
 
-// file has one token that reads all, one bound to two sessions, and one that is hashed.
+// file has a token for all sessions, one bound to two sessions, and a hashed one.
 var file = alice + " name=alice\n" + bob + " session=s-1 session=caf%C3%A9%20%25 name=bob\n" + hashed(carol) + "\n"
 
 func hashed(token string) string {
@@ -33,7 +33,7 @@ func hashed(token string) string {
 	return "sha256:" + hex.EncodeToString(hash[:])
 }
 
-// write puts a file in place as an operator should: by renaming.
+// write replaces a file by renaming, as operators should.
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	fresh := path + ".new"
@@ -54,7 +54,7 @@ func tokensAt(t *testing.T, content string) string {
 
 const maxTickets = 10_000
 
-func newGate(t *testing.T, s Settings) *Gate {
+func newGate(t *testing.T, s Settings) *Authorizer {
 	s.MaxTickets = maxTickets
 	t.Helper()
 	g, err := New(s)
@@ -64,8 +64,8 @@ func newGate(t *testing.T, s Settings) *Gate {
 	return g
 }
 
-// asking makes a request for a stream, with any number of Authorization headers.
-func asking(target string, authorization ...string) *http.Request {
+// streamRequest returns a request for a stream with the given Authorization headers.
+func streamRequest(target string, authorization ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	for _, value := range authorization {
 		r.Header.Add("Authorization", value)
@@ -73,12 +73,12 @@ func asking(target string, authorization ...string) *http.Request {
 	return r
 }
 
-func granted(g *Gate, authorization ...string) bool {
-	_, err := g.Authorize(asking("/events", authorization...))
+func granted(g *Authorizer, authorization ...string) bool {
+	_, err := g.Authorize(streamRequest("/events", authorization...))
 	return err == nil
 }
 
-// clock is one that tests set.
+// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -132,15 +132,15 @@ func TestAuthorizeBearer(t *testing.T) {
 		{"a megabyte of spaces", []string{"Bearer " + strings.Repeat(" ", 1<<20)}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			grant, err := g.Authorize(asking("/events", test.authorization...))
+			grant, err := g.Authorize(streamRequest("/events", test.authorization...))
 			if test.want == "" {
 				if !errors.Is(err, ErrUnauthorized) || grant.Allows("s-1") || grant.Allows("") || grant.Valid() {
-					t.Errorf("gives %+v, %v; want a refusal and a grant of nothing", grant, err)
+					t.Errorf("got %+v, %v; want a refusal and an empty grant", grant, err)
 				}
 				return
 			}
 			if err != nil || grant.Token != test.want || !grant.Valid() {
-				t.Errorf("gives %+v, %v; want a valid grant for %s", grant, err, test.want)
+				t.Errorf("got %+v, %v; want a valid grant for %s", grant, err, test.want)
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestGrantAllows(t *testing.T) {
 		{bob, "S-1", false},
 		{bob, "", false},
 	} {
-		grant, err := g.Authorize(asking("/events", "Bearer "+test.token))
+		grant, err := g.Authorize(streamRequest("/events", "Bearer "+test.token))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,9 +174,9 @@ func TestGrantAllows(t *testing.T) {
 
 func TestGrantIsItsHoldersOwn(t *testing.T) {
 	g := newGate(t, Settings{TokensFile: tokensAt(t, file)})
-	first, _ := g.Authorize(asking("/events", "Bearer "+bob))
+	first, _ := g.Authorize(streamRequest("/events", "Bearer "+bob))
 	first.Sessions[0] = "s-2"
-	second, err := g.Authorize(asking("/events", "Bearer "+bob))
+	second, err := g.Authorize(streamRequest("/events", "Bearer "+bob))
 	if err != nil || second.Allows("s-2") {
 		t.Errorf("a holder who changed its grant changed the next one: %q, %v", second.Sessions, err)
 	}
@@ -193,23 +193,23 @@ func TestAnonymous(t *testing.T) {
 		authorization []string
 		want          bool
 	}{
-		{"loopback", Settings{Anonymous: true}, "127.0.0.1:10478", nil, true},
-		{"loopback of IPv6", Settings{Anonymous: true}, "[::1]:10478", nil, true},
-		{"localhost", Settings{Anonymous: true}, "LocalHost", nil, true},
-		{"a page's own name that leads here", Settings{Anonymous: true}, "rebound.example:10478", nil, false},
-		{"a name that begins with localhost", Settings{Anonymous: true}, "localhost.example", nil, false},
-		{"no host", Settings{Anonymous: true}, "", nil, false},
+		{"loopback", Settings{AnonymousLoopback: true}, "127.0.0.1:10478", nil, true},
+		{"loopback of IPv6", Settings{AnonymousLoopback: true}, "[::1]:10478", nil, true},
+		{"localhost", Settings{AnonymousLoopback: true}, "LocalHost", nil, true},
+		{"a page's own name that leads here", Settings{AnonymousLoopback: true}, "rebound.example:10478", nil, false},
+		{"a name that begins with localhost", Settings{AnonymousLoopback: true}, "localhost.example", nil, false},
+		{"no host", Settings{AnonymousLoopback: true}, "", nil, false},
 		{"anywhere", Settings{AnonymousAnywhere: true}, "stream.example", nil, true},
-		{"the toolkit asks", Settings{Anonymous: true, WebConfigFile: web}, "stream.example", nil, true},
-		{"another scheme", Settings{Anonymous: true}, "127.0.0.1", []string{"Basic YTpi"}, true},
-		{"right token", Settings{Anonymous: true, TokensFile: readers}, "127.0.0.1", []string{"Bearer " + alice}, true},
-		{"wrong token", Settings{Anonymous: true, TokensFile: readers}, "127.0.0.1", []string{"Bearer wrong"}, false},
-		{"token where there are none", Settings{Anonymous: true}, "127.0.0.1", []string{"Bearer " + alice}, false},
+		{"the toolkit asks", Settings{AnonymousLoopback: true, WebConfigFile: web}, "stream.example", nil, true},
+		{"another scheme", Settings{AnonymousLoopback: true}, "127.0.0.1", []string{"Basic YTpi"}, true},
+		{"right token", Settings{AnonymousLoopback: true, TokensFile: readers}, "127.0.0.1", []string{"Bearer " + alice}, true},
+		{"wrong token", Settings{AnonymousLoopback: true, TokensFile: readers}, "127.0.0.1", []string{"Bearer wrong"}, false},
+		{"token where there are none", Settings{AnonymousLoopback: true}, "127.0.0.1", []string{"Bearer " + alice}, false},
 		{"not said", Settings{}, "127.0.0.1", nil, false},
 		{"tokens only", Settings{TokensFile: readers}, "127.0.0.1", nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := asking("/events", test.authorization...)
+			r := streamRequest("/events", test.authorization...)
 			r.Host = test.host
 			_, err := newGate(t, test.settings).Authorize(r)
 			if got := err == nil; got != test.want {
@@ -234,12 +234,12 @@ func TestRefusalsLookTheSame(t *testing.T) {
 
 	var first *httptest.ResponseRecorder
 	for _, r := range []*http.Request{
-		asking("/events/s-3"),
-		asking("/events/s-3", "Bearer "+bob),
-		asking("/events/unknown", "Bearer "+bob),
-		asking("/events/unknown", "Bearer "+alice),
-		asking("/events/s-3", "Bearer "+alice+"x"),
-		asking("/events/s-3?ticket=x"),
+		streamRequest("/events/s-3"),
+		streamRequest("/events/s-3", "Bearer "+bob),
+		streamRequest("/events/unknown", "Bearer "+bob),
+		streamRequest("/events/unknown", "Bearer "+alice),
+		streamRequest("/events/s-3", "Bearer "+alice+"x"),
+		streamRequest("/events/s-3?ticket=x"),
 		httptest.NewRequest(http.MethodPost, "/tickets", nil),
 	} {
 		w := httptest.NewRecorder()
@@ -258,7 +258,7 @@ func TestRefusalsLookTheSame(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, asking("/events/s-1", "Bearer "+bob))
+	mux.ServeHTTP(w, streamRequest("/events/s-1", "Bearer "+bob))
 	if w.Code != http.StatusOK {
 		t.Errorf("a known session of the token's: %d, want 200", w.Code)
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// passwordHash is that of "pass".
+// passwordHash is the bcrypt hash of "pass".
 const passwordHash = "$2a$04$Qli2A0jRdMGaZ5T2JKleo.SEgjlIip1Y.B4TxPdZuCWJ25IrJgi2y"
 
 // authority signs certificates.
@@ -86,7 +86,7 @@ func spiffe(id string) func(*x509.Certificate) {
 	}
 }
 
-// webConfigWith writes a web configuration of the toolkit with the authority's certificate for a server, and more.
+// webConfigWith writes a web configuration with a server certificate of the authority and additional lines.
 func (a authority) webConfigWith(t *testing.T, more string) string {
 	t.Helper()
 	dir := t.TempDir()

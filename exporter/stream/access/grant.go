@@ -8,86 +8,90 @@ import (
 	"strings"
 )
 
-// Grant is what one reader may read. The zero Grant reads everything: make none, take them from Authorize.
+// Grant says what one reader may read. The zero Grant allows everything: do not make Grants, get
+// them from Authorize.
 type Grant struct {
-	// Token names for limits and logs whom the grant was given to, and is never the secret; "" is anyone. Tokens that the
-	// file gives one name have one Token.
+	// Token identifies the reader in limits and logs, and is never the secret; "" is an anonymous
+	// reader. Tokens with the same name in the tokens file have the same Token.
 	Token    string
-	Sessions []string // that may be read; nil: all
-	// Valid is to be asked again while a stream is open: false once the token has left the file or is bound to other sessions,
-	// or the certificate has expired.
+	Sessions []string // the sessions that may be read; nil: all
+	// Valid must be called again while a stream is open. It returns false once the token is removed
+	// from the file or bound to other sessions, or once the certificate expires.
 	Valid func() bool
 }
 
-// Allows says whether the grant reads the session; "" is what belongs to none, which is for those who read all.
+// Allows reports whether the grant includes the session. Frames without a session ("") are only for
+// grants that include all.
 func (g Grant) Allows(session string) bool {
 	return g.Sessions == nil || slices.Contains(g.Sessions, session)
 }
 
-// refused is for callers that overlook the error.
-var refused = Grant{Sessions: []string{}, Valid: func() bool { return false }}
+// noGrant protects callers that ignore the error.
+var noGrant = Grant{Sessions: []string{}, Valid: func() bool { return false }}
 
-func always() bool { return true }
+func alwaysValid() bool { return true }
 
-// Authorize gives the grant of a request for a stream, or ErrUnauthorized. It uses up the request's ticket. What a request
-// shows must be right: a wrong token never falls back to what the request would get without it.
-func (g *Gate) Authorize(r *http.Request) (Grant, error) {
-	token, shown := bearer(r.Header)
+// Authorize returns the grant for a stream request, or ErrUnauthorized. It uses up the request's
+// ticket. Credentials that are sent must be valid: a wrong token never falls back to anonymous
+// access.
+func (g *Authorizer) Authorize(r *http.Request) (Grant, error) {
+	token, shown := bearerToken(r.Header)
 	ticket := r.URL.Query()["ticket"]
 	switch {
 	case shown && len(ticket) > 0 || len(ticket) > 1:
-		// RFC 6750 section 2 allows one way of showing a token; two could mean two readers.
-		return refused, ErrUnauthorized
+		// RFC 6750 section 2 allows only one way of sending a token; two could name two readers.
+		return noGrant, ErrUnauthorized
 	case shown:
-		return g.ofToken(token)
+		return g.tokenGrant(token)
 	case len(ticket) == 1:
-		return g.ofTicket(ticket[0])
-	case g.certificates && verified(r):
-		return g.ofCertificate(r.TLS.VerifiedChains[0][0]), nil
+		return g.ticketGrant(ticket[0])
+	case g.certificates && hasVerifiedCertificate(r):
+		return g.certificateGrant(r.TLS.VerifiedChains[0][0]), nil
 	case g.passwords:
-		return ofPassword(r)
-	case g.anonymous && g.mayBeAnonymous(r):
-		return Grant{Valid: always}, nil
+		return passwordGrant(r)
+	case g.anonymous && g.anonymousAllowed(r):
+		return Grant{Valid: alwaysValid}, nil
 	}
-	return refused, ErrUnauthorized
+	return noGrant, ErrUnauthorized
 }
 
-// Refuse answers a request that Authorize refused, or whose grant does not allow the session that it asks for: both, and
-// a session that does not exist, look the same.
+// Refuse responds to a request that Authorize refused, or whose grant does not allow the session.
+// Both look the same as a session that does not exist.
 func Refuse(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="delegraph"`)
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
 }
 
-// bearer finds what a request shows as its bearer token, which may be "" or nonsense. Other schemes are the toolkit's.
-func bearer(header http.Header) (token string, shown bool) {
-	const scheme = "bearer" // in any case: RFC 9110 section 11.1
+// bearerToken returns the request's bearer token, which may be empty or malformed. Other schemes
+// are handled by the toolkit.
+func bearerToken(header http.Header) (token string, shown bool) {
+	const scheme = "bearer" // case-insensitive: RFC 9110 section 11.1
 	values := header["Authorization"]
 	if len(values) > 1 {
-		return "", true // whoever stands in front may have judged the other one
+		return "", true // a proxy may have checked the other one
 	}
 	if len(values) == 0 || len(values[0]) < len(scheme) || !strings.EqualFold(values[0][:len(scheme)], scheme) {
 		return "", false
 	}
 	token = strings.TrimLeft(values[0][len(scheme):], " ")
 	if len(token) == len(values[0])-len(scheme) {
-		return "", true // no space in between
+		return "", true // no space between scheme and token
 	}
 	return token, true
 }
 
-func (g *Gate) ofToken(token string) (Grant, error) {
-	if !wellFormed(token) {
-		return refused, ErrUnauthorized // a guessable word that an operator has hashed is no token either
+func (g *Authorizer) tokenGrant(token string) (Grant, error) {
+	if !isWellFormed(token) {
+		return noGrant, ErrUnauthorized // do not accept a hashed token that is too weak
 	}
-	return g.ofDigest(digestOf(token))
+	return g.digestGrant(digestOf(token))
 }
 
-func (g *Gate) ofDigest(d digest) (Grant, error) {
+func (g *Authorizer) digestGrant(d digest) (Grant, error) {
 	given, known := g.tokens.current()[d]
 	if !known {
-		return refused, ErrUnauthorized
+		return noGrant, ErrUnauthorized
 	}
 	return Grant{Token: given.name, Sessions: slices.Clone(given.sessions), Valid: func() bool {
 		now, known := g.tokens.current()[d]
@@ -95,43 +99,47 @@ func (g *Gate) ofDigest(d digest) (Grant, error) {
 	}}, nil
 }
 
-func (g *Gate) ofTicket(ticket string) (Grant, error) {
+func (g *Authorizer) ticketGrant(ticket string) (Grant, error) {
 	token, redeemed := g.tickets.redeem(ticket)
 	if !redeemed {
-		return refused, ErrUnauthorized
+		return noGrant, ErrUnauthorized
 	}
-	return g.ofDigest(token)
+	return g.digestGrant(token)
 }
 
-// verified says whether the toolkit asked for a certificate and its client CA has signed it; RequireAnyClientCert and
-// RequestClientCert verify nothing, and leave the chains empty.
-func verified(r *http.Request) bool {
+// hasVerifiedCertificate reports whether the toolkit requested a certificate and the client CA has
+// signed it. RequireAnyClientCert and RequestClientCert verify nothing and leave the chains empty.
+func hasVerifiedCertificate(r *http.Request) bool {
 	return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 && len(r.TLS.VerifiedChains[0]) > 0
 }
 
-// ofCertificate counts URIs to the subject, since SPIFFE certificates have an empty one.
-func (g *Gate) ofCertificate(c *x509.Certificate) Grant {
+// certificateGrant identifies a certificate by its subject and URIs, since SPIFFE certificates have
+// an empty subject.
+func (g *Authorizer) certificateGrant(c *x509.Certificate) Grant {
 	subject := string(c.RawSubject)
 	for _, uri := range c.URIs {
 		subject += uri.String()
 	}
-	return Grant{Token: opaque("certificate", subject), Valid: func() bool { return !g.now().After(c.NotAfter) }}
+	return Grant{Token: opaqueName("certificate", subject), Valid: func() bool { return !g.now().After(c.NotAfter) }}
 }
 
-// ofPassword relies on the toolkit, which has compared the password before the request came here.
-func ofPassword(r *http.Request) (Grant, error) {
+// passwordGrant relies on the toolkit, which has already checked the password.
+func passwordGrant(r *http.Request) (Grant, error) {
 	user, _, shown := r.BasicAuth()
 	if !shown {
-		return refused, ErrUnauthorized
+		return noGrant, ErrUnauthorized
 	}
-	return Grant{Token: opaque("user", user), Valid: always}, nil
+	return Grant{Token: opaqueName("user", user), Valid: alwaysValid}, nil
 }
 
-// mayBeAnonymous keeps a web page out that would have its visitors' browsers read the stream for it.
-func (g *Gate) mayBeAnonymous(r *http.Request) bool { return g.anyHost || AsksLoopback(r) }
+// anonymousAllowed reports whether the request may be anonymous. It protects against web pages that
+// make a visitor's browser read the stream (DNS rebinding).
+func (g *Authorizer) anonymousAllowed(r *http.Request) bool {
+	return g.anonymousAnyHost || HasLoopbackHost(r)
+}
 
-// opaque names someone by what they are called, in a form that no name in a tokens file has.
-func opaque(kind, called string) string {
-	hash := digestOf(called)
+// opaqueName returns a name for limits and logs that no name in a tokens file can equal.
+func opaqueName(kind, identity string) string {
+	hash := digestOf(identity)
 	return kind + ":" + hex.EncodeToString(hash[:6])
 }

@@ -20,9 +20,9 @@ func TestClientCertificates(t *testing.T) {
 		noAnswer = "no answer"
 	)
 	client := a.issue(t, "client", nil)
-	clientName := fmt.Sprintf("%q", opaque("certificate", string(client.Leaf.RawSubject)))
+	clientName := fmt.Sprintf("%q", opaqueName("certificate", string(client.Leaf.RawSubject)))
 	service := a.issue(t, "", spiffe("/ns/a/sa/b"))
-	serviceName := fmt.Sprintf("%q", opaque("certificate", string(service.Leaf.RawSubject)+"spiffe://cluster.local/ns/a/sa/b"))
+	serviceName := fmt.Sprintf("%q", opaqueName("certificate", string(service.Leaf.RawSubject)+"spiffe://cluster.local/ns/a/sa/b"))
 	expired := a.issue(t, "expired", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 	forServers := a.issue(t, "server only", func(c *x509.Certificate) { c.ExtKeyUsage = c.ExtKeyUsage[:1] })
 	for _, test := range []struct {
@@ -68,7 +68,7 @@ func TestAnothersCertificate(t *testing.T) {
 	serve(t, l, whoReads(newGate(t, Settings{ClientCertificates: true, WebConfigFile: config})), config, Shutdown{Grace: time.Minute})
 	another := others.issue(t, "client", nil)
 	client := clientOf(t, a)
-	// A client of good will would not show what the server has not asked for.
+	// A well-behaved client would not present a certificate that the server did not request.
 	client.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		return &another, nil
 	}
@@ -81,7 +81,7 @@ func TestCertificateExpiresWhileOpen(t *testing.T) {
 	clock := newClock()
 	g := newGate(t, Settings{ClientCertificates: true, Now: clock.Now})
 	end := clock.Now().Add(time.Minute)
-	r := asking("/events")
+	r := streamRequest("/events")
 	r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{NotAfter: end}}}}
 	grant, err := g.Authorize(r)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestPasswords(t *testing.T) {
 	l := listen(t)
 	serve(t, l, whoReads(newGate(t, Settings{WebConfigFile: config})), config, Shutdown{Grace: time.Minute})
 	for _, test := range []struct{ user, password, want string }{
-		{"joe", "pass", fmt.Sprintf("%q", opaque("user", "joe"))},
+		{"joe", "pass", fmt.Sprintf("%q", opaqueName("user", "joe"))},
 		{"joe", "wrong", "401 Unauthorized"},
 		{"jane", "pass", "401 Unauthorized"},
 		{"", "", "401 Unauthorized"},
@@ -116,7 +116,7 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("%s with %s: %s, want %s", test.user, test.password, got, test.want)
 		}
 	}
-	if _, err := newGate(t, Settings{WebConfigFile: config}).Authorize(asking("/events")); err == nil {
+	if _, err := newGate(t, Settings{WebConfigFile: config}).Authorize(streamRequest("/events")); err == nil {
 		t.Error("a request that the toolkit cannot have let pass is granted")
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CheckListen says why the stream must not be served at the address with these settings, and what to do: nobody could read
-// it, some reader could not show what they are asked for, or it is reachable from other machines without authentication.
+// CheckListen returns an error if the stream must not be served at the address with these settings:
+// if no reader could be authorized, if a reader could not send the required credentials, or if
+// other machines could reach it without authentication. The error says what to change.
 func CheckListen(address string, s Settings) error {
 	web, err := readWebConfig(s.WebConfigFile)
 	if err != nil {
@@ -24,50 +25,51 @@ func CheckListen(address string, s Settings) error {
 	host, _, err := net.SplitHostPort(address)
 	switch {
 	case err != nil:
-		return fmt.Errorf("stream: listen address %.60q is not host:port; give one such as 127.0.0.1:10478", address)
-	case !s.named() && !web.authenticates():
-		return errors.New("stream: nobody could read it; give authentication.bearer_tokens_file or " +
-			"authentication.client_certificates, or say authentication.anonymous: anywhere")
-	case s.ClientCertificates && web.certificates == ignored:
-		return errors.New("stream: authentication.client_certificates is on, but no client is asked for one; " +
+		return fmt.Errorf("stream: listen address %.60q is not host:port; use one such as 127.0.0.1:10478", address)
+	case !s.hasOwnAuthentication() && !web.authenticates():
+		return errors.New("stream: no way to authenticate is configured; set authentication.bearer_tokens_file or " +
+			"authentication.client_certificates, or set authentication.anonymous: anywhere")
+	case s.ClientCertificates && web.certificates == certificatesIgnored:
+		return errors.New("stream: authentication.client_certificates is on, but clients are not asked for a certificate; " +
 			"in the web configuration file set client_auth_type to RequireAndVerifyClientCert or VerifyClientCertIfGiven, and client_ca_file")
 	case s.TokensFile != "" && web.passwords:
 		return errors.New("stream: basic_auth_users in the web configuration file and authentication.bearer_tokens_file " +
-			"both need the one Authorization header of a request; delete either")
-	case isLoopback(host) || s.AnonymousAnywhere || !s.open() || web.authenticates():
+			"both need the Authorization header of a request; remove one of them")
+	case isLoopback(host) || s.AnonymousAnywhere || !s.allowsAnonymous() || web.authenticates():
 		return nil
 	}
-	return fmt.Errorf("stream: %.60q can be reached from other machines, whose users could read everything without saying who they are; "+
-		"give authentication.bearer_tokens_file, or listen on 127.0.0.1, or say authentication.anonymous: anywhere", address)
+	return fmt.Errorf("stream: %.60q can be reached from other machines, and anyone there could read everything without authentication; "+
+		"set authentication.bearer_tokens_file, or listen on 127.0.0.1, or set authentication.anonymous: anywhere", address)
 }
 
-// AsksLoopback says whether a request asks for this machine by a loopback name. A web page that has its own name resolved to
-// 127.0.0.1 has its visitors' browsers ask by that name (DNS rebinding).
-func AsksLoopback(r *http.Request) bool { return isLoopback((&url.URL{Host: r.Host}).Hostname()) }
+// HasLoopbackHost reports whether the request's Host is a loopback name. A web page whose own name
+// resolves to 127.0.0.1 makes its visitors' browsers send that name instead (DNS rebinding).
+func HasLoopbackHost(r *http.Request) bool { return isLoopback((&url.URL{Host: r.Host}).Hostname()) }
 
-// isLoopback takes no name but localhost: what another one means is for a name server to say, and can change.
+// isLoopback reports whether host is a loopback address or localhost. It accepts no other name,
+// since a name server decides what that resolves to and can change it.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// webConfig is what the toolkit asks of every client before its request comes to us.
+// webConfig holds what the toolkit requires of every client.
 type webConfig struct {
-	certificates demand
+	certificates certificateDemand
 	passwords    bool
 }
 
-// demand is how certificates of the configured client CA are asked for.
-type demand int
+// certificateDemand says how the toolkit asks for certificates of the configured client CA.
+type certificateDemand int
 
 const (
-	ignored demand = iota
-	optional
-	required
+	certificatesIgnored certificateDemand = iota
+	certificatesOptional
+	certificatesRequired
 )
 
-// authenticates says whether nobody passes the toolkit without having said who they are.
-func (w webConfig) authenticates() bool { return w.certificates == required || w.passwords }
+// authenticates reports whether the toolkit rejects every client without credentials.
+func (w webConfig) authenticates() bool { return w.certificates == certificatesRequired || w.passwords }
 
 func readWebConfig(path string) (webConfig, error) {
 	if path == "" {
@@ -90,13 +92,13 @@ func readWebConfig(path string) (webConfig, error) {
 	w := webConfig{passwords: len(c.Users) > 0}
 	switch c.TLSConfig.ClientAuth {
 	case "VerifyClientCertIfGiven":
-		w.certificates = optional
+		w.certificates = certificatesOptional
 	case "RequireAndVerifyClientCert":
-		w.certificates = required
+		w.certificates = certificatesRequired
 	}
-	if w.certificates != ignored && c.TLSConfig.ClientCAs == "" && c.TLSConfig.ClientCAsText == "" {
-		// crypto/tls falls back to the system's authorities, which sign for anyone.
-		return fail(fmt.Errorf("client_auth_type %s without a client CA takes the certificates of every public authority; "+
+	if w.certificates != certificatesIgnored && c.TLSConfig.ClientCAs == "" && c.TLSConfig.ClientCAsText == "" {
+		// crypto/tls falls back to the system's authorities, which sign certificates for anyone.
+		return fail(fmt.Errorf("client_auth_type %s without a client CA accepts certificates of every public authority; "+
 			"set client_ca_file", c.TLSConfig.ClientAuth))
 	}
 	return w, nil

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// beats serves streams that ask their grant every 15 seconds.
-func beats(g *Gate) http.Handler {
+// heartbeatHandler serves streams that check their grant every 15 seconds.
+func heartbeatHandler(g *Authorizer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		grant, err := g.Authorize(r)
@@ -40,7 +40,7 @@ func TestRotationWhileStreamsAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Settings{TokensFile: path})
 		p := newPipes()
-		serve(t, p, beats(g), "", Shutdown{Grace: time.Second})
+		serve(t, p, heartbeatHandler(g), "", Shutdown{Grace: time.Second})
 		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }}
 		defer transport.CloseIdleConnections()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,14 +88,14 @@ func TestRotationWhileStreamsAreOpen(t *testing.T) {
 		write(t, path, strings.ReplaceAll(file, alice, alice+"-2"))
 		time.Sleep(time.Minute)
 		if !over(byToken) || !over(byTicket) {
-			t.Error("a stream outlived its token")
+			t.Error("a stream continued after its token was removed")
 		}
 		if over(others) {
-			t.Error("a stream ended with another's token")
+			t.Error("a stream ended although another token was removed")
 		}
 		renewed := open("/events", alice+"-2")
 		if over(renewed) {
-			t.Error("the new token reads nothing")
+			t.Error("the new token is refused")
 		}
 		cancel()
 		<-others

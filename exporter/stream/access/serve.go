@@ -13,42 +13,42 @@ import (
 	toolkit "github.com/prometheus/exporter-toolkit/web"
 )
 
-// Limits of a connection. There is no limit to how long an answer takes: a stream sets a deadline for each write.
+// Limits of a connection. Responses have no time limit: a stream sets a deadline for each write.
 const (
-	headerWait = 5 * time.Second
-	bodyWait   = 5 * time.Second
-	idleWait   = time.Minute
-	stuckWait  = 10 * time.Second // for a byte of an HTTP/2 connection to leave
-	headerSize = 16 << 10         // bytes
-	sendBuffer = 64 << 10         // bytes
+	headerTimeout     = 5 * time.Second
+	bodyTimeout       = 5 * time.Second
+	idleTimeout       = time.Minute
+	http2WriteTimeout = 10 * time.Second // without progress of a write
+	maxHeaderBytes    = 16 << 10         // bytes
+	sendBuffer        = 64 << 10         // bytes
 )
 
-// Shutdown is how serving ends.
+// Shutdown configures how Serve ends.
 type Shutdown struct {
-	Drain func(context.Context) // ends the open streams before its context does, and refuses new ones; nil: nothing to do
-	Grace time.Duration         // for draining and for the answers under way; then connections are cut
+	Drain func(context.Context) // must end the open streams before its context is done, and refuse new ones; may be nil
+	Grace time.Duration         // for Drain and the remaining responses; connections are closed after it
 }
 
-// Serve answers at the listener, which it closes, as the toolkit's web configuration file says ("" for plain HTTP) until the
-// context is done, and then shuts down.
+// Serve serves h on the listener, configured by the exporter toolkit's web configuration file (""
+// for plain HTTP), until the context is done, and then shuts down. It closes the listener.
 func Serve(
 	ctx context.Context, l net.Listener, h http.Handler, webConfigFile string, shutdown Shutdown, logger *slog.Logger,
 ) error {
 	defer l.Close()
 	server := &http.Server{
-		Handler:           guarded(h),
-		ReadHeaderTimeout: headerWait,
-		IdleTimeout:       idleWait,
-		MaxHeaderBytes:    headerSize,
-		// A deadline ends one HTTP/2 stream, not the connection that is stuck.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: stuckWait},
-		// It would repeat a broken handshake's names, and a panic's value.
+		Handler:           boundBodyRead(h),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// A write deadline only ends one HTTP/2 stream, not a connection that is stuck.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: http2WriteTimeout},
+		// It would log names from failed handshakes and the values of panics.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	defer server.Close()
 	served := make(chan error, 1)
 	go func() {
-		served <- toolkit.Serve(bounded{l}, server, &toolkit.FlagConfig{WebConfigFile: &webConfigFile}, logger)
+		served <- toolkit.Serve(smallSendBuffer{l}, server, &toolkit.FlagConfig{WebConfigFile: &webConfigFile}, logger)
 	}()
 	select {
 	case err := <-served:
@@ -60,32 +60,33 @@ func Serve(
 	if shutdown.Drain != nil {
 		shutdown.Drain(within)
 	}
-	_ = server.Shutdown(within) // that time is up is no error: what is still open is closed
+	_ = server.Shutdown(within) // a timeout is no error: server.Close closes what is still open
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
-// bounded gives connections a small send buffer: the kernel would take megabytes for a subscriber who reads nothing, and
-// hide from us that they do not. It wraps below TLS, where the buffer is.
-type bounded struct{ net.Listener }
+// smallSendBuffer gives connections a small send buffer: the kernel would otherwise accept
+// megabytes for a subscriber that reads nothing, and hide that it is slow. It wraps the listener
+// below TLS, where the socket is.
+type smallSendBuffer struct{ net.Listener }
 
-func (b bounded) Accept() (net.Conn, error) {
+func (b smallSendBuffer) Accept() (net.Conn, error) {
 	conn, err := b.Listener.Accept()
 	if buffered, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
-		// An error is the connection's, and its first write meets it too.
+		// On error the connection is broken, and its first write fails too.
 		_ = buffered.SetWriteBuffer(sendBuffer)
 	}
 	return conn, err
 }
 
-// guarded gives a request's body, which none of ours has a use for, little time: the server reads what is left of it, without
-// a limit of time of its own.
-func guarded(next http.Handler) http.Handler {
+// boundBodyRead limits the time for reading a request's body, which no handler here uses: the
+// server reads its rest without a time limit.
+func boundBodyRead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != http.NoBody {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyWait))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		next.ServeHTTP(w, r)
 	})

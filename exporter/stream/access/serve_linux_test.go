@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// recorded keeps the connections that it accepts.
-type recorded struct {
+// recordingListener is a listener that keeps its accepted connections.
+type recordingListener struct {
 	net.Listener
 	accepted chan *net.TCPConn
 }
 
-func (r recorded) Accept() (net.Conn, error) {
+func (r recordingListener) Accept() (net.Conn, error) {
 	conn, err := r.Listener.Accept()
 	if err == nil {
 		r.accepted <- conn.(*net.TCPConn)
@@ -27,7 +27,7 @@ func TestSendBuffer(t *testing.T) {
 	a := newAuthority(t)
 	for _, test := range []struct{ scheme, config string }{{"http", ""}, {"https", a.webConfigWith(t, "}")}} {
 		t.Run(test.scheme, func(t *testing.T) {
-			l := recorded{listen(t), make(chan *net.TCPConn, 1)}
+			l := recordingListener{listen(t), make(chan *net.TCPConn, 1)}
 			size := make(chan int, 1)
 			serve(t, l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 				raw, err := (<-l.accepted).SyscallConn()
@@ -45,7 +45,7 @@ func TestSendBuffer(t *testing.T) {
 			if got := ask(clientOf(t, a), test.scheme+"://"+l.Addr().String(), "", "", ""); got != "" {
 				t.Fatal(got)
 			}
-			// Linux doubles what is asked for, for its own bookkeeping: socket(7).
+			// Linux doubles the requested size for its own bookkeeping: socket(7).
 			if got := <-size; got != 2*sendBuffer {
 				t.Errorf("the send buffer has %d bytes, want %d", got, 2*sendBuffer)
 			}
@@ -53,7 +53,7 @@ func TestSendBuffer(t *testing.T) {
 	}
 }
 
-// Opening a pipe waits for its writer.
+// TestPipeIsNotOpened checks that a pipe is not opened, because that would wait for a writer.
 func TestPipeIsNotOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "readers")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

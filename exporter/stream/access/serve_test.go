@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// pipes is a listener without a network, for tests that set the time.
+// pipes is an in-memory listener for tests with a fake clock.
 type pipes struct {
 	dialled chan net.Conn
 	closed  chan struct{}
@@ -46,17 +46,17 @@ func (p *pipes) dial() net.Conn {
 	return here
 }
 
-// serving is a server under test.
-type serving struct {
-	stop func() error // asks it to end, and waits
+// runningServer is a running server under test.
+type runningServer struct {
+	stop func() error // shuts the server down and waits
 	log  *strings.Builder
 }
 
-func serve(t *testing.T, l net.Listener, h http.Handler, webConfigFile string, shutdown Shutdown) serving {
+func serve(t *testing.T, l net.Listener, h http.Handler, webConfigFile string, shutdown Shutdown) runningServer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	s := serving{log: &strings.Builder{}}
+	s := runningServer{log: &strings.Builder{}}
 	logger := slog.New(slog.NewTextHandler(s.log, nil))
 	go func() { done <- Serve(ctx, l, h, webConfigFile, shutdown, logger) }()
 	s.stop = sync.OnceValue(func() error { cancel(); return <-done })
@@ -77,7 +77,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// clientOf trusts the authority and shows the certificates.
+// clientOf returns a client that trusts the authority and presents the certificates.
 func clientOf(t *testing.T, a authority, shown ...tls.Certificate) *http.Client {
 	transport := &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: a.pool, Certificates: shown},
@@ -87,8 +87,8 @@ func clientOf(t *testing.T, a authority, shown ...tls.Certificate) *http.Client 
 	return &http.Client{Transport: transport}
 }
 
-// whoReads answers with the Token of the grant, in quotes.
-func whoReads(g *Gate) http.Handler {
+// whoReads answers with the token name of the grant, in quotes.
+func whoReads(g *Authorizer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tickets", g.ServeTicket)
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func ask(client *http.Client, url, user, password, bearer string) string {
 	return string(body)
 }
 
-// What a server reads of hostile requests must not reach the gate.
+// TestHostileHeadersOnTheWire checks the status for unusual and hostile headers on a real connection.
 func TestHostileHeadersOnTheWire(t *testing.T) {
 	l := listen(t)
 	s := serve(t, l, whoReads(newGate(t, Settings{TokensFile: tokensAt(t, file)})), "", Shutdown{Grace: time.Minute})
@@ -138,7 +138,7 @@ func TestHostileHeadersOnTheWire(t *testing.T) {
 		{"folded", "Authorization: Bearer\r\n " + alice, "200"}, // net/http joins obsolete folding by a space, as RFC 9112 section 5.2 has it
 		{"space before the colon", "Authorization : Bearer " + alice, "400"},
 		{"a megabyte", "Authorization: Bearer " + strings.Repeat("a", 1<<20), "431"},
-		{"just too large", "X: " + strings.Repeat("a", headerSize+4096), "431"},
+		{"just too large", "X: " + strings.Repeat("a", maxHeaderBytes+4096), "431"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", l.Addr().String())
@@ -159,18 +159,18 @@ func TestHostileHeadersOnTheWire(t *testing.T) {
 	}
 }
 
-// Without limits of time each of these would hold its connection for ever; the bubble then has nothing left to wait for.
+// TestSlowClients checks that slow clients are disconnected. Without timeouts the test would deadlock.
 func TestSlowClients(t *testing.T) {
 	for _, test := range []struct {
 		name, sent string
 		want       string // the beginning of the answer before the connection is closed
 		after      time.Duration
 	}{
-		{"nothing", "", "", headerWait},
-		{"half a header", "GET /events HTTP/1.1\r\nHost: h\r\nAuthoriz", "", headerWait},
-		{"no body", "POST /tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n", "HTTP/1.1 401 ", bodyWait},
-		{"half a body", "POST /tickets HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12", "HTTP/1.1 401 ", bodyWait},
-		{"idle", "POST /tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 401 ", idleWait},
+		{"nothing", "", "", headerTimeout},
+		{"half a header", "GET /events HTTP/1.1\r\nHost: h\r\nAuthoriz", "", headerTimeout},
+		{"no body", "POST /tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n", "HTTP/1.1 401 ", bodyTimeout},
+		{"half a body", "POST /tickets HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12", "HTTP/1.1 401 ", bodyTimeout},
+		{"idle", "POST /tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 401 ", idleTimeout},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := tokensAt(t, file)
@@ -195,7 +195,7 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// A subscriber who reads nothing more of an HTTP/2 connection holds it no longer than stuckWait.
+// TestStuckHTTP2 checks that an HTTP/2 connection is closed if its subscriber stops reading.
 func TestStuckHTTP2(t *testing.T) {
 	a := newAuthority(t)
 	config := a.webConfigWith(t, "}")
@@ -208,7 +208,7 @@ func TestStuckHTTP2(t *testing.T) {
 		}), config, Shutdown{Grace: time.Minute})
 		pipe := p.dial()
 		defer pipe.Close()
-		// Validity was from the time outside of the bubble; what is tested is not trust.
+		// The certificate's validity uses the real time, not the fake clock; trust is not tested here.
 		conn := tls.Client(pipe, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 		if err := conn.Handshake(); err != nil {
 			t.Fatal(err)
@@ -223,7 +223,7 @@ func TestStuckHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := <-ended; err == nil {
-			t.Error("a megabyte was written to someone who reads nothing")
+			t.Error("wrote a megabyte to a subscriber that reads nothing")
 		}
 	})
 }

@@ -12,20 +12,21 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Limits of tickets. The oldest makes room, since it is the one most likely forgotten.
+// Limits of tickets. At a limit, the oldest ticket is evicted: it is the most likely to be
+// forgotten.
 const (
 	ticketLife        = 60 * time.Second
 	maxTicketsOfToken = 100
 )
 
-// tickets are the keys to one connection each that are out and unused.
+// tickets holds the unused tickets. Each opens one connection.
 type tickets struct {
 	now     func() time.Time
 	evicted atomic.Uint64
 
 	mu      sync.Mutex
-	unused  *simplelru.LRU[digest, ticket] // never touched between Add and Remove, so its order is that of expiry
-	byToken map[digest][]digest            // the oldest first
+	unused  *simplelru.LRU[digest, ticket] // entries are never refreshed, so they are ordered by expiry
+	byToken map[digest][]digest            // oldest first
 }
 
 type ticket struct {
@@ -35,13 +36,13 @@ type ticket struct {
 
 func newTickets(now func() time.Time, limit int) *tickets {
 	t := &tickets{now: now, byToken: make(map[digest][]digest)}
-	// The only error is a size below one.
-	t.unused, _ = simplelru.NewLRU(max(limit, 1), t.forget)
+	// The only possible error is a size below one.
+	t.unused, _ = simplelru.NewLRU(max(limit, 1), t.onRemove)
 	return t
 }
 
-// forget is called for whatever leaves unused.
-func (t *tickets) forget(d digest, left ticket) {
+// onRemove is called for every ticket that leaves unused.
+func (t *tickets) onRemove(d digest, left ticket) {
 	others := t.byToken[left.token]
 	if len(others) == 1 {
 		delete(t.byToken, left.token)
@@ -68,7 +69,7 @@ func (t *tickets) issue(token digest) string {
 	return secret
 }
 
-// redeem uses a ticket up, and gives the token that it stands for.
+// redeem uses up a ticket and returns its token.
 func (t *tickets) redeem(secret string) (token digest, redeemed bool) {
 	d := digestOf(secret)
 	t.mu.Lock()
@@ -88,22 +89,22 @@ func (t *tickets) expire(now time.Time) {
 	}
 }
 
-// ServeTicket answers POST /tickets: for a bearer token, and for nothing else, a ticket that Authorize takes once as
-// ?ticket= within 60 seconds, for those whose EventSource can send no header. It has the token's sessions and dies with
-// the token.
-func (g *Gate) ServeTicket(w http.ResponseWriter, r *http.Request) {
-	token, _ := bearer(r.Header)
-	if _, err := g.ofToken(token); err != nil {
+// ServeTicket handles POST /tickets. It exchanges a bearer token for a ticket, which Authorize
+// accepts once as ?ticket= within 60 seconds, for clients whose EventSource cannot send headers.
+// The ticket has the sessions of the token and is invalid once the token is.
+func (g *Authorizer) ServeTicket(w http.ResponseWriter, r *http.Request) {
+	token, _ := bearerToken(r.Header)
+	if _, err := g.tokenGrant(token); err != nil {
 		Refuse(w)
 		return
 	}
 	if r.URL.RawQuery != "" {
-		http.Error(w, "a ticket takes no query parameters: it has the sessions of its token", http.StatusBadRequest)
+		http.Error(w, "a ticket request takes no query parameters: the ticket has the sessions of its token", http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	// An error of the connection is its reader's to notice.
+	// If the write fails, the client is gone.
 	_ = json.NewEncoder(w).Encode(struct {
 		Ticket    string `json:"ticket"`
 		ExpiresIn int    `json:"expires_in"` // seconds

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func buy(g *Gate, target string, authorization ...string) *httptest.ResponseRecorder {
+func requestTicket(g *Authorizer, target string, authorization ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, target, nil)
 	for _, value := range authorization {
 		r.Header.Add("Authorization", value)
@@ -24,9 +24,9 @@ func buy(g *Gate, target string, authorization ...string) *httptest.ResponseReco
 	return w
 }
 
-func ticketOf(t *testing.T, g *Gate, token string) string {
+func ticketOf(t *testing.T, g *Authorizer, token string) string {
 	t.Helper()
-	w := buy(g, "/tickets", "Bearer "+token)
+	w := requestTicket(g, "/tickets", "Bearer "+token)
 	var answer struct {
 		Ticket    string
 		ExpiresIn int `json:"expires_in"`
@@ -40,15 +40,15 @@ func ticketOf(t *testing.T, g *Gate, token string) string {
 	return answer.Ticket
 }
 
-func redeems(g *Gate, ticket string) bool {
-	_, err := g.Authorize(asking("/events?ticket=" + url.QueryEscape(ticket)))
+func redeems(g *Authorizer, ticket string) bool {
+	_, err := g.Authorize(streamRequest("/events?ticket=" + url.QueryEscape(ticket)))
 	return err == nil
 }
 
 func TestTicketIsUsedOnce(t *testing.T) {
 	g := newGate(t, Settings{TokensFile: tokensAt(t, file)})
 	ticket := ticketOf(t, g, bob)
-	grant, err := g.Authorize(asking("/events/s-1?kind=text&ticket=" + ticket))
+	grant, err := g.Authorize(streamRequest("/events/s-1?kind=text&ticket=" + ticket))
 	if err != nil || grant.Token != "bob" || !grant.Allows("s-1") || grant.Allows("s-2") || !grant.Valid() {
 		t.Errorf("a ticket gives %+v, %v; want the token's grant", grant, err)
 	}
@@ -110,18 +110,18 @@ func TestTicketGuessed(t *testing.T) {
 		"/events?x=1;ticket=" + ticket,
 		"/events?ticket=" + strings.Repeat("A", 1<<20),
 	} {
-		if _, err := g.Authorize(asking(target)); err == nil {
+		if _, err := g.Authorize(streamRequest(target)); err == nil {
 			t.Errorf("%.80s: granted", target)
 		}
 	}
 	for _, authorization := range []string{"Bearer " + alice, "Bearer wrong", "Bearer", "Bearer " + ticket} {
-		if _, err := g.Authorize(asking("/events?ticket="+ticket, authorization)); err == nil {
+		if _, err := g.Authorize(streamRequest("/events?ticket="+ticket, authorization)); err == nil {
 			t.Errorf("ticket and %s: granted, want one or the other", authorization)
 		}
 	}
 	open := newGate(t, Settings{AnonymousAnywhere: true})
 	for _, target := range []string{"/events?ticket=", "/events?ticket=wrong", "/events?ticket=a&ticket=b"} {
-		if _, err := open.Authorize(asking(target)); err == nil {
+		if _, err := open.Authorize(streamRequest(target)); err == nil {
 			t.Errorf("%s: falls back to what it would get without", target)
 		}
 	}
@@ -148,23 +148,23 @@ func TestTicketBuysNoTicket(t *testing.T) {
 		{"/tickets", []string{"Bearer " + alice, "Bearer " + alice}},
 		{"/tickets", []string{"Basic YTpi"}},
 	} {
-		if w := buy(g, test.target, test.authorization...); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "ticket") {
+		if w := requestTicket(g, test.target, test.authorization...); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "ticket") {
 			t.Errorf("POST %s with %q: %d %s, want 401", test.target, test.authorization, w.Code, w.Body)
 		}
 	}
 	if !redeems(g, ticket) {
 		t.Error("refused attempts used the ticket up")
 	}
-	if w := buy(newGate(t, Settings{Anonymous: true}), "/tickets", "Bearer "+alice); w.Code != http.StatusUnauthorized {
+	if w := requestTicket(newGate(t, Settings{AnonymousLoopback: true}), "/tickets", "Bearer "+alice); w.Code != http.StatusUnauthorized {
 		t.Errorf("without a tokens file: %d, want 401", w.Code)
 	}
 }
 
-// TestTicketParameters refuses what looks as if it narrowed a ticket, and would not.
+// TestTicketParameters checks that parameters that seem to restrict a ticket, but would not, are refused.
 func TestTicketParameters(t *testing.T) {
 	g := newGate(t, Settings{TokensFile: tokensAt(t, file)})
 	for _, target := range []string{"/tickets?session=s-1", "/tickets?", "/tickets?%zz"} {
-		w, want := buy(g, target, "Bearer "+bob), http.StatusBadRequest
+		w, want := requestTicket(g, target, "Bearer "+bob), http.StatusBadRequest
 		if target == "/tickets?" {
 			want = http.StatusOK
 		}
@@ -176,18 +176,18 @@ func TestTicketParameters(t *testing.T) {
 
 func TestTicketDiesWithItsToken(t *testing.T) {
 	w := watch(t, file)
-	unused, used := ticketOf(t, w.Gate, alice), ticketOf(t, w.Gate, alice)
-	grant, err := w.Authorize(asking("/events?ticket=" + used))
+	unused, used := ticketOf(t, w.Authorizer, alice), ticketOf(t, w.Authorizer, alice)
+	grant, err := w.Authorize(streamRequest("/events?ticket=" + used))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := ticketOf(t, w.Gate, bob)
+	bound := ticketOf(t, w.Authorizer, bob)
 	write(t, w.path, bob+" session=s-9")
-	w.advance(lookEvery)
-	if grant.Valid() || redeems(w.Gate, unused) {
+	w.advance(checkInterval)
+	if grant.Valid() || redeems(w.Authorizer, unused) {
 		t.Error("a ticket outlived its token")
 	}
-	if grant, err := w.Authorize(asking("/events?ticket=" + bound)); err != nil || grant.Allows("s-1") || !grant.Allows("s-9") {
+	if grant, err := w.Authorize(streamRequest("/events?ticket=" + bound)); err != nil || grant.Allows("s-1") || !grant.Allows("s-9") {
 		t.Errorf("a ticket gives %+v, %v; want the sessions that the token has now", grant, err)
 	}
 }
@@ -236,14 +236,14 @@ func TestTicketsWhileTheFileChanges(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				grant, _ := w.Authorize(asking("/events?ticket=" + w.tickets.issue(digestOf(alice))))
+				grant, _ := w.Authorize(streamRequest("/events?ticket=" + w.tickets.issue(digestOf(alice))))
 				grant.Valid()
 			}
 		})
 	}
 	for i := range 20 {
 		write(t, w.path, file+strings.Repeat("#\n", i%2))
-		w.advance(lookEvery)
+		w.advance(checkInterval)
 		if err := w.Reload(); err != nil {
 			t.Error(err)
 		}

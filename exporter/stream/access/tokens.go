@@ -13,81 +13,82 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Limits of a tokens file. A line has no limit of its own.
+// Limits of a tokens file. The length of a line is not limited.
 const (
 	maxFile     = 1 << 20 // bytes
 	maxTokens   = 10_000
 	maxSessions = 100 // a token
 	maxSession  = event.MaxSession
-	minToken    = 22  // characters of base64, which are 128 bits
+	minToken    = 22  // characters of base64: 128 bits
 	maxToken    = 512 // characters
 )
 
-// digest is the SHA-256 of a token or a ticket, which is all that is kept of it. Looking it up in a map tells an attacker
-// who measures the time nothing of use: what is compared is not their guess but its hash, which they cannot steer towards
-// a stored one, and a stored hash would not give them 128 random bits back.
+// digest is the SHA-256 of a token or ticket; the secret itself is not stored. Looking a digest up
+// in a map leaks nothing through timing: what is compared is a hash of the guess, which an attacker
+// cannot steer towards a stored one, and a stored hash does not reveal the 128 random bits.
 type digest [sha256.Size]byte
 
 func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
 
-// reader is whom a token was given to.
-type reader struct {
+// holder is the reader that a token was given to.
+type holder struct {
 	name     string
-	sessions []string // sorted, each once; nil: all
+	sessions []string // sorted and unique; nil: all
 	line     int
 }
 
-type tokens map[digest]reader
+type tokens map[digest]holder
 
-// mistake is why a line is refused. It never quotes the line, where a token may stand in any place.
-type mistake struct{ problem, remedy string }
+// parseError says why a line is rejected and how to fix it. It never quotes the line, where a token
+// may be anywhere.
+type parseError struct{ problem, remedy string }
 
 var (
-	badToken = mistake{
+	badToken = parseError{
 		"the line does not begin with a token of 22 to 512 characters from A-Z a-z 0-9 . _ ~ + / - (and = at its end)",
-		"write one made by: openssl rand -base64 24",
+		"create one with: openssl rand -base64 24",
 	}
-	badHash    = mistake{"sha256: is not followed by 64 hexadecimal digits", "write those of: printf %s TOKEN | sha256sum"}
-	badSetting = mistake{"what follows the token is neither session=ID nor name=LABEL", "write one token a line, and comments behind #"}
-	badSession = mistake{
-		"a session's id is empty, longer than 250 bytes, or has a % without two hexadecimal digits behind it",
+	badHash    = parseError{"sha256: is not followed by 64 hexadecimal digits", "create them with: printf %s TOKEN | sha256sum"}
+	badSetting = parseError{"the text after the token is neither session=ID nor name=LABEL", "write one token per line, and comments after #"}
+	badSession = parseError{
+		"a session ID is empty, longer than 250 bytes, or has a % without two hexadecimal digits after it",
 		"write it as in the path of /events/ID, where a space is %20 and a % is %25",
 	}
-	badName     = mistake{"the name has not 1 to 64 characters from A-Z a-z 0-9 . _ -", "choose such a name"}
-	twoNames    = mistake{"the token has two names", "delete one"}
-	tooMany     = mistake{fmt.Sprintf("the token has more than %d sessions", maxSessions), "leave session= away, or use several tokens"}
-	tokensLimit = mistake{fmt.Sprintf("the file has more than %d tokens", maxTokens), "delete those that nobody uses"}
+	badName     = parseError{"the name does not have 1 to 64 characters from A-Z a-z 0-9 . _ -", "choose another name"}
+	twoNames    = parseError{"the token has two names", "delete one"}
+	tooMany     = parseError{fmt.Sprintf("the token has more than %d sessions", maxSessions), "omit session=, or use several tokens"}
+	tokensLimit = parseError{fmt.Sprintf("the file has more than %d tokens", maxTokens), "delete unused ones"}
 )
 
-// parse reads a tokens file, or says where its first mistake is and what to do about it.
-func parse(file string, content []byte) (tokens, error) {
+// parseTokens parses a tokens file. Its error names the first invalid line and how to fix it.
+func parseTokens(file string, content []byte) (tokens, error) {
 	parsed := make(tokens)
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	number := 0
 	for line := range strings.Lines(string(content)) {
 		number++
-		d, who, wrong := parseLine(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+		d, reader, wrong := parseLine(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 		first, twice := parsed[d]
 		switch {
 		case wrong != nil:
-		case who == nil:
+		case reader == nil:
 			continue
 		case twice:
-			wrong = &mistake{fmt.Sprintf("the token is that of line %d", first.line), "put all of its sessions on one line"}
+			wrong = &parseError{fmt.Sprintf("the token repeats the one on line %d", first.line), "put all of its sessions on one line"}
 		case len(parsed) == maxTokens:
 			wrong = &tokensLimit
 		}
 		if wrong != nil {
 			return nil, fmt.Errorf("%s:%d: %s; %s", file, number, wrong.problem, wrong.remedy)
 		}
-		who.line = number
-		parsed[d] = *who
+		reader.line = number
+		parsed[d] = *reader
 	}
 	return parsed, nil
 }
 
-// parseLine gives nobody for a line without a token.
-func parseLine(line string) (digest, *reader, *mistake) {
+// parseLine returns a nil holder for a line without a token.
+func parseLine(line string) (digest, *holder, *parseError) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	if comment := slices.IndexFunc(fields, func(f string) bool { return f[0] == '#' }); comment >= 0 {
 		fields = fields[:comment]
@@ -99,24 +100,24 @@ func parseLine(line string) (digest, *reader, *mistake) {
 	if wrong != nil {
 		return digest{}, nil, wrong
 	}
-	who := &reader{}
+	reader := &holder{}
 	for _, field := range fields[1:] {
-		if wrong := who.set(field); wrong != nil {
+		if wrong := reader.set(field); wrong != nil {
 			return digest{}, nil, wrong
 		}
 	}
-	if who.name == "" {
-		who.name = "sha256:" + hex.EncodeToString(d[:6])
+	if reader.name == "" {
+		reader.name = "sha256:" + hex.EncodeToString(d[:6])
 	}
-	slices.Sort(who.sessions)
-	who.sessions = slices.Compact(who.sessions)
-	return d, who, nil
+	slices.Sort(reader.sessions)
+	reader.sessions = slices.Compact(reader.sessions)
+	return d, reader, nil
 }
 
-func parseToken(field string) (digest, *mistake) {
+func parseToken(field string) (digest, *parseError) {
 	hash, hashed := strings.CutPrefix(field, "sha256:")
 	if !hashed {
-		if !wellFormed(field) {
+		if !isWellFormed(field) {
 			return digest{}, &badToken
 		}
 		return digestOf(field), nil
@@ -130,7 +131,7 @@ func parseToken(field string) (digest, *mistake) {
 
 var label = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-func (r *reader) set(field string) *mistake {
+func (r *holder) set(field string) *parseError {
 	key, value, _ := strings.Cut(field, "=")
 	switch key {
 	case "session":
@@ -156,8 +157,9 @@ func (r *reader) set(field string) *mistake {
 	return nil
 }
 
-// wellFormed says whether a token has the form of RFC 6750, where = stands only at the end, and room for 128 bits.
-func wellFormed(token string) bool {
+// isWellFormed reports whether a token has the form of RFC 6750, where = is only allowed at the
+// end, and room for 128 bits.
+func isWellFormed(token string) bool {
 	if len(token) > maxToken {
 		return false
 	}

@@ -49,24 +49,24 @@ func TestParse(t *testing.T) {
 		{"hash too short", hashed(alice)[:70], at + "1: sha256: is not followed by 64"},
 		{"hash too long", hashed(alice) + "00", at + "1: sha256: is not followed by 64"},
 		{"hash of other digits", "sha256:" + strings.Repeat("g", 64), at + "1: sha256: is not followed by 64"},
-		{"two tokens on a line", alice + " " + bob, at + "1: what follows the token is neither"},
-		{"output of sha256sum", hashed(alice)[7:] + "  -", at + "1: what follows the token is neither"},
-		{"unknown setting", alice + " expires=never", at + "1: what follows the token is neither"},
-		{"setting in capitals", alice + " Session=a", at + "1: what follows the token is neither"},
-		{"empty session", alice + " session=", at + "1: a session's id is empty"},
-		{"no session", alice + " session", at + "1: a session's id is empty"},
-		{"session badly escaped", alice + " session=100%", at + "1: a session's id is empty"},
-		{"session too long", alice + " session=" + strings.Repeat("s", maxSession+1), at + "1: a session's id is empty, longer"},
+		{"two tokens on a line", alice + " " + bob, at + "1: the text after the token is neither"},
+		{"output of sha256sum", hashed(alice)[7:] + "  -", at + "1: the text after the token is neither"},
+		{"unknown setting", alice + " expires=never", at + "1: the text after the token is neither"},
+		{"setting in capitals", alice + " Session=a", at + "1: the text after the token is neither"},
+		{"empty session", alice + " session=", at + "1: a session ID is empty"},
+		{"no session", alice + " session", at + "1: a session ID is empty"},
+		{"session badly escaped", alice + " session=100%", at + "1: a session ID is empty"},
+		{"session too long", alice + " session=" + strings.Repeat("s", maxSession+1), at + "1: a session ID is empty, longer"},
 		{"too many sessions", alice + strings.Repeat(" session=a", maxSessions+1), at + "1: the token has more than 100"},
-		{"empty name", alice + " name=", at + "1: the name has not"},
-		{"name of another form", alice + " name=sha256:00", at + "1: the name has not"},
-		{"name too long", alice + " name=" + strings.Repeat("n", 65), at + "1: the name has not"},
+		{"empty name", alice + " name=", at + "1: the name does not have"},
+		{"name of another form", alice + " name=sha256:00", at + "1: the name does not have"},
+		{"name too long", alice + " name=" + strings.Repeat("n", 65), at + "1: the name does not have"},
 		{"two names", alice + " name=a name=a", at + "1: the token has two names"},
-		{"token twice", alice + " session=a\n" + bob + "\n" + alice + " session=b", at + "3: the token is that of line 1"},
-		{"token and its hash", alice + "\n" + hashed(alice), at + "2: the token is that of line 1"},
+		{"token twice", alice + " session=a\n" + bob + "\n" + alice + " session=b", at + "3: the token repeats the one on line 1"},
+		{"token and its hash", alice + "\n" + hashed(alice), at + "2: the token repeats the one on line 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			parsed, err := parse("readers", []byte(test.content))
+			parsed, err := parseTokens("readers", []byte(test.content))
 			if err != nil {
 				if !strings.HasPrefix(test.want, at) || !strings.HasPrefix(err.Error(), test.want) || !strings.Contains(err.Error(), "; ") {
 					t.Errorf("error %q, want %q and a remedy", err, test.want)
@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 				return
 			}
 			var got []string
-			for _, who := range slices.SortedFunc(maps.Values(parsed), func(a, b reader) int { return a.line - b.line }) {
+			for _, who := range slices.SortedFunc(maps.Values(parsed), func(a, b holder) int { return a.line - b.line }) {
 				got = append(got, fmt.Sprintf("%s%s", who.name, who.sessions))
 			}
 			if strings.Join(got, " ") != test.want {
@@ -85,7 +85,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// keepsSecrets fails for an error that quotes what could be a token.
+// keepsSecrets fails the test if an error quotes a possible token.
 func keepsSecrets(t *testing.T, err error, content string) {
 	t.Helper()
 	for _, field := range strings.Fields(content) {
@@ -100,11 +100,11 @@ func TestParseLimitsTokens(t *testing.T) {
 	for i := range maxTokens {
 		fmt.Fprintf(&content, "token-%022d\n", i)
 	}
-	if parsed, err := parse("readers", []byte(content.String())); err != nil || len(parsed) != maxTokens {
+	if parsed, err := parseTokens("readers", []byte(content.String())); err != nil || len(parsed) != maxTokens {
 		t.Fatalf("%d tokens: %v, want all", len(parsed), err)
 	}
 	content.WriteString(alice)
-	if _, err := parse("readers", []byte(content.String())); err == nil || !strings.HasPrefix(err.Error(), "readers:10001: the file has more than 10000") {
+	if _, err := parseTokens("readers", []byte(content.String())); err == nil || !strings.HasPrefix(err.Error(), "readers:10001: the file has more than 10000") {
 		t.Errorf("one token more: %v, want an error", err)
 	}
 }
@@ -115,27 +115,27 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(alice + "\n" + hashed(alice) + "\n"))
 	f.Add([]byte("\xff\xfea\x00\r\nsession=\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		parsed, err := parse("f", content)
+		parsed, err := parseTokens("f", content)
 		if err != nil {
 			keepsSecrets(t, err, string(content))
 			return
 		}
 		if bytes.IndexByte(content, '\r') < 0 {
-			again, err := parse("f", bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n")))
+			again, err := parseTokens("f", bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n")))
 			if err != nil || !maps.EqualFunc(parsed, again, equal) {
 				t.Errorf("with CRLF it is %v, %v; want %v", again, err, parsed)
 			}
 		}
-		again, err := parse("f", []byte(print(parsed)))
+		again, err := parseTokens("f", []byte(print(parsed)))
 		if err != nil || !maps.EqualFunc(parsed, again, equal) {
 			t.Errorf("printed and parsed again it is %v, %v; want %v", again, err, parsed)
 		}
 	})
 }
 
-func equal(a, b reader) bool { return a.name == b.name && slices.Equal(a.sessions, b.sessions) }
+func equal(a, b holder) bool { return a.name == b.name && slices.Equal(a.sessions, b.sessions) }
 
-// print writes tokens as a file, without the names that only stand for a hash.
+// print formats tokens as a file, without the names derived from hashes.
 func print(parsed tokens) string {
 	var out strings.Builder
 	for d, who := range parsed {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// lookEvery is how long a change of the file may go unseen.
-const lookEvery = time.Second
+// checkInterval is how often the file is checked for changes.
+const checkInterval = time.Second
 
-// tokensFile has the tokens of a file as they were when it last made sense.
+// tokensFile holds the tokens of a file as of its last valid content.
 type tokensFile struct {
 	path     string
 	now      func() time.Time
@@ -22,22 +22,22 @@ type tokensFile struct {
 	valid    atomic.Pointer[tokens]
 	failures atomic.Uint64
 
-	reading sync.Mutex // guards what follows
-	looked  time.Time
-	seen    fs.FileInfo // of the last reading, whether it made sense or not; nil: there was nothing to read
-	failure string      // reported last, "" since it made sense
-	unwise  error
+	mu          sync.Mutex // guards the fields below
+	checkedAt   time.Time
+	lastInfo    fs.FileInfo // of the last read, valid or not; nil if nothing could be read
+	lastFailure string      // reported last; "" if the last read succeeded
+	lastWarning error
 }
 
-// current gives the tokens, after a look at whether the file has changed. Nobody waits for another's look: a file system
-// that hangs holds up one request, not all.
+// current returns the tokens after checking whether the file has changed. Only one caller checks at
+// a time and the others do not wait: a hanging file system blocks one request, not all.
 func (f *tokensFile) current() tokens {
 	if f == nil {
 		return nil
 	}
-	if f.reading.TryLock() {
-		err := f.look()
-		f.reading.Unlock()
+	if f.mu.TryLock() {
+		err := f.check()
+		f.mu.Unlock()
 		if err != nil && f.report != nil {
 			f.report(err)
 		}
@@ -46,68 +46,69 @@ func (f *tokensFile) current() tokens {
 }
 
 func (f *tokensFile) reload() error {
-	f.reading.Lock()
-	defer f.reading.Unlock()
-	f.looked = f.now()
-	return f.noted(f.read())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.checkedAt = f.now()
+	return f.record(f.read())
 }
 
 func (f *tokensFile) warning() error {
-	f.reading.Lock()
-	defer f.reading.Unlock()
-	return f.unwise
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lastWarning
 }
 
-// look reads the file if it has changed, and gives the error once.
-func (f *tokensFile) look() error {
+// check reads the file if it has changed. It returns each error once.
+func (f *tokensFile) check() error {
 	now := f.now()
-	if since := now.Sub(f.looked); since >= 0 && since < lookEvery {
+	if since := now.Sub(f.checkedAt); since >= 0 && since < checkInterval {
 		return nil
 	}
-	f.looked = now
-	if info, err := os.Stat(f.path); err == nil && f.seen != nil && same(info, f.seen) {
+	f.checkedAt = now
+	if info, err := os.Stat(f.path); err == nil && f.lastInfo != nil && sameFile(info, f.lastInfo) {
 		return nil
 	}
-	before := f.failure
+	before := f.lastFailure
 	err := f.read()
-	if err != nil && f.seen == nil && err.Error() == before {
-		return nil // it is still not there
+	if err != nil && f.lastInfo == nil && err.Error() == before {
+		return nil // still unreadable for the same reason
 	}
-	return f.noted(err)
+	return f.record(err)
 }
 
-func (f *tokensFile) noted(err error) error {
-	f.failure = ""
+func (f *tokensFile) record(err error) error {
+	f.lastFailure = ""
 	if err != nil {
-		f.failure = err.Error()
+		f.lastFailure = err.Error()
 		f.failures.Add(1)
 	}
 	return err
 }
 
-func same(a, b fs.FileInfo) bool {
+func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode()
 }
 
 func (f *tokensFile) read() error {
 	content, info, err := readRegular(f.path)
-	f.seen = info
+	f.lastInfo = info
 	if err != nil {
 		return fmt.Errorf("read tokens: %w; authentication.bearer_tokens_file must name a file that delegraph can read", err)
 	}
 	if len(content) > maxFile {
-		return fmt.Errorf("read tokens: %s is larger than %d bytes; delete tokens that nobody uses", f.path, maxFile)
+		return fmt.Errorf("read tokens: %s is larger than %d bytes; delete unused tokens", f.path, maxFile)
 	}
-	parsed, err := parse(f.path, content)
+	parsed, err := parseTokens(f.path, content)
 	if err != nil {
 		return fmt.Errorf("read tokens: %w", err)
 	}
 	f.valid.Store(&parsed)
-	f.unwise = unwise(f.path, info.Mode(), len(parsed))
+	f.lastWarning = fileWarning(f.path, info.Mode(), len(parsed))
 	return nil
 }
 
-// readRegular gives up to one byte more than is allowed. It opens no pipe or device, which could have no end.
+// readRegular reads at most one byte more than is allowed. It does not open pipes and devices,
+// which may never end.
 func readRegular(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -121,7 +122,7 @@ func readRegular(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer file.Close()
-	// Of the file that is read, which may have come after the one that was looked at.
+	// The file may have been replaced since the first Stat.
 	if info, err = file.Stat(); err != nil {
 		return nil, nil, err
 	}
@@ -132,15 +133,15 @@ func readRegular(path string) ([]byte, fs.FileInfo, error) {
 	return content, info, nil
 }
 
-func unwise(path string, mode fs.FileMode, count int) error {
+func fileWarning(path string, mode fs.FileMode, count int) error {
 	var found []error
 	if mode&0o077 != 0 {
-		found = append(found, fmt.Errorf("%s has the mode %#o, which lets others than its owner at the tokens; "+
-			"chmod 600 it, or give the secret's volume defaultMode 0400", path, mode.Perm()))
+		found = append(found, fmt.Errorf("%s has mode %#o, which gives users other than its owner access; "+
+			"run chmod 600, or set defaultMode 0400 on the secret's volume", path, mode.Perm()))
 	}
 	if count == 0 {
-		found = append(found, fmt.Errorf("%s holds no token, so that nobody can show one; "+
-			"write one made by: openssl rand -base64 24", path))
+		found = append(found, fmt.Errorf("%s contains no tokens, so every bearer token is rejected; "+
+			"create one with: openssl rand -base64 24", path))
 	}
 	return errors.Join(found...)
 }

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// watched is a gate with a clock, and what it reported.
-type watched struct {
-	*Gate
+// watchedAuthorizer is an Authorizer with a fake clock and its reported errors.
+type watchedAuthorizer struct {
+	*Authorizer
 	*clock
 	path    string
 	reports []string
 }
 
-func watch(t *testing.T, content string) *watched {
+func watch(t *testing.T, content string) *watchedAuthorizer {
 	t.Helper()
-	w := &watched{clock: newClock(), path: tokensAt(t, content)}
-	w.Gate = newGate(t, Settings{TokensFile: w.path, Now: w.Now, Report: func(err error) { w.reports = append(w.reports, err.Error()) }})
+	w := &watchedAuthorizer{clock: newClock(), path: tokensAt(t, content)}
+	w.Authorizer = newGate(t, Settings{TokensFile: w.path, Now: w.Now, ReportError: func(err error) { w.reports = append(w.reports, err.Error()) }})
 	return w
 }
 
-func (w *watched) wantReports(t *testing.T, want ...string) {
+func (w *watchedAuthorizer) wantReports(t *testing.T, want ...string) {
 	t.Helper()
-	if len(w.reports) != len(want) || w.Counts().FailedReadings != uint64(len(want)) {
-		t.Fatalf("reports %q and counts %d, want %q", w.reports, w.Counts().FailedReadings, want)
+	if len(w.reports) != len(want) || w.Counts().FailedReloads != uint64(len(want)) {
+		t.Fatalf("reports %q and counts %d, want %q", w.reports, w.Counts().FailedReloads, want)
 	}
 	for i, part := range want {
 		if !strings.Contains(w.reports[i], part) {
@@ -37,28 +37,28 @@ func (w *watched) wantReports(t *testing.T, want ...string) {
 
 func TestFileIsReadAgain(t *testing.T) {
 	w := watch(t, alice)
-	grant, err := w.Authorize(asking("/events", "Bearer "+alice))
+	grant, err := w.Authorize(streamRequest("/events", "Bearer "+alice))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, w.path, bob)
-	w.advance(lookEvery - 1)
-	if !granted(w.Gate, "Bearer "+alice) || granted(w.Gate, "Bearer "+bob) || !grant.Valid() {
+	w.advance(checkInterval - 1)
+	if !granted(w.Authorizer, "Bearer "+alice) || granted(w.Authorizer, "Bearer "+bob) || !grant.Valid() {
 		t.Error("looks at the file more than once a second")
 	}
 	w.advance(1)
-	if grant.Valid() || granted(w.Gate, "Bearer "+alice) || !granted(w.Gate, "Bearer "+bob) {
+	if grant.Valid() || granted(w.Authorizer, "Bearer "+alice) || !granted(w.Authorizer, "Bearer "+bob) {
 		t.Error("after a second the tokens are still the old ones")
 	}
 	write(t, w.path, alice)
 	w.advance(-time.Hour)
-	if !granted(w.Gate, "Bearer "+alice) || !grant.Valid() {
+	if !granted(w.Authorizer, "Bearer "+alice) || !grant.Valid() {
 		t.Error("a clock that was set back keeps the old tokens")
 	}
 	w.wantReports(t)
 }
 
-// Each sign of a change is enough without the others.
+// TestSignsOfChange checks that each sign of a changed file suffices on its own.
 func TestSignsOfChange(t *testing.T) {
 	before := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	other := strings.Repeat("x", len(alice))
@@ -89,8 +89,8 @@ func TestSignsOfChange(t *testing.T) {
 			if err := os.Chtimes(w.path, test.modified, test.modified); err != nil {
 				t.Fatal(err)
 			}
-			w.advance(lookEvery)
-			if !granted(w.Gate, "Bearer "+test.content) {
+			w.advance(checkInterval)
+			if !granted(w.Authorizer, "Bearer "+test.content) {
 				t.Error("the file is not read again")
 			}
 		})
@@ -113,7 +113,7 @@ func TestFileBehindLinkIsReadAgain(t *testing.T) {
 	if err := os.Rename(link+".new", link); err != nil {
 		t.Fatal(err)
 	}
-	clock.advance(lookEvery)
+	clock.advance(checkInterval)
 	if granted(g, "Bearer "+alice) || !granted(g, "Bearer "+bob) {
 		t.Error("a link that leads to another file, as in a mounted secret, is not followed again")
 	}
@@ -125,18 +125,18 @@ func TestReload(t *testing.T) {
 	if err := w.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	if granted(w.Gate, "Bearer "+alice) || !granted(w.Gate, "Bearer "+bob) {
+	if granted(w.Authorizer, "Bearer "+alice) || !granted(w.Authorizer, "Bearer "+bob) {
 		t.Error("a reload within a second changed nothing")
 	}
 	write(t, w.path, "secret")
 	if err := w.Reload(); err == nil || !strings.Contains(err.Error(), w.path+":1: ") {
 		t.Errorf("reload of a mistake: %v, want the file and the line", err)
 	}
-	w.advance(lookEvery)
-	if !granted(w.Gate, "Bearer "+bob) || len(w.reports) > 0 || w.Counts().FailedReadings != 1 {
+	w.advance(checkInterval)
+	if !granted(w.Authorizer, "Bearer "+bob) || len(w.reports) > 0 || w.Counts().FailedReloads != 1 {
 		t.Errorf("after a failed reload: reports %q, counts %+v; want the old token, and one failure, which Reload has returned", w.reports, w.Counts())
 	}
-	if err := newGate(t, Settings{Anonymous: true}).Reload(); err != nil {
+	if err := newGate(t, Settings{AnonymousLoopback: true}).Reload(); err != nil {
 		t.Errorf("reload without a file: %v", err)
 	}
 }
@@ -146,8 +146,8 @@ func TestMistakeKeepsTokens(t *testing.T) {
 	ask := func(times int) {
 		t.Helper()
 		for range times {
-			w.advance(lookEvery)
-			if !granted(w.Gate, "Bearer "+alice) || granted(w.Gate, "Bearer "+bob) {
+			w.advance(checkInterval)
+			if !granted(w.Authorizer, "Bearer "+alice) || granted(w.Authorizer, "Bearer "+bob) {
 				t.Fatal("the tokens are not those from before the mistake")
 			}
 		}
@@ -168,28 +168,28 @@ func TestMistakeKeepsTokens(t *testing.T) {
 	w.wantReports(t, ":2: ", ":2: ", "larger", "must name a file that delegraph can read")
 
 	write(t, w.path, bob)
-	w.advance(lookEvery)
-	if granted(w.Gate, "Bearer "+alice) || !granted(w.Gate, "Bearer "+bob) {
+	w.advance(checkInterval)
+	if granted(w.Authorizer, "Bearer "+alice) || !granted(w.Authorizer, "Bearer "+bob) {
 		t.Error("a file put right is not read")
 	}
 	if err := os.Remove(w.path); err != nil {
 		t.Fatal(err)
 	}
-	w.advance(lookEvery)
+	w.advance(checkInterval)
 	w.current()
 	w.wantReports(t, ":2: ", ":2: ", "larger", "must name", "must name")
 }
 
-func (w *watched) current() { w.tokens.current() }
+func (w *watchedAuthorizer) current() { w.tokens.current() }
 
 func TestEmptiedFileRevokesAll(t *testing.T) {
 	w := watch(t, alice)
 	write(t, w.path, "# nobody\n")
-	w.advance(lookEvery)
-	if granted(w.Gate, "Bearer "+alice) {
+	w.advance(checkInterval)
+	if granted(w.Authorizer, "Bearer "+alice) {
 		t.Error("a token that left with all others is still good")
 	}
-	if warning := w.Warning(); warning == nil || !strings.Contains(warning.Error(), "holds no token") {
+	if warning := w.Warning(); warning == nil || !strings.Contains(warning.Error(), "contains no tokens") {
 		t.Errorf("warning %v, want that there is no token", warning)
 	}
 }
@@ -208,12 +208,12 @@ func TestGrantEndsWithItsSessions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := watch(t, alice+test.before)
-			grant, err := w.Authorize(asking("/events", "Bearer "+alice))
+			grant, err := w.Authorize(streamRequest("/events", "Bearer "+alice))
 			if err != nil {
 				t.Fatal(err)
 			}
 			write(t, w.path, alice+test.after)
-			w.advance(lookEvery)
+			w.advance(checkInterval)
 			if got := grant.Valid(); got != test.want {
 				t.Errorf("the grant is valid: %v, want %v", got, test.want)
 			}
@@ -221,13 +221,13 @@ func TestGrantEndsWithItsSessions(t *testing.T) {
 	}
 }
 
-// A file system that hangs under one reading must not hold up the other requests.
+// TestNobodyWaitsForAnothersReading checks that a read that hangs does not block other requests.
 func TestNobodyWaitsForAnothersReading(t *testing.T) {
 	w := watch(t, alice)
-	w.tokens.reading.Lock()
-	defer w.tokens.reading.Unlock()
-	w.advance(lookEvery)
-	if !granted(w.Gate, "Bearer "+alice) {
+	w.tokens.mu.Lock()
+	defer w.tokens.mu.Unlock()
+	w.advance(checkInterval)
+	if !granted(w.Authorizer, "Bearer "+alice) {
 		t.Error("a token is refused while the file is read")
 	}
 }
@@ -237,20 +237,20 @@ func TestWarning(t *testing.T) {
 		mode os.FileMode
 		want string
 	}{
-		{0o600, ""}, {0o400, ""}, {0o644, "has the mode 0644"}, {0o640, "has the mode 0640"}, {0o602, "has the mode 0602"},
+		{0o600, ""}, {0o400, ""}, {0o644, "has mode 0644"}, {0o640, "has mode 0640"}, {0o602, "has mode 0602"},
 	} {
 		w := watch(t, alice)
 		if err := os.Chmod(w.path, test.mode); err != nil {
 			t.Fatal(err)
 		}
-		w.advance(lookEvery)
+		w.advance(checkInterval)
 		w.current()
 		got := w.Warning()
 		if (got == nil) != (test.want == "") || got != nil && !strings.Contains(got.Error(), test.want) {
 			t.Errorf("mode %#o: warning %v, want %q", test.mode, got, test.want)
 		}
 	}
-	if err := newGate(t, Settings{Anonymous: true}).Warning(); err != nil {
+	if err := newGate(t, Settings{AnonymousLoopback: true}).Warning(); err != nil {
 		t.Errorf("without a file: %v", err)
 	}
 }

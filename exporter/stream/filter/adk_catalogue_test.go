@@ -2,7 +2,7 @@ package filter_test
 
 import "strings"
 
-// Reasons for which frames stay in, as they stand in the lists below.
+// Short names for the reasons in the lists below.
 const (
 	internal   = "internal"
 	unknown    = "unknown"
@@ -10,7 +10,7 @@ const (
 	empty      = "empty"
 )
 
-// adkNames call an event internal, or by a name that no event of the ADK has: the events have neither kind nor type.
+// adkNames marks events as internal, or names them in ways that no ADK event uses: they have neither kind nor type.
 var adkNames = []adkAttempt{
 	{name: "plain", wire: data(adkEvent(`"kind":"internal:llm-call"`, secret)), public: internal, client: internal},
 	{name: "nothing else is said", wire: data(`{"kind":"internal:llm-call",` + unheard + `}`), public: unreadable, client: unreadable},
@@ -86,7 +86,7 @@ var adkNames = []adkAttempt{
 	{name: "Rust's envelope without an event", wire: data(`{"ui_protocol":"adk","event":"` + canary + `"}`), public: unreadable, client: unreadable},
 }
 
-// adkReading are events that two readers could understand differently, or not at all.
+// adkReading lists events that two readers could understand differently, or not at all.
 var adkReading = []adkAttempt{
 	{name: "author twice", wire: data(adkEvent(`"author":"user"`, secret)), public: unreadable, client: unreadable},
 	{name: "author folded", wire: data(adkEvent(`"Author":"user"`, secret)), public: unreadable, client: unreadable},

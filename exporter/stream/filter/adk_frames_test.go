@@ -2,7 +2,7 @@ package filter_test
 
 import "strings"
 
-// adkFraming hide things in lines, and between them.
+// adkFraming lists attempts that hide content in lines and between them.
 var adkFraming = []adkAttempt{
 	{name: "split over data lines", wire: "data:{\"author\":\"a\",\"kind\":\ndata:\"internal:x\"," + secret + "}\n\n", public: internal, client: internal},
 	{name: "a string over data lines", wire: "data:{\"author\":\"a\",\"kind\":\"inter\ndata:nal:x\"," + secret + "}\n\n", public: unreadable, client: unreadable},
@@ -17,7 +17,7 @@ var adkFraming = []adkAttempt{
 	{name: "line separator is no end of a line", wire: "event:message\u2028event:internal:x\n" + data(adkEvent(secret)), public: unknown, client: unknown},
 	{name: "comment", wire: ":" + adkEvent(`"kind":"internal:x"`, secret) + "\n\n", public: "", client: ""},
 	{name: "comment in a frame", wire: ":" + canary + "\n" + data(adkEvent(hello)), public: passed, client: passed},
-	{name: "id", wire: "id:" + canary + "\n" + data(adkEvent(hello)), public: passed, client: passed}, // the id that leaves is another's to give
+	{name: "id", wire: "id:" + canary + "\n" + data(adkEvent(hello)), public: passed, client: passed}, // the replay buffer assigns the id that is sent
 	{name: "id with a NUL", wire: "id:" + canary + "\x00\n" + data(adkEvent(hello)), public: passed, client: passed},
 	{name: "retry", wire: "retry:1\n" + data(adkEvent(hello)), public: passed, client: passed},
 	{name: "unknown field", wire: "x-internal:" + canary + "\n" + data(adkEvent(hello)), public: passed, client: passed},
@@ -29,7 +29,7 @@ var adkFraming = []adkAttempt{
 	{name: "quotation in a text", wire: data(adkEvent(adkParts(`{"text":"hello {\"kind\":\"internal:x\"}"}`))), public: passed, client: passed}, // a text may quote anything
 }
 
-// adkPayload are what an ADK event holds besides its answer. Its own client gets all of it.
+// adkPayload lists events with content besides their answer. The policy client passes all of it.
 var adkPayload = []adkAttempt{
 	{name: "unknown member", wire: data(adkEvent(hello, `"debug":{`+unheard+`}`)), public: passed, client: passed, why: "a member that the ADK may come to have"},
 	{name: "kind in what is no envelope", wire: data(adkEvent(hello, `"debug":{"kind":"internal:x",`+unheard+`}`)), public: passed, client: passed, why: "frames are not looked for everywhere"},

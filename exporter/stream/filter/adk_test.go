@@ -16,11 +16,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// adkBatches are the frames of an ADK stream, by the dialect itself and its own table.
+// adkBatches returns the frames of an ADK stream, decoded by the dialect itself.
 func adkBatches(t testing.TB, wire io.Reader) iter.Seq[*event.Batch] {
-	settings := collector.Settings{Frame: frameLimit, JSONDepth: depthLimit, Proof: proof.Limits{Text: 1 << 10, Findings: 10}}
-	input := collector.Input{Reader: wire, Arrival: func() time.Time { return time.Time{} }}
-	decoding := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Source: "test", Answer: true}, input, "adk")
+	settings := collector.Settings{MaxFrame: frameLimit, MaxJSONDepth: depthLimit, Proof: proof.Limits{MaxText: 1 << 10, MaxFindings: 10}}
+	input := collector.Input{Reader: wire, ReceivedAt: func() time.Time { return time.Time{} }}
+	decoding := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Source: "test", SingleRun: true}, input, "adk")
 	return func(yield func(*event.Batch) bool) {
 		for {
 			b, err := decoding.Next()
@@ -38,14 +38,14 @@ func adkBatches(t testing.TB, wire io.Reader) iter.Seq[*event.Batch] {
 	}
 }
 
-// adkAttempt is an attempt as it would look in a stream of the ADK.
+// adkAttempt is an attempt in the form of an ADK stream.
 type adkAttempt struct {
 	name, wire     string
-	public, client string // what becomes of each frame by each policy: passed, or the reason why it stays in
+	public, client string // the expected result for each frame: passed, or the reason why it is withheld
 	why            string // where the client gets the canary
 }
 
-// adkEvent is an event with these members besides its run and its author.
+// adkEvent returns an event with these members in addition to its run and author.
 func adkEvent(members ...string) string {
 	return `{"invocationId":"e-1","author":"a",` + strings.Join(members, ",") + `}`
 }
@@ -64,9 +64,9 @@ func adkParts(parts ...string) string {
 	return `"content":{"parts":[` + strings.Join(parts, ",") + `]}`
 }
 
-// TestADKCatalogue tries the attempts of the catalogue, and those that only the ADK's frames make possible, on the ADK's own
-// table, in reads of six sizes. Under public no canary leaves and no hello is lost. Under client the verdict is the one given:
-// its client gets what is not called internal, and where that has a canary it is said why.
+// TestADKCatalogue checks the attempts of the catalogue, and those that only ADK frames make possible, against ADK's table, in
+// reads of six sizes. Policy public passes no canary and loses no hello. Policy client gives the expected result: it passes
+// everything that is not marked internal, and each attempt that passes a canary states why.
 func TestADKCatalogue(t *testing.T) {
 	policies := map[event.Policy]filter.Settings{
 		event.PolicyPublic: {Policy: event.PolicyPublic},
@@ -87,7 +87,7 @@ func TestADKCatalogue(t *testing.T) {
 	}
 }
 
-// countFrames reads what left; each frame has no name, and is data alone.
+// countFrames counts the frames that passed. Each must have data only and no name.
 func countFrames(t *testing.T, out []byte) (n int) {
 	t.Helper()
 	frames := sse.NewReader(bytes.NewReader(out), 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// settingCase is a setting, what it is tried on, and what leaves by each policy.
+// settingCase is a setting, a stream, and the expected output under each policy.
 type settingCase struct {
 	name           string
 	settings       filter.Settings
@@ -17,13 +17,13 @@ type settingCase struct {
 	public, client string // whole: as it came
 }
 
-const whole = "whole"
+const wholeRule = "whole"
 
 func trySettings(t *testing.T, cases []settingCase, leaves func(filter.Settings, string) string) {
 	t.Helper()
 	for _, c := range cases {
 		for policy, want := range map[event.Policy]string{event.PolicyPublic: c.public, event.PolicyClient: c.client} {
-			if want == whole {
+			if want == wholeRule {
 				want = c.sent
 			}
 			c.settings.Policy = policy
@@ -34,7 +34,7 @@ func trySettings(t *testing.T, cases []settingCase, leaves func(filter.Settings,
 	}
 }
 
-// adkSaid is an event by somebody.
+// adkSaid returns an event of an author.
 func adkSaid(author string, members ...string) string {
 	return `{"invocationId":"e-1","author":"` + author + `",` + strings.Join(members, ",") + `}`
 }
@@ -45,25 +45,25 @@ func TestAuthors(t *testing.T) {
 	}
 	nobody := `{"invocationId":"e-1",` + adkParts(hi) + `}`
 	trySettings(t, []settingCase{
-		{"none named, an agent", authors(), adkSaid("a", adkParts(hi)), whole, whole},
-		{"none named, nobody", authors(), nobody, whole, whole},
-		{"none named, the user", authors(), adkSaid("user", adkParts(hi)), empty, whole},
-		{"none named, the user answers", authors(), adkSaid("user", adkParts(hi, answer)), adkSaid("user", adkParts(answer)), whole},
-		{"an agent who is named", authors("b", "a"), adkSaid("a", adkParts(hi)), whole, whole},
+		{"none named, an agent", authors(), adkSaid("a", adkParts(hi)), wholeRule, wholeRule},
+		{"none named, nobody", authors(), nobody, wholeRule, wholeRule},
+		{"none named, the user", authors(), adkSaid("user", adkParts(hi)), empty, wholeRule},
+		{"none named, the user answers", authors(), adkSaid("user", adkParts(hi, answer)), adkSaid("user", adkParts(answer)), wholeRule},
+		{"an agent who is named", authors("b", "a"), adkSaid("a", adkParts(hi)), wholeRule, wholeRule},
 		{"an agent who is not", authors("a"), adkSaid("b", adkParts(hi)), empty, setting},
 		{"an agent of a like name", authors("a"), adkSaid("A", adkParts(hi)), empty, setting},
 		{"an agent who is not, and calls", authors("a"), adkSaid("b", adkParts(hi, call)), adkSaid("b", adkParts(call)), setting},
-		{"an agent who is not, and only calls", authors("a"), adkSaid("b", adkParts(call)), whole, whole},
-		{"an agent who is not, and says nothing", authors("a"), adkSaid("b", adkParts(`{"text":""}`)), whole, whole},
+		{"an agent who is not, and only calls", authors("a"), adkSaid("b", adkParts(call)), wholeRule, wholeRule},
+		{"an agent who is not, and says nothing", authors("a"), adkSaid("b", adkParts(`{"text":""}`)), wholeRule, wholeRule},
 		{"an agent who is not, a delta", authors("a"), adkSaid("b", `"partial":true`, adkParts(hi)), empty, setting},
 		{"an agent who is not, words beside a call", authors("a"), adkSaid("b", adkParts(`{"functionCall":{"name":"f"},"text":"hi"}`)), adkSaid("b", adkParts(`{"functionCall":{"name":"f"}}`)), setting},
-		{"an agent who is named, words beside a call", authors("a"), adkEvent(adkParts(`{"functionCall":{"name":"f"},"text":"hi"}`)), adkEvent(adkParts(`{"functionCall":{"name":"f"}}`)), whole},
+		{"an agent who is named, words beside a call", authors("a"), adkEvent(adkParts(`{"functionCall":{"name":"f"},"text":"hi"}`)), adkEvent(adkParts(`{"functionCall":{"name":"f"}}`)), wholeRule},
 		{"an agent who is not thinks", authors("a"), adkSaid("b", adkParts(thinking)), empty, setting},
-		{"an agent who is named thinks", authors("a"), adkSaid("a", adkParts(thinking)), whole, whole},
+		{"an agent who is named thinks", authors("a"), adkSaid("a", adkParts(thinking)), wholeRule, wholeRule},
 		{"nobody, where somebody is named", authors("a", "user"), nobody, empty, setting},
 		{"the user, where an agent is named", authors("a"), adkSaid("user", adkParts(hi)), empty, setting},
-		{"the user, named", authors("a", "user"), adkSaid("user", adkParts(hi)), whole, whole},
-		{"the user, named and escaped", authors("user"), adkSaid(`us\u0065r`, adkParts(hi)), adkSaid("user", adkParts(hi)), whole},
+		{"the user, named", authors("a", "user"), adkSaid("user", adkParts(hi)), wholeRule, wholeRule},
+		{"the user, named and escaped", authors("user"), adkSaid(`us\u0065r`, adkParts(hi)), adkSaid("user", adkParts(hi)), wholeRule},
 		{"an agent, where the user is named", authors("user"), adkSaid("a", adkParts(hi)), empty, setting},
 	}, func(s filter.Settings, sent string) string { return leavesADK(t, s, sent) })
 }
@@ -82,13 +82,13 @@ func TestThoughts(t *testing.T) {
 			event.ThoughtsNone:     {without, setting},
 			event.ThoughtsBrief:    {without, setting},
 			event.ThoughtsNormal:   {without, setting},
-			event.ThoughtsDetailed: {leaving, whole},
+			event.ThoughtsDetailed: {leaving, wholeRule},
 		} {
 			trySettings(t, []settingCase{
 				{fmt.Sprint(thought, verbosity), filter.Settings{Thoughts: verbosity}, both, want[0], want[1]},
-				{fmt.Sprint("beside a text that stays in ", verbosity), filter.Settings{Thoughts: verbosity, Out: []event.Kind{event.KindText}}, adkEvent(adkParts(thinking, hi)), alone[verbosity], setting},
-				{fmt.Sprint("no thought", verbosity), filter.Settings{Thoughts: verbosity}, without, whole, whole},
-				{fmt.Sprint("said to be none", verbosity), filter.Settings{Thoughts: verbosity}, adkEvent(adkParts(`{"text":"hi","thought":false}`)), whole, whole},
+				{fmt.Sprint("beside a text that stays in ", verbosity), filter.Settings{Thoughts: verbosity, Exclude: []event.Kind{event.KindText}}, adkEvent(adkParts(thinking, hi)), alone[verbosity], setting},
+				{fmt.Sprint("no thought", verbosity), filter.Settings{Thoughts: verbosity}, without, wholeRule, wholeRule},
+				{fmt.Sprint("said to be none", verbosity), filter.Settings{Thoughts: verbosity}, adkEvent(adkParts(`{"text":"hi","thought":false}`)), wholeRule, wholeRule},
 			}, func(s filter.Settings, sent string) string { return leavesADK(t, s, sent) })
 		}
 	}
@@ -96,7 +96,7 @@ func TestThoughts(t *testing.T) {
 
 func TestFloor(t *testing.T) {
 	floor := func(f float64) filter.Settings {
-		return filter.Settings{Thoughts: event.ThoughtsDetailed, Floor: f}
+		return filter.Settings{Thoughts: event.ThoughtsDetailed, MinConfidence: f}
 	}
 	sure := func(confidence string) string {
 		return `{"kind":"thought-stream","thought":"hm"` + confidence + `}`
@@ -118,20 +118,20 @@ func TestFloor(t *testing.T) {
 		{"one of two below", floor(0.5), `,"confidence":[0.9,0.1]`, false},
 		{"not known, and above", floor(0.5), `,"confidence":["high",0.9]`, true},
 		{"below, then above", floor(0.5), `,"confidence":[0.1,0.9]`, false},
-		{"above, and thoughts stay in", filter.Settings{Thoughts: event.ThoughtsNormal, Floor: 0.5}, `,"confidence":[0.6]`, false},
+		{"above, and thoughts stay in", filter.Settings{Thoughts: event.ThoughtsNormal, MinConfidence: 0.5}, `,"confidence":[0.6]`, false},
 	} {
 		public, client := empty, setting
 		if c.leaves {
-			public, client = bare, whole
+			public, client = bare, wholeRule
 		}
 		trySettings(t, []settingCase{{c.name, c.settings, sure(c.stated), public, client}}, func(s filter.Settings, sent string) string {
 			return leaves(s, kindedBatches(strings.NewReader(data(sent))))
 		})
 	}
-	// An answer's confidence is no thought's, and a floor for thoughts is none for answers.
+	// The minimum applies only to thoughts, and an answer's confidence is not that of a thought.
 	said := `{"text":"**Confidence:** 92%"}`
 	trySettings(t, []settingCase{
-		{"an answer", floor(0.95), adkEvent(adkParts(said)), whole, whole},
+		{"an answer", floor(0.95), adkEvent(adkParts(said)), wholeRule, wholeRule},
 		{"a thought beside an answer", floor(0.5), adkEvent(adkParts(said, thinking)), adkEvent(adkParts(said)), setting},
 	}, func(s filter.Settings, sent string) string { return leavesADK(t, s, sent) })
 }
@@ -140,14 +140,14 @@ func TestStateKeys(t *testing.T) {
 	keys := func(names ...string) filter.Settings { return filter.Settings{StateKeys: names} }
 	state := func(members string) string { return adkEvent(adkParts(hi), `"actions":{"stateDelta":{`+members+`}}`) }
 	trySettings(t, []settingCase{
-		{"none", keys(), state(`"a":1`), adkEvent(adkParts(hi)), whole},
-		{"one of two", keys("a"), state(`"a":{"b":[1,"x",null,true]},"c":2`), state(`"a":{"b":[1,"x",null,true]}`), whole},
-		{"another", keys("b"), state(`"a":{"b":1}`), adkEvent(adkParts(hi)), whole},
-		{"a like one", keys("a"), state(`"A":1`), adkEvent(adkParts(hi)), whole},
-		{"an escaped one", keys("a"), state(`"\u0061":1`), state(`"a":1`), whole},
-		{"a scoped one", keys("user:a"), state(`"user:a":1,"a":2,"temp:a":3`), state(`"user:a":1`), whole},
-		{"one called kind", keys("kind"), state(`"kind":"internal:x"`), whole, whole}, // the configuration asks for it
-		{"no object", keys("a"), adkEvent(adkParts(hi), `"actions":{"stateDelta":["a"]}`), adkEvent(adkParts(hi)), whole},
-		{"elsewhere", keys("args", "a"), adkEvent(adkParts(`{"functionCall":{"name":"f","args":{"a":1}}}`), `"a":1`), adkEvent(adkParts(`{"functionCall":{"name":"f"}}`)), whole},
+		{"none", keys(), state(`"a":1`), adkEvent(adkParts(hi)), wholeRule},
+		{"one of two", keys("a"), state(`"a":{"b":[1,"x",null,true]},"c":2`), state(`"a":{"b":[1,"x",null,true]}`), wholeRule},
+		{"another", keys("b"), state(`"a":{"b":1}`), adkEvent(adkParts(hi)), wholeRule},
+		{"a like one", keys("a"), state(`"A":1`), adkEvent(adkParts(hi)), wholeRule},
+		{"an escaped one", keys("a"), state(`"\u0061":1`), state(`"a":1`), wholeRule},
+		{"a scoped one", keys("user:a"), state(`"user:a":1,"a":2,"temp:a":3`), state(`"user:a":1`), wholeRule},
+		{"one called kind", keys("kind"), state(`"kind":"internal:x"`), wholeRule, wholeRule}, // the configuration asks for it
+		{"no object", keys("a"), adkEvent(adkParts(hi), `"actions":{"stateDelta":["a"]}`), adkEvent(adkParts(hi)), wholeRule},
+		{"elsewhere", keys("args", "a"), adkEvent(adkParts(`{"functionCall":{"name":"f","args":{"a":1}}}`), `"a":1`), adkEvent(adkParts(`{"functionCall":{"name":"f"}}`)), wholeRule},
 	}, func(s filter.Settings, sent string) string { return leavesADK(t, s, sent) })
 }

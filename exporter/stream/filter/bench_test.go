@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// BenchmarkFilter gives the cost of judging a delta that a real server sent, and of writing what leaves of it.
+// BenchmarkFilter measures filtering and encoding a delta that a real server sent.
 func BenchmarkFilter(b *testing.B) {
 	content, err := os.ReadFile("../../../collector/dialect/adk/adkserver/testdata/captures/python/slow.stream.sse")
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// canary stands in every internal event and in every other place of the catalogue that must not leave.
+// canary is in every internal event, and in every other part of the catalogue that must not pass.
 const canary = "c4n4ry7f3e9d"
 
-// attempt is one way to get something internal past a filter.
+// attempt is one way to get internal content past a filter.
 type attempt struct {
 	Name   string `json:"name"`
 	Want   string `json:"want"` // drop, pass-clean (without the canary), or none (no frame at all)
@@ -35,33 +35,33 @@ type attempt struct {
 	Tail   []byte `json:"tail_b64"`
 }
 
-// Limits of the reading in these tests; the catalogue holds a frame over each.
+// Read limits in these tests. The catalogue has a frame that exceeds each.
 const (
 	frameLimit = 1 << 20
 	depthLimit = 128
 )
 
-// kinded is a small protocol of the sort that the catalogue attacks: its frames are named by a kind.
+// kinded is a small protocol like those that the catalogue attacks: a member "kind" names each frame's type.
 var kinded = event.Table{
-	Discriminators: []string{"kind", "type"},
-	Envelopes:      []string{"result", "event", "rawEvent"},
-	Deep:           true,
-	Named:          true,
+	Discriminators:  []string{"kind", "type"},
+	Envelopes:       []string{"result", "event", "rawEvent"},
+	DeepEnvelopes:   true,
+	TypeIsEventName: true,
 	Types: map[string]event.Type{
 		"content-delta": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
 			"kind": {}, "delta": {Fact: event.KindText, Form: event.FormText},
 		}}},
 		"tool-start": {Client: true},
-		"state": {Client: true, Inner: []string{"input"}, Public: &event.Rule{Members: map[string]*event.Rule{
-			"kind": {}, "delta": {Patch: true, Needed: true}, "snapshot": {State: true, Else: "{}"},
+		"state": {Client: true, InternalMembers: []string{"input"}, Public: &event.Rule{Members: map[string]*event.Rule{
+			"kind": {}, "delta": {Patch: true, Required: true}, "snapshot": {State: true, Fallback: "{}"},
 		}}},
-		"thought-stream": {Client: true, Public: &event.Rule{Thought: []string{"thought"}, Members: map[string]*event.Rule{
+		"thought-stream": {Client: true, Public: &event.Rule{ThoughtMarkers: []string{"thought"}, Members: map[string]*event.Rule{
 			"kind": {}, "thought": {Fact: event.KindThought, Form: event.FormText},
 		}}},
 	},
 }
 
-// decode does what a decoder of that protocol would: it takes the type from the frame's kind, else from its name.
+// decode takes the type from the frame's kind, or from its event name if it has no kind.
 func decode(f sse.Frame, table *event.Table, doc *strictjson.Doc) *event.Batch {
 	b := &event.Batch{Stream: &event.Stream{Source: "test"}, Frame: f, Table: table}
 	if err := doc.Parse(f.Data, depthLimit); err != nil {
@@ -85,7 +85,7 @@ func decode(f sse.Frame, table *event.Table, doc *strictjson.Doc) *event.Batch {
 	return b
 }
 
-// kindedBatches are the frames of a stream of that protocol.
+// kindedBatches returns the frames of a stream of that protocol.
 func kindedBatches(wire io.Reader) iter.Seq[*event.Batch] {
 	return func(yield func(*event.Batch) bool) {
 		frames := sse.NewReader(wire, frameLimit)
@@ -106,7 +106,7 @@ func kindedBatches(wire io.Reader) iter.Seq[*event.Batch] {
 	}
 }
 
-// sent is what a reader of everything that leaves would get, and how each frame was judged.
+// sent returns everything that passes, and the reason for each frame.
 func sent(t *testing.T, batches iter.Seq[*event.Batch], f *filter.Filter) (out []byte, verdicts string) {
 	t.Helper()
 	var all []string
@@ -127,11 +127,11 @@ func sent(t *testing.T, batches iter.Seq[*event.Batch], f *filter.Filter) (out [
 
 const passed = "passed"
 
-// readSizes are the sizes of the reads in which streams come; 0 is all at once.
+// readSizes lists the sizes of reads, in bytes. 0 is the whole stream at once.
 var readSizes = []int{0, 1, 2, 3, 5, 7}
 
-// TestCatalogue tries every attempt, in reads of six sizes, under both policies. Under public no canary leaves and nothing
-// harmless is lost; under client the verdict of each attempt stands in the golden file.
+// TestCatalogue checks every attempt under both policies, in reads of six sizes. Policy public passes no canary and loses
+// nothing harmless. The golden file has the result of each attempt under policy client.
 func TestCatalogue(t *testing.T) {
 	var golden strings.Builder
 	for _, a := range readCatalogue(t) {
@@ -212,14 +212,14 @@ func compare(t *testing.T, golden, got string) {
 	}
 }
 
-// TestDeepEnvelopes has each level of a frame be an envelope and a discriminator: the judgement takes time in proportion to the
-// frame's size and depth, or this test never ends.
+// TestDeepEnvelopes checks that the time of filtering is proportional to a frame's size and depth, when each level is an
+// envelope and a discriminator. Otherwise the test does not end.
 func TestDeepEnvelopes(t *testing.T) {
 	for _, member := range []string{`"result":`, `"kind":`, `"metadata":`} {
 		inner := strings.Repeat("{"+member, depthLimit-2) + `{"kind":"internal:x"}` + strings.Repeat("}", depthLimit-2)
 		wire := `data: {"kind":"content-delta","delta":"a","result":` + inner + "}\n\n"
 		_, verdicts := sent(t, kindedBatches(strings.NewReader(wire)), filter.New(filter.Settings{Policy: event.PolicyPublic}))
-		if verdicts != string(filter.Internal) {
+		if verdicts != string(filter.ReasonInternal) {
 			t.Errorf("%s: %s", member, verdicts)
 		}
 	}

@@ -2,71 +2,77 @@ package filter
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// leaveClient returns a frame for the protocol's own client: as it came, but without what is for no reader outside.
-func (f *Filter) leaveClient(b *event.Batch, rules event.Type) (Frame, Reason) {
+// applyClient applies the policy client, which is for the protocol's own client: the frame passes
+// as it came, without the members and messages that are internal to the agent.
+func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if !rules.Client {
-		return Frame{}, Policy
+		return Frame{}, ReasonPolicy
 	}
-	if hidden := f.withheld(b); hidden != 0 && hidden&f.shown(b, rules) != 0 {
-		return Frame{}, Setting // a frame that leaves as it came leaves whole or not at all
+	if rules.AnyFact && f.excludesAnything() {
+		return Frame{}, ReasonSetting
 	}
-	if f.repeats(b, rules) {
-		return Frame{}, Setting
+	if hidden := f.hiddenKinds(b); hidden != 0 && hidden&f.shownKinds(b, rules) != 0 {
+		return Frame{}, ReasonSetting // this policy passes a frame whole or not at all
 	}
-	c := cut{table: b.Table, members: rules.Inner, messages: rules.Messages, withheld: b.Withheld}
+	if f.repeatsExcluded(b, rules) {
+		return Frame{}, ReasonSetting
+	}
+	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, withheld: b.WithheldMessages, hidden: b.WithheldMembers}
 	if c.messages != nil {
 		var ok bool
-		if c.list, ok = generous.Messages(c.messages, b.JSON); !ok {
-			return Frame{}, Internal
+		if c.list, ok = lenient.Messages(c.messages, b.JSON); !ok {
+			return Frame{}, ReasonInternal
 		}
 	}
-	if !c.applies(b.JSON) {
-		return Frame{Data: b.Frame.Data, Kinds: kinds(b)}, Passed
+	if !c.hasCuts(b.JSON) {
+		return Frame{Data: b.Frame.Data, Kinds: frameKinds(b)}, Passed
 	}
 	f.encoder.buf = c.frame(f.encoder.begin(), b.JSON)
-	return Frame{Data: f.encoder.buf, Kinds: kinds(b)}, Passed
+	return Frame{Data: f.encoder.buf, Kinds: frameKinds(b)}, Passed
 }
 
-// cut copies a frame without the members and messages that are for no reader outside, and without blanks.
-type cut struct {
+// cutter copies a frame. It leaves out the white space between members, and the members and messages
+// that no external reader may see.
+type cutter struct {
 	table    *event.Table
-	members  []string // of the frame's type, in addition to the table's
+	members  []string // hidden in frames of this type, in addition to the table's
 	messages *event.Messages
-	list     strictjson.Value // the messages
-	withheld []int            // those that stay in for what earlier frames say
+	list     strictjson.Value // the list of messages
+	withheld []int            // indexes of messages that are withheld because of earlier frames
+	hidden   []string         // names of members that are withheld in this frame
 }
 
-// applies reports whether there is something to leave out.
-func (c *cut) applies(frame strictjson.Value) bool {
+// hasCuts reports whether there is something to leave out.
+func (c *cutter) hasCuts(frame strictjson.Value) bool {
 	for name := range frame.Members() {
-		if c.isInner(name) {
+		if c.isHidden(name) {
 			return true
 		}
 	}
 	for message := range c.list.Elements() {
-		if generous.IsInner(c.table, c.messages, message) {
+		if lenient.IsInternalMessage(c.table, c.messages, message) {
 			return true
 		}
 	}
 	return len(c.withheld) > 0
 }
 
-func (c *cut) isInner(name strictjson.Value) bool {
-	return generous.Among(name.Text(), c.members) || generous.Among(name.Text(), c.table.Inner)
+func (c *cutter) isHidden(name strictjson.Value) bool {
+	return lenient.MatchesAny(name.Text(), c.members) || lenient.MatchesAny(name.Text(), c.hidden) || lenient.MatchesAny(name.Text(), c.table.InternalMembers)
 }
 
-func (c *cut) frame(dst []byte, v strictjson.Value) []byte {
+func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 	dst = append(dst, '{')
 	for name, value := range v.Members() {
-		if c.isInner(name) {
+		if c.isHidden(name) {
 			continue
 		}
 		dst = append(append(separate(dst), name.Raw()...), ':')
-		if c.list.Exists() && name.Is(c.messages.Member) {
+		if c.list.Exists() && name.Is(c.messages.ListMember) {
 			dst = c.elements(dst)
 		} else {
 			dst = append(dst, value.Raw()...)
@@ -75,14 +81,14 @@ func (c *cut) frame(dst []byte, v strictjson.Value) []byte {
 	return append(dst, '}')
 }
 
-func (c *cut) elements(dst []byte) []byte {
+func (c *cutter) elements(dst []byte) []byte {
 	dst = append(dst, '[')
 	place, withheld := 0, c.withheld
 	for message := range c.list.Elements() {
 		switch {
 		case len(withheld) > 0 && withheld[0] == place:
 			withheld = withheld[1:]
-		case !generous.IsInner(c.table, c.messages, message):
+		case !lenient.IsInternalMessage(c.table, c.messages, message):
 			dst = append(separate(dst), message.Raw()...)
 		}
 		place++
@@ -90,7 +96,7 @@ func (c *cut) elements(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// separate appends a comma unless a list or an object has just begun.
+// separate appends a comma, except at the start of a list or object.
 func separate(dst []byte) []byte {
 	if last := dst[len(dst)-1]; last == '{' || last == '[' {
 		return dst

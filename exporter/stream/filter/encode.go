@@ -6,122 +6,134 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// encoder writes what a rule lets out of a value, anew: no byte of the source is copied but those of numbers, which strict
-// reading has checked.
+// encoder writes a new value with the parts of the source that a rule allows. It copies no source
+// bytes other than those of numbers, which strict parsing has checked.
 type encoder struct {
-	stateKeys []string
-	kindNames []string // the discriminators of the frame's table
-	buf       []byte
-	stated    uint64 // facts, by the frame's decoder
-	hidden    uint64 // facts that may not leave: set before each frame
-	kinds     uint64 // facts that leave
-	thinking  bool   // within a thought
-	emptied   bool   // a list or an object lost all that it had, or what it needs
-	finding   bool   // what there is, and not what leaves
+	stateKeys      []string
+	discriminators []string // the discriminator members of the frame's table
+	buf            []byte
+	statedKinds    uint64 // event kinds that the frame's decoder found
+	hiddenKinds    uint64 // event kinds that may not pass; set before each frame
+	outputKinds    uint64 // event kinds of the written values
+	inThought      bool   // inside a thought
+	lostContent    bool   // a value was hidden, or a list or object lost all its members or a required one
+	dryRun         bool   // collect kinds without applying the filter
+
+	list     strictjson.Value // the frame's list of messages, if it has one
+	withheld []int            // indexes of messages in it that may not pass
 }
 
-// bounds are the facts for which a frame leaves with whatever is left of it: without them nobody knows when a run is over.
-var bounds = bit(event.KindRunStarted) | bit(event.KindRunEnded)
+// runBoundaries are the kinds for which a frame passes even if little of it is left: without them a
+// reader cannot tell when a run ends.
+var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
+// encode returns the part of a frame that the rule allows, or the reason why nothing may pass.
 func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
-	e.finding = false
+	e.dryRun = false
 	kept := e.apply(b, rule)
-	if !kept || e.emptied && e.kinds == 0 && e.stated&^e.hidden&bounds == 0 {
-		return Frame{}, Empty
+	if !kept || e.lostContent && e.outputKinds == 0 && e.statedKinds&^e.hiddenKinds&runBoundaries == 0 {
+		return Frame{}, ReasonEmpty
 	}
-	if e.kinds == 0 && e.hidden&bit(event.KindOther) != 0 {
-		return Frame{}, Setting
+	if e.outputKinds == 0 && e.hiddenKinds&kindBit(event.KindOther) != 0 {
+		return Frame{}, ReasonSetting
 	}
-	return Frame{Data: e.buf, Kinds: orOther(e.kinds)}, Passed
+	return Frame{Data: e.buf, Kinds: orOtherKind(e.outputKinds)}, Passed
 }
 
-// find returns the facts that a rule finds in a frame.
-func (e *encoder) find(b *event.Batch, rule *event.Rule) uint64 {
-	e.hidden, e.finding = 0, true
+// findKinds returns the event kinds that a rule finds in a frame.
+func (e *encoder) findKinds(b *event.Batch, rule *event.Rule) uint64 {
+	e.hiddenKinds, e.dryRun = 0, true
 	e.apply(b, rule)
-	return e.kinds
+	return e.outputKinds
 }
 
-// maxKept is the size up to which the buffer of one frame is kept for the next.
-const maxKept = 64 << 10
+// maxReusedBuffer is the largest buffer, in bytes, that is reused for the next frame.
+const maxReusedBuffer = 64 << 10
 
 func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
-	e.stated, e.kinds, e.thinking, e.emptied = stated(b), 0, false, false
-	e.kindNames = b.Table.Discriminators
+	e.statedKinds, e.outputKinds, e.inThought, e.lostContent = statedKinds(b), 0, false, false
+	if e.discriminators = b.Table.Discriminators; len(b.Table.PartDiscriminators) > 0 {
+		e.discriminators = b.Table.PartDiscriminators
+	}
+	e.list, e.withheld = strictjson.Value{}, b.WithheldMessages
+	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
+		e.list = b.JSON.Get(messages.ListMember)
+	}
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
 
 // begin returns an empty buffer.
 func (e *encoder) begin() []byte {
-	if cap(e.buf) > maxKept {
+	if cap(e.buf) > maxReusedBuffer {
 		e.buf = nil
 	}
 	return e.buf[:0]
 }
 
-// value appends what the rule lets out of v; false says that nothing of it may, and dst is as it was.
+// value appends the parts of v that the rule allows. It returns false, and dst unchanged, if
+// nothing may pass.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	if slices.ContainsFunc(rule.Values, v.Is) {
+	if slices.ContainsFunc(rule.AllowedValues, v.Is) {
 		return quote(dst, v), true
 	}
-	if rule.Given && v.Kind() == strictjson.Null {
+	if rule.DropNull && v.Kind() == strictjson.Null {
 		return dst, false
 	}
-	facts := e.facts(v, rule)
-	if facts&e.hidden != 0 {
-		e.emptied = true
-		return e.instead(dst, rule)
+	kinds := e.kindsOf(v, rule)
+	if kinds&e.hiddenKinds != 0 {
+		e.lostContent = true
+		return e.placeholder(dst, rule)
 	}
-	if e.finding { // also where nothing of the value has the form that the rule wants
-		e.kinds |= facts
+	if e.dryRun { // also if no part of the value has the form that the rule requires
+		e.outputKinds |= kinds
 	}
-	out, kept := e.shape(dst, v, rule)
+	out, kept := e.byRule(dst, v, rule)
 	if !kept {
-		return e.instead(out, rule)
+		return e.placeholder(out, rule)
 	}
-	e.kinds |= facts
+	e.outputKinds |= kinds
 	return out, true
 }
 
-// instead is what stands in the place of a value of which nothing leaves. Of state there is nothing to say where none may leave.
-func (e *encoder) instead(dst []byte, rule *event.Rule) ([]byte, bool) {
+// placeholder appends what replaces a value that may not pass. State has no placeholder if no state
+// may pass.
+func (e *encoder) placeholder(dst []byte, rule *event.Rule) ([]byte, bool) {
 	if (rule.State || rule.Patch) && len(e.stateKeys) == 0 {
 		return dst, false
 	}
-	return append(dst, rule.Else...), rule.Else != ""
+	return append(dst, rule.Fallback...), rule.Fallback != ""
 }
 
-// closer names facts of which a table cannot tell whether they are the more ordinary ones: only the decoder can.
-var closer = map[event.Kind]event.Kind{
+// refinements maps kinds that a table finds to more specific kinds that only the decoder can tell
+// apart.
+var refinements = map[event.Kind]event.Kind{
 	event.KindToolStarted: event.KindInputRequested,
 	event.KindToolEnded:   event.KindInputAnswered,
 }
 
-// facts are those that a value may state by its rule: none where there is nothing to it, more than one where the decoder found
-// several of the sort in the frame.
-func (e *encoder) facts(v strictjson.Value, rule *event.Rule) uint64 {
-	fact := rule.Fact
-	if fact == event.KindOther || v.Kind() == strictjson.Null || rule.Instead == "" && blank(v) {
+// kindsOf returns the event kinds that a value may state under a rule: none if the value is
+// empty, and two if the frame states both the rule's kind and its refinement.
+func (e *encoder) kindsOf(v strictjson.Value, rule *event.Rule) uint64 {
+	kind := rule.Fact
+	if kind == event.KindOther || v.Kind() == strictjson.Null || rule.Replacement == "" && isBlank(v) {
 		return 0
 	}
-	if fact == event.KindText && e.thinking {
-		fact = event.KindThought
+	if kind == event.KindText && e.inThought {
+		kind = event.KindThought
 	}
-	if other, ok := closer[fact]; ok && e.stated&bit(other) != 0 {
-		return bit(other) | e.stated&bit(fact)
+	if other, ok := refinements[kind]; ok && e.statedKinds&kindBit(other) != 0 {
+		return kindBit(other) | e.statedKinds&kindBit(kind)
 	}
-	return bit(fact)
+	return kindBit(kind)
 }
 
-func blank(v strictjson.Value) bool {
+func isBlank(v strictjson.Value) bool {
 	switch v.Kind() {
 	case strictjson.String:
 		return len(v.Raw()) == len(`""`)
@@ -131,27 +143,22 @@ func blank(v strictjson.Value) bool {
 	return v.Kind() == strictjson.Null
 }
 
-func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	switch {
-	case rule.Instead != "" && v.Kind() != strictjson.Null:
-		return append(dst, rule.Instead...), true
-	case rule.Whole:
+	case rule.Replacement != "" && v.Kind() != strictjson.Null:
+		return append(dst, rule.Replacement...), true
+	case rule.AllowAny:
 		return e.whole(dst, v)
-	case rule.Each != nil:
-		return e.array(dst, v, rule.Each)
+	case rule.String != nil && v.Kind() == strictjson.String:
+		return e.value(dst, v, rule.String)
+	case rule.ByType[string(v.Get("type").Text())] != nil:
+		return e.value(dst, v, rule.ByType[string(v.Get("type").Text())])
+	case rule.Elements != nil && (rule.Members == nil || v.Kind() == strictjson.Array):
+		return e.array(dst, v, rule.Elements)
 	case rule.Members != nil:
 		return e.members(dst, v, rule)
-	case rule.Names != nil:
-		return e.object(dst, v, func(name, value strictjson.Value) *event.Rule {
-			if !isOf(rule.Form, name.Text()) {
-				return nil
-			}
-			// Where the name is what there is to know, words beside it are contents; a number is a version or a count.
-			if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
-				return nil
-			}
-			return rule.Names
-		})
+	case rule.AnyMember != nil:
+		return e.object(dst, v, func(name, value strictjson.Value) *event.Rule { return anyMember(rule, name, value) })
 	case rule.State:
 		return e.state(dst, v)
 	case rule.Patch:
@@ -160,39 +167,58 @@ func (e *encoder) shape(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	return scalar(dst, v, rule.Form)
 }
 
-// members writes an object's members. In a thought, text is a thought too.
+// anyMember returns the rule for a member of an object whose names are data, or nil.
+func anyMember(rule *event.Rule, name, value strictjson.Value) *event.Rule {
+	if rule.AnyMember == nil || !hasForm(rule.Form, name.Text()) {
+		return nil
+	}
+	// Where the names are the data, a string value would be content and is dropped. An integer is
+	// a version or a count.
+	if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
+		return nil
+	}
+	return rule.AnyMember
+}
+
+// members writes an object's members. Inside a thought, text counts as a thought too.
 func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	byName := func(name, _ strictjson.Value) *event.Rule { return rule.Members[string(name.Text())] }
-	if len(rule.Only) > 0 && !e.finding && generous.HasOther(v, e.kindNames, rule.Only) {
-		e.emptied = true
+	byName := func(name, value strictjson.Value) *event.Rule {
+		if own := rule.Members[string(name.Text())]; own != nil {
+			return own
+		}
+		return anyMember(rule, name, value)
+	}
+	if len(rule.AllowedTypes) > 0 && !e.dryRun && lenient.HasOtherValue(v, e.discriminators, rule.AllowedTypes) {
+		e.lostContent = true
 		return dst, false
 	}
-	strays := saysThought(v, rule)
-	if e.thinking || !strays && !thought(v, rule) {
+	generic := hasGenericMarker(v, rule)
+	if e.inThought || !generic && !isThought(v, rule) {
 		return e.object(dst, v, byName)
 	}
-	if e.hidden&bit(event.KindThought) != 0 || strays && !e.finding { // its sign would not leave with it: to its reader it would be an answer
-		e.emptied = true
+	if e.hiddenKinds&kindBit(event.KindThought) != 0 || generic && !e.dryRun {
+		// Without its marker, the thought would look like an answer.
+		e.lostContent = true
 		return dst, false
 	}
-	e.thinking = true
+	e.inThought = true
 	dst, kept := e.object(dst, v, byName)
-	e.thinking = false
+	e.inThought = false
 	if kept {
-		e.kinds |= bit(event.KindThought)
+		e.outputKinds |= kindBit(event.KindThought)
 	}
 	return dst, kept
 }
 
-var whole = event.Rule{Whole: true}
+var wholeRule = event.Rule{AllowAny: true}
 
-// whole writes a value anew, with all that is in it.
+// whole writes the complete value.
 func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.Object:
-		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &whole })
+		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &wholeRule })
 	case strictjson.Array:
-		return e.array(dst, v, &whole)
+		return e.array(dst, v, &wholeRule)
 	}
 	return scalar(dst, v, event.FormText)
 }
@@ -201,30 +227,30 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 	if v.Kind() != strictjson.Object {
 		return dst, false
 	}
-	start, kinds := len(dst), e.kinds
+	start, kinds := len(dst), e.outputKinds
 	dst = append(dst, '{')
 	kept, broken := false, false
 	for name, value := range v.Members() {
 		rule := ruleOf(name, value)
-		if rule == nil || rule.As != "" && v.Get(rule.As).Exists() {
+		if rule == nil || rule.RenameTo != "" && v.Get(rule.RenameTo).Exists() {
 			continue
 		}
 		before := len(dst)
 		if kept {
 			dst = append(dst, ',')
 		}
-		dst = append(called(dst, name, rule), ':')
+		dst = append(appendName(dst, name, rule), ':')
 		var leaves bool
 		if dst, leaves = e.value(dst, value, rule); !leaves {
 			dst = dst[:before]
-			broken = broken || rule.Needed && value.Kind() != strictjson.Null
+			broken = broken || rule.Required && value.Kind() != strictjson.Null
 			continue
 		}
 		kept = true
 	}
 	switch {
-	case broken && !e.finding:
-		e.kinds, e.emptied = kinds, true
+	case broken && !e.dryRun:
+		e.outputKinds, e.lostContent = kinds, true
 		return dst[:start], false
 	case !kept && v.Len() > 0:
 		return dst[:start], false
@@ -232,13 +258,12 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 	return append(dst, '}'), true
 }
 
-// called writes the name under which a member leaves.
-func called(dst []byte, name strictjson.Value, rule *event.Rule) []byte {
-	if rule.As == "" {
+// appendName appends the name under which a member is written.
+func appendName(dst []byte, name strictjson.Value, rule *event.Rule) []byte {
+	if rule.RenameTo == "" {
 		return quote(dst, name)
 	}
-	dst, _ = jsontext.AppendQuote(dst, rule.As)
-	return dst
+	return strictjson.AppendQuoted(dst, rule.RenameTo)
 }
 
 func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
@@ -247,8 +272,11 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	start := len(dst)
 	dst = append(dst, '[')
-	kept := false
+	kept, place := false, -1
 	for element := range v.Elements() {
+		if place++; e.isWithheld(v, place) {
+			continue
+		}
 		before := len(dst)
 		if kept {
 			dst = append(dst, ',')
@@ -261,16 +289,25 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		kept = true
 	}
 	if !kept && v.Len() > 0 {
-		e.emptied = true
+		e.lostContent = true
 		return dst[:start], false
 	}
 	return append(dst, ']'), true
 }
 
+// isWithheld reports whether an element of an array is a message that may not pass.
+func (e *encoder) isWithheld(array strictjson.Value, place int) bool {
+	if !e.list.Exists() || array != e.list {
+		return false
+	}
+	_, found := slices.BinarySearch(e.withheld, place)
+	return found
+}
+
 func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.String:
-		if !isOf(form, v.Text()) {
+		if !hasForm(form, v.Text()) {
 			return dst, false
 		}
 		return quote(dst, v), true
@@ -280,8 +317,8 @@ func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	return dst, false
 }
 
-// isOf reports whether a string is of a form.
-func isOf(form event.Form, text []byte) bool {
+// hasForm reports whether text has the given form.
+func hasForm(form event.Form, text []byte) bool {
 	switch form {
 	case event.FormName:
 		return len(text) <= event.MaxName && !bytes.ContainsFunc(text, unicode.IsControl)
@@ -294,8 +331,7 @@ func isOf(form event.Form, text []byte) bool {
 	return false
 }
 
-// quote writes a string anew. Strict reading has refused what is not UTF-8, so there is no error to come.
+// quote appends the string v, quoted anew.
 func quote(dst []byte, v strictjson.Value) []byte {
-	dst, _ = jsontext.AppendQuote(dst, v.Text())
-	return dst
+	return strictjson.AppendQuoted(dst, v.Text())
 }

@@ -1,247 +1,280 @@
-// Package filter decides what of a frame may leave, by the table of its dialect and the policy of its reader; in doubt, nothing.
+// Package filter decides what part of a frame may be sent to a reader, by the table of the frame's
+// dialect and the reader's policy. In doubt, nothing is sent.
 package filter
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Reason says why a frame stayed in; the values of the label `reason` of the frames withheld and dropped.
+// Reason says why a frame was withheld. Its values are the values of the label `reason` in the
+// metrics of withheld and dropped frames.
 type Reason string
 
-// The closed set of reasons.
+// The possible reasons.
 const (
-	Passed     Reason = ""
-	Internal   Reason = "internal"   // the protocol calls it internal, or something in it does
-	Unreadable Reason = "unreadable" // not strict JSON, over a limit, or not decoded
-	Undecided  Reason = "undecided"  // no dialect was sure of it in time
-	Unknown    Reason = "unknown"    // a type or a name that the table does not have
-	Policy     Reason = "policy"     // the table keeps it from this reader
-	Setting    Reason = "setting"    // the configuration keeps it in
-	Empty      Reason = "empty"      // nothing of it was left
-	Panic      Reason = "panic"      // a fault of ours
+	Passed           Reason = ""
+	ReasonInternal   Reason = "internal"   // the protocol marks the frame or something in it as internal
+	ReasonUnreadable Reason = "unreadable" // not strict JSON, over a limit, or not decoded
+	ReasonUndecided  Reason = "undecided"  // no dialect recognized the stream in time
+	ReasonUnknown    Reason = "unknown"    // the table does not list its type or a name in it
+	ReasonPolicy     Reason = "policy"     // the table does not allow it under this policy
+	ReasonSetting    Reason = "setting"    // the configuration excludes it
+	ReasonEmpty      Reason = "empty"      // nothing was left of it
+	ReasonPanic      Reason = "panic"      // the filter panicked
 )
 
-// Reasons lists them all.
+// Reasons lists every reason for withholding a frame.
 func Reasons() []Reason {
-	return []Reason{Internal, Unreadable, Undecided, Unknown, Policy, Setting, Empty, Panic}
+	return []Reason{ReasonInternal, ReasonUnreadable, ReasonUndecided, ReasonUnknown, ReasonPolicy, ReasonSetting, ReasonEmpty, ReasonPanic}
 }
 
-// Settings narrow what a policy lets out; only StateKeys, Thoughts and the name "user" among Authors can widen it, by what they
-// name. A fact that may not leave keeps a whole frame in under the policy client. Under public it keeps in the value that states
-// it; a fact that no value states, such as KindFinal, is nothing that could stay in.
+// Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can
+// allow more. Under the policy client, an excluded kind withholds the whole frame.
+// Under public it withholds the value that states it; a kind that no value states, such as
+// KindFinal, cannot be withheld.
 type Settings struct {
-	Policy    event.Policy
-	In        []event.Kind // facts that may leave; nil: all
-	Out       []event.Kind // facts that may not
-	Authors   []string     // agents whose text and thoughts may leave, and "user"; nil: all agents, and under the policy client the user
-	Thoughts  event.Verbosity
-	Floor     float64  // a thought leaves only if it states a confidence of at least this; 0: any thought
-	StateKeys []string // of session state, which may leave under the policy public
+	Policy        event.Policy
+	Include       []event.Kind // event kinds that may pass; nil: all
+	Exclude       []event.Kind // event kinds that may not pass
+	Authors       []string     // agents whose text and thoughts may pass, and "user"; nil: all agents, and under the policy client also the user
+	Thoughts      event.Verbosity
+	MinConfidence float64  // the lowest confidence that a thought must state to pass; 0: any thought passes
+	StateKeys     []string // session state keys that may pass under the policy public
 
 	Panics *recovery.Recorder // nil recovers panics without a record
 }
 
-// Frame is what leaves of a batch. Data is borrowed from the batch or from the filter, until its next Apply.
+// Frame is the part of a batch that may pass. Data belongs to the batch or the filter, and is valid
+// until the next Apply.
 type Frame struct {
-	Name  string // the SSE event name, "" for none
+	Name  string // the SSE event name; "" for none
 	Data  []byte
-	Kinds uint64 // a bit for each event.Kind that the frame shows
+	Kinds uint64 // one bit per event.Kind that the frame shows
 }
 
-// Filter applies one policy. It is for one goroutine at a time.
+// Filter applies one policy. It must not be used concurrently.
 type Filter struct {
-	settings Settings
-	hidden   uint64 // a bit for each event.Kind that the settings keep in
-	encoder  encoder
+	settings     Settings
+	alwaysHidden uint64 // one bit per event.Kind that the settings exclude
+	encoder      encoder
 
-	table  *event.Table // of the last frame
-	glance generous.Glance
+	table     *event.Table // of the last frame
+	prefilter lenient.Prefilter
 }
 
-// New makes a filter.
+// New returns a Filter.
 func New(s Settings) *Filter {
 	f := &Filter{settings: s}
 	for _, k := range event.Kinds() {
-		if s.In != nil && !slices.Contains(s.In, k) || slices.Contains(s.Out, k) {
-			f.hidden |= bit(k)
+		if s.Include != nil && !slices.Contains(s.Include, k) || slices.Contains(s.Exclude, k) {
+			f.alwaysHidden |= kindBit(k)
 		}
 	}
 	f.encoder.stateKeys = s.StateKeys
 	return f
 }
 
-// Apply judges one frame: what leaves of it, or the reason why nothing does.
+// Apply returns the part of a frame that may pass, or the reason why it is withheld.
 func (f *Filter) Apply(b *event.Batch) (frame Frame, why Reason) {
-	defer f.settings.Panics.Recover(recovery.Filter, func() { frame, why = Frame{}, Panic })
-	if why := f.admit(b); why != Passed {
+	defer f.settings.Panics.Recover(recovery.Filter, func() { frame, why = Frame{}, ReasonPanic })
+	if why := f.checkAdmission(b); why != Passed {
 		return Frame{}, why
 	}
 	rules, known := b.Table.Types[b.Type]
 	if !known {
-		return Frame{}, Unknown
+		return Frame{}, ReasonUnknown
 	}
-	frame, why = f.leave(b, rules)
-	if b.Table.Named {
+	frame, why = f.applyPolicy(b, rules)
+	switch {
+	case b.Table.TypeIsEventName:
 		frame.Name = b.Type
+	case b.Table.Namespaces:
+		frame.Name = string(b.Frame.Event)
 	}
 	return frame, why
 }
 
-// admit refuses what may leave under no policy.
-func (f *Filter) admit(b *event.Batch) Reason {
+// checkAdmission returns the reason why a frame may not pass under any policy, or Passed.
+func (f *Filter) checkAdmission(b *event.Batch) Reason {
 	switch {
-	case b.Internal || generous.Internal(b.Frame.Event):
-		return Internal
-	case b.Rejected == event.ReasonUnrecognised || b.Rejected == event.ReasonForeign:
-		return Undecided
-	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isText(b):
-		return Unreadable
+	case b.Internal || lenient.IsInternal(b.Frame.Event):
+		return ReasonInternal
+	case b.Rejected == event.ReasonUnrecognized || b.Rejected == event.ReasonForeign:
+		return ReasonUndecided
+	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isTextFrame(b) && !mayBeAnyJSON(b):
+		return ReasonUnreadable
 	case b.Table == nil:
-		return Undecided
-	case !namedRight(b):
-		return Unknown
-	case isText(b):
-		return Passed // what text says is text, whatever it looks like
+		return ReasonUndecided
+	case !hasValidName(b):
+		return ReasonUnknown
+	case isTextFrame(b):
+		return Passed // text is never parsed, even if it looks like JSON
 	}
-	return f.judge(b.Table, b.JSON)
+	return f.checkNames(b.Table, b.JSON)
 }
 
-// isText says whether a frame's data is text, of a type that has text.
-func isText(b *event.Batch) bool {
+// isTextFrame reports whether the frame's data is text and its type allows that.
+func isTextFrame(b *event.Batch) bool {
 	return b.Table != nil && b.Table.Types[b.Type].Text && utf8.Valid(b.Frame.Data)
 }
 
-// namedRight says whether the SSE event name is one that the protocol has for this frame.
-func namedRight(b *event.Batch) bool {
+// mayBeAnyJSON reports whether the frame's data is JSON and its type allows any value.
+func mayBeAnyJSON(b *event.Batch) bool {
+	return b.Table != nil && b.Table.Types[b.Type].AnyJSON && b.JSON.Exists()
+}
+
+// hasValidName reports whether the protocol allows the SSE event name for this frame.
+func hasValidName(b *event.Batch) bool {
 	name := string(b.Frame.Event)
-	if name == "" || b.Table.Unnamed || b.Table.Named && name == b.Type {
+	if name == "" || b.Table.IgnoreEventName || b.Table.TypeIsEventName && name == b.Type {
 		return true
+	}
+	if head, path, _ := strings.Cut(name, "|"); b.Table.Namespaces && hasForm(event.FormName, []byte(head)) {
+		for segment := range strings.SplitSeq(path, "|") {
+			if !utf8.ValidString(segment) || !hasForm(event.FormName, []byte(segment)) || lenient.IsInternal([]byte(segment)) {
+				return false
+			}
+		}
+		name = head
 	}
 	return slices.Contains(b.Table.Events, name)
 }
 
-func (f *Filter) leave(b *event.Batch, rules event.Type) (Frame, Reason) {
+func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	switch {
-	case rules.Text != isText(b):
-		return Frame{}, Unreadable
+	case rules.Text != isTextFrame(b):
+		return Frame{}, ReasonUnreadable
 	case rules.Text:
-		return f.leaveText(b, rules)
+		return f.applyText(b, rules)
 	}
 	switch f.settings.Policy {
 	case event.PolicyClient:
-		return f.leaveClient(b, rules)
+		return f.applyClient(b, rules)
 	case event.PolicyPublic:
 		if rules.Public == nil {
-			return Frame{}, Policy
+			return Frame{}, ReasonPolicy
 		}
-		f.encoder.hidden = f.withheld(b)
-		if f.repeats(b, rules) {
-			f.encoder.hidden |= bit(event.KindText) | bit(event.KindThought)
+		f.encoder.hiddenKinds = f.hiddenKinds(b)
+		if f.repeatsExcluded(b, rules) {
+			f.encoder.hiddenKinds |= kindBit(event.KindText) | kindBit(event.KindThought)
 		}
 		return f.encoder.encode(b, rules.Public)
 	}
-	return Frame{}, Policy
+	return Frame{}, ReasonPolicy
 }
 
-// leaveText lets text out as it came, or what is to stand in its place.
-func (f *Filter) leaveText(b *event.Batch, rules event.Type) (Frame, Reason) {
-	data, facts := b.Frame.Data, stated(b)
+// applyText returns the text unchanged, or the replacement of its rule.
+func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
+	data, kinds := b.Frame.Data, statedKinds(b)
 	if rules.Public != nil {
-		facts |= bit(rules.Public.Fact)
+		kinds |= kindBit(rules.Public.Fact)
 	}
 	switch f.settings.Policy {
 	case event.PolicyClient:
 		if !rules.Client {
-			return Frame{}, Policy
+			return Frame{}, ReasonPolicy
 		}
 	case event.PolicyPublic:
 		if rules.Public == nil {
-			return Frame{}, Policy
+			return Frame{}, ReasonPolicy
 		}
 		switch {
-		case rules.Public.Instead != "":
-			data = []byte(rules.Public.Instead)
-		case !isOf(rules.Public.Form, data) && !slices.Contains(rules.Public.Values, string(data)):
-			return Frame{}, Empty
+		case rules.Public.Replacement != "":
+			data = []byte(rules.Public.Replacement)
+		case !hasForm(rules.Public.Form, data) && !slices.Contains(rules.Public.AllowedValues, string(data)):
+			return Frame{}, ReasonEmpty
 		}
 	default:
-		return Frame{}, Policy
+		return Frame{}, ReasonPolicy
 	}
-	if f.withheld(b)&facts != 0 {
-		return Frame{}, Setting
+	if f.hiddenKinds(b)&kinds != 0 {
+		return Frame{}, ReasonSetting
 	}
-	if len(data) > 0 && f.repeats(b, rules) {
+	if len(data) > 0 && f.repeatsExcluded(b, rules) {
 		if f.settings.Policy == event.PolicyClient {
-			return Frame{}, Setting
+			return Frame{}, ReasonSetting
 		}
-		data = nil // the frame may end a run, so it leaves without its text
+		data = nil // the frame may end a run, so it passes without its text
 	}
-	return Frame{Data: data, Kinds: kinds(b)}, Passed
+	return Frame{Data: data, Kinds: frameKinds(b)}, Passed
 }
 
-// withheld are the facts that may not leave in this frame: those that the settings keep in, and text and thoughts where these
-// may not.
-func (f *Filter) withheld(b *event.Batch) uint64 {
-	hidden := f.hidden
-	if !f.text(b) {
-		hidden |= bit(event.KindText)
+// excludesAnything reports whether the settings exclude a fact of any kind under the policy client.
+func (f *Filter) excludesAnything() bool {
+	s := &f.settings
+	return f.alwaysHidden != 0 || s.Authors != nil || s.Thoughts != event.ThoughtsDetailed || s.MinConfidence != 0
+}
+
+// hiddenKinds returns the kinds that may not pass in this frame: those that the settings exclude,
+// and text and thoughts if their author or confidence does not allow them.
+func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
+	hidden := f.alwaysHidden
+	if !f.mayShowText(b) {
+		hidden |= kindBit(event.KindText)
 	}
-	if !f.thought(b) {
-		hidden |= bit(event.KindThought)
+	if !f.mayShowThoughts(b) {
+		hidden |= kindBit(event.KindThought)
 	}
 	return hidden
 }
 
-// shown are the facts that a frame shows: those that its decoder states, and those that the table finds in it, as a reader might
-// who is more generous than the decoder.
-func (f *Filter) shown(b *event.Batch, rules event.Type) uint64 {
-	shown := stated(b)
-	if rules.Public != nil {
-		shown |= f.encoder.find(b, rules.Public)
+// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that the
+// table finds, since a lenient reader might see them too.
+func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
+	shown := statedKinds(b)
+	if b.HasThoughts {
+		shown |= kindBit(event.KindThought)
 	}
-	return orOther(shown)
+	if rules.Public != nil {
+		shown |= f.encoder.findKinds(b, rules.Public)
+	}
+	return orOtherKind(shown)
 }
 
-// user is the name of the human among the authors of Settings.
-const user = "user"
+// userAuthor is the name of the user in Settings.Authors.
+const userAuthor = "user"
 
-// text says whether the text of a frame may leave. A decoder states text only where it belongs to an answer: what else there is
-// may be the user's own words, and those of nobody else where no agent is named.
-func (f *Filter) text(b *event.Batch) bool {
-	answer, client := stated(b)&bit(event.KindText) != 0, f.settings.Policy == event.PolicyClient
+// mayShowText reports whether the frame's text may pass. Decoders report text only if it belongs to
+// an answer and is new. Other text may come from the user, unless the frame's type says that it is an
+// answer. It counts as the user's if no agent is named.
+func (f *Filter) mayShowText(b *event.Batch) bool {
+	answer, client := statedKinds(b)&kindBit(event.KindText) != 0 || b.Table.Types[b.Type].Answer, f.settings.Policy == event.PolicyClient
 	if f.settings.Authors == nil {
 		return answer || client
 	}
 	if b.Agent == "" && !answer {
-		return slices.Contains(f.settings.Authors, user)
+		return slices.Contains(f.settings.Authors, userAuthor)
 	}
 	return slices.Contains(f.settings.Authors, b.Agent) && (answer || client)
 }
 
-// thought says whether the thoughts of a frame may leave. Where a floor is set, none does that states no confidence.
-func (f *Filter) thought(b *event.Batch) bool {
+// mayShowThoughts reports whether the frame's thoughts may pass.
+func (f *Filter) mayShowThoughts(b *event.Batch) bool {
 	authors := f.settings.Authors
-	return (authors == nil || slices.Contains(authors, b.Agent)) && f.sure(b)
+	return (authors == nil || slices.Contains(authors, b.Agent)) && f.thoughtsAllowed(b)
 }
 
-// sure reports whether the thoughts of a frame are brief and certain enough to leave, whoever has them.
-func (f *Filter) sure(b *event.Batch) bool {
-	if f.settings.Thoughts < detail(b) {
+// thoughtsAllowed reports whether the verbosity and confidence of the frame's thoughts allow them
+// to pass, regardless of their author. If a minimum is set, thoughts without a confidence do not
+// pass.
+func (f *Filter) thoughtsAllowed(b *event.Batch) bool {
+	if f.settings.Thoughts < thoughtDetail(b) {
 		return false
 	}
-	sure := f.settings.Floor == 0
+	sure := f.settings.MinConfidence == 0
 	for i := range b.Events {
 		e := &b.Events[i]
 		if e.Kind != event.KindConfidence || e.Confidence.Origin != event.OriginThought || !e.Confidence.Known {
 			continue
 		}
-		if e.Confidence.Value < f.settings.Floor {
+		if e.Confidence.Value < f.settings.MinConfidence {
 			return false
 		}
 		sure = true
@@ -249,8 +282,9 @@ func (f *Filter) sure(b *event.Batch) bool {
 	return sure
 }
 
-// detail is how detailed the thoughts of a frame are: the most, where one does not say.
-func detail(b *event.Batch) event.Verbosity {
+// thoughtDetail returns the verbosity of the frame's most detailed thought. A thought without a
+// verbosity counts as detailed.
+func thoughtDetail(b *event.Batch) event.Verbosity {
 	most := event.ThoughtsNone
 	for i := range b.Events {
 		if e := &b.Events[i]; e.Kind == event.KindThought {
@@ -261,28 +295,28 @@ func detail(b *event.Batch) event.Verbosity {
 		}
 	}
 	if most == event.ThoughtsNone {
-		return event.ThoughtsDetailed // a thought that only a more generous reader finds
+		return event.ThoughtsDetailed // a thought that only a lenient reader would find
 	}
 	return most
 }
 
-func bit(k event.Kind) uint64 { return 1 << k }
+func kindBit(k event.Kind) uint64 { return 1 << k }
 
-// stated are the facts that a frame's decoder states.
-func stated(b *event.Batch) (facts uint64) {
+// statedKinds returns the event kinds that the frame's decoder found.
+func statedKinds(b *event.Batch) (kinds uint64) {
 	for i := range b.Events {
-		facts |= bit(b.Events[i].Kind)
+		kinds |= kindBit(b.Events[i].Kind)
 	}
-	return facts
+	return kinds
 }
 
-// kinds are the facts of a frame that leaves whole.
-func kinds(b *event.Batch) uint64 { return orOther(stated(b)) }
+// frameKinds returns the kinds of a frame that passes whole.
+func frameKinds(b *event.Batch) uint64 { return orOtherKind(statedKinds(b)) }
 
-// orOther is for frames without a fact.
-func orOther(facts uint64) uint64 {
-	if facts == 0 {
-		return bit(event.KindOther)
+// orOtherKind returns kinds, or the bit of KindOther if kinds is empty.
+func orOtherKind(kinds uint64) uint64 {
+	if kinds == 0 {
+		return kindBit(event.KindOther)
 	}
-	return facts
+	return kinds
 }

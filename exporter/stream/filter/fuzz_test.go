@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// FuzzFilter holds the filter against a reader that shares no code with it and reads as generously as any client might: it
-// breaks lines at anything that ends one, and takes every member whose name could be meant for a discriminator, also twice.
+// FuzzFilter checks the output with a reader that shares no code with the filter and is as lenient as any client might be: it
+// accepts every line ending, and every member whose name resembles a discriminator, even duplicates.
 func FuzzFilter(f *testing.F) {
 	for _, a := range readCatalogue(f) {
 		if a.Filler == 0 {
@@ -48,7 +48,7 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// generous reads one frame that left and says what is wrong with it.
+// generous reads one frame that passed and returns what is wrong with it.
 func generous(out []byte) string {
 	lines := strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' || r == '\r' })
 	var data []string
@@ -69,11 +69,11 @@ func generous(out []byte) string {
 		return "not one block"
 	}
 	decoder := json.NewDecoder(strings.NewReader(strings.Join(data, "\n")))
-	decoder.UseNumber() // 777E777 is valid JSON, though it is no float64
+	decoder.UseNumber() // 777E777 is valid JSON although it is no float64
 	return walk(decoder, false)
 }
 
-// closed says what there is in a frame that left of state that is not open, and of what nobody is to get.
+// closed returns the content of a frame that no reader may get, including state that is not configured to pass.
 func closed(policy event.Policy, data []byte) string {
 	var frame map[string]json.RawMessage
 	if json.Unmarshal(data, &frame) != nil || string(frame["kind"]) != `"state"` {
@@ -81,7 +81,7 @@ func closed(policy event.Policy, data []byte) string {
 	}
 	for name := range frame {
 		if letters(name) == "input" {
-			return "what nobody is to get"
+			return "a member that no reader may get"
 		}
 	}
 	if policy != event.PolicyPublic {
@@ -108,7 +108,7 @@ func closed(policy event.Policy, data []byte) string {
 	return ""
 }
 
-// walk reads one value, whatever stands twice in it; under is set below a discriminator.
+// walk reads one value, including duplicate members. under is set below a discriminator.
 func walk(decoder *json.Decoder, under bool) string {
 	token, err := decoder.Token()
 	if err != nil {
@@ -146,7 +146,7 @@ func walk(decoder *json.Decoder, under bool) string {
 	return ""
 }
 
-// letters is a text in lower case without what nobody sees, with the few look-alikes that fold to ASCII.
+// letters returns a text in lower case, without invisible characters, and with look-alikes folded to ASCII.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); r >= 'ａ' && r <= 'ｚ' {

@@ -7,70 +7,71 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Counters are told what a relay kept in.
+// Counters counts the frames and ids that a relay withholds.
 type Counters interface {
-	Withheld(source string, why Reason)
-	IDWithheld(source string)
+	CountWithheld(source string, why Reason)
+	CountRemovedID(source string)
 }
 
-// Relay writes what leaves of one agent's stream to the agent's own client, under the agent's own ids, since its clients resume
-// there.
+// Relay writes the filtered frames of one agent stream to the agent's own client. It keeps the
+// agent's ids, because the clients resume with them.
 type Relay struct {
-	filter   *Filter
-	counters Counters
-	named    bool // the client has an id in force
+	filter    *Filter
+	counters  Counters
+	lastHadID bool // the last frame sent had an id
 }
 
-// NewRelay makes the relay of one stream.
+// NewRelay returns a Relay for one stream.
 func NewRelay(s Settings, counters Counters) *Relay {
 	return &Relay{filter: New(s), counters: counters}
 }
 
-// Append appends what leaves of a frame, framed anew. A frame that is too large for the protocol's own client is replaced, and so is an
-// error that cannot be read or that holds something internal, so that the client learns of it.
+// Append appends the filtered frame of a batch as a new SSE frame. Under the policy client it replaces
+// a frame over the size limit. Under any policy it replaces an error that is unreadable or internal, so
+// that the client learns of the error.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
-		r.counters.Withheld(b.Stream.Source, why)
-		instead := r.instead(b, why)
+		r.counters.CountWithheld(b.Stream.Source, why)
+		instead := r.replacement(b, why)
 		if instead == "" {
 			return dst
 		}
 		frame = Frame{Data: []byte(instead)}
-		if b.Table.Named {
+		if b.Table.TypeIsEventName || b.Table.Namespaces {
 			frame.Name = b.Table.FailureType
 		}
 	}
-	if slices.Contains(b.Table.Kept, string(b.Frame.Event)) {
+	if slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
 		frame.Name = string(b.Frame.Event)
 	}
 	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data}
-	if len(out.ID) > 0 && !plain(string(out.ID)) {
-		r.counters.IDWithheld(b.Stream.Source)
+	if len(out.ID) > 0 && !isPlainID(string(out.ID)) {
+		r.counters.CountRemovedID(b.Stream.Source)
 		out.ID = nil
 	}
-	if r.named && len(out.ID) == 0 {
-		dst = append(dst, "id\n\n"...) // the id before is no longer in force
+	if r.lastHadID && len(out.ID) == 0 {
+		dst = append(dst, "id\n\n"...) // clears the client's last event id
 	}
-	r.named = len(out.ID) > 0
-	dst, _ = sse.AppendFrame(dst, out) // the id is plain, the name one of the table's: there is no error to come
+	r.lastHadID = len(out.ID) > 0
+	dst, _ = sse.AppendFrame(dst, out) // the id is plain and the name comes from the table, so there is no error
 	return dst
 }
 
-// instead returns what takes the place of a frame that stays in, "" for nothing.
-func (r *Relay) instead(b *event.Batch, why Reason) string {
+// replacement returns the data that replaces a withheld frame, or "" for none.
+func (r *Relay) replacement(b *event.Batch, why Reason) string {
 	switch {
 	case b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient:
-		return b.Table.Oversize
-	case why == Unreadable && failed(b), why == Internal && b.Refusal && b.Table != nil:
-		return b.Table.Failure
+		return b.Table.OversizeData
+	case why == ReasonUnreadable && statesFailure(b), why == ReasonInternal && b.StreamError && b.Table != nil:
+		return b.Table.FailureData
 	}
 	return ""
 }
 
-// failed says whether a frame that cannot be read tells of a failure.
-func failed(b *event.Batch) bool {
-	if b.JSON.Exists() || b.Table == nil || b.Table.Failure == "" {
+// statesFailure reports whether an unreadable frame states a failure.
+func statesFailure(b *event.Batch) bool {
+	if b.JSON.Exists() || b.Table == nil || b.Table.FailureData == "" {
 		return false
 	}
 	for i := range b.Events {
@@ -81,8 +82,8 @@ func failed(b *event.Batch) bool {
 	return false
 }
 
-// plain says whether an id can be sent back by any client: 1 to 128 of [A-Za-z0-9._:-].
-func plain(id string) bool {
+// isPlainID reports whether any client can send the id back: 1 to 128 of [A-Za-z0-9._:-].
+func isPlainID(id string) bool {
 	for _, c := range []byte(id) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		if !letter && (c < '0' || c > ':') && c != '.' && c != '_' && c != '-' {

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// leaves is the data of the last frame as it leaves, or the reason why it does not.
+// leaves returns the filtered data of the last frame, or the reason why it is withheld.
 func leaves(s filter.Settings, batches iter.Seq[*event.Batch]) (last string) {
 	f := filter.New(s)
 	for b := range batches {
@@ -22,7 +22,7 @@ func leaves(s filter.Settings, batches iter.Seq[*event.Batch]) (last string) {
 	return last
 }
 
-// leavesADK is the same of events of the ADK.
+// leavesADK is leaves for ADK events.
 func leavesADK(t *testing.T, s filter.Settings, events ...string) string {
 	t.Helper()
 	wire := ""
@@ -44,8 +44,8 @@ const (
 	approve  = `{"functionResponse":{"id":"c2","name":"adk_request_confirmation"}}`
 )
 
-// TestKinds keeps each kind of fact in, by naming it and by naming all others. By the policy client a frame that states the fact
-// stays in. By public the value that states it does; where no value does, the setting has nothing to keep in.
+// TestKinds checks that each event kind can be withheld, by excluding it and by including all others. Policy client withholds
+// the frame that states the kind. Policy public withholds the value that states it, if there is one.
 func TestKinds(t *testing.T) {
 	tests := map[event.Kind]struct{ sent, public string }{
 		event.KindOther:          {sent: `{"invocationId":"e-1","author":"user","branch":"b"}`, public: setting},
@@ -78,7 +78,7 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s, %s, without the setting: %s", kind, policy, got)
 			}
 			out, in := all, all
-			out.Out, in.In = []event.Kind{kind}, others
+			out.Exclude, in.Include = []event.Kind{kind}, others
 			if got := leavesADK(t, out, test.sent); got != want {
 				t.Errorf("%s out, %s: %s, want %s", kind, policy, got, want)
 			}
@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestKindsOfDecoders has a decoder state each kind there is beside a text, of which the table finds nothing.
+// TestKindsOfDecoders checks frames whose decoder reports a kind that the table does not find.
 func TestKindsOfDecoders(t *testing.T) {
 	for _, kind := range event.Kinds() {
 		others := slices.DeleteFunc(event.Kinds(), func(k event.Kind) bool { return k == kind })
@@ -102,7 +102,7 @@ func TestKindsOfDecoders(t *testing.T) {
 			{"all others in", others, nil, setting},
 			{"in, with text", []event.Kind{event.KindText, kind}, nil, `{"kind":"content-delta","delta":"hi"}`},
 		} {
-			settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, In: test.in, Out: test.out}
+			settings := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Include: test.in, Exclude: test.out}
 			got := leaves(settings, func(yield func(*event.Batch) bool) {
 				for b := range kindedBatches(strings.NewReader(data(`{"kind":"content-delta","delta":"hi"}`))) {
 					b.Add(kind)
@@ -116,7 +116,7 @@ func TestKindsOfDecoders(t *testing.T) {
 	}
 }
 
-// TestKindsTogether has settings of kinds meet frames with several facts, with none, and with some that only the table finds.
+// TestKindsTogether checks settings against frames with several kinds, with none, and with kinds that only the table finds.
 func TestKindsTogether(t *testing.T) {
 	full := adkEvent(`"id":"f1"`, adkParts(hi, call, answer), `"finishReason":"STOP"`, `"actions":{"artifactDelta":{"a.txt":0},"transferToAgent":"b"}`)
 	for _, test := range []struct {
@@ -148,14 +148,14 @@ func TestKindsTogether(t *testing.T) {
 		{"no text, and the user's", nil, []event.Kind{event.KindText}, `{"invocationId":"e-1","author":"user",` + adkParts(hi) + `}`, empty, setting},
 	} {
 		for policy, want := range map[event.Policy]string{event.PolicyPublic: test.public, event.PolicyClient: test.client} {
-			if got := leavesADK(t, filter.Settings{Policy: policy, In: test.in, Out: test.out}, test.sent); got != want {
+			if got := leavesADK(t, filter.Settings{Policy: policy, Include: test.in, Exclude: test.out}, test.sent); got != want {
 				t.Errorf("%s, %s: %s, want %s", test.name, policy, got, want)
 			}
 		}
 	}
 }
 
-// TestFactsOfFrames has the facts told that a frame shows, by which subscribers choose.
+// TestFactsOfFrames checks the kinds reported for a frame, by which subscribers select.
 func TestFactsOfFrames(t *testing.T) {
 	for _, test := range []struct {
 		sent string

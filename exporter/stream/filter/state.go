@@ -12,17 +12,19 @@ import (
 func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 	return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
 		if slices.ContainsFunc(e.stateKeys, name.Is) {
-			return &whole
+			return &wholeRule
 		}
 		return nil
 	})
 }
 
-// operation is the rule for one of a JSON Patch. Of one that only changes what does not leave nothing does.
-var operation = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {Form: event.FormText}, "from": {Form: event.FormText}, "value": &whole}}
+// operationRule is the rule for an operation of a JSON Patch. Operations that change no configured
+// key are left out entirely.
+var operationRule = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {Form: event.FormText}, "from": {Form: event.FormText}, "value": &wholeRule}}
 
-// patch writes the operations of a JSON Patch that change configured keys. With one that nobody understands all of it stays in:
-// to whom it is applied, what comes after it means something else.
+// patch writes the operations of a JSON Patch that change configured keys. If it contains an
+// operation that is not understood, it is withheld entirely: such an operation may change the
+// meaning of later ones.
 func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	if v.Kind() != strictjson.Array {
 		return dst, false
@@ -30,9 +32,9 @@ func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	start, kept := len(dst), false
 	dst = append(dst, '[')
 	for op := range v.Elements() {
-		leaves, understood := e.changes(op)
+		leaves, understood := e.changesState(op)
 		if !understood {
-			e.emptied = true
+			e.lostContent = true
 			return dst[:start], false
 		}
 		if !leaves {
@@ -41,18 +43,19 @@ func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 		if kept {
 			dst = append(dst, ',')
 		}
-		dst, _ = e.value(dst, op, &operation)
+		dst, _ = e.value(dst, op, &operationRule)
 		kept = true
 	}
 	if !kept && v.Len() > 0 {
-		e.emptied = true
+		e.lostContent = true
 		return dst[:start], false
 	}
 	return append(dst, ']'), true
 }
 
-// changes says whether an operation is on configured keys alone, and whether it is one of RFC 6902 on keys at all.
-func (e *encoder) changes(op strictjson.Value) (leaves, understood bool) {
+// changesState reports whether an operation applies to configured keys only, and whether it is a
+// valid RFC 6902 operation on a key.
+func (e *encoder) changesState(op strictjson.Value) (leaves, understood bool) {
 	key, understood := stateKey(op.Get("path"))
 	leaves = slices.Contains(e.stateKeys, key)
 	switch op.Get("op").String() {
@@ -67,21 +70,23 @@ func (e *encoder) changes(op strictjson.Value) (leaves, understood bool) {
 	return false, false
 }
 
-// stateKey is the first reference token of a JSON Pointer (RFC 6901): the key of the state that it leads to or into.
+// stateKey returns the first reference token of a JSON Pointer (RFC 6901), which is the state key
+// that it addresses.
 func stateKey(pointer strictjson.Value) (key string, is bool) {
 	path, is := strings.CutPrefix(pointer.String(), "/")
 	if !is || pointer.Kind() != strictjson.String {
 		return "", false
 	}
 	key, _, _ = strings.Cut(path, "/")
-	if strings.Contains(escapes.Replace(key), "~") {
+	if strings.Contains(removeEscapes.Replace(key), "~") {
 		return "", false
 	}
 	return unescape.Replace(key), true
 }
 
-// In a reference token ~ stands only before 0 and 1. One pass from left to right makes ~01 the ~1 that it is.
+// In a reference token, ~ may only be followed by 0 or 1. One pass from left to right turns ~01
+// into ~1.
 var (
-	escapes  = strings.NewReplacer("~0", "", "~1", "")
-	unescape = strings.NewReplacer("~0", "~", "~1", "/")
+	removeEscapes = strings.NewReplacer("~0", "", "~1", "")
+	unescape      = strings.NewReplacer("~0", "~", "~1", "/")
 )

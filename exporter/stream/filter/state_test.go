@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// left is what leaves of one frame by a rule, or the reason why nothing does.
-func left(s filter.Settings, rule *event.Rule, sent string) string {
+// filterPart returns the part of a frame that passes under a rule, or the reason why it is withheld.
+func filterPart(s filter.Settings, rule *event.Rule, sent string) string {
 	table := event.Table{Types: map[string]event.Type{"": {Client: true, Public: rule}}}
 	var doc strictjson.Doc
 	b := decode(sse.Frame{Data: []byte(sent)}, &table, &doc)
@@ -22,9 +22,10 @@ func left(s filter.Settings, rule *event.Rule, sent string) string {
 	return string(frame.Data)
 }
 
-// TestPatches lets of a JSON Patch leave what changes configured keys alone. What nobody understands keeps all of it in.
+// TestPatches checks that only the operations of a JSON Patch on configured keys pass, and that an invalid operation withholds
+// the whole patch.
 func TestPatches(t *testing.T) {
-	rule := event.Rule{Members: map[string]*event.Rule{"delta": {Patch: true, Fact: event.KindState, Needed: true}}}
+	rule := event.Rule{Members: map[string]*event.Rule{"delta": {Patch: true, Fact: event.KindState, Required: true}}}
 	settings := filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"plan", "a/b", "m~n", "~1", "0"}}
 	patch := func(ops ...string) string { return `{"delta":[` + strings.Join(ops, ",") + `]}` }
 	const good = `{"op":"replace","path":"/plan","value":1}`
@@ -33,7 +34,7 @@ func TestPatches(t *testing.T) {
 		`{"op":"move","from":"/plan/0","path":"/plan/1"}`, `{"op":"copy","from":"/a~1b","path":"/m~0n/x"}`, `{"op":"add","path":"/~01/x","value":1}`,
 		`{"op":"remove","path":"/plan/~"}`, `{"op":"remove","path":"/0"}`, `{"path":"/plan","op":"remove"}`,
 	} {
-		if got, want := left(settings, &rule, patch(op, good)), patch(op, good); got != want {
+		if got, want := filterPart(settings, &rule, patch(op, good)), patch(op, good); got != want {
 			t.Errorf("of %s leaves %s", op, got)
 		}
 	}
@@ -44,10 +45,10 @@ func TestPatches(t *testing.T) {
 		`{"op":"copy","from":"/secret","path":"/plan"}`, `{"op":"move","from":"/secret","path":"/plan"}`, `{"op":"move","from":"/plan","path":"/secret"}`,
 		`{"op":"copy","from":"/secret","path":"/x"}`,
 	} {
-		if got, want := left(settings, &rule, patch(op, good)), patch(good); got != want {
+		if got, want := filterPart(settings, &rule, patch(op, good)), patch(good); got != want {
 			t.Errorf("beside %s leaves %s", op, got)
 		}
-		if got := left(settings, &rule, patch(op)); got != string(filter.Empty) {
+		if got := filterPart(settings, &rule, patch(op)); got != string(filter.ReasonEmpty) {
 			t.Errorf("of %s leaves %s", op, got)
 		}
 	}
@@ -59,31 +60,31 @@ func TestPatches(t *testing.T) {
 		`{"op":"copy","path":"/plan","from":"/plan","value":"secret"}`, `{"op":"remove","path":"/plan","value":"secret"}`, `{"op":"add","path":"/plan","value":1,"from":"/secret"}`,
 		`{"op":"merge","path":"/plan","value":1}`,
 	} {
-		if got := left(settings, &rule, patch(good, op)); got != string(filter.Empty) {
+		if got := filterPart(settings, &rule, patch(good, op)); got != string(filter.ReasonEmpty) {
 			t.Errorf("with %s leaves %s", op, got)
 		}
 	}
-	if got := left(settings, &rule, patch(`{"op":"add","path":"/plan","value":1,"note":"secret"}`)); got != patch(`{"op":"add","path":"/plan","value":1}`) {
+	if got := filterPart(settings, &rule, patch(`{"op":"add","path":"/plan","value":1,"note":"secret"}`)); got != patch(`{"op":"add","path":"/plan","value":1}`) {
 		t.Errorf("beside an operation leaves %s", got)
 	}
-	for sent, want := range map[string]string{`{"delta":[]}`: `{"delta":[]}`, `{"delta":` + good + `}`: string(filter.Empty), `{"delta":"x"}`: string(filter.Empty)} {
-		if got := left(settings, &rule, sent); got != want {
+	for sent, want := range map[string]string{`{"delta":[]}`: `{"delta":[]}`, `{"delta":` + good + `}`: string(filter.ReasonEmpty), `{"delta":"x"}`: string(filter.ReasonEmpty)} {
+		if got := filterPart(settings, &rule, sent); got != want {
 			t.Errorf("of %s leaves %s", sent, got)
 		}
 	}
-	if got := left(filter.Settings{Policy: event.PolicyPublic}, &rule, patch(good)); got != string(filter.Empty) {
+	if got := filterPart(filter.Settings{Policy: event.PolicyPublic}, &rule, patch(good)); got != string(filter.ReasonEmpty) {
 		t.Errorf("without keys leaves %s", got)
 	}
 }
 
-// TestSchemas keeps what is left to what schemas want: what something needs, in the place of what stays in, under another name.
+// TestSchemas checks that filtered frames stay valid: required members, placeholders and renamed members.
 func TestSchemas(t *testing.T) {
 	type rules = map[string]*event.Rule
 	part := event.Rule{Members: rules{
-		"kind": {}, "text": {Fact: event.KindText, Needed: true}, "bytes": {As: "uri", Instead: `"x:"`}, "uri": {Instead: `"x:"`}, "note": {Given: true},
+		"kind": {}, "text": {Fact: event.KindText, Required: true}, "bytes": {RenameTo: "uri", Replacement: `"x:"`}, "uri": {Replacement: `"x:"`}, "note": {DropNull: true},
 	}}
 	rule := event.Rule{Members: rules{
-		"id": {}, "name": {Fact: event.KindArtifact, Else: `"?"`}, "parts": {Each: &part, Else: `[]`}, "last": {Needed: true, Members: rules{"part": {Needed: true, Members: part.Members}}},
+		"id": {}, "name": {Fact: event.KindArtifact, Fallback: `"?"`}, "parts": {Elements: &part, Fallback: `[]`}, "last": {Required: true, Members: rules{"part": {Required: true, Members: part.Members}}},
 	}}
 	for _, c := range []struct{ sent, all, noText, noNames string }{
 		{`{"id":1,"parts":[{"kind":"t","text":"a"}]}`, `{"id":1,"parts":[{"kind":"t","text":"a"}]}`, "empty", `{"id":1,"parts":[{"kind":"t","text":"a"}]}`},
@@ -95,7 +96,7 @@ func TestSchemas(t *testing.T) {
 		{`{"id":1,"name":"n","last":{"part":{"text":"a"}}}`, `{"id":1,"name":"n","last":{"part":{"text":"a"}}}`, "empty", `{"id":1,"name":"?","last":{"part":{"text":"a"}}}`},
 	} {
 		for want, s := range map[string]filter.Settings{
-			"a" + c.all: {}, "b" + c.noText: {Out: []event.Kind{event.KindText}}, "c" + c.noNames: {Out: []event.Kind{event.KindArtifact}},
+			"a" + c.all: {}, "b" + c.noText: {Exclude: []event.Kind{event.KindText}}, "c" + c.noNames: {Exclude: []event.Kind{event.KindArtifact}},
 		} {
 			s.Policy = event.PolicyPublic
 			var got string
@@ -115,7 +116,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestEnds lets the end of a run leave with whatever is left of it, unless it is what stays in.
+// TestEnds checks that the end of a run passes without its withheld members, unless the settings exclude it.
 func TestEnds(t *testing.T) {
 	rule := event.Rule{Members: map[string]*event.Rule{"done": {}, "text": {Fact: event.KindText}}}
 	table := event.Table{Types: map[string]event.Type{"": {Public: &rule}}}
@@ -133,7 +134,7 @@ func TestEnds(t *testing.T) {
 		if c.ends {
 			b.Add(event.KindRunEnded)
 		}
-		frame, why := filter.New(filter.Settings{Policy: event.PolicyPublic, Out: c.out}).Apply(b)
+		frame, why := filter.New(filter.Settings{Policy: event.PolicyPublic, Exclude: c.out}).Apply(b)
 		if got := string(frame.Data) + string(why); got != c.want {
 			t.Errorf("without %v: %s, want %s", c.out, got, c.want)
 		}

@@ -9,20 +9,21 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// textTable is of a protocol some of whose frames are text.
+// textTable is the table of a protocol with text frames.
 var textTable = event.Table{
-	Discriminators: []string{"type"},
-	Named:          true,
+	Discriminators:  []string{"type"},
+	TypeIsEventName: true,
 	Types: map[string]event.Type{
 		"chunk": {Text: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
-		"error": {Text: true, Client: true, Public: &event.Rule{Instead: "the run failed", Fact: event.KindError}},
+		"whole": {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
+		"error": {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
 		"log":   {Text: true, Client: true},
 		"debug": {Text: true},
 		"trace": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"step": {}}}},
 	},
 }
 
-// TestText judges frames of text by their type: what they say is text, whatever it looks like.
+// TestText checks that text frames are filtered by their type, even if the text looks like JSON.
 func TestText(t *testing.T) {
 	const kept = ""
 	for _, c := range []struct {
@@ -33,13 +34,14 @@ func TestText(t *testing.T) {
 	}{
 		{"an answer", "chunk", "two\n lines", event.KindText, "two\n lines", "two\n lines", filter.Passed},
 		{"an answer that looks like JSON", "chunk", `{"type":"internal:x"}`, event.KindText, `{"type":"internal:x"}`, `{"type":"internal:x"}`, filter.Passed},
-		{"an answer that the decoder takes for none", "chunk", "x", event.KindOther, "x", kept, filter.Setting},
+		{"an answer that the decoder takes for none", "chunk", "x", event.KindOther, "x", kept, filter.ReasonSetting},
+		{"an answer that the decoder has seen", "whole", "x", event.KindOther, "x", "x", filter.Passed},
 		{"an error", "error", "secret at 10.0.0.1", event.KindError, "secret at 10.0.0.1", "the run failed", filter.Passed},
-		{"what is for the client", "log", "calling", event.KindOther, "calling", kept, filter.Policy},
-		{"what is for nobody", "debug", "x", event.KindOther, kept, kept, filter.Policy},
-		{"no text", "chunk", "\xff", event.KindText, kept, kept, filter.Unreadable},
-		{"text where JSON should be", "trace", "x", event.KindOther, kept, kept, filter.Unreadable},
-		{"what the table does not have", "other", "x", event.KindText, kept, kept, filter.Unreadable},
+		{"what is for the client", "log", "calling", event.KindOther, "calling", kept, filter.ReasonPolicy},
+		{"what is for nobody", "debug", "x", event.KindOther, kept, kept, filter.ReasonPolicy},
+		{"no text", "chunk", "\xff", event.KindText, kept, kept, filter.ReasonUnreadable},
+		{"text where JSON should be", "trace", "x", event.KindOther, kept, kept, filter.ReasonUnreadable},
+		{"what the table does not have", "other", "x", event.KindText, kept, kept, filter.ReasonUnreadable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &event.Batch{Frame: sse.Frame{Event: []byte(c.typ), Data: []byte(c.data)}, Table: &textTable, Type: c.typ, Agent: "a"}
@@ -60,7 +62,7 @@ func TestText(t *testing.T) {
 				}
 			}
 			b.Internal = true
-			if _, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(b); why != filter.Internal {
+			if _, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(b); why != filter.ReasonInternal {
 				t.Errorf("an internal one: %s", why)
 			}
 		})
@@ -68,9 +70,9 @@ func TestText(t *testing.T) {
 	b := &event.Batch{Frame: sse.Frame{Event: []byte("chunk"), Data: []byte("x")}, Table: &textTable, Type: "chunk", Agent: "a"}
 	b.Add(event.KindText).SetText(b.Frame.Data)
 	for name, s := range map[string]filter.Settings{
-		"no text":         {Policy: event.PolicyClient, Out: []event.Kind{event.KindText}},
+		"no text":         {Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}},
 		"of others":       {Policy: event.PolicyPublic, Authors: []string{"b"}},
-		"no other fact":   {Policy: event.PolicyPublic, In: []event.Kind{event.KindArtifact}},
+		"no other fact":   {Policy: event.PolicyPublic, Include: []event.Kind{event.KindArtifact}},
 		"a policy of old": {Policy: "old"},
 	} {
 		if _, why := filter.New(s).Apply(b); why == filter.Passed {

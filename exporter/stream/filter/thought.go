@@ -2,21 +2,21 @@ package filter
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// thought says whether any reader might take an object for a thought.
-func thought(v strictjson.Value, rule *event.Rule) bool {
+// isThought reports whether any reader might take an object for a thought.
+func isThought(v strictjson.Value, rule *event.Rule) bool {
 	for name, sign := range v.Members() {
-		if signs(name, sign, rule.Thought) {
+		if marksThought(name, sign, rule.ThoughtMarkers) {
 			return true
 		}
-		if len(rule.Signed) == 0 || sign.Kind() != strictjson.Object || !generous.Among(name.Text(), rule.Signed) {
+		if len(rule.ThoughtMarkersIn) == 0 || sign.Kind() != strictjson.Object || !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
 			continue
 		}
 		for name, sign := range sign.Members() {
-			if signs(name, sign, rule.Thought) {
+			if marksThought(name, sign, rule.ThoughtMarkers) {
 				return true
 			}
 		}
@@ -24,21 +24,36 @@ func thought(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
-// plainSigns mark a thought among members that have text, whatever the protocol: an agent may have set them where it knows of none.
-var plainSigns = []string{"thought", "adk_thought"}
-
-// saysThought reports whether an object with text has a member that marks it as a thought although its protocol has no such member. Text
-// in such a member may be a thought beside the object's own text.
-func saysThought(v strictjson.Value, rule *event.Rule) bool {
-	if len(rule.Thought) > 0 {
-		return false // the protocol has a sign of its own
+// hasGenericMarker reports whether an object with text has a generic marker although its protocol
+// has none. Text in such an object may be a thought instead of an answer. The marker may also be in a member without
+// text, such as the metadata of a model's provider.
+func hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
+	if len(rule.ThoughtMarkers) > 0 {
+		return false // the protocol has its own marker
 	}
 	for name, sign := range v.Members() {
-		if !generous.Among(name.Text(), plainSigns) || !isTrue(sign) {
-			continue
+		own := rule.Members[string(name.Text())]
+		if lenient.IsThoughtMarker(name, sign) || !statesText(own, maxRuleDepth) && lenient.ContainsThoughtMarker(sign) {
+			return statesText(rule, maxRuleDepth)
 		}
-		for _, member := range rule.Members {
-			if member.Fact == event.KindText {
+	}
+	return false
+}
+
+// maxRuleDepth limits the search for text in rules, which may contain themselves.
+const maxRuleDepth = 6
+
+// statesText reports whether a rule allows text at any depth.
+func statesText(rule *event.Rule, depth int) bool {
+	if rule == nil || depth == 0 {
+		return false
+	}
+	if rule.Fact == event.KindText || statesText(rule.Elements, depth-1) || statesText(rule.String, depth-1) || statesText(rule.AnyMember, depth-1) {
+		return true
+	}
+	for _, within := range []map[string]*event.Rule{rule.Members, rule.ByType} {
+		for _, member := range within {
+			if statesText(member, depth-1) {
 				return true
 			}
 		}
@@ -46,17 +61,9 @@ func saysThought(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
-func isTrue(v strictjson.Value) bool {
-	if v.Kind() == strictjson.Number {
-		n, whole := v.Int()
-		return !whole || n != 0
-	}
-	on, _ := v.Bool()
-	return on || generous.Among(v.Text(), []string{"true", "yes", "1"})
-}
-
-// signs says whether any reader might take a member for the sign of a thought: it has the name, and is neither false nor null.
-func signs(name, sign strictjson.Value, thought []string) bool {
+// marksThought reports whether any reader might take a member for a thought marker: its name is
+// one, and its value is neither false nor null.
+func marksThought(name, sign strictjson.Value, thought []string) bool {
 	yes, isBool := sign.Bool()
-	return (yes || !isBool && sign.Kind() != strictjson.Null) && generous.Among(name.Text(), thought)
+	return (yes || !isBool && sign.Kind() != strictjson.Null) && lenient.MatchesAny(name.Text(), thought)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestPlainThoughts has text say that it is a thought by a member that its protocol does not have.
+// TestPlainThoughts checks text that is marked as a thought by a member that its protocol does not define.
 func TestPlainThoughts(t *testing.T) {
 	said := func(members string) string { return `{"kind":"content-delta","delta":"hi"` + members + `}` }
 	apply := func(s filter.Settings, sent string) string {
@@ -20,10 +20,10 @@ func TestPlainThoughts(t *testing.T) {
 		sent := said("," + sign)
 		trySettings(t, []settingCase{
 			{sign, filter.Settings{}, sent, empty, setting},
-			{sign + " that may leave", filter.Settings{Thoughts: event.ThoughtsDetailed}, sent, empty, whole}, // without its sign
+			{sign + " that may leave", filter.Settings{Thoughts: event.ThoughtsDetailed}, sent, empty, wholeRule}, // without its sign
 		}, apply)
 	}
 	for _, sign := range []string{`"thought":false`, `"thought":0`, `"thought":null`, `"thought":""`, `"thought":"hm"`, `"thought":{"x":true}`, `"thoughts":true`} {
-		trySettings(t, []settingCase{{sign, filter.Settings{}, said("," + sign), said(""), whole}}, apply)
+		trySettings(t, []settingCase{{sign, filter.Settings{}, said("," + sign), said(""), wholeRule}}, apply)
 	}
 }

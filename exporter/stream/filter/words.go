@@ -4,132 +4,135 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/generous"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeats reports whether a frame shows words that the settings exclude, in the places that its table lists. The rules of the policy public
-// find facts themselves, so there only an excluded speaker who is named beside the words counts.
-func (f *Filter) repeats(b *event.Batch, rules event.Type) bool {
+// repeatsExcluded reports whether a frame repeats words that the settings exclude, in the places
+// that its table lists. Under the policy public, the rules already exclude event kinds, so
+// this checks only for an excluded speaker that is named beside the words.
+func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil:
 		return false
-	case rules.Text: // the frame does not name the agent
-		return f.hidden&bit(event.KindText) != 0 || s.Authors != nil
+	case rules.Text: // text does not name its agent
+		return f.alwaysHidden&kindBit(event.KindText) != 0 || s.Authors != nil
 	case s.Authors != nil:
-	case s.Policy != event.PolicyClient, f.hidden == 0 && s.Thoughts == event.ThoughtsDetailed && s.Floor == 0:
+	case s.Policy != event.PolicyClient, f.alwaysHidden == 0 && s.Thoughts == event.ThoughtsDetailed && s.MinConfidence == 0:
 		return false
 	}
-	w := words{filter: f, batch: b, in: rules.Words}
-	return w.excluded(b.JSON, speaker{user: rules.Words.User, text: event.KindText})
+	w := wordScan{filter: f, batch: b, rules: rules.Words}
+	return w.findsExcluded(b.JSON, speaker{user: rules.Words.FromUser, textKind: event.KindText})
 }
 
-// words looks for excluded words in a frame.
-type words struct {
+// wordScan looks for excluded words in a frame.
+type wordScan struct {
 	filter *Filter
 	batch  *event.Batch
-	in     *event.Words
+	rules  *event.Words
 }
 
-// speaker is what the objects around some words say about their author.
+// speaker describes the author of some words, according to the enclosing objects.
 type speaker struct {
-	named, foreign bool // by names, of which one may not speak
-	user           bool
-	text           event.Kind // what text is
+	hasAuthor         bool // an author is named
+	hasExcludedAuthor bool // the settings do not list one of the named authors
+	user              bool
+	textKind          event.Kind // the kind that text counts as
 }
 
-// excluded reports whether v shows something that the settings exclude.
-func (w *words) excluded(v strictjson.Value, by speaker) bool {
-	outer := by.text
-	if by = w.speaker(v, by); by.text == event.KindThought && outer != by.text && w.excludes(by.text, by) {
-		return true // a thought without words still shows that there was one
+// findsExcluded reports whether v shows something that the settings exclude.
+func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
+	outer := by.textKind
+	if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
+		return true // even without words it shows that there was a thought
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if fact, shows := w.fact(text, by); shows && !blank(value) {
-			if w.excludes(fact, by) {
+		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) {
+			if w.isExcluded(kind, by) {
 				return true
 			}
 			continue
 		}
-		past := w.filter.settings.Policy == event.PolicyClient && generous.Among(text, w.in.Past)
-		if (past || generous.Among(text, w.in.Within)) && w.excluded(value, by) {
+		past := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
+		if (past || lenient.MatchesAny(text, w.rules.Containers)) && w.findsExcluded(value, by) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if w.excluded(element, by) {
+		if w.findsExcluded(element, by) {
 			return true
 		}
 	}
 	return false
 }
 
-// fact returns what a member shows.
-func (w *words) fact(member []byte, by speaker) (fact event.Kind, shows bool) {
-	for name, fact := range w.in.Members {
-		if generous.Among(member, []string{name}) {
-			if fact == event.KindText {
-				fact = by.text
+// memberKind returns the event kind that a member shows.
+func (w *wordScan) memberKind(member []byte, by speaker) (kind event.Kind, shows bool) {
+	for name, kind := range w.rules.Members {
+		if lenient.MatchesAny(member, []string{name}) {
+			if kind == event.KindText {
+				kind = by.textKind
 			}
-			return fact, true
+			return kind, true
 		}
 	}
 	return event.KindOther, false
 }
 
-// speaker adds what an object, or its metadata, says of the speaker.
-func (w *words) speaker(v strictjson.Value, by speaker) speaker {
+// updateSpeaker returns by, updated from the members of an object and of its metadata.
+func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	thought := false
 	for name, value := range v.Members() {
 		text := name.Text()
 		switch {
-		case generous.Among(text, w.in.Authors):
-			if !blank(value) {
-				by.named = true
-				by.foreign = by.foreign || value.Kind() != strictjson.String || !slices.Contains(w.filter.settings.Authors, value.String())
+		case lenient.MatchesAny(text, w.rules.AuthorMembers):
+			if !isBlank(value) {
+				by.hasAuthor = true
+				by.hasExcludedAuthor = by.hasExcludedAuthor || value.Kind() != strictjson.String || !slices.Contains(w.filter.settings.Authors, value.String())
 			}
-		case w.in.Role != "" && generous.Among(text, []string{w.in.Role}):
-			by.user = generous.Among(value.Text(), w.in.Users)
-			for role, fact := range w.in.Roles {
-				if generous.Among(value.Text(), []string{role}) {
-					by.text = fact
+		case w.rules.RoleMember != "" && lenient.MatchesAny(text, []string{w.rules.RoleMember}):
+			by.user = lenient.MatchesAny(value.Text(), w.rules.UserRoles)
+			for role, kind := range w.rules.RoleKinds {
+				if lenient.MatchesAny(value.Text(), []string{role}) {
+					by.textKind = kind
 				}
 			}
-		case generous.Among(text, w.in.Metadata):
-			by = w.speaker(value, by)
+		case lenient.MatchesAny(text, w.rules.MetadataMembers):
+			by = w.updateSpeaker(value, by)
 		}
-		thought = thought || signs(name, value, w.in.Thought)
+		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers)
 	}
 	if thought {
-		by.text = event.KindThought
+		by.textKind = event.KindThought
 	}
 	return by
 }
 
-// excludes reports whether the settings exclude a fact by a speaker.
-func (w *words) excludes(fact event.Kind, by speaker) bool {
+// isExcluded reports whether the settings exclude words of a kind by a speaker.
+func (w *wordScan) isExcluded(kind event.Kind, by speaker) bool {
 	s := &w.filter.settings
-	said := fact == event.KindText || fact == event.KindThought
+	said := kind == event.KindText || kind == event.KindThought
 	if s.Policy != event.PolicyClient {
-		return said && s.Authors != nil && by.foreign
+		return said && s.Authors != nil && by.hasExcludedAuthor
 	}
 	switch {
-	case fact == event.KindOther:
+	case kind == event.KindOther:
 		return false
-	case w.filter.hidden&bit(fact) != 0 || fact == event.KindThought && !w.filter.sure(w.batch):
+	case w.filter.alwaysHidden&kindBit(kind) != 0 || kind == event.KindThought && !w.filter.thoughtsAllowed(w.batch):
 		return true
 	}
 	return said && s.Authors != nil && !w.maySpeak(by)
 }
 
-func (w *words) maySpeak(by speaker) bool {
+// maySpeak reports whether the settings allow words of the speaker.
+func (w *wordScan) maySpeak(by speaker) bool {
 	authors := w.filter.settings.Authors
 	switch {
-	case by.foreign:
+	case by.hasExcludedAuthor:
 		return false
 	case by.user:
-		return slices.Contains(authors, user)
+		return slices.Contains(authors, userAuthor)
 	}
-	return by.named || slices.Contains(authors, w.batch.Agent)
+	return by.hasAuthor || slices.Contains(authors, w.batch.Agent)
 }

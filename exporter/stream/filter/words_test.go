@@ -11,8 +11,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// repeatedWords are streams whose last frame shows words that settings can exclude, though its decoder states none. The agent is
-// named bad, and what a stream needs to say so is its beginning.
+// repeatedWords lists streams whose last frame shows words that settings can exclude, although its decoder reports none. The
+// agent is named bad; earlier frames of the stream establish that where necessary.
 var repeatedWords = []struct{ name, dialect, wire string }{
 	{"end", "adkstudio", "event: session\ndata: s\n\nevent: trace\n" + data(`{"type":"node_start","node":"bad","step":0}`) + "event: end\ndata: hello\n\n"},
 
@@ -61,12 +61,12 @@ func a2aMessage(member string) string {
 	return `{"role":"agent","messageId":"m","parts":[{"kind":"text","text":"hello"}],` + member + `}`
 }
 
-// lastOf returns what leaves of a stream's last frame, or the reason why nothing does.
+// lastOf returns the filtered last frame of a stream, or the reason why it is withheld.
 func lastOf(t *testing.T, s filter.Settings, dialect, wire string) string {
 	t.Helper()
-	settings := collector.Settings{Frame: frameLimit, JSONDepth: depthLimit}
-	input := collector.Input{Reader: strings.NewReader(wire), Arrival: func() time.Time { return time.Time{} }}
-	decoding := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Source: "test", Answer: true}, input, dialect)
+	settings := collector.Settings{MaxFrame: frameLimit, MaxJSONDepth: depthLimit}
+	input := collector.Input{Reader: strings.NewReader(wire), ReceivedAt: func() time.Time { return time.Time{} }}
+	decoding := collector.New(collector.Dialects(), settings, nil).Decode(&event.Stream{Source: "test", SingleRun: true}, input, dialect)
 	return leaves(s, func(yield func(*event.Batch) bool) {
 		for {
 			b, err := decoding.Next()
@@ -92,8 +92,8 @@ func TestRepeatedWords(t *testing.T) {
 		}
 		for name, s := range map[string]filter.Settings{
 			"authors": {Authors: []string{"good"}, Thoughts: event.ThoughtsDetailed},
-			"out":     {Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed},
-			"in":      {In: []event.Kind{event.KindToolStarted, event.KindRunStarted, event.KindRunEnded, event.KindOther}},
+			"out":     {Exclude: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed},
+			"in":      {Include: []event.Kind{event.KindToolStarted, event.KindRunStarted, event.KindRunEnded, event.KindOther}},
 		} {
 			s.Policy = event.PolicyClient
 			if got := lastOf(t, s, c.dialect, c.wire); got != setting {
@@ -107,12 +107,12 @@ func TestRepeatedWords(t *testing.T) {
 	}
 }
 
-// TestWordsThatMayLeave checks that words leave where the settings allow them, also where others are excluded.
+// TestWordsThatMayLeave checks that words pass if the settings allow them, even if other words are excluded.
 func TestWordsThatMayLeave(t *testing.T) {
 	good := filter.Settings{Policy: event.PolicyClient, Authors: []string{"good"}}
 	human := filter.Settings{Policy: event.PolicyClient, Authors: []string{"user"}}
-	noText := filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}}
-	thoughts := filter.Settings{Policy: event.PolicyClient, In: []event.Kind{event.KindThought}, Thoughts: event.ThoughtsDetailed}
+	noText := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}}
+	thoughts := filter.Settings{Policy: event.PolicyClient, Include: []event.Kind{event.KindThought}, Thoughts: event.ThoughtsDetailed}
 	public := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"good"}}
 	message := func(members string) string {
 		return data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"good"}}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{`+members+`}}`)
@@ -136,9 +136,9 @@ func TestWordsThatMayLeave(t *testing.T) {
 		{"snapshot of the user, who may not", "agui", snapshot(`{"id":"1","role":"User","content":"hello"}`), good, false},
 		{"snapshot of what models are told", "agui", snapshot(`{"id":"1","role":"system","content":"hi"}`), noText, true},
 		{"snapshot of a result", "agui", snapshot(`{"id":"1","role":"tool","toolCallId":"c","content":"hello"}`), noText, true},
-		{"snapshot of a result, without results", "agui", snapshot(`{"id":"1","role":"tool","toolCallId":"c","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindToolEnded}}, false},
-		{"snapshot of a call, without calls", "agui", snapshot(`{"id":"1","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindToolStarted}}, false},
-		{"snapshot of a thought", "agui", snapshot(`{"id":"1","role":"reasoning","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
+		{"snapshot of a result, without results", "agui", snapshot(`{"id":"1","role":"tool","toolCallId":"c","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindToolEnded}}, false},
+		{"snapshot of a call, without calls", "agui", snapshot(`{"id":"1","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`), filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindToolStarted}}, false},
+		{"snapshot of a thought", "agui", snapshot(`{"id":"1","role":"reasoning","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
 		{"snapshot of a thought, without thoughts", "agui", snapshot(`{"id":"1","role":"Reasoning","content":"hello"}`), filter.Settings{Policy: event.PolicyClient}, false},
 		{"snapshot of a thought without words", "agui", snapshot(`{"id":"1","role":"reasoning"}`), filter.Settings{Policy: event.PolicyClient}, false},
 		{"finished without a result", "agui", aguiRun + data(`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`), good, true},
@@ -147,7 +147,7 @@ func TestWordsThatMayLeave(t *testing.T) {
 		{"message of a tool", "looopy", message(`"role":"tool","content":"hello"`), noText, true},
 		{"message with thoughts", "looopy", message(`"role":"assistant","content":"","reasoning":"hello"`), filter.Settings{Policy: event.PolicyClient}, false},
 		{"thoughts at work", "a2a", working(marked), thoughts, true},
-		{"thoughts at work, without text", "a2a", working(marked), filter.Settings{Policy: event.PolicyClient, Out: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
+		{"thoughts at work, without text", "a2a", working(marked), filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}, Thoughts: event.ThoughtsDetailed}, true},
 		{"thoughts at work, without thoughts", "a2a", working(marked), filter.Settings{Policy: event.PolicyClient}, false},
 		{"a question", "a2a", asking, noText, true},
 		{"history by one who may", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[` + a2aMessage(a2aGood) + `]`), good, true},

@@ -9,178 +9,182 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// a2a writes the updates of the Agent2Agent protocol. A run is a task; its first update on a connection is a snapshot of the task,
-// as for who subscribes to one. Calls of tools are data parts as agents of Google's ADK have them.
+// a2a writes updates of the Agent2Agent protocol. A run is a task, and its first update on a
+// connection is a snapshot of the task, as for a client that subscribes to it. Tool calls are data
+// parts in the form that agents of Google's ADK use.
 type a2a struct {
 	runs
-	wire   a2aWire
-	quiet  bool
-	missed *gap
+	version    a2aVersion
+	quiet      bool
+	pendingGap *gap
 }
 
 func newA2A(s *Settings, out *output) *a2a {
-	return &a2a{runs: newRuns(s, out), wire: a2aWire{old: s.Format == A2A03}}
+	return &a2a{runs: newRuns(s, out), version: a2aVersion{v03: s.Format == A2A03}}
 }
 
-func (a *a2a) silent(quiet bool) { a.quiet = quiet }
+func (a *a2a) setQuiet(quiet bool) { a.quiet = quiet }
 
-// gap waits for the next snapshot: clients take every event for a response, whatever its name.
-func (a *a2a) gap(g *replay.Gap) bool {
-	a.missed = gapOf(g)
+// noteGap keeps the gap for the next snapshot: clients take every SSE event for a response,
+// whatever its name.
+func (a *a2a) noteGap(g *replay.Gap) bool {
+	a.pendingGap = gapOf(g)
 	return false
 }
 
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
-	r := a.of(f, b)
+	r := a.runOf(f, b)
 	ended := false
-	r.hear(b)
+	r.observeFrame(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		if r.over && !completes(e) {
+		if r.ended && !allowedAfterEnd(e) {
 			continue
 		}
-		r.take(b, e)
-		a.state(r, b, e)
+		r.observe(b, e)
+		a.writeEvent(r, b, e)
 		ended = ended || e.Kind == event.KindRunEnded
 	}
-	if ended { // whatever else the frame says is of the run too
-		a.end(r, b, r.ended(true, event.EndOfStream))
+	if ended { // the rest of the frame belongs to the run too
+		a.endRun(r, b, r.finalStatus(true, event.EndOfStream))
 	}
 }
 
-func (a *a2a) over(f replay.Frame, last *event.Batch) {
-	for _, r := range a.on(f.Stream) {
-		a.end(r, last, r.ended(false, f.End))
+func (a *a2a) streamEnded(f replay.Frame, last *event.Batch) {
+	for _, r := range a.openRuns(f.Stream) {
+		a.endRun(r, last, r.finalStatus(false, f.End))
 	}
 }
 
-// state writes what a fact says.
-func (a *a2a) state(r *run, b *event.Batch, e *event.Event) {
+// writeEvent writes what an event says.
+func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	switch e.Kind {
 	case event.KindRunStarted:
-		a.tells(r, b, stateSubmitted)
+		a.ensureTask(r, b, stateSubmitted)
 	case event.KindText:
-		a.say(r, b, e)
+		a.writeText(r, b, e)
 	case event.KindThought:
-		a.think(r, b, e)
+		a.writeThought(r, b, e)
 	case event.KindToolStarted:
-		id := r.callID(e, a.out.id)
-		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: object(e.Payload())}, Metadata: &partRemarks{Type: "function_call", Long: e.LongRunning}})
+		id := r.callID(e, a.out.newID)
+		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partRemarks{Type: "function_call", Long: e.LongRunning}})
 	case event.KindToolEnded:
-		id := r.endedID(e, a.out.id)
-		a.work(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: resultOf(e)}, Metadata: &partRemarks{Type: "function_response"}})
+		id := r.endedID(e, a.out.newID)
+		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partRemarks{Type: "function_response"}})
 	case event.KindInputRequested:
-		a.ask(r, b, inputOf(e))
+		a.writeQuestion(r, b, newInput(e))
 	case event.KindArtifact:
-		a.artifact(r, b, e)
-	case event.KindAdopted:
+		a.writeArtifact(r, b, e)
+	case event.KindChildRun:
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputAnswered, event.KindAgentStarted, event.KindAgentEnded, event.KindToolProgress, event.KindPlan,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
-		a.work(r, b, a2aPart{Data: remark{Kind: e.Kind.String(), content: contentOf(e, b.Partial)}})
+		a.writeWorking(r, b, a2aPart{Data: otherEvent{Kind: e.Kind.String(), content: newContent(e, b.Partial)}})
 	}
 }
 
-// remark is what A2A has no word for, in our own.
-type remark struct {
+// otherEvent carries an event that A2A has no form for, in the normalized format.
+type otherEvent struct {
 	Kind string `json:"kind"`
 	*content
 }
 
-// tells says whether the reader listens, who first learns of the task.
-func (a *a2a) tells(r *run, b *event.Batch, now a2aState) bool {
-	if a.quiet || r.known {
+// ensureTask announces the task unless the reader knows it. It reports whether the reader is to
+// receive updates.
+func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
+	if a.quiet || r.announced {
 		return !a.quiet
 	}
-	r.known = true
-	if r.over {
-		now = r.last
+	r.announced = true
+	if r.ended {
+		now = r.finalState
 	}
 	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}}
-	if a.missed != nil {
-		task.Metadata = &taskRemarks{Gap: a.missed}
-		a.missed = nil
+	if a.pendingGap != nil {
+		task.Metadata = &taskRemarks{Gap: a.pendingGap}
+		a.pendingGap = nil
 	}
-	a.out.add(a.wire.task(task))
+	a.out.add(a.version.task(task))
 	return true
 }
 
-// update writes how a task stands.
-func (a *a2a) update(r *run, b *event.Batch, now a2aState, final bool, parts ...a2aPart) {
+// writeStatus writes the status of a task.
+func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, parts ...a2aPart) {
 	u := a2aStatusUpdate{TaskID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}, Final: final}
 	if len(parts) > 0 {
-		u.Status.Message = &a2aMessage{MessageID: a.out.messageID(), TaskID: r.id, ContextID: r.session, Role: "agent", Parts: parts}
+		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Role: "agent", Parts: parts}
 	}
 	if b.Agent != "" && len(parts) > 0 {
 		u.Metadata = &updateRemarks{Author: b.Agent}
 	}
-	a.out.add(a.wire.status(u))
+	a.out.add(a.version.status(u))
 }
 
-func (a *a2a) work(r *run, b *event.Batch, part a2aPart) {
+func (a *a2a) writeWorking(r *run, b *event.Batch, part a2aPart) {
 	switch {
-	case !a.tells(r, b, stateWorking):
-	case r.over:
-		a.update(r, b, r.last, true, part)
+	case !a.ensureTask(r, b, stateWorking):
+	case r.ended:
+		a.writeStatus(r, b, r.finalState, true, part)
 	default:
-		a.update(r, b, stateWorking, false, part)
+		a.writeStatus(r, b, stateWorking, false, part)
 	}
 }
 
-// say writes a text as an artifact, which ends with its last chunk.
-func (a *a2a) say(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
+// writeText writes a text as an artifact, which ends with its last chunk.
+func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
+	of, news, over := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
 	if of == nil {
 		return
 	}
-	if of.after != nil {
-		a.chunk(r, b, of.after, nil, true)
+	if of.unfinished != nil {
+		a.writeChunk(r, b, of.unfinished, nil, true)
 	}
-	a.chunk(r, b, of, news, over)
+	a.writeChunk(r, b, of, news, over)
 }
 
-// chunk writes a piece of a text. The last may be empty, and is for who got the others.
-func (a *a2a) chunk(r *run, b *event.Batch, of *text, news []byte, over bool) {
-	if len(news) == 0 && !(over && of.shown) {
+// writeChunk writes a piece of a text. The last chunk may be empty; it is only for readers of the
+// others.
+func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, news []byte, over bool) {
+	if len(news) == 0 && !(over && of.announced) {
 		return
 	}
-	going := of.shown
-	if a.quiet { // who comes back has the beginning
-		of.shown = a.settings.Resumed && !over
+	going := of.announced
+	if a.quiet { // a resuming reader has the beginning
+		of.announced = a.settings.Resumed && !over
 		return
 	}
-	of.shown = !over
-	a.tells(r, b, stateWorking)
+	of.announced = !over
+	a.ensureTask(r, b, stateWorking)
 	u := a2aArtifactUpdate{
 		TaskID: r.id, ContextID: r.session, Append: going, LastChunk: over,
 		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(news))}},
 	}
-	if of.by.agent != "" {
-		u.Metadata = &updateRemarks{Author: of.by.agent}
+	if of.speaker.agent != "" {
+		u.Metadata = &updateRemarks{Author: of.speaker.agent}
 	}
-	a.out.add(a.wire.artifact(u))
+	a.out.add(a.version.artifact(u))
 }
 
-// think writes a thought as talk about the work.
-func (a *a2a) think(r *run, b *event.Batch, e *event.Event) {
-	of, news, _ := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
+// writeThought writes a thought as a message about the work.
+func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
+	of, news, _ := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
 	if of == nil || len(news) == 0 {
 		return
 	}
 	part := textPart(string(news))
-	part.Metadata = &partRemarks{Thought: true, Kind: e.Thought}
-	a.work(r, b, part)
+	part.Metadata = &partRemarks{Thought: true, Kind: e.ThoughtType}
+	a.writeWorking(r, b, part)
 }
 
-// ask writes that somebody is asked. It is the task's last word only where its run ends with it.
-func (a *a2a) ask(r *run, b *event.Batch, asked input) {
-	if a.tells(r, b, stateWorking) {
-		a.update(r, b, a.wire.asking(asked.Kind), false, questionParts(asked)...)
+// writeQuestion writes a request for input. It is final only if the run ends with it.
+func (a *a2a) writeQuestion(r *run, b *event.Batch, asked input) {
+	if a.ensureTask(r, b, stateWorking) {
+		a.writeStatus(r, b, a.version.inputState(asked.Kind), false, inputParts(asked)...)
 	}
 }
 
-// questionParts returns what is asked, for people and for programs.
-func questionParts(asked input) []a2aPart {
+// inputParts returns a request for input as text for people and as data for programs.
+func inputParts(asked input) []a2aPart {
 	parts := []a2aPart{{Data: asked}}
 	if asked.Prompt != "" {
 		parts = append([]a2aPart{textPart(asked.Prompt)}, parts...)
@@ -188,42 +192,42 @@ func questionParts(asked input) []a2aPart {
 	return parts
 }
 
-// artifact writes what was written. It goes on only with what the reader has.
-func (a *a2a) artifact(r *run, b *event.Batch, e *event.Event) {
-	of := r.thing(e, a.out.id)
-	going := e.Artifact.Append && of.begun
-	if of.begun = !a.quiet || a.settings.Resumed; !a.tells(r, b, stateWorking) {
+// writeArtifact writes an artifact. It appends only to content that the reader has.
+func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
+	of := r.revisableOf(e, a.out.newID)
+	going := e.Artifact.Append && of.contentSent
+	if of.contentSent = !a.quiet || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
 		return
 	}
-	a.out.add(a.wire.artifact(a2aArtifactUpdate{
+	a.out.add(a.version.artifact(a2aArtifactUpdate{
 		TaskID: r.id, ContextID: r.session, Append: going, LastChunk: e.Artifact.Complete,
-		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.wire.parts(e)},
+		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.version.parts(e)},
 	}))
 }
 
-// end ends a run for good.
-func (a *a2a) end(r *run, b *event.Batch, how status) {
-	last, parts := a.lastWord(r, how)
-	if !a.quiet && a.tells(r, b, stateWorking) {
+// endRun ends a run for good.
+func (a *a2a) endRun(r *run, b *event.Batch, how status) {
+	last, parts := a.finalState(r, how)
+	if !a.quiet && a.ensureTask(r, b, stateWorking) {
 		for _, open := range r.texts.open {
-			a.chunk(r, b, open, nil, true)
+			a.writeChunk(r, b, open, nil, true)
 		}
-		a.update(r, b, last, true, parts...)
+		a.writeStatus(r, b, last, true, parts...)
 	}
-	r.over, r.last = true, last
-	r.forget()
+	r.ended, r.finalState = true, last
+	r.dropDetails()
 }
 
-// lastWord returns the last state of a task, and what is said with it. What it waits for is said once more, since clients look only at
-// how the task stands at last.
-func (a *a2a) lastWord(r *run, how status) (a2aState, []a2aPart) {
+// finalState returns the last state of a task and its message. Open questions are repeated, because
+// clients only look at the final status.
+func (a *a2a) finalState(r *run, how status) (a2aState, []a2aPart) {
 	switch how {
 	case interrupted:
-		parts := make([]a2aPart, 0, len(r.asked))
-		for _, one := range r.asked {
-			parts = append(parts, questionParts(one)...)
+		parts := make([]a2aPart, 0, len(r.inputs))
+		for _, one := range r.inputs {
+			parts = append(parts, inputParts(one)...)
 		}
-		return a.wire.asking(r.asked[0].Kind), parts
+		return a.version.inputState(r.inputs[0].Kind), parts
 	case completed:
 		return stateCompleted, nil
 	case canceled:
@@ -234,8 +238,8 @@ func (a *a2a) lastWord(r *run, how status) (a2aState, []a2aPart) {
 	return stateFailed, []a2aPart{textPart("the stream ended before the run did")}
 }
 
-// object is a value as the protocol has calls: a struct.
-func object(v strictjson.Value) any {
+// asStruct returns a value as an object, the form that the protocol requires for calls.
+func asStruct(v strictjson.Value) any {
 	switch v.Kind() {
 	case strictjson.Object:
 		return raw(v)
@@ -247,9 +251,9 @@ func object(v strictjson.Value) any {
 	return nil
 }
 
-// resultOf is what a tool gave back; of one that failed without a word, that it did.
-func resultOf(e *event.Event) any {
-	if result := object(e.Payload()); result != nil {
+// toolResult returns the result of a tool, or its failure if it failed without a result.
+func toolResult(e *event.Event) any {
+	if result := asStruct(e.Payload()); result != nil {
 		return result
 	}
 	if e.Error != event.NoFailure {

@@ -17,22 +17,23 @@ type a2aFile struct {
 	URI       json.RawMessage `json:"uri,omitempty"`
 }
 
-// parts are the contents of an artifact. Where a frame does not have them, or not all, a part says what was written.
-func (w a2aWire) parts(e *event.Event) []a2aPart {
+// parts returns the contents of an artifact. If the frame does not have all of them, one more part
+// describes the artifact.
+func (w a2aVersion) parts(e *event.Event) []a2aPart {
 	pieces := e.Pieces()
 	all := make([]a2aPart, 0, len(pieces)+1)
 	for i := range pieces {
 		all = append(all, w.part(&pieces[i]))
 	}
-	if len(all) == 0 || e.More > 0 {
-		all = append(all, a2aPart{Data: writtenOf(e, nil)})
+	if len(all) == 0 || e.Omitted > 0 {
+		all = append(all, a2aPart{Data: newArtifact(e, nil)})
 	}
 	return all
 }
 
-// part is a piece of an artifact as the protocol has it: each part of a file is bytes by itself. What the protocol has no form for
-// is data, as in our own.
-func (w a2aWire) part(p *event.Piece) a2aPart {
+// part returns a piece of an artifact. Each part of a file has its own encoding of bytes. A piece
+// without an A2A form becomes data, as in the normalized format.
+func (w a2aVersion) part(p *event.Piece) a2aPart {
 	switch p.Kind {
 	case event.PieceText:
 		return w.file(p, p.Value.Text())
@@ -58,24 +59,25 @@ type dataset struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// file is one with bytes. To readers of version 0.3 one without any is no file.
-func (w a2aWire) file(p *event.Piece, content []byte) a2aPart {
-	if w.old && len(content) == 0 {
+// file returns a part with bytes. In version 0.3 a file without bytes is invalid, so it becomes an
+// empty text.
+func (w a2aVersion) file(p *event.Piece, content []byte) a2aPart {
+	if w.v03 && len(content) == 0 {
 		return textPart("")
 	}
 	encoded := base64.StdEncoding.EncodeToString(content)
 	return a2aPart{Raw: &encoded, Filename: p.Name, MediaType: p.Media}
 }
 
-// data is any value. Version 0.3 has objects only.
-func (w a2aWire) data(p *event.Piece) a2aPart {
-	if w.old && p.Value.Kind() != strictjson.Object {
-		return a2aPart{Data: object(p.Value), Metadata: &partRemarks{Wrapped: true}}
+// data returns a part with any value. Version 0.3 allows only objects.
+func (w a2aVersion) data(p *event.Piece) a2aPart {
+	if w.v03 && p.Value.Kind() != strictjson.Object {
+		return a2aPart{Data: asStruct(p.Value), Metadata: &partRemarks{Wrapped: true}}
 	}
 	return a2aPart{Data: raw(p.Value), MediaType: p.Media}
 }
 
-// decoded is what base64 of any alphabet stands for, with or without padding and blanks.
+// decoded decodes base64 of any alphabet, with or without padding and blanks.
 func decoded(text []byte) (content []byte, ok bool) {
 	digits := make([]byte, 0, len(text))
 	for _, c := range text {

@@ -6,19 +6,19 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// a2aWire is how one version of the protocol writes updates.
-type a2aWire struct{ old bool }
+// a2aVersion writes updates in one version of the protocol.
+type a2aVersion struct{ v03 bool }
 
-// response is that of JSON-RPC. There is no request of ours that it could answer.
+// response is a JSON-RPC response. It has no id, because it answers no request.
 type response struct {
 	JSONRPC string `json:"jsonrpc"`
 	ID      *int   `json:"id"`
 	Result  any    `json:"result"`
 }
 
-func answer(result any) response { return response{JSONRPC: "2.0", Result: result} }
+func newResponse(result any) response { return response{JSONRPC: "2.0", Result: result} }
 
-// a2aState is how a task stands, as version 0.3 has it.
+// a2aState is the state of a task, in the names of version 0.3.
 type a2aState string
 
 const (
@@ -31,15 +31,15 @@ const (
 	stateAuth      a2aState = "auth-required"
 )
 
-// newStates are those of version 1.0.
-var newStates = map[a2aState]a2aState{
+// statesV1 maps states to the names of version 1.0.
+var statesV1 = map[a2aState]a2aState{
 	stateSubmitted: "TASK_STATE_SUBMITTED", stateWorking: "TASK_STATE_WORKING", stateCompleted: "TASK_STATE_COMPLETED",
 	stateFailed: "TASK_STATE_FAILED", stateCanceled: "TASK_STATE_CANCELED",
 	stateInput: "TASK_STATE_INPUT_REQUIRED", stateAuth: "TASK_STATE_AUTH_REQUIRED",
 }
 
-// asking is the state of a task that asks.
-func (w a2aWire) asking(kind event.InputKind) a2aState {
+// inputState returns the state of a task that waits for input.
+func (w a2aVersion) inputState(kind event.InputKind) a2aState {
 	if kind == event.InputCredential {
 		return stateAuth
 	}
@@ -74,7 +74,7 @@ type a2aPart struct {
 	Text      *string         `json:"text,omitempty"`
 	Raw       *string         `json:"raw,omitempty"` // base64
 	URL       json.RawMessage `json:"url,omitempty"`
-	File      *a2aFile        `json:"file,omitempty"` // in 0.3, in place of the two and of what follows
+	File      *a2aFile        `json:"file,omitempty"` // in 0.3; replaces Raw, URL and the two members below
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Data      any             `json:"data,omitempty"`
@@ -109,7 +109,7 @@ type a2aArtifact struct {
 	Parts []a2aPart `json:"parts"`
 }
 
-// toolPart is a call of a tool, or what it gave back, as the ADK writes it.
+// toolPart is a tool call or its result, in the form of the ADK.
 type toolPart struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -117,7 +117,7 @@ type toolPart struct {
 	Response any    `json:"response,omitempty"`
 }
 
-// What stands in metadata.
+// Contents of metadata.
 type (
 	taskRemarks struct {
 		Gap *gap `json:"delegraph.gap"`
@@ -130,61 +130,61 @@ type (
 		Long    bool   `json:"adk_is_long_running,omitempty"`
 		Thought bool   `json:"adk_thought,omitempty"`
 		Kind    string `json:"delegraph_thought_type,omitempty"`
-		Wrapped bool   `json:"data_part_compat,omitempty"` // so the project's SDKs mark data of 1.0 that 0.3 has no form for
+		Wrapped bool   `json:"data_part_compat,omitempty"` // marks, as the A2A project's SDKs do, data of 1.0 that 0.3 has no form for
 	}
 )
 
-func (w a2aWire) task(t a2aTask) response {
-	w.rewrite(&t.Status)
-	if w.old {
+func (w a2aVersion) task(t a2aTask) response {
+	w.setNames(&t.Status)
+	if w.v03 {
 		t.Kind = "task"
-		return answer(t)
+		return newResponse(t)
 	}
-	return answer(struct {
+	return newResponse(struct {
 		Task a2aTask `json:"task"`
 	}{t})
 }
 
-func (w a2aWire) status(u a2aStatusUpdate) response {
-	w.rewrite(&u.Status)
-	if w.old {
+func (w a2aVersion) status(u a2aStatusUpdate) response {
+	w.setNames(&u.Status)
+	if w.v03 {
 		u.Kind, u.OldFinal = "status-update", &u.Final
-		return answer(u)
+		return newResponse(u)
 	}
-	return answer(struct {
+	return newResponse(struct {
 		Update a2aStatusUpdate `json:"statusUpdate"`
 	}{u})
 }
 
-func (w a2aWire) artifact(u a2aArtifactUpdate) response {
-	w.kinds(u.Artifact.Parts)
-	if w.old {
+func (w a2aVersion) artifact(u a2aArtifactUpdate) response {
+	w.setKinds(u.Artifact.Parts)
+	if w.v03 {
 		u.Kind = "artifact-update"
-		return answer(u)
+		return newResponse(u)
 	}
-	return answer(struct {
+	return newResponse(struct {
 		Update a2aArtifactUpdate `json:"artifactUpdate"`
 	}{u})
 }
 
-// rewrite gives a status the words of the version.
-func (w a2aWire) rewrite(s *a2aStatus) {
-	if !w.old {
-		s.State = newStates[s.State]
+// setNames replaces the names in a status by those of the version.
+func (w a2aVersion) setNames(s *a2aStatus) {
+	if !w.v03 {
+		s.State = statesV1[s.State]
 	}
 	if s.Message == nil {
 		return
 	}
-	if s.Message.Role = "ROLE_AGENT"; w.old {
+	if s.Message.Role = "ROLE_AGENT"; w.v03 {
 		s.Message.Kind, s.Message.Role = "message", "agent"
 	}
-	w.kinds(s.Message.Parts)
+	w.setKinds(s.Message.Parts)
 }
 
-func (w a2aWire) kinds(parts []a2aPart) {
+func (w a2aVersion) setKinds(parts []a2aPart) {
 	for i := range parts {
 		switch p := &parts[i]; {
-		case !w.old:
+		case !w.v03:
 		case p.Text != nil:
 			p.Kind = "text"
 		case p.Raw != nil || p.URL != nil:

@@ -8,123 +8,124 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// agui writes events of the Agent-User Interaction protocol, 1.0, so that its own verifier takes each connection for a whole
-// stream: a run begins before anything of it, nothing is open when it is over, and there is one run at a time. Runs that go on
-// side by side take turns.
+// agui writes events of the Agent-User Interaction protocol 1.0. For the protocol's verifier, each
+// connection is a complete stream: a run starts before its other events, nothing is open when it
+// ends, and only one run is open at a time. Concurrent runs take turns.
 type agui struct {
 	runs
-	turn   *run // that the reader knows to have begun
-	quiet  bool
-	missed *gap
+	current    *run // the run that is open for the reader
+	quiet      bool
+	pendingGap *gap
 }
 
 func newAGUI(s *Settings, out *output) *agui { return &agui{runs: newRuns(s, out)} }
 
-func (a *agui) silent(quiet bool) { a.quiet = quiet }
+func (a *agui) setQuiet(quiet bool) { a.quiet = quiet }
 
-// gap waits for the next turn: before it the protocol lets nobody say anything.
-func (a *agui) gap(g *replay.Gap) bool {
-	a.missed = gapOf(g)
+// noteGap keeps the gap for the next turn: the protocol allows no event outside a run.
+func (a *agui) noteGap(g *replay.Gap) bool {
+	a.pendingGap = gapOf(g)
 	return false
 }
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
-	r := a.of(f, b)
-	if a.knows(r) {
+	r := a.runOf(f, b)
+	if a.isRepeated(r) {
 		return
 	}
-	if r.over {
-		a.complete(r, b)
+	if r.ended {
+		a.writeAfterEnd(r, b)
 		return
 	}
 	ended := false
-	r.hear(b)
+	r.observeFrame(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		r.take(b, e)
-		a.state(r, b, e)
+		r.observe(b, e)
+		a.writeEvent(r, b, e)
 		ended = ended || e.Kind == event.KindRunEnded
 	}
-	if ended { // whatever else the frame says is of the run too
-		a.end(r, r.ended(true, event.EndOfStream))
+	if ended { // the rest of the frame belongs to the run too
+		a.endRun(r, r.finalStatus(true, event.EndOfStream))
 	}
 }
 
-// complete writes what comes after the end of a run, as another turn of it.
-func (a *agui) complete(r *run, b *event.Batch) {
+// writeAfterEnd writes events after the end of a run, as another turn of that run.
+func (a *agui) writeAfterEnd(r *run, b *event.Batch) {
 	for i := range b.Events {
-		if e := &b.Events[i]; completes(e) {
-			a.state(r, b, e)
+		if e := &b.Events[i]; allowedAfterEnd(e) {
+			a.writeEvent(r, b, e)
 		}
 	}
-	if a.turn == r {
-		a.leave(aguiEvent{Type: "RUN_FINISHED", Result: turnResult{r.outcome}})
+	if a.current == r {
+		a.endTurn(aguiEvent{Type: "RUN_FINISHED", Result: runStatus{r.outcome}})
 	}
 }
 
-func (a *agui) over(f replay.Frame, _ *event.Batch) {
-	for _, r := range a.on(f.Stream) {
-		if !a.knows(r) {
-			a.end(r, r.ended(false, f.End))
+func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
+	for _, r := range a.openRuns(f.Stream) {
+		if !a.isRepeated(r) {
+			a.endRun(r, r.finalStatus(false, f.End))
 		}
 	}
 }
 
-// knows says whether what is read in silence is of the run whose turn it is: on another stream of the same run, which comes too
-// late to say anything of what the reader has already.
-func (a *agui) knows(r *run) bool { return a.quiet && a.turn == r }
+// isRepeated reports whether a frame that is read quietly belongs to the current run. It then comes
+// from another stream of that run, and the reader already has its content.
+func (a *agui) isRepeated(r *run) bool { return a.quiet && a.current == r }
 
-// state writes what a fact says.
-func (a *agui) state(r *run, b *event.Batch, e *event.Event) {
+// writeEvent writes what an event says.
+func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	switch e.Kind {
 	case event.KindRunStarted:
-		a.enter(r)
+		a.switchTo(r)
 	case event.KindText, event.KindThought:
-		a.say(r, b, e)
+		a.writeText(r, b, e)
 	case event.KindToolStarted:
-		a.call(r, b, e)
+		a.writeToolCall(r, b, e)
 	case event.KindToolEnded:
-		a.answer(r, b, e)
+		a.writeToolResult(r, b, e)
 	case event.KindAgentStarted:
-		listens := a.enters(r) // a turn begins with the steps that are open before it
+		listens := a.ensureCurrent(r) // a turn starts with the steps that are already open
 		if begun, named := r.beginStep(cmp.Or(b.Step, b.Agent), b.Branch, listens); named && listens {
 			a.add(b, aguiEvent{Type: "STEP_STARTED", StepName: begun.name})
 		}
 	case event.KindAgentEnded:
-		listens := a.enters(r)
+		listens := a.ensureCurrent(r)
 		if ended, known := r.endStep(cmp.Or(b.Step, b.Agent), b.Branch); known && listens && ended.shown {
 			a.add(b, aguiEvent{Type: "STEP_FINISHED", StepName: ended.name})
 		}
 	case event.KindArtifact:
-		a.write(r, b, e)
+		a.writeArtifact(r, b, e)
 	case event.KindPlan:
-		a.activity(r, b, e, plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled})
-	case event.KindAdopted:
+		a.writeActivity(r, b, e, plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled})
+	case event.KindChildRun:
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputRequested, event.KindInputAnswered, event.KindToolPaused, event.KindToolProgress,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
-		a.custom(r, b, "delegraph."+e.Kind.String(), contentOf(e, b.Partial))
+		a.writeCustom(r, b, "delegraph."+e.Kind.String(), newContent(e, b.Partial))
 	}
 }
 
-// enters makes it the run's turn. It says no where nobody listens.
-func (a *agui) enters(r *run) bool {
-	a.enter(r)
+// ensureCurrent starts a turn of the run if needed. It reports whether the reader is to receive
+// events.
+func (a *agui) ensureCurrent(r *run) bool {
+	a.switchTo(r)
 	return !a.quiet
 }
 
-func (a *agui) enter(r *run) {
-	if a.quiet || a.turn == r {
+func (a *agui) switchTo(r *run) {
+	if a.quiet || a.current == r {
 		return
 	}
-	if a.turn != nil {
-		a.leave(aguiEvent{Type: "RUN_FINISHED", Result: turnResult{"running"}})
+	if a.current != nil {
+		a.endTurn(aguiEvent{Type: "RUN_FINISHED", Result: runStatus{"running"}})
 	}
-	a.turn = r
+	a.current = r
 	a.out.add(aguiEvent{Type: "RUN_STARTED", ThreadID: r.session, RunID: r.id})
-	if a.missed != nil {
-		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: a.missed})
-		a.missed = nil
+	if a.pendingGap != nil {
+		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: a.pendingGap})
+		a.pendingGap = nil
 	}
 	for i := range r.steps {
 		r.steps[i].shown = true
@@ -132,16 +133,16 @@ func (a *agui) enter(r *run) {
 	}
 }
 
-// turnResult says how a run stands whose turn is over. AG-UI has no word for one that goes on.
-type turnResult struct {
+// runStatus is the status of a run whose turn ends. AG-UI has no form for a run that continues.
+type runStatus struct {
 	Status status `json:"status"`
 }
 
-// leave closes what the reader knows to be open, and ends the turn.
-func (a *agui) leave(last aguiEvent) {
-	r := a.turn
+// endTurn closes what is open for the reader, and ends the turn.
+func (a *agui) endTurn(last aguiEvent) {
+	r := a.current
 	for _, open := range r.texts.open {
-		a.hush(open)
+		a.endText(open)
 	}
 	for i := range r.steps {
 		if r.steps[i].shown {
@@ -153,18 +154,18 @@ func (a *agui) leave(last aguiEvent) {
 		last.ThreadID, last.RunID = r.session, r.id
 	}
 	a.out.add(last)
-	a.turn = nil
+	a.current = nil
 }
 
-// end ends a run for good.
-func (a *agui) end(r *run, how status) {
-	r.over, r.outcome = true, how
-	defer r.forget()
+// endRun ends a run for good.
+func (a *agui) endRun(r *run, how status) {
+	r.ended, r.outcome = true, how
+	defer r.dropDetails()
 	if a.quiet {
 		return
 	}
-	a.enter(r)
-	last := aguiEvent{Type: "RUN_FINISHED", Usage: aguiUsage(r), Result: turnResult{how}}
+	a.switchTo(r)
+	last := aguiEvent{Type: "RUN_FINISHED", Usage: aguiUsage(r), Result: runStatus{how}}
 	switch how {
 	case completed:
 		last.Outcome = &aguiOutcome{Type: "success", Pending: r.paused}
@@ -173,66 +174,66 @@ func (a *agui) end(r *run, how status) {
 	case interrupted:
 		last.Outcome = &aguiOutcome{Type: "interrupt", Interrupts: interruptsOf(r)}
 	case failed:
-		last = aguiEvent{Type: "RUN_ERROR", Message: "the run failed", Code: string(r.reason()), Usage: last.Usage}
+		last = aguiEvent{Type: "RUN_ERROR", Message: "the run failed", Code: string(r.failureClass()), Usage: last.Usage}
 	default:
 		last = aguiEvent{Type: "RUN_ERROR", Message: "the stream ended before the run did", Code: string(how), Usage: last.Usage}
 	}
-	a.leave(last)
+	a.endTurn(last)
 }
 
-// say writes a text, or what of it is news. A thought is one of the protocol's spans of reasoning.
-func (a *agui) say(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.say(speakerOf(b, e), e.Text(), b.Partial, a.out.id)
+// writeText writes the new part of a text. A thought becomes a reasoning message.
+func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
+	of, news, over := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
 	if of == nil || a.quiet {
 		return
 	}
-	if of.after != nil {
-		a.hush(of.after)
+	if of.unfinished != nil {
+		a.endText(of.unfinished)
 	}
 	if len(news) > 0 {
-		a.enter(r)
-		a.speak(of, b)
+		a.switchTo(r)
+		a.startText(of, b)
 		kind := "TEXT_MESSAGE_CONTENT"
-		if of.by.thinks {
+		if of.speaker.thought {
 			kind = "REASONING_MESSAGE_CONTENT"
 		}
 		a.add(b, aguiEvent{Type: kind, MessageID: of.id, Delta: string(news)})
 	}
 	if over {
-		a.hush(of)
+		a.endText(of)
 	}
 }
 
-// speak begins a text for who does not know of it.
-func (a *agui) speak(t *text, b *event.Batch) {
-	if t.shown {
+// startText starts a text unless the reader knows it.
+func (a *agui) startText(t *text, b *event.Batch) {
+	if t.announced {
 		return
 	}
-	t.shown = true
-	if t.by.thinks {
+	t.announced = true
+	if t.speaker.thought {
 		a.out.add(aguiEvent{Type: "REASONING_START", MessageID: t.id})
 		a.add(b, aguiEvent{Type: "REASONING_MESSAGE_START", MessageID: t.id, Role: "reasoning"})
 		return
 	}
-	a.add(b, aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: t.id, Role: "assistant", Name: t.by.agent})
+	a.add(b, aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: t.id, Role: "assistant", Name: t.speaker.agent})
 }
 
-func (a *agui) hush(t *text) {
+func (a *agui) endText(t *text) {
 	switch {
-	case !t.shown:
-	case t.by.thinks:
+	case !t.announced:
+	case t.speaker.thought:
 		a.out.add(aguiEvent{Type: "REASONING_MESSAGE_END", MessageID: t.id})
 		a.out.add(aguiEvent{Type: "REASONING_END", MessageID: t.id})
 	default:
 		a.out.add(aguiEvent{Type: "TEXT_MESSAGE_END", MessageID: t.id})
 	}
-	t.shown = false
+	t.announced = false
 }
 
-// call writes a call whole: its arguments come whole.
-func (a *agui) call(r *run, b *event.Batch, e *event.Event) {
-	id := r.callID(e, a.out.id)
-	if !a.enters(r) {
+// writeToolCall writes a complete call: its arguments arrive at once.
+func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
+	id := r.callID(e, a.out.newID)
+	if !a.ensureCurrent(r) {
 		return
 	}
 	a.add(b, aguiEvent{Type: "TOOL_CALL_START", ToolCallID: id, ToolCallName: &e.Name})
@@ -242,44 +243,44 @@ func (a *agui) call(r *run, b *event.Batch, e *event.Event) {
 	a.add(b, aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
 
-func (a *agui) answer(r *run, b *event.Batch, e *event.Event) {
-	id := r.endedID(e, a.out.id)
-	if !a.enters(r) {
+func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
+	id := r.endedID(e, a.out.newID)
+	if !a.ensureCurrent(r) {
 		return
 	}
 	content := string(e.Payload().Raw())
 	if e.Payload().Kind() == strictjson.String {
 		content = e.Payload().String()
 	}
-	a.add(b, aguiEvent{Type: "TOOL_CALL_RESULT", MessageID: a.out.messageID(), ToolCallID: id, Content: &content, Role: "tool"})
+	a.add(b, aguiEvent{Type: "TOOL_CALL_RESULT", MessageID: a.out.newMessageID(), ToolCallID: id, Content: &content, Role: "tool"})
 }
 
-// activity writes the whole of something.
-func (a *agui) activity(r *run, b *event.Batch, e *event.Event, content any) {
-	id := r.thing(e, a.out.id).id
-	if a.enters(r) {
+// writeActivity writes a complete activity.
+func (a *agui) writeActivity(r *run, b *event.Batch, e *event.Event, content any) {
+	id := r.revisableOf(e, a.out.newID).id
+	if a.ensureCurrent(r) {
 		a.add(b, aguiEvent{Type: "ACTIVITY_SNAPSHOT", MessageID: id, ActivityType: "delegraph." + e.Kind.String(), Content: content})
 	}
 }
 
-// write writes an artifact: whole, or, where the reader has something of its contents, what is added to that.
-func (a *agui) write(r *run, b *event.Batch, e *event.Event) {
-	of, now := r.thing(e, a.out.id), writtenOf(e, e.Pieces())
-	grows := e.Artifact.Append && of.begun
-	of.begun = grows || len(now.Contents) > 0
+// writeArtifact writes an artifact, or only what is added if the reader has part of its contents.
+func (a *agui) writeArtifact(r *run, b *event.Batch, e *event.Event) {
+	of, now := r.revisableOf(e, a.out.newID), newArtifact(e, e.Pieces())
+	grows := e.Artifact.Append && of.contentSent
+	of.contentSent = grows || len(now.Contents) > 0
 	switch {
-	case a.quiet: // who comes back has the beginning
-		of.begun = of.begun && a.settings.Resumed
+	case a.quiet: // a resuming reader has the beginning
+		of.contentSent = of.contentSent && a.settings.Resumed
 	case !grows:
-		a.activity(r, b, e, now)
+		a.writeActivity(r, b, e, now)
 	default:
-		a.enter(r)
-		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: added(now)})
+		a.switchTo(r)
+		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: artifactPatch(now)})
 	}
 }
 
-func (a *agui) custom(r *run, b *event.Batch, name string, value any) {
-	if a.enters(r) {
+func (a *agui) writeCustom(r *run, b *event.Batch, name string, value any) {
+	if a.ensureCurrent(r) {
 		a.add(b, aguiEvent{Type: "CUSTOM", Name: name, Value: value})
 	}
 }

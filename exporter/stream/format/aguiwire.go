@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// aguiEvent is any event of AG-UI; which members there are depends on its type.
+// aguiEvent is any AG-UI event. Which members are set depends on its type.
 type aguiEvent struct {
 	Type      string `json:"type"`
 	Timestamp int64  `json:"timestamp,omitempty"` // milliseconds
@@ -21,28 +21,29 @@ type aguiEvent struct {
 
 	StepName string `json:"stepName,omitempty"`
 
-	MessageID    string   `json:"messageId,omitempty"`
-	Role         string   `json:"role,omitempty"`
-	Name         string   `json:"name,omitempty"`
-	Delta        string   `json:"delta,omitempty"`
-	ToolCallID   string   `json:"toolCallId,omitempty"`
-	ToolCallName *string  `json:"toolCallName,omitempty"`
-	Content      any      `json:"content,omitempty"`
-	ActivityType string   `json:"activityType,omitempty"`
-	Patch        []change `json:"patch,omitempty"`
-	Value        any      `json:"value,omitempty"`
+	MessageID    string           `json:"messageId,omitempty"`
+	Role         string           `json:"role,omitempty"`
+	Name         string           `json:"name,omitempty"`
+	Delta        string           `json:"delta,omitempty"`
+	ToolCallID   string           `json:"toolCallId,omitempty"`
+	ToolCallName *string          `json:"toolCallName,omitempty"`
+	Content      any              `json:"content,omitempty"`
+	ActivityType string           `json:"activityType,omitempty"`
+	Patch        []patchOperation `json:"patch,omitempty"`
+	Value        any              `json:"value,omitempty"`
 }
 
-// change is an operation of a JSON Patch (RFC 6902).
-type change struct {
+// patchOperation is an operation of a JSON Patch (RFC 6902).
+type patchOperation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// added is what a write changes of an artifact as a reader has it: its contents grow, and all else is of the last write.
-func added(w *written) (all []change) {
-	add := func(path string, value any) { all = append(all, change{"add", path, value}) }
+// artifactPatch returns what an event changes in the reader's artifact: contents are appended,
+// other members replaced.
+func artifactPatch(w *artifact) (all []patchOperation) {
+	add := func(path string, value any) { all = append(all, patchOperation{"add", path, value}) }
 	for i := range w.Contents {
 		add("/contents/-", &w.Contents[i])
 	}
@@ -75,15 +76,16 @@ type aguiInterrupt struct {
 	Metadata *aguiChoices    `json:"metadata,omitempty"`
 }
 
-// aguiChoices are what the protocol has no member for.
+// aguiChoices holds the options of a question, for which the protocol has no member.
 type aguiChoices struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// interruptsOf are what a run waits for. The protocol's own reasons are confirmation and input_required; producers may have others.
+// interruptsOf returns the open questions of a run. The protocol defines the reasons confirmation
+// and input_required; producers may use others.
 func interruptsOf(r *run) []aguiInterrupt {
 	var all []aguiInterrupt
-	for _, asked := range r.asked {
+	for _, asked := range r.inputs {
 		reason := string(asked.Kind)
 		switch asked.Kind {
 		case event.InputClarification, event.InputSelection, event.InputData:

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// deltas is a decoder of an answer in pieces; what dialects cost is measured with them.
+// deltas is a decoder of an answer in pieces. The cost of real dialects is measured with them.
 type deltas struct{ batch event.Batch }
 
 func (d *deltas) Decode(f sse.Frame) *event.Batch {
@@ -18,7 +18,8 @@ func (d *deltas) Decode(f sse.Frame) *event.Batch {
 	return &d.batch
 }
 
-// BenchmarkFormats writes a frame of 250 bytes with a piece of text for one subscriber; native copies it out of the ring.
+// BenchmarkFormats formats a frame of 250 bytes with a piece of text for one subscriber. The native format copies it from the
+// ring.
 func BenchmarkFormats(b *testing.B) {
 	ring := newRing(b, 1000)
 	stream := &replay.Stream{Dialect: "d"}
@@ -29,7 +30,7 @@ func BenchmarkFormats(b *testing.B) {
 	frames, _ := ring.Frames(first, nil, make([]replay.Frame, 0, 100))
 	b.Run("native", func(b *testing.B) {
 		b.ReportAllocs()
-		everything := replay.Select(replay.Query{Sources: []string{""}})
+		everything := replay.NewSelection(replay.Query{Sources: []string{""}})
 		scratch := make([]byte, 0, 64<<10)
 		for n := 0; n < b.N; n += 100 {
 			ring.Read(first, everything, scratch)
@@ -38,7 +39,7 @@ func BenchmarkFormats(b *testing.B) {
 	for _, as := range Formats() {
 		b.Run(string(as), func(b *testing.B) {
 			b.ReportAllocs()
-			t := New(Settings{Format: as, AppendID: ring.AppendID, Decoder: func(string, string, bool) Decoder { return &deltas{} }})
+			t := New(Settings{Format: as, AppendID: ring.AppendID, Decodings: NewDecodings(func(string, string, bool) Decoder { return &deltas{} }, nil)})
 			var out []byte
 			for n := range b.N {
 				out = t.Append(out[:0], frames[n%len(frames)])

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// The parts of facts, as docs/reference/events.md has them.
+// The parts of events, as documented in docs/reference/events.md.
 
 type input struct {
 	ID      string          `json:"id,omitempty"`
@@ -18,21 +18,23 @@ type input struct {
 	Options json.RawMessage `json:"options,omitempty"`
 	Schema  json.RawMessage `json:"schema,omitempty"`
 
-	by      string // the agent that asks
-	pending bool   // the agent has acknowledged it, which is no answer
+	agent        string // the agent that asks
+	acknowledged bool   // only the agent itself has responded, which is not an answer
 }
 
-// inputOf returns the question of a fact. It borrows from the fact's batch.
-func inputOf(e *event.Event) input {
+// newInput returns the question of an event. It borrows from the event's batch.
+func newInput(e *event.Event) input {
 	q := e.Question()
-	return input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Expires: seconds(e.Expires), Prompt: q.Prompt, Options: raw(q.Options), Schema: raw(q.Schema)}
+	return input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Expires: seconds(e.ExpiresIn), Prompt: q.Prompt, Options: raw(q.Options), Schema: raw(q.Schema)}
 }
 
-// maxKeptQuestion bounds what is kept of a question to be repeated at the end of its run, in bytes.
+// maxKeptQuestion is the largest question, in bytes, that is stored to be repeated at the end of
+// its run.
 const maxKeptQuestion = 4 << 10
 
-// kept returns what can be kept of a request after its batch: a question that is too long was written when it was asked.
-func (in input) kept() input {
+// bounded returns a copy that outlives the batch, without the question if that is too long. It was
+// written in full when it was asked.
+func (in input) bounded() input {
 	of := input{ID: in.ID, Kind: in.Kind}
 	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {
 		of.Prompt, of.Options, of.Schema = in.Prompt, bytes.Clone(in.Options), bytes.Clone(in.Schema)
@@ -40,7 +42,7 @@ func (in input) kept() input {
 	return of
 }
 
-type written struct {
+type artifact struct {
 	ID       string             `json:"id,omitempty"`
 	Name     string             `json:"name,omitempty"`
 	Kind     event.ArtifactKind `json:"kind"`
@@ -52,7 +54,7 @@ type written struct {
 	More     int                `json:"more,omitempty"`
 }
 
-// piece is one of what is written, in the words of the wire.
+// piece is one piece of an artifact.
 type piece struct {
 	Kind   event.PieceKind `json:"kind"`
 	Name   string          `json:"name,omitempty"`
@@ -61,9 +63,9 @@ type piece struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-func writtenOf(e *event.Event, pieces []event.Piece) *written {
+func newArtifact(e *event.Event, pieces []event.Piece) *artifact {
 	a := &e.Artifact
-	w := &written{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete, nil, e.More}
+	w := &artifact{e.ID, e.Name, a.Kind, count(a.Bytes), count(a.Index), a.Append, a.Complete, nil, e.Omitted}
 	for i := range pieces {
 		w.Contents = append(w.Contents, pieceOf(&pieces[i]))
 	}
@@ -81,7 +83,7 @@ type usage struct {
 	Reasoning *int64 `json:"reasoning_tokens,omitempty"`
 }
 
-func usageOf(u event.Usage) *usage {
+func newUsage(u event.Usage) *usage {
 	if u == (event.Usage{}) {
 		return nil
 	}

@@ -1,4 +1,6 @@
-// Package format writes the frames that one subscriber may see in another form than the agent's own: as our events, for clients of A2A, or for clients of AG-UI.
+// Package format converts the frames that a subscriber may see to another format: normalized
+// events, A2A or AG-UI. Readers that select the same frames share the decoding, so that a frame is
+// decoded and held in memory once; see Decodings. What a reader has been told is its own.
 package format
 
 import (
@@ -7,12 +9,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Format is a form of the external stream besides the native one.
+// Format is a format of the external stream besides the native one.
 type Format string
 
 // The formats.
 const (
-	Normalized Format = "normalized" // our events, one of each fact, as docs/reference/events.md has them
+	Normalized Format = "normalized" // Delegraph's events, one per event of the agent; see docs/reference/events.md
 	A2A        Format = "a2a"        // Agent2Agent, JSON-RPC, version 1.0
 	A2A03      Format = "a2a-0.3"    // the same in version 0.3
 	AGUI       Format = "agui"       // Agent-User Interaction, version 1.0
@@ -21,39 +23,40 @@ const (
 // Formats lists every format.
 func Formats() []Format { return []Format{Normalized, A2A, A2A03, AGUI} }
 
-// Decoder reads the frames of one agent stream, in order. What Decode returns is valid until it is called again.
+// Decoder decodes the frames of one agent stream, in order. The result of Decode stays valid.
 type Decoder interface {
 	Decode(sse.Frame) *event.Batch
 }
 
-// Settings say what is written, and from what.
+// Settings configure a Transformer.
 type Settings struct {
 	Format  Format
-	Session string       // the only one that the reader asked for; "" where there may be several
-	Resumed bool         // the reader has had what came before its place
-	Kinds   replay.Kinds // of Normalized: the facts to write; 0: all
+	Session string       // the only session that the reader asked for; "" for any number of them
+	Resumed bool         // the reader has received earlier frames
+	Kinds   replay.Kinds // event kinds to write in the format Normalized; 0: all
 
-	// Decoder begins to read a stream of a source and its dialect; nil where there is no such dialect.
-	Decoder func(source, dialect string, answer bool) Decoder
+	Decodings *Decodings
+	Selection string // names the frames that the reader may see; readers with the same one share decodings
 
-	// Earlier calls each with at most as many as most of the frames before a sequence that are of its stream and that the reader
-	// may see, in order, and returns how many they were; nil where nothing is held.
-	Earlier func(f replay.Frame, most int, each func(replay.Frame)) int
+	// EarlierFrames calls each with at most most earlier frames of the stream of f that the reader
+	// may see, in order, and returns their number; nil if none are buffered.
+	EarlierFrames func(f replay.Frame, most int, each func(replay.Frame)) int
 
 	// AppendID appends the id of a number.
 	AppendID func(dst []byte, number uint64) []byte
 }
 
-// writer writes what frames say in one format.
+// writer writes frames in one format.
 type writer interface {
-	// frame writes what a frame says.
+	// frame writes the events of a frame.
 	frame(replay.Frame, *event.Batch)
-	// over writes that a stream has ended.
-	over(replay.Frame, *event.Batch)
-	// silent says whether what comes is only to be known, since it is not for the reader.
-	silent(bool)
-	// gap notes that the reader has missed something. It returns whether a frame with a name of its own may say so.
-	gap(*replay.Gap) bool
+	// streamEnded writes the end of a stream.
+	streamEnded(replay.Frame, *event.Batch)
+	// setQuiet sets whether frames only update the state and are not written.
+	setQuiet(bool)
+	// noteGap records that the reader has missed frames. It reports whether a native gap frame may
+	// be written.
+	noteGap(*replay.Gap) bool
 }
 
 func newWriter(s *Settings, out *output) writer {

@@ -14,20 +14,18 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// scripted is a decoder that states what the bytes of a frame choose.
+// scripted is a decoder whose events are chosen by the bytes of a frame.
 type scripted struct {
-	batch event.Batch
-	doc   strictjson.Doc
+	doc strictjson.Doc
 }
 
 func (s *scripted) Decode(f sse.Frame) *event.Batch {
-	s.batch = event.Batch{Events: s.batch.Events[:0]}
-	b := &s.batch
+	b := &event.Batch{}
 	if len(f.Data) == 0 {
 		b.Rejected = event.ReasonShape
 		return b
 	}
-	f.Data = bytes.Clone(f.Data) // the ring's own
+	f.Data = bytes.Clone(f.Data) // the data belongs to the ring
 	choose := func(names ...string) string {
 		chosen := names[int(f.Data[0])%len(names)]
 		f.Data = append(f.Data[1:], f.Data[0])
@@ -56,7 +54,7 @@ func (s *scripted) Decode(f sse.Frame) *event.Batch {
 	return b
 }
 
-// newRing is a ring whose ids begin with "e".
+// newRing returns a ring whose ids begin with "e".
 func newRing(t testing.TB, frames int) *replay.Ring {
 	t.Helper()
 	ring, err := replay.New(replay.Settings{Frames: frames, Bytes: 64 << 10, Age: 1 << 50, Epoch: "e"})
@@ -68,22 +66,22 @@ func newRing(t testing.TB, frames int) *replay.Ring {
 
 func newTransformer(ring *replay.Ring, as Format) *Transformer {
 	return New(Settings{
-		Format: as, AppendID: ring.AppendID, Decoder: func(string, string, bool) Decoder { return &scripted{} },
-		Earlier: func(f replay.Frame, most int, each func(replay.Frame)) int {
-			return ring.Earlier(f.Stream, f.Sequence, nil, most, each)
+		Format: as, AppendID: ring.AppendID, Decodings: NewDecodings(func(string, string, bool) Decoder { return &scripted{} }, nil),
+		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
+			return ring.EarlierFrames(f.Stream, f.Sequence, nil, most, each)
 		},
 	})
 }
 
-// FuzzFormats has frames state anything in any order, on several streams that end at any time: what comes out is whole frames of
-// valid JSON, in AG-UI's order, and what is remembered stays bounded.
+// FuzzFormats decodes frames with any events in any order, on several streams that end at any time, and checks that the output is
+// whole frames of valid JSON in AG-UI's order, and that the state stays bounded.
 func FuzzFormats(f *testing.F) {
 	f.Add([]byte("one frame"), byte(0))
 	f.Add(bytes.Repeat([]byte("\x01\x0d\x02\x16\x17\x01\x00\x03"), 40), byte(1))
 	f.Add([]byte{21, 1, 1, 1, 1, 21, 1, 1, 1, 1, 9, 22, 19, 20, 2, 5, 7}, byte(2))
 	f.Fuzz(func(t *testing.T, script []byte, choice byte) {
 		ring := newRing(t, 100)
-		streams := []*replay.Stream{{Dialect: "a"}, {Dialect: "b", Answer: true}, {Dialect: "c"}}
+		streams := []*replay.Stream{{Dialect: "a"}, {Dialect: "b", SingleRun: true}, {Dialect: "c"}}
 		for as := range Formats() {
 			play(t, ring, Formats()[as], streams, script, int(choice))
 		}
@@ -97,7 +95,7 @@ func play(t *testing.T, ring *replay.Ring, as Format, streams []*replay.Stream, 
 	var stream []byte
 	for n := 0; len(script) > 0; n++ {
 		cut := min(len(script), 1+size%32)
-		ring.Publish(replay.Entry{Stream: streams[n%len(streams)], Data: script[:cut], Over: script[0]%16 == 7})
+		ring.Publish(replay.Entry{Stream: streams[n%len(streams)], Data: script[:cut], StreamEnded: script[0]%16 == 7})
 		script = script[cut:]
 		frames, batch := ring.Frames(cursor, nil, make([]replay.Frame, 0, 8))
 		cursor = batch.Next
@@ -129,7 +127,7 @@ func read(t *testing.T, stream []byte) (all [][]byte) {
 	}
 }
 
-// verifier knows the order that AG-UI's own has.
+// verifier checks the order of events as AG-UI's own verifier does.
 type verifier struct {
 	running bool
 	open    map[string]bool
@@ -176,7 +174,7 @@ func (v *verifier) take(t *testing.T, data []byte) {
 	}
 }
 
-// TestBounds has a stream state more of everything than is remembered.
+// TestBounds sends a stream with more of everything than is remembered.
 func TestBounds(t *testing.T) {
 	var b event.Batch
 	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
@@ -209,19 +207,19 @@ func TestBounds(t *testing.T) {
 		case *a2a:
 			known = w.runs
 		}
-		if n := known.known.Len(); n > maxRuns {
+		if n := known.byKey.Len(); n > maxRuns {
 			t.Errorf("%d runs", n)
 		}
-		for _, r := range known.known.Values() {
-			if len(r.texts.open) > maxTexts || len(r.steps) > maxSteps || len(r.calls) > maxCalls || len(r.things) > maxThings ||
-				len(r.models) > maxModels || len(r.asked) > maxAsked {
-				t.Errorf("%d texts, %d steps, %d calls, %d things, %d models, %d questions", len(r.texts.open), len(r.steps), len(r.calls), len(r.things), len(r.models), len(r.asked))
+		for _, r := range known.byKey.Values() {
+			if len(r.texts.open) > maxTexts || len(r.steps) > maxSteps || len(r.calls) > maxCalls || len(r.revisables) > maxRevisables ||
+				len(r.models) > maxModels || len(r.inputs) > maxAsked {
+				t.Errorf("%d texts, %d steps, %d calls, %d things, %d models, %d questions", len(r.texts.open), len(r.steps), len(r.calls), len(r.revisables), len(r.models), len(r.inputs))
 			}
 		}
 	}
 }
 
-// TestArtifactsInTheMiddle has readers meet an artifact that has begun before they came: only who comes back has its beginning.
+// TestArtifactsInTheMiddle connects readers after an artifact has begun: only a reader that resumes has its beginning.
 func TestArtifactsInTheMiddle(t *testing.T) {
 	var doc strictjson.Doc
 	if err := doc.Parse([]byte(`"x"`), 1); err != nil {
@@ -251,11 +249,11 @@ func TestArtifactsInTheMiddle(t *testing.T) {
 			w.frame(replay.Frame{Stream: stream}, &b)
 			return out.json.String()
 		}
-		w.silent(true)
+		w.setQuiet(true)
 		if said := write(1, event.Artifact{Kind: event.ArtifactFile}); said != "" {
-			t.Errorf("%s: %s is said in silence", c.as, said)
+			t.Errorf("%s: %s without an event", c.as, said)
 		}
-		w.silent(false)
+		w.setQuiet(false)
 		for n, want := range []string{c.begins, c.goes} {
 			if said := write(uint64(n+2), event.Artifact{Kind: event.ArtifactFile, Append: true}); !strings.Contains(said, want) {
 				t.Errorf("%s, back %v: write %d is %s, want %s", c.as, c.back, n, said, want)

@@ -2,15 +2,15 @@ package format
 
 import "github.com/delegraph/delegraph/exporter/stream/replay"
 
-// gapName is what formats call what the native one calls an event of that name.
+// gapName is the name of a gap, as in the native format.
 const gapName = "delegraph.gap"
 
-// gap is what a reader is told of frames that are gone.
+// gap tells a reader that frames are missing.
 type gap struct {
-	Reason    replay.Reason `json:"reason"`
-	Requested string        `json:"requested,omitempty"`
-	Oldest    string        `json:"oldest,omitempty"`
-	Head      string        `json:"head"`
+	Reason    replay.GapReason `json:"reason"`
+	Requested string           `json:"requested,omitempty"`
+	Oldest    string           `json:"oldest,omitempty"`
+	Head      string           `json:"head"`
 }
 
 func gapOf(g *replay.Gap) *gap { return &gap{g.Reason, g.Requested, g.Oldest, g.Head} }

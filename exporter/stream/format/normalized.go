@@ -9,14 +9,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// normalized writes one frame for each fact. A member that is not there is not known; none is ever null.
+// normalized writes one frame per event. Unknown members are absent, never null.
 type normalized struct {
 	settings *Settings
 	out      *output
 	quiet    bool
 }
 
-// fact is one of our events as docs/reference/events.md has it.
+// fact is a normalized event, as documented in docs/reference/events.md.
 type fact struct {
 	Kind    string `json:"kind"`
 	Frame   string `json:"frame"`
@@ -34,7 +34,7 @@ type fact struct {
 	*content
 }
 
-// content is what a fact says; which members there are depends on its kind.
+// content holds what an event says. Which members are set depends on its kind.
 type content struct {
 	Text    *string `json:"text,omitempty"`
 	Partial *bool   `json:"partial,omitempty"`
@@ -57,21 +57,21 @@ type content struct {
 
 	Iterations *int64 `json:"iterations,omitempty"`
 
-	Input   *input      `json:"input,omitempty"`
-	Written *written    `json:"artifact,omitempty"`
-	Model   string      `json:"model,omitempty"`
-	Finish  string      `json:"finish_reason,omitempty"`
-	Usage   *usage      `json:"usage,omitempty"`
-	State   *state      `json:"state,omitempty"`
-	Plan    *plan       `json:"plan,omitempty"`
-	Sure    *confidence `json:"confidence,omitempty"`
-	Cited   *citation   `json:"citation,omitempty"`
-	Steps   *int        `json:"steps,omitempty"`
-	End     string      `json:"end,omitempty"`
+	Input      *input      `json:"input,omitempty"`
+	Artifact   *artifact   `json:"artifact,omitempty"`
+	Model      string      `json:"model,omitempty"`
+	Finish     string      `json:"finish_reason,omitempty"`
+	Usage      *usage      `json:"usage,omitempty"`
+	State      *state      `json:"state,omitempty"`
+	Plan       *plan       `json:"plan,omitempty"`
+	Confidence *confidence `json:"confidence,omitempty"`
+	Citation   *citation   `json:"citation,omitempty"`
+	Steps      *int        `json:"steps,omitempty"`
+	End        string      `json:"end,omitempty"`
 }
 
-func (n *normalized) silent(quiet bool)    { n.quiet = quiet }
-func (n *normalized) gap(*replay.Gap) bool { return true }
+func (n *normalized) setQuiet(quiet bool)      { n.quiet = quiet }
+func (n *normalized) noteGap(*replay.Gap) bool { return true }
 
 func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 	if n.quiet {
@@ -83,28 +83,28 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 			continue
 		}
 		said := n.begin(f, e.Kind.String(), b)
-		said.Agent, said.Step, said.Branch, said.Within, said.Parent = b.Agent, b.Step, b.Branch, b.Within, b.Parent
+		said.Agent, said.Step, said.Branch, said.Within, said.Parent = b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch
 		if !b.Time.IsZero() {
 			said.Time = b.Time.UTC().Format(time.RFC3339Nano)
 		}
-		said.content = contentOf(e, b.Partial)
+		said.content = newContent(e, b.Partial)
 		n.out.add(said)
 	}
 }
 
-// kindOver is of the one thing that a reader is told and no frame says.
-const kindOver = "stream_ended"
+// kindStreamEnded is the kind of the one event that no frame states.
+const kindStreamEnded = "stream_ended"
 
-var ends = map[event.End]string{
+var endNames = map[event.End]string{
 	event.EndOfStream: "closed", event.EndBroken: "broken_off", event.EndClientLeft: "client_left", event.EndShutdown: "stopped", event.EndUnobserved: "unobserved",
 }
 
-func (n *normalized) over(f replay.Frame, last *event.Batch) {
+func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
 	if n.quiet || n.settings.Kinds != 0 {
 		return
 	}
-	said := n.begin(f, kindOver, last)
-	said.content = &content{End: ends[f.End]}
+	said := n.begin(f, kindStreamEnded, last)
+	said.content = &content{End: endNames[f.End]}
 	n.out.add(said)
 }
 
@@ -114,20 +114,20 @@ func (n *normalized) begin(f replay.Frame, kind string, b *event.Batch) fact {
 		session = n.settings.Session
 	}
 	return fact{
-		Kind: kind, Frame: n.out.place(), Index: len(n.out.ends), Source: f.Source, Dialect: f.Stream.Dialect,
+		Kind: kind, Frame: n.out.frameID(), Index: len(n.out.ends), Source: f.Source, Dialect: f.Stream.Dialect,
 		Session: session, Run: b.Run,
 	}
 }
 
-// contentOf is what a fact says.
-func contentOf(e *event.Event, partial bool) *content {
-	c := &content{Failure: e.Error, Seconds: seconds(e.Took)}
+// newContent returns the content of an event.
+func newContent(e *event.Event, partial bool) *content {
+	c := &content{Failure: e.Error, Seconds: seconds(e.Duration)}
 	switch e.Kind {
 	case event.KindText, event.KindThought:
 		text := string(e.Text())
-		c.Text, c.Partial, c.Thought = &text, &partial, e.Thought
+		c.Text, c.Partial, c.Thought = &text, &partial, e.ThoughtType
 	case event.KindModelStarted, event.KindModelEnded, event.KindUsage:
-		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, usageOf(e.Usage)
+		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, newUsage(e.Usage)
 	case event.KindToolStarted:
 		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, raw(e.Payload())
 	case event.KindToolEnded:
@@ -141,24 +141,24 @@ func contentOf(e *event.Event, partial bool) *content {
 	case event.KindTransfer:
 		c.To, c.Call, c.Event = e.Name, e.CallID, e.ID
 	case event.KindInputRequested:
-		asked := inputOf(e)
+		asked := newInput(e)
 		c.Input = &asked
 	case event.KindInputAnswered:
 		c.Input = &input{ID: e.CallID}
 	case event.KindArtifact:
-		c.Written = writtenOf(e, e.Pieces())
-	case event.KindAdopted:
+		c.Artifact = newArtifact(e, e.Pieces())
+	case event.KindChildRun:
 		c.Adopted = e.ID
 	case event.KindRunEnded, event.KindAgentEnded, event.KindOutcome:
 		c.ToolCalls, c.Iterations = count(e.ToolCalls), count(e.Iterations)
 	default:
-		c.judge(e)
+		c.addResult(e)
 	}
 	return c
 }
 
-// judge adds what a fact says of an answer, of state or of a plan.
-func (c *content) judge(e *event.Event) {
+// addResult adds what an event says about an answer, state or a plan.
+func (c *content) addResult(e *event.Event) {
 	switch e.Kind {
 	case event.KindState:
 		c.State = &state{Keys: e.State().Keys, Bytes: count(e.State().Bytes)}
@@ -166,26 +166,26 @@ func (c *content) judge(e *event.Event) {
 		c.Plan = &plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled}
 	case event.KindConfidence:
 		c.By = e.Name
-		c.Sure = &confidence{Scope: e.Confidence.Scope, Label: e.Confidence.Label, Topic: e.Confidence.Topic, Overall: e.Confidence.Overall, Origin: e.Confidence.Origin}
+		c.Confidence = &confidence{Scope: e.Confidence.Scope, Label: e.Confidence.Label, Topic: e.Confidence.Topic, Overall: e.Confidence.Overall, Origin: e.Confidence.Origin}
 		if e.Confidence.Known {
-			c.Sure.Value = &e.Confidence.Value
+			c.Confidence.Value = &e.Confidence.Value
 		}
 		if e.Confidence.Low.Known {
-			c.Sure.Low = &e.Confidence.Low.Value
+			c.Confidence.Low = &e.Confidence.Low.Value
 		}
 		if e.Confidence.High.Known {
-			c.Sure.High = &e.Confidence.High.Value
+			c.Confidence.High = &e.Confidence.High.Value
 		}
 	case event.KindCitation:
 		c.By = e.Name
-		c.Cited = &citation{e.Citation.Source, e.Citation.Reference, e.Citation.URI, e.Citation.Origin}
+		c.Citation = &citation{e.Citation.Source, e.Citation.Reference, e.Citation.URI, e.Citation.Origin}
 	case event.KindReasoning:
 		c.By = e.Name
 		c.Steps = &e.Steps
 	}
 }
 
-// raw is the wire's JSON, which has passed strict reading.
+// raw returns JSON from the wire, which has passed strict parsing.
 func raw(v strictjson.Value) json.RawMessage {
 	if !v.Exists() {
 		return nil

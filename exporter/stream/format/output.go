@@ -8,29 +8,32 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// output gathers what one native frame becomes.
+// output collects the frames that one native frame becomes.
 type output struct {
 	appendID func([]byte, uint64) []byte
 	number   uint64 // of the native frame
-	given    int    // ids that were made for what it begins
-	messages int    // and for messages that are written whole
+	newIDs   int    // number of ids made for objects that start in the frame
+	messages int    // number of ids made for complete messages
 
 	json bytes.Buffer
-	ends []int // of each frame's data in json
+	ends []int // ends of the frames' data in json
 }
 
-// maxKept is the size up to which a buffer is kept for the next frame.
-const maxKept = 256 << 10
+// maxReusedBuffer is the largest buffer, in bytes, that is reused for the next frame.
+const maxReusedBuffer = 256 << 10
 
 func (o *output) begin(number uint64) {
-	if o.json.Cap() > maxKept {
+	if o.json.Cap() > maxReusedBuffer {
 		o.json = bytes.Buffer{}
 	}
 	o.json.Reset()
-	o.number, o.given, o.messages, o.ends = number, 0, 0, o.ends[:0]
+	o.number, o.newIDs, o.messages, o.ends = number, 0, 0, o.ends[:0]
 }
 
-// add writes one more frame. Values of ours always have an encoding: the wire's JSON among them has passed strict reading.
+// nextLine is U+0085, which some readers of SSE take for a line end. Package json escapes the others.
+var nextLine = []byte("\u0085")
+
+// add adds a frame. Encoding cannot fail: JSON from the wire has passed strict parsing.
 func (o *output) add(v any) {
 	encoder := json.NewEncoder(&o.json)
 	encoder.SetEscapeHTML(false)
@@ -40,26 +43,33 @@ func (o *output) add(v any) {
 		return
 	}
 	o.json.Truncate(o.json.Len() - 1) // the line end
+	if added := o.json.Bytes()[before:]; bytes.Contains(added, nextLine) {
+		escaped := bytes.ReplaceAll(added, nextLine, []byte(`\u0085`))
+		o.json.Truncate(before)
+		o.json.Write(escaped)
+	}
 	o.ends = append(o.ends, o.json.Len())
 }
 
-// place is the id of the native frame.
-func (o *output) place() string { return string(o.appendID(nil, o.number)) }
+// frameID returns the id of the native frame.
+func (o *output) frameID() string { return string(o.appendID(nil, o.number)) }
 
-// id is a new one for what begins in this frame: the same each time that the frame is written.
-func (o *output) id() string {
-	o.given++
-	return o.place() + "." + strconv.Itoa(o.given)
+// newID returns an id for an object that starts in this frame. It is the same each time the frame
+// is written.
+func (o *output) newID() string {
+	o.newIDs++
+	return o.frameID() + "." + strconv.Itoa(o.newIDs)
 }
 
-// messageID is a new one for a message that is written whole. Nobody is ever told more of it, so it need not be made where nobody
-// listens.
-func (o *output) messageID() string {
+// newMessageID returns an id for a complete message. Nothing refers to it later, so it is only
+// needed when the message is written.
+func (o *output) newMessageID() string {
 	o.messages++
-	return o.place() + ".m" + strconv.Itoa(o.messages)
+	return o.frameID() + ".m" + strconv.Itoa(o.messages)
 }
 
-// appendTo appends the frames. Only the last has the native frame's id, so that who is cut off between them gets all of them again.
+// appendTo appends the frames. Only the last one has the native frame's id, so that a client that
+// loses the connection between them receives all of them again.
 func (o *output) appendTo(dst []byte) []byte {
 	start := 0
 	for i, end := range o.ends {
@@ -67,7 +77,7 @@ func (o *output) appendTo(dst []byte) []byte {
 		if start = end; i == len(o.ends)-1 {
 			f.ID = o.appendID(nil, o.number)
 		}
-		dst, _ = sse.AppendFrame(dst, f) // an id of ours holds no line end: there is no error to come
+		dst, _ = sse.AppendFrame(dst, f) // ids contain no line breaks, so there is no error
 	}
 	return dst
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// maxRuns bounds the runs that are known at once. One that is forgotten and goes on is taken for new.
+// maxRuns bounds the runs that are tracked. An evicted run that continues counts as a new one.
 const maxRuns = 64
 
-// status is how a run stands, in the words of every other account of ours.
+// status is the status of a run, with the names used everywhere.
 type status string
 
 const (
@@ -25,58 +25,58 @@ const (
 	incomplete  status = "incomplete"
 )
 
-// run is what is known of one.
+// run is the state of one run.
 type run struct {
 	key         runKey
-	id, session string // as the reader is told them
+	id, session string // as shown to the reader
 	stream      *replay.Stream
 
-	verdict
-	over    bool
-	outcome status   // of a run that is over
-	last    a2aState // likewise
-	texts   texts
-	steps   []step
-	usage   map[string]event.Usage
-	models  []string
-	calls   []call // without ids of the wire's
-	things  []thing
-	known   bool // the reader has been told of it, on this connection
+	statusTracker
+	ended      bool
+	outcome    status   // of an ended run
+	finalState a2aState // of an ended run
+	texts      texts
+	steps      []step
+	usage      map[string]event.Usage
+	models     []string
+	calls      []call // calls without an id on the wire
+	revisables []revisable
+	announced  bool // announced to the reader on this connection
 }
 
-// runKey tells runs apart. Where the wire has no id, a stream holds one run at a time.
+// runKey identifies a run. Without an id on the wire, a stream has one run at a time.
 type runKey struct {
 	source, session, run string
 	stream               *replay.Stream
 }
 
-// runs are those heard of last.
+// runs holds the most recent runs.
 type runs struct {
 	settings *Settings
 	out      *output
-	known    *simplelru.LRU[runKey, *run]
+	byKey    *simplelru.LRU[runKey, *run]
 }
 
 func newRuns(s *Settings, out *output) runs {
 	known, _ := simplelru.NewLRU[runKey, *run](maxRuns, nil) // the only error is a size below one
-	return runs{settings: s, out: out, known: known}
+	return runs{settings: s, out: out, byKey: known}
 }
 
-// of is the run that a frame is of.
-func (r *runs) of(f replay.Frame, b *event.Batch) *run {
+// runOf returns the run of a frame.
+func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := runKey{source: f.Source, session: b.Session, run: b.Run}
 	if b.Run == "" {
 		key = runKey{source: f.Source, stream: f.Stream}
 	}
-	known, ok := r.known.Get(key)
-	if !ok || known.over && (known.stream != f.Stream || begins(b)) {
+	known, ok := r.byKey.Get(key)
+	if !ok || known.ended && (known.stream != f.Stream || startsRun(b)) {
 		known = r.begin(key, b.Session)
 	}
 	known.stream = f.Stream
 	return known
 }
 
-func begins(b *event.Batch) bool {
+func startsRun(b *event.Batch) bool {
 	for i := range b.Events {
 		if b.Events[i].Kind == event.KindRunStarted {
 			return true
@@ -85,53 +85,53 @@ func begins(b *event.Batch) bool {
 	return false
 }
 
-// begin makes a run. Ids that the wire does not have are those of the place where it was first heard of.
+// begin adds a run. Ids that the wire does not state are derived from the run's first frame.
 func (r *runs) begin(key runKey, session string) *run {
 	begun := &run{key: key, id: key.run, session: session}
 	if begun.session == "" {
 		begun.session = r.settings.Session
 	}
 	if begun.id == "" {
-		begun.id = r.out.place()
+		begun.id = r.out.frameID()
 	}
 	if begun.session == "" {
 		begun.session = begun.id
 	}
-	r.known.Add(key, begun)
+	r.byKey.Add(key, begun)
 	return begun
 }
 
-// adopt forgets a run that turns out to be part of another.
+// adopt removes a run that turns out to be part of another.
 func (r *runs) adopt(id string, by *run) {
-	for _, key := range r.known.Keys() {
+	for _, key := range r.byKey.Keys() {
 		if key.run == id && key.source == by.key.source && key != by.key {
-			r.known.Remove(key)
+			r.byKey.Remove(key)
 		}
 	}
 }
 
-// on are the runs that a stream holds and that nobody has said to be over.
-func (r *runs) on(stream *replay.Stream) (open []*run) {
-	for _, known := range r.known.Values() {
-		if known.stream == stream && !known.over {
+// openRuns returns the runs of a stream that have not ended.
+func (r *runs) openRuns(stream *replay.Stream) (open []*run) {
+	for _, known := range r.byKey.Values() {
+		if known.stream == stream && !known.ended {
 			open = append(open, known)
 		}
 	}
 	return open
 }
 
-// take notes what a fact says of the run.
-func (r *run) take(b *event.Batch, e *event.Event) {
-	r.verdict.take(b, e)
+// observe records what an event says about the run.
+func (r *run) observe(b *event.Batch, e *event.Event) {
+	r.statusTracker.observe(b, e)
 	if e.Kind == event.KindModelEnded || e.Kind == event.KindUsage {
-		r.meter(e)
+		r.addUsage(e)
 	}
 }
 
-// maxModels bounds the models of which a run counts tokens.
+// maxModels bounds the models of a run whose tokens are counted.
 const maxModels = 32
 
-func (r *run) meter(e *event.Event) {
+func (r *run) addUsage(e *event.Event) {
 	if e.Usage == (event.Usage{}) {
 		return
 	}
@@ -148,13 +148,14 @@ func (r *run) meter(e *event.Event) {
 	r.usage[e.Model] = used.Add(e.Usage)
 }
 
-// call is one of a tool for which the wire has no id.
+// call is a tool call without an id on the wire.
 type call struct{ id, tool string }
 
-// maxCalls bounds the calls of a run that are open without an id of the wire's.
+// maxCalls bounds a run's open calls without an id.
 const maxCalls = 256
 
-// callID is the id of a call that begins, and endedID that of one that ends: of those without ids, the oldest of the tool.
+// callID returns the id of a call that starts, and endedID that of one that ends: without an id,
+// the oldest open call of the tool.
 func (r *run) callID(e *event.Event, id func() string) string {
 	if e.CallID != "" {
 		return e.CallID
@@ -179,42 +180,42 @@ func (r *run) endedID(e *event.Event, id func() string) string {
 	return id()
 }
 
-// thing is what is written more than once: the plan, an artifact.
-type thing struct {
-	kind     event.Kind
-	name, id string
-	begun    bool // the reader has what the next write may go on with
+// revisable is an object that is written more than once: a plan or an artifact.
+type revisable struct {
+	kind        event.Kind
+	name, id    string
+	contentSent bool // the reader has content that the next event may append to
 }
 
-// maxThings bounds those of a run that are known. One that is forgotten is taken for another.
-const maxThings = 256
+// maxRevisables bounds the revisable objects of a run. A forgotten one counts as new.
+const maxRevisables = 256
 
-// thing is what a fact writes. Its id is the same each time.
-func (r *run) thing(e *event.Event, id func() string) *thing {
+// revisableOf returns the object that an event writes, with a stable id.
+func (r *run) revisableOf(e *event.Event, id func() string) *revisable {
 	name := cmp.Or(e.ID, e.Name)
-	for i := range r.things {
-		if known := &r.things[i]; known.kind == e.Kind && known.name == name {
+	for i := range r.revisables {
+		if known := &r.revisables[i]; known.kind == e.Kind && known.name == name {
 			return known
 		}
 	}
-	if len(r.things) == maxThings {
-		r.things = slices.Delete(r.things, 0, 1)
+	if len(r.revisables) == maxRevisables {
+		r.revisables = slices.Delete(r.revisables, 0, 1)
 	}
-	r.things = append(r.things, thing{kind: e.Kind, name: name, id: id()})
-	return &r.things[len(r.things)-1]
+	r.revisables = append(r.revisables, revisable{kind: e.Kind, name: name, id: id()})
+	return &r.revisables[len(r.revisables)-1]
 }
 
-// step is an agent that works within a run.
+// step is an agent at work in a run.
 type step struct {
 	agent, branch, name string
-	shown               bool // to the reader, who does not know yet that it is over
+	shown               bool // started for the reader, and not yet finished
 }
 
-// maxSteps bounds those that are open at once. Of a further one nothing is said.
+// maxSteps bounds the steps that are open at once. Further ones are not written.
 const maxSteps = 256
 
-// beginStep names the step of an agent that begins: by the agent, or, where another of that name is at work, by its place. It
-// says no where both are taken.
+// beginStep starts a step, named after its agent, or after its branch if a step of that name is
+// open. It returns false if both names are taken.
 func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
 	for _, name := range []string{agent, branch} {
 		if name != "" && len(r.steps) < maxSteps && !r.stepNamed(name) {
@@ -245,8 +246,9 @@ func (r *run) endStep(agent, branch string) (step, bool) {
 	return step{}, false
 }
 
-// completes reports whether a fact can be told of a run after its end. The others say that something begins, goes on or ends.
-func completes(e *event.Event) bool {
+// allowedAfterEnd reports whether an event may follow the end of a run. Other events say that
+// something starts, continues or ends.
+func allowedAfterEnd(e *event.Event) bool {
 	switch e.Kind {
 	case event.KindText, event.KindArtifact, event.KindConfidence, event.KindCitation, event.KindReasoning:
 		return true
@@ -254,9 +256,10 @@ func completes(e *event.Event) bool {
 	return false
 }
 
-// forget lets go of what is of no use once a run is over. The last texts are kept as hashes: its protocol may repeat them.
-func (r *run) forget() {
-	r.texts = texts{all: r.texts.all, last: r.texts.last}
+// dropDetails releases what an ended run no longer needs. The last texts are kept as hashes,
+// because the protocol may repeat them.
+func (r *run) dropDetails() {
+	r.texts = texts{answer: r.texts.answer, lastWhole: r.texts.lastWhole}
 	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil
-	r.verdict = verdict{failure: r.failure}
+	r.statusTracker = statusTracker{failure: r.failure}
 }

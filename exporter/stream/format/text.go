@@ -6,114 +6,118 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// speaker tells apart those whose texts may interleave, and their thoughts from their words.
+// speaker identifies the author of interleaved texts, and separates thoughts from answers.
 type speaker struct {
 	agent, branch, within string
-	thinks                bool
+	thought               bool
 }
 
 func speakerOf(b *event.Batch, e *event.Event) speaker {
-	return speaker{b.Agent, b.Branch, b.Within, e.Kind == event.KindThought}
+	return speaker{b.Agent, b.Branch, b.EnclosingCall, e.Kind == event.KindThought}
 }
 
-// text is one that comes in pieces. An agent's stream brings it again whole; a reader is to get it once.
+// text is a text that arrives in pieces. The agent may repeat it as a whole, but a reader receives
+// it once.
 type text struct {
-	id   string
-	by   speaker
-	said said
-	open bool // more of it may come
+	id       string
+	speaker  speaker
+	received textDigest
+	isOpen   bool // more of it may follow
 
-	shown bool  // to the reader, who does not know yet that it is over
-	after *text // which was never finished: what came whole was another
+	announced  bool  // started for the reader, and not yet ended
+	unfinished *text // an earlier text that stays unfinished, because the whole text did not match it
 }
 
-// said is what the pieces of a text are, without the text.
-type said struct {
+// textDigest identifies a text without storing it.
+type textDigest struct {
 	n, pieces int
 	hash      maphash.Hash
 }
 
-// seed is that of the hashes by which texts are compared.
+// seed is the seed of the hashes.
 var seed = maphash.MakeSeed()
 
-func (s *said) add(piece []byte) {
+func (s *textDigest) add(piece []byte) {
 	if s.n == 0 {
 		s.hash.SetSeed(seed)
 	}
 	s.n += len(piece)
 	s.pieces++
-	_, _ = s.hash.Write(piece) // it never fails
+	_, _ = s.hash.Write(piece) // never fails
 }
 
-// cut is the size from which decoders keep only a part of a text that comes in pieces, and state that as the whole.
-const cut = 64 << 10
+// truncatedFrom is the size, in bytes, from which decoders keep only part of a text that arrives in
+// pieces and report that part as the whole.
+const truncatedFrom = 64 << 10
 
-// rest is what a whole text has behind what the pieces brought. It says no where the pieces were of another text.
-func (s *said) rest(whole []byte) ([]byte, bool) {
+// remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
+// another text.
+func (s *textDigest) remainder(whole []byte) ([]byte, bool) {
 	switch {
 	case s.n == 0:
 		return nil, false
 	case s.n <= len(whole) && s.hash.Sum64() == maphash.Bytes(seed, whole[:s.n]):
 		return whole[s.n:], true
 	}
-	return nil, s.n > len(whole) && s.n > cut
+	return nil, s.n > len(whole) && s.n > truncatedFrom
 }
 
-// maxTexts bounds the texts of a run that are open at once. The pieces of any further one are texts of their own.
+// maxTexts bounds the open texts of a run. Each further piece is a text of its own.
 const maxTexts = 64
 
-// texts are those of a run that are open.
+// texts holds the open texts of a run.
 type texts struct {
-	open []*text
-	all  said // the pieces of an answer that no whole text has repeated, whoever said them
-	last said // the last text of an answer that came whole
+	open      []*text
+	answer    textDigest // pieces of an answer, by any speaker, that no whole text has repeated yet
+	lastWhole textDigest // the last answer that arrived whole
 }
 
-// say takes what a speaker says: the text that it is of, what of it is news, and whether the text is over. There is no text where
-// all that is said was said before.
-func (t *texts) say(by speaker, piece []byte, partial bool, id func() string) (of *text, news []byte, over bool) {
-	of = t.of(by)
+// add adds what a speaker says. It returns the text that it belongs to, its new part, and whether
+// the text has ended. It returns no text if everything was said before.
+func (t *texts) add(by speaker, piece []byte, partial bool, id func() string) (of *text, news []byte, over bool) {
+	of = t.openText(by)
 	if partial {
-		return t.add(of, by, piece, id)
+		return t.addPiece(of, by, piece, id)
 	}
-	all := t.all
-	if !by.thinks {
-		t.all, t.last = said{}, said{}
-		t.last.add(piece)
+	all := t.answer
+	if !by.thought {
+		t.answer, t.lastWhole = textDigest{}, textDigest{}
+		t.lastWhole.add(piece)
 	}
 	if of != nil {
-		t.end(of)
-		if rest, same := of.said.rest(piece); same {
+		t.close(of)
+		if rest, same := of.received.remainder(piece); same {
 			return of, rest, true
 		}
 	}
-	if rest, same := all.rest(piece); same && len(rest) == 0 && !by.thinks {
-		return of, nil, true // it came in pieces, of more than one text or in another's name
+	if rest, same := all.remainder(piece); same && len(rest) == 0 && !by.thought {
+		return of, nil, true // it arrived in pieces of several texts, or under another name
 	}
-	return &text{id: id(), by: by, after: of}, piece, true
+	return &text{id: id(), speaker: by, unfinished: of}, piece, true
 }
 
-// add takes a piece. One that begins a text with all of the last whole one is no news: the ends of runs say it once more.
-func (t *texts) add(of *text, by speaker, piece []byte, id func() string) (*text, []byte, bool) {
+// addPiece adds a piece. A piece that starts a text and equals the last whole text adds nothing:
+// protocols repeat the answer at the end of a run.
+func (t *texts) addPiece(of *text, by speaker, piece []byte, id func() string) (*text, []byte, bool) {
 	if of == nil {
-		if rest, same := t.last.rest(piece); same && len(rest) == 0 && !by.thinks {
+		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !by.thought {
 			return nil, nil, false
 		}
 		of = t.begin(by, id)
 	}
-	if rest, same := of.said.rest(piece); same && len(rest) == 0 && of.said.pieces > 1 && len(piece) == of.said.n {
-		return of, nil, false // where the stream does not say, or may not, that this is all of it
+	if rest, same := of.received.remainder(piece); same && len(rest) == 0 && of.received.pieces > 1 && len(piece) == of.received.n {
+		return of, nil, false // the stream repeats the text without marking it as whole
 	}
-	of.said.add(piece)
-	if !by.thinks {
-		t.all.add(piece)
+	of.received.add(piece)
+	if !by.thought {
+		t.answer.add(piece)
 	}
-	return of, piece, !of.open
+	return of, piece, !of.isOpen
 }
 
-func (t *texts) of(by speaker) *text {
+func (t *texts) openText(by speaker) *text {
 	for _, open := range t.open {
-		if open.by == by {
+		if open.speaker == by {
 			return open
 		}
 	}
@@ -121,14 +125,14 @@ func (t *texts) of(by speaker) *text {
 }
 
 func (t *texts) begin(by speaker, id func() string) *text {
-	begun := &text{id: id(), by: by, open: len(t.open) < maxTexts}
-	if begun.open {
+	begun := &text{id: id(), speaker: by, isOpen: len(t.open) < maxTexts}
+	if begun.isOpen {
 		t.open = append(t.open, begun)
 	}
 	return begun
 }
 
-func (t *texts) end(ended *text) {
+func (t *texts) close(ended *text) {
 	for i, open := range t.open {
 		if open == ended {
 			t.open = append(t.open[:i], t.open[i+1:]...)

@@ -4,133 +4,133 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
 const (
-	// maxStreams bounds the agent streams of which a reader keeps a decoder: a conversation has one or two at a time. A decoder may
-	// remember some MiB of text; what is forgotten is read again out of the ring.
+	// maxStreams bounds the agent streams of which a reader knows its position: a conversation has
+	// one or two at a time. A forgotten one is read again from the ring.
 	maxStreams = 16
 
-	// maxEarlier bounds the frames that a reader's connection ever reads again, since they cost time and nobody is sent them.
-	maxEarlier = 10_000
+	// maxReread bounds the frames that are reread for a connection, because that takes time and
+	// produces no output.
+	maxReread = 10_000
 
-	// maxHeard bounds the streams that are known not to be new.
-	maxHeard = 1024
+	// maxSeen bounds the streams that are known not to be new.
+	maxSeen = 1024
 )
 
-// Transformer writes the frames of one reader in a format. It is for one goroutine at a time.
+// Transformer converts the frames of one reader to a format. It must not be used concurrently, and
+// must be closed.
 type Transformer struct {
-	settings Settings
-	decoders *simplelru.LRU[*replay.Stream, *decoding]
-	heard    *simplelru.LRU[*replay.Stream, struct{}]
-	writer   writer
-	out      output
-	earlier  int // frames that may still be read again
-	evicted  int
-	scratch  []byte // for frames of more than one line
+	settings     Settings
+	positions    *simplelru.LRU[*replay.Stream, *position]
+	seen         *simplelru.LRU[*replay.Stream, struct{}]
+	writer       writer
+	out          output
+	rereadBudget int // frames that may still be reread
 }
 
-// decoding is a stream that is being read.
-type decoding struct {
-	Decoder
-	last event.Batch // without its facts: whose the last frame was
+// position is the position of the reader in one stream.
+type position struct {
+	sequence uint64      // of the last frame; 0 before the first
+	started  uint64      // id of the decoding that the reader started; 0: none
+	last     event.Batch // the run and session of the last frame
 }
 
-// New makes a transformer.
+// New returns a Transformer.
 func New(s Settings) *Transformer {
-	t := &Transformer{settings: s, earlier: maxEarlier, out: output{appendID: s.AppendID}}
-	t.decoders, _ = simplelru.NewLRU[*replay.Stream, *decoding](maxStreams, nil) // the only error is a size below one
-	t.heard, _ = simplelru.NewLRU[*replay.Stream, struct{}](maxHeard, nil)
+	t := &Transformer{settings: s, rereadBudget: maxReread, out: output{appendID: s.AppendID}}
+	t.positions, _ = simplelru.NewLRU[*replay.Stream, *position](maxStreams, nil) // the only error is a size below one
+	t.seen, _ = simplelru.NewLRU[*replay.Stream, struct{}](maxSeen, nil)
 	t.writer = newWriter(&t.settings, &t.out)
+	s.Decodings.addReader(1)
 	return t
 }
+
+// Close releases the decodings that no other reader uses.
+func (t *Transformer) Close() { t.settings.Decodings.addReader(-1) }
 
 // Append appends what a native frame becomes, which may be nothing.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	if f.Stream == nil {
 		return dst
 	}
-	d := t.decoder(f)
-	t.write(d, f)
+	p := t.positionIn(f)
+	t.out.begin(f.Number)
+	if f.StreamEnded {
+		t.positions.Remove(f.Stream)
+		t.writer.streamEnded(f, &p.last)
+	} else if b := t.decode(p, f); b != nil {
+		t.writer.frame(f, b)
+	}
 	return t.out.appendTo(dst)
 }
 
-// Evicted is how many decoders were forgotten for room since it was asked last.
-func (t *Transformer) Evicted() int {
-	n := t.evicted
-	t.evicted = 0
-	return n
-}
+// NoteGap records that frames are missing before the next one. It reports whether a native gap
+// frame may be written; if not, the next run states the gap.
+func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 
-// Gap notes that frames are missing before the next. It returns whether a frame of the native format may say so; if not, the next
-// run says it.
-func (t *Transformer) Gap(g *replay.Gap) bool { return t.writer.gap(g) }
-
-func (t *Transformer) write(d *decoding, f replay.Frame) {
-	t.out.begin(f.Number)
-	switch {
-	case d == nil:
-	case f.Over:
-		t.decoders.Remove(f.Stream)
-		t.writer.over(f, &d.last)
-	default:
-		if b := t.decode(d, f); b != nil {
-			t.writer.frame(f, b)
-		}
-	}
-}
-
-// decode returns nil where a frame says nothing.
-func (t *Transformer) decode(d *decoding, f replay.Frame) *event.Batch {
-	b := d.Decode(sse.Frame{Event: f.Name(), Data: t.data(f)})
-	if b.Rejected != "" || b.Internal {
+// decode returns nil for a frame without events.
+func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
+	b := t.next(p, f)
+	p.sequence = f.Sequence
+	if b == nil || b.Rejected != "" || b.Internal {
 		return nil
 	}
-	d.last = event.Batch{Run: b.Run, Session: b.Session}
+	p.last = event.Batch{Run: b.Run, Session: b.Session}
 	return b
 }
 
-func (t *Transformer) data(f replay.Frame) []byte {
-	if cap(t.scratch) > maxKept {
-		t.scratch = nil
+// next returns the batch of the next frame of a stream, or nil for an unknown dialect.
+func (t *Transformer) next(p *position, f replay.Frame) *event.Batch {
+	all, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
+	for _, s := range all.of(key) {
+		if b, found := all.next(s, p.sequence, f); found {
+			if p.started != 0 && s.id != p.started { // the reader has caught up with an older decoding
+				all.remove(key, p.started)
+				p.started = 0
+			}
+			return b
+		}
 	}
-	var data []byte
-	data, t.scratch = f.Data(t.scratch)
-	return data
-}
-
-// decoder is that of a frame's stream. A new one first reads what the ring holds of the stream: a frame often says only in the
-// light of those before it what it says.
-func (t *Transformer) decoder(f replay.Frame) *decoding {
-	if d, known := t.decoders.Get(f.Stream); known {
-		return d
-	}
-	begun := t.settings.Decoder(f.Source, f.Stream.Dialect, f.Stream.Answer)
-	if begun == nil {
+	s := all.start(key, f)
+	if s == nil {
 		return nil
 	}
-	d := &decoding{Decoder: begun}
-	if t.decoders.Add(f.Stream, d) {
-		t.evicted++
+	defer s.mu.Unlock()
+	p.started = s.id
+	if p.sequence != 0 {
+		all.evicted.Add(1)
+		if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
+			t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { all.decode(s, earlier) })
+		}
 	}
-	if t.settings.Earlier != nil && t.earlier > 0 {
-		t.readAgain(d, f)
-	}
-	t.heard.Add(f.Stream, struct{}{})
-	return d
+	return all.decode(s, f)
 }
 
-// readAgain shows a new decoder the frames before one. What a stream said before the reader came is new to the writer too.
-func (t *Transformer) readAgain(d *decoding, f replay.Frame) {
-	news := !t.heard.Contains(f.Stream)
-	t.writer.silent(true)
-	t.earlier -= t.settings.Earlier(f, t.earlier, func(earlier replay.Frame) {
-		if b := t.decode(d, earlier); b != nil && news {
-			t.out.begin(earlier.Number)
-			t.writer.frame(earlier, b)
-		}
-	})
-	t.writer.silent(false)
+// positionIn returns the reader's position in a frame's stream. In a new stream the reader first
+// reads the frames that the ring holds, because the meaning of a frame often depends on earlier
+// ones. They also update the writer, unless it has seen the stream before.
+func (t *Transformer) positionIn(f replay.Frame) *position {
+	if p, known := t.positions.Get(f.Stream); known {
+		return p
+	}
+	p := &position{}
+	if t.positions.Add(f.Stream, p) {
+		t.settings.Decodings.evicted.Add(1)
+	}
+	if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
+		news := !t.seen.Contains(f.Stream)
+		t.writer.setQuiet(true)
+		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
+			if b := t.decode(p, earlier); b != nil && news {
+				t.out.begin(earlier.Number)
+				t.writer.frame(earlier, b)
+			}
+		})
+		t.writer.setQuiet(false)
+	}
+	t.seen.Add(f.Stream, struct{}{})
+	return p
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// BenchmarkPath publishes frames of 612 bytes, of 16 sessions, until every reader of each has them: in memory, and by NATS. It counts
-// this process's time on processors, publisher and gateway together, and that of the NATS server.
+// BenchmarkPath publishes frames of 612 bytes in 16 sessions until all readers have them, in memory and through NATS. It reports
+// the CPU time of this process, which is publisher and gateway, and of the NATS server.
 func BenchmarkPath(b *testing.B) {
 	for _, readers := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint("memory/readers of a session ", readers), func(b *testing.B) {
@@ -28,8 +28,8 @@ func BenchmarkPath(b *testing.B) {
 		b.Run(fmt.Sprint("jetstream/readers of a session ", readers), func(b *testing.B) {
 			s := newServer(b, "")
 			set := s.settings(&tally{})
-			set.Ring, set.Queue, set.Logger = replay.Settings{Frames: 1 << 20, Bytes: 64 << 20, Age: time.Hour}, 64<<20, slog.New(slog.DiscardHandler)
-			set.Limits.Bytes, set.Limits.PerSubject = 1<<30-1, 1<<30
+			set.Ring, set.QueueBytes, set.Logger = replay.Settings{Frames: 1 << 20, Bytes: 64 << 20, Age: time.Hour}, 64<<20, slog.New(slog.DiscardHandler)
+			set.Limits.MaxBytes, set.Limits.MaxMessagesPerSubject = 1<<30-1, 1<<30
 			publisher, err := Open(set)
 			if err != nil {
 				b.Fatal(err)
@@ -41,12 +41,12 @@ func BenchmarkPath(b *testing.B) {
 			}
 			until(b, "both are there", func() bool { return publisher.Ready() == nil && gateway.Ready() == nil })
 			defer func() { _ = publisher.Close(b.Context()); _ = gateway.Close(b.Context()) }()
-			path(b, publisher, gateway, readers, publisher.Queued, s.busy)
+			path(b, publisher, gateway, readers, publisher.QueuedBytes, s.busy)
 		})
 	}
 }
 
-// busy is how long the server's process has been on processors.
+// busy returns the CPU time of the server's process.
 func (s *server) busy() time.Duration { return busyOf(s, s.process.Process.Pid) }
 
 func path(b *testing.B, publisher, gateway stream.Store, readers int, queued func() int, server func() time.Duration) {
@@ -65,11 +65,11 @@ func path(b *testing.B, publisher, gateway stream.Store, readers int, queued fun
 			}
 			all.Go(func() {
 				defer place.Release()
-				cursor, selection, scratch := place.Cursor, replay.Select(q), make([]byte, 0, 16<<10)
+				cursor, selection, scratch := place.Cursor, replay.NewSelection(q), make([]byte, 0, 16<<10)
 				for missing := each[session]; missing > 0; {
 					batch := place.Ring.Read(cursor, selection, scratch)
 					if batch.Lost {
-						b.Error("a reader fell off")
+						b.Error("a reader lost its place")
 						return
 					}
 					cursor = batch.Next
@@ -88,7 +88,7 @@ func path(b *testing.B, publisher, gateway stream.Store, readers int, queued fun
 			time.Sleep(time.Millisecond)
 		}
 		session := fmt.Sprint("c", i%sessions)
-		publisher.Publish(replay.Entry{Source: "s", Session: session, Run: "r", Data: data, Stream: tailed, Origin: fmt.Append(nil, i)})
+		publisher.Publish(replay.Entry{Source: "s", Session: session, Run: "r", Data: data, Stream: tailed, EventID: fmt.Append(nil, i)})
 	}
 	all.Wait()
 	b.StopTimer()
@@ -96,7 +96,7 @@ func path(b *testing.B, publisher, gateway stream.Store, readers int, queued fun
 	b.ReportMetric(float64(server()-there)/float64(b.N), "nats-cpu-ns/event")
 }
 
-// process is how long this one has been on processors.
+// process returns the CPU time of this process.
 func process() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

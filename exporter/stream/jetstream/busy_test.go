@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// busyOf is how long a process has been on processors, where the system says so in /proc; else 0.
+// busyOf returns the CPU time of a process according to /proc, or 0 on systems without it.
 func busyOf(t testing.TB, pid int) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // behind the name
+	_, rest, _ := strings.Cut(string(stat), ") ") // after the name
 	fields := strings.Fields(rest)
 	ticks := 0
 	for _, field := range fields[11:13] {

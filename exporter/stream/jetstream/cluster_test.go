@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// newCluster starts three servers that are one JetStream.
+// newCluster starts a JetStream cluster of three servers.
 func newCluster(t testing.TB) []*server {
 	t.Helper()
 	program(t)
@@ -27,8 +27,8 @@ func newCluster(t testing.TB) []*server {
 	return servers
 }
 
-// TestCluster kills one of three servers after the other, the leader of the stream among them, while frames are published by two who
-// hear the same: readers have each frame once and in order, and no gap.
+// TestCluster kills three servers one after another, including the stream's leader, while two sidecars publish the same frames.
+// Readers get each frame once and in order, without a gap.
 func TestCluster(t *testing.T) {
 	servers := newCluster(t)
 	var urls []string
@@ -72,9 +72,9 @@ func TestCluster(t *testing.T) {
 				other.Publish(e)
 				want[session] = append(want[session], string(e.Data))
 			}
-			time.Sleep(2 * time.Millisecond) // a stream of an agent's
+			time.Sleep(2 * time.Millisecond) // the pace of an agent's stream
 		}
-		until(t, "all is published", func() bool { return one.Queued()+other.Queued() == 0 })
+		until(t, "all is published", func() bool { return one.QueuedBytes()+other.QueuedBytes() == 0 })
 		for _, s := range servers {
 			if s.process == nil {
 				s.start()
@@ -105,7 +105,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// leader is the server that leads the stream.
+// leader returns the server that leads the stream.
 func leader(t testing.TB, jet jetstream.JetStream, servers []*server) *server {
 	t.Helper()
 	s, err := jet.Stream(t.Context(), "DELEGRAPH")
@@ -119,7 +119,7 @@ func leader(t testing.TB, jet jetstream.JetStream, servers []*server) *server {
 	return servers[n]
 }
 
-// current says whether so many servers have all of the stream.
+// current reports whether the given number of servers has the whole stream.
 func current(jet jetstream.JetStream, want int) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -16,59 +16,59 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// deleting is how long a server may take to remove a stream.
-const deleting = time.Second
+// deletionTime is how long a server may take to remove a stream.
+const deletionTime = time.Second
 
-// answer is how long NATS may take for one.
-const answer = 5 * time.Second
+// requestTimeout bounds one request to NATS.
+const requestTimeout = 5 * time.Second
 
-// connection is what reaches the stream, now or later.
+// connection connects to the stream in NATS and reconnects when needed.
 type connection struct {
 	settings  Settings
 	nats      *nats.Conn
 	jet       jetstream.JetStream
 	logger    *slog.Logger
-	restarted func() // called when the stream is another
+	restarted func() // called when the stream was recreated
 
-	troubles *troubles
-	unheard  atomic.Pointer[error] // why the last attempt to connect failed
-	state    atomic.Pointer[state] // nil: never reached
-	asking   chan struct{}         // holds a token while nobody asks
-	missed   time.Time             // when the stream was first found gone; for who has the token
-	trouble  atomic.Pointer[error]
+	log          *throttledLogger
+	connectError atomic.Pointer[error]       // why the last attempt to connect failed
+	state        atomic.Pointer[streamState] // nil until the stream was reached
+	refreshToken chan struct{}               // holds a token while no refresh is running
+	missingSince time.Time                   // when the stream was first found missing; guarded by refreshToken
+	lastError    atomic.Pointer[error]
 
 	mu      sync.Mutex
-	current context.Context // done when the connection is another
+	current context.Context // done when the connection is replaced
 	next    context.CancelFunc
 
-	stop context.CancelFunc // of all that goes on
+	stop context.CancelFunc // stops maintain
 	work sync.WaitGroup
 }
 
-// state is what the stream was when it was last asked.
-type state struct {
-	began       time.Time // of the asking
+// streamState is the state of the stream as of the last refresh.
+type streamState struct {
+	askedAt     time.Time // when the request was sent
 	epoch       string
-	first, last uint64        // numbers
-	duplicates  time.Duration // how long the id of a message is known
+	first, last uint64        // message numbers
+	duplicates  time.Duration // how long NATS recognizes the id of a message
 }
 
-// connect makes a connection that comes and goes with NATS.
+// connect returns a connection that reconnects to NATS whenever it is lost.
 func connect(s Settings) (*connection, error) {
-	c := &connection{settings: s, logger: s.Logger, troubles: newTroubles(s.Logger), asking: make(chan struct{}, 1)}
-	c.asking <- struct{}{}
+	c := &connection{settings: s, logger: s.Logger, log: newThrottledLogger(s.Logger), refreshToken: make(chan struct{}, 1)}
+	c.refreshToken <- struct{}{}
 	c.current, c.next = context.WithCancel(context.Background())
 	options := nats.GetDefaultOptions()
 	options.Servers = s.URLs
-	for _, set := range append(secured(s),
+	for _, set := range append(securityOptions(s),
 		nats.Name("delegraph"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(time.Second), nats.ReconnectJitter(500*time.Millisecond, time.Second),
-		nats.ReconnectBufSize(-1), // what is published meanwhile waits in a queue of ours, which is bounded and counted
-		nats.ConnectHandler(func(n *nats.Conn) { c.changed(n, "connected") }),
-		nats.ReconnectHandler(func(n *nats.Conn) { c.changed(n, "connected again") }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.disconnected(err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.unheard.Store(&err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.complained(err) }),
+		nats.ReconnectBufSize(-1), // no buffering in the client: pending messages wait in our queue, which is bounded and counted
+		nats.ConnectHandler(func(n *nats.Conn) { c.onConnect(n, "connected") }),
+		nats.ReconnectHandler(func(n *nats.Conn) { c.onConnect(n, "reconnected") }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.onDisconnect(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.connectError.Store(&err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.onAsyncError(err) }),
 	) {
 		if err := set(&options); err != nil {
 			return nil, fmt.Errorf("jetstream: %w", err)
@@ -78,14 +78,14 @@ func connect(s Settings) (*connection, error) {
 	if c.nats, err = options.Connect(); err != nil {
 		return nil, fmt.Errorf("jetstream: connect to NATS: %w", err)
 	}
-	if c.jet, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(answer)); err != nil {
+	if c.jet, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(requestTimeout)); err != nil {
 		c.nats.Close()
 		return nil, fmt.Errorf("jetstream: %w", err)
 	}
 	return c, nil
 }
 
-func secured(s Settings) (options []nats.Option) {
+func securityOptions(s Settings) (options []nats.Option) {
 	if s.CredentialsFile != "" {
 		options = append(options, nats.UserCredentials(s.CredentialsFile))
 	}
@@ -107,54 +107,55 @@ func secured(s Settings) (options []nats.Option) {
 	return options
 }
 
-// changed begins a new connection's time: whoever waits for something of the one before it, asks again.
-func (c *connection) changed(n *nats.Conn, how string) {
+// onConnect starts a new generation: callers that wait for a response from the previous connection
+// retry.
+func (c *connection) onConnect(n *nats.Conn, how string) {
 	c.logger.Info("NATS: "+how, "address", n.ConnectedAddr())
-	c.unheard.Store(nil)
+	c.connectError.Store(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next()
 	c.current, c.next = context.WithCancel(context.Background())
 }
 
-func (c *connection) disconnected(err error) {
+func (c *connection) onDisconnect(err error) {
 	if err != nil {
-		c.logger.Warn("NATS: disconnected; coming back", "err", err)
+		c.logger.Warn("NATS: disconnected; reconnecting", "err", err)
 	}
 }
 
-// complained notes an error that no call of ours gets.
-func (c *connection) complained(err error) {
+// onAsyncError logs an error that no call returns.
+func (c *connection) onAsyncError(err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
-		c.troubles.say("not allowed", notAllowed(err))
+		c.log.warn("not allowed", permissionError(err))
 		return
 	}
 	c.logger.Debug("NATS", "err", err)
 }
 
-// away is the error where there is no connection.
-func (c *connection) away() error {
-	if err := c.unheard.Load(); err != nil {
-		return fmt.Errorf("no connection to %s: %w", strings.Join(c.settings.URLs, ", "), advised(*err))
+// notConnected returns the error for a missing connection.
+func (c *connection) notConnected() error {
+	if err := c.connectError.Load(); err != nil {
+		return fmt.Errorf("no connection to %s: %w", strings.Join(c.settings.URLs, ", "), withAdvice(*err))
 	}
-	return fmt.Errorf("no connection to %s so far", strings.Join(c.settings.URLs, ", "))
+	return fmt.Errorf("no connection to %s yet", strings.Join(c.settings.URLs, ", "))
 }
 
-// generation is done when the connection is another.
+// generation returns a context that is done when the connection is replaced.
 func (c *connection) generation() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.current
 }
 
-// keep asks for the stream until it answers, and after each change of the connection.
-func (c *connection) keep() {
+// maintain refreshes the state until that succeeds, and again after each reconnect.
+func (c *connection) maintain() {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	c.work.Go(func() {
 		for ctx.Err() == nil {
 			now := c.generation()
-			if _, err := c.ask(ctx); err != nil {
+			if _, err := c.refresh(ctx); err != nil {
 				wait(ctx, now, 2*time.Second)
 				continue
 			}
@@ -163,7 +164,7 @@ func (c *connection) keep() {
 	})
 }
 
-// wait returns when one of the contexts is done, or a time has passed that is not 0.
+// wait returns when one of the contexts is done, or after d unless that is 0.
 func wait(ctx, other context.Context, d time.Duration) {
 	var passed <-chan time.Time
 	if d > 0 {
@@ -178,61 +179,61 @@ func wait(ctx, other context.Context, d time.Duration) {
 	}
 }
 
-// ask learns what the stream is now. Those who ask while another does are all answered by the next.
-func (c *connection) ask(ctx context.Context) (*state, error) {
+// refresh requests the state of the stream. Concurrent callers share the next response.
+func (c *connection) refresh(ctx context.Context) (*streamState, error) {
 	asked := time.Now()
 	select {
-	case <-c.asking:
-		defer func() { c.asking <- struct{}{} }()
+	case <-c.refreshToken:
+		defer func() { c.refreshToken <- struct{}{} }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	before := c.state.Load()
-	if before != nil && before.began.After(asked) {
+	if before != nil && before.askedAt.After(asked) {
 		return before, nil
 	}
 	if !c.nats.IsConnected() {
-		return nil, c.failed(c.away())
+		return nil, c.fail(c.notConnected())
 	}
-	within, cancel := context.WithTimeout(ctx, answer)
+	within, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	began := time.Now()
-	info, err := c.info(within)
-	if ctx.Err() != nil { // who asked has left, which is no trouble
+	info, err := c.ensureStream(within)
+	if ctx.Err() != nil { // the caller canceled; not a failure
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, c.failed(advised(err))
+		return nil, c.fail(withAdvice(err))
 	}
-	now := &state{
-		began: began, epoch: "j" + strconv.FormatInt(info.Created.UnixNano(), 36),
+	now := &streamState{
+		askedAt: began, epoch: "j" + strconv.FormatInt(info.Created.UnixNano(), 36),
 		first: max(info.State.FirstSeq, 1), last: info.State.LastSeq, duplicates: info.Config.Duplicates,
 	}
 	if info.State.Msgs == 0 {
 		now.first = now.last + 1
 	}
 	c.state.Store(now)
-	if c.trouble.Swap(nil) != nil {
-		c.troubles.over()
+	if c.lastError.Swap(nil) != nil {
+		c.log.reset()
 	}
 	if before == nil {
-		c.logger.Info("NATS: the stream is there", "stream", c.settings.Stream, "messages", info.State.Msgs)
+		c.logger.Info("NATS: the stream is reachable", "stream", c.settings.Stream, "messages", info.State.Msgs)
 	} else if before.epoch != now.epoch {
-		c.logger.Warn("NATS: the stream was made anew: everybody begins again", "stream", c.settings.Stream)
+		c.logger.Warn("NATS: the stream was recreated; all readers start again", "stream", c.settings.Stream)
 		c.restarted()
 	}
 	return now, nil
 }
 
-// info makes the stream where it is missing and may be made.
-func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	manages := c.settings.Publish && c.settings.Manage
+// ensureStream returns the stream's info. It creates a missing stream if it may.
+func (c *connection) ensureStream(ctx context.Context) (*jetstream.StreamInfo, error) {
+	manages := c.settings.Publish && c.settings.ManageStream
 	stream, err := c.jet.Stream(ctx, c.settings.Stream)
 	switch {
 	case err == nil:
-		c.missed = time.Time{}
+		c.missingSince = time.Time{}
 		info := stream.CachedInfo()
-		if err := fits(&info.Config); err != nil {
+		if err := checkStreamConfig(&info.Config); err != nil {
 			return nil, err
 		}
 		if manages && c.state.Load() == nil {
@@ -241,37 +242,40 @@ func (c *connection) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 		return info, nil
 	case !errors.Is(err, jetstream.ErrStreamNotFound) || !manages:
 		return nil, err
-	case c.missed.IsZero():
-		c.missed = time.Now()
+	case c.missingSince.IsZero():
+		c.missingSince = time.Now()
 	}
-	// A stream that is made while the server still removes the one before it loses its files (nats-server 2.15.2).
-	if c.state.Load() != nil && time.Since(c.missed) < deleting {
+	// A stream that is created while the server still removes the previous one loses its files
+	// (nats-server 2.15.2).
+	if c.state.Load() != nil && time.Since(c.missingSince) < deletionTime {
 		return nil, err
 	}
 	return c.manage(ctx, 0, c.jet.CreateStream)
 }
 
-// fits says whether a stream is one for us, and nobody else's: what it holds would be lost with its subjects and its limits.
-func fits(c *jetstream.StreamConfig) error {
+// checkStreamConfig returns an error unless the stream is configured as Delegraph needs it. Another
+// application's stream is left unchanged: new subjects and limits would lose its messages.
+func checkStreamConfig(c *jetstream.StreamConfig) error {
 	switch {
-	case !slices.Equal(c.Subjects, []string{prefix + ">"}): // a hole in the numbers is a gap
-		return fmt.Errorf("the stream %s does not have exactly the subjects %s>: somebody else's is left as it is; give another name as stream.jetstream.stream",
+	case !slices.Equal(c.Subjects, []string{prefix + ">"}): // other subjects would leave holes in the numbers, which count as gaps
+		return fmt.Errorf("the stream %s does not have exactly the subjects %s>, so it is not changed; set another name in stream.jetstream.stream",
 			c.Name, prefix)
 	case c.Retention != jetstream.LimitsPolicy:
-		return fmt.Errorf("the stream %s has the retention %s, which lets go of what readers still need: make it anew with limits", c.Name, c.Retention)
+		return fmt.Errorf("the stream %s has the retention %s, which removes messages that readers still need; recreate it with limits", c.Name, c.Retention)
 	case c.NoAck:
-		return fmt.Errorf("the stream %s acknowledges nothing (no_ack): nobody could tell what is published; turn that off", c.Name)
+		return fmt.Errorf("the stream %s does not acknowledge messages (no_ack), so lost messages would go unnoticed; turn that off", c.Name)
 	case c.Discard != jetstream.DiscardOld:
-		return fmt.Errorf("the stream %s takes nothing more once it is full (discard new): set discard old", c.Name)
+		return fmt.Errorf("the stream %s rejects new messages once it is full (discard new); set discard old", c.Name)
 	}
 	return nil
 }
 
-// maxConsumers is how many feeds all gateways have at most together, which each bounds for itself: a stream that says nothing of it may
-// have 1,000 (nats-server 2.15, JSDefaultMaxConsumersPerStream).
+// maxConsumers bounds the feeds of all gateways together; each gateway also limits its own. A
+// stream without this setting may have 1,000 (nats-server 2.15, JSDefaultMaxConsumersPerStream).
 const maxConsumers = 100_000
 
-// manage makes the stream, or keeps its limits at what is configured. It is given how many consumers it may have now; 0: the server's word.
+// manage creates the stream or sets its limits as configured. has is the current limit of consumers;
+// 0 means the server's default.
 func (c *connection) manage(
 	ctx context.Context, has int, do func(context.Context, jetstream.StreamConfig) (jetstream.Stream, error),
 ) (*jetstream.StreamInfo, error) {
@@ -279,29 +283,29 @@ func (c *connection) manage(
 	wanted := jetstream.StreamConfig{
 		Name: c.settings.Stream, Subjects: []string{prefix + ">"}, Description: "the external stream of Delegraph",
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, AllowDirect: true,
-		Replicas: l.Replicas, MaxAge: l.Age, MaxBytes: l.Bytes, MaxMsgsPerSubject: l.PerSubject, MaxMsgSize: l.Message, Duplicates: l.Duplicates,
+		Replicas: l.Replicas, MaxAge: l.MaxAge, MaxBytes: l.MaxBytes, MaxMsgsPerSubject: l.MaxMessagesPerSubject, MaxMsgSize: l.MaxMessageBytes, Duplicates: l.DuplicateWindow,
 		MaxConsumers: maxConsumers,
 	}
 	stream, err := do(ctx, wanted)
-	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) { // the account has fewer, or an older server changes no such limit
+	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) { // the account allows fewer, or an older server cannot change this limit
 		wanted.MaxConsumers = has
 		stream, err = do(ctx, wanted)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making or changing the stream by stream.jetstream (max_bytes %d, replicas %d): %w", l.Bytes, l.Replicas, err)
+		return nil, fmt.Errorf("create or update the stream from stream.jetstream (max_bytes %d, replicas %d): %w", l.MaxBytes, l.Replicas, err)
 	}
 	return stream.CachedInfo(), nil
 }
 
-// failed notes why the stream cannot be reached.
-func (c *connection) failed(err error) error {
-	c.trouble.Store(&err)
-	c.troubles.say("the stream "+c.settings.Stream+" cannot be reached; trying again", err)
+// fail records and logs why the stream cannot be reached.
+func (c *connection) fail(err error) error {
+	c.lastError.Store(&err)
+	c.log.warn("the stream "+c.settings.Stream+" cannot be reached; retrying", err)
 	return err
 }
 
-func (c *connection) why() error {
-	if err := c.trouble.Load(); err != nil {
+func (c *connection) lastFailure() error {
+	if err := c.lastError.Load(); err != nil {
 		return *err
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// costStand is a publisher and a gateway of a NATS of one or three servers.
+// costStand is a publisher and a gateway with one or three NATS servers.
 type costStand struct {
 	*testing.B
 	servers            []*server
@@ -43,9 +43,9 @@ func newCostStand(b *testing.B, replicas int) *costStand {
 		s.urls = append(s.urls, each.url())
 	}
 	set := s.servers[0].settings(s.seen)
-	set.URLs, set.Limits.Replicas, set.Feeds = s.urls, replicas, 10_000
-	set.Limits.Bytes, set.Limits.PerSubject = 1<<30-1, 1000
-	set.Ring, set.Queue, set.Logger = replay.Settings{Frames: 10_000, Bytes: 2 << 20, Age: time.Hour}, 64<<20, slog.New(slog.DiscardHandler)
+	set.URLs, set.Limits.Replicas, set.MaxFeeds = s.urls, replicas, 10_000
+	set.Limits.MaxBytes, set.Limits.MaxMessagesPerSubject = 1<<30-1, 1000
+	set.Ring, set.QueueBytes, set.Logger = replay.Settings{Frames: 10_000, Bytes: 2 << 20, Age: time.Hour}, 64<<20, slog.New(slog.DiscardHandler)
 	s.set, s.publisher = set, s.reach(set)
 	set.Publish, set.Observer = false, &tally{}
 	s.gateway = s.reach(set)
@@ -75,7 +75,7 @@ func (s *costStand) reach(set Settings) *Store {
 	return store
 }
 
-func (s *costStand) attach(session string) stream.Place {
+func (s *costStand) attach(session string) stream.Attachment {
 	place, refused := s.gateway.Attach(s.Context(), replay.Query{Sessions: []string{session}}, "")
 	if refused != stream.NotRefused {
 		s.Fatal(refused)
@@ -83,7 +83,7 @@ func (s *costStand) attach(session string) stream.Place {
 	return place
 }
 
-// publish gives frames of 612 bytes to so many sessions in turn, one each while; 0 is as fast as they are taken.
+// publish publishes frames of 612 bytes to sessions in turn, one per interval, or as fast as possible if that is 0.
 func (s *costStand) publish(kind string, sessions, frames int, every time.Duration) {
 	paced := time.NewTicker(max(every, time.Microsecond))
 	defer paced.Stop()
@@ -94,13 +94,13 @@ func (s *costStand) publish(kind string, sessions, frames int, every time.Durati
 		}
 		s.published++
 		s.publisher.Publish(replay.Entry{
-			Source: "s", Session: fmt.Sprint(kind, i%sessions), Run: "r", Data: data, Stream: tailed, Origin: fmt.Append(nil, s.published),
+			Source: "s", Session: fmt.Sprint(kind, i%sessions), Run: "r", Data: data, Stream: tailed, EventID: fmt.Append(nil, s.published),
 		})
 	}
 	until(s, "all is published", func() bool { return s.seen.count("published") == s.published })
 }
 
-// tick waits as publish does, which takes time of its own.
+// tick waits as publish does, to measure the cost of waiting itself.
 func tick(n int, every time.Duration) {
 	if every == 0 {
 		return
@@ -112,7 +112,7 @@ func tick(n int, every time.Duration) {
 	}
 }
 
-// spent is the time on processors of this process, of the server that leads the stream, and of the others.
+// spent holds the CPU time of this process, of the stream's leader, and of the other servers.
 type spent struct{ ours, leader, others time.Duration }
 
 func (s *costStand) spent() (t spent) {
@@ -143,7 +143,7 @@ func (s *costStand) during(do func()) spent {
 	return s.spent().minus(before)
 }
 
-// memory is what the system has given to this process, without garbage, and to the servers together.
+// memory returns the memory of this process, without garbage, and of all servers together.
 func (s *costStand) memory() (ours, theirs float64) {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -167,15 +167,15 @@ func residentOf(b testing.TB, pid int) float64 {
 	return float64(kib << 10)
 }
 
-// BenchmarkPublish gives what an event costs in the sidecar that publishes it and in NATS, where nobody reads. Paced, each wakes whoever
-// it comes to; busy, a hundred sidecars have one under way at any time, each over its own connection, so that nobody sleeps. An operation
-// is an event.
+// BenchmarkPublish measures the cost of an event in the publishing sidecar and in NATS, without readers. Paced, each event wakes
+// idle processes. Busy, a hundred sidecars each have one event in flight over their own connection, so that no process sleeps. An
+// operation is an event.
 func BenchmarkPublish(b *testing.B) {
 	const sidecars = 100
 	for _, replicas := range []int{1, 3} {
 		b.Run(fmt.Sprintf("paced/%d servers", replicas), func(b *testing.B) {
 			s := newCostStand(b, replicas)
-			s.publish("c", 256, 256, 0) // who is the last of each subject is known then
+			s.publish("c", 256, 256, 0) // then the last sequence of each subject is known
 			waited := s.during(func() { tick(b.N, time.Millisecond) })
 			s.report(s.during(func() { s.publish("c", 256, b.N, time.Millisecond) }).minus(waited), b.N, replicas)
 		})
@@ -190,7 +190,7 @@ func BenchmarkPublish(b *testing.B) {
 				for i, store := range all {
 					for k := range n {
 						s.published++
-						store.Publish(replay.Entry{Source: "s", Session: fmt.Sprint("c", i), Run: "r", Data: data, Stream: tailed, Origin: fmt.Append(nil, first+k)})
+						store.Publish(replay.Entry{Source: "s", Session: fmt.Sprint("c", i), Run: "r", Data: data, Stream: tailed, EventID: fmt.Append(nil, first+k)})
 					}
 				}
 				until(s, "all is published", func() bool { return s.seen.count("published") == s.published })
@@ -208,9 +208,9 @@ func (s *costStand) report(cost spent, events, replicas int) {
 	s.ReportMetric(float64(cost.others)/float64(events)/max(1, float64(replicas-1)), "follower-cpu-ns/event")
 }
 
-// BenchmarkFeeds gives what feeds of as many sessions cost the gateway and NATS while they are opened and while they wait, and what an
-// event costs both that goes through one: that of events that nobody reads is measured in turns with it, and subtracted. An operation is
-// an event.
+// BenchmarkFeeds measures what feeds cost the gateway and NATS while they are opened and while they are idle, and what an event
+// costs that goes through a feed. The cost of events without readers is measured alternately and subtracted. An operation is an
+// event.
 func BenchmarkFeeds(b *testing.B) {
 	for _, c := range []struct{ replicas, feeds int }{{1, 100}, {1, 1000}, {3, 1000}} {
 		b.Run(fmt.Sprintf("%d of %d servers", c.feeds, c.replicas), func(b *testing.B) { benchmarkFeeds(b, c.replicas, c.feeds) })
@@ -259,14 +259,14 @@ func benchmarkFeeds(b *testing.B, replicas, feeds int) {
 	}
 }
 
-// live is how many feeds have brought all that there was.
+// live returns the number of feeds that have caught up.
 func (s *costStand) live() (n int) {
 	feeds := s.gateway.feeds
 	feeds.mu.Lock()
 	defer feeds.mu.Unlock()
 	for _, same := range feeds.open {
 		for _, open := range same {
-			if open.live.Load() {
+			if open.caughtUp.Load() {
 				n++
 			}
 		}
@@ -274,7 +274,7 @@ func (s *costStand) live() (n int) {
 	return n
 }
 
-// BenchmarkConnections gives the memory that NATS has for a connection that waits. An operation is a connection.
+// BenchmarkConnections measures the memory that NATS needs for an idle connection. An operation is a connection.
 func BenchmarkConnections(b *testing.B) {
 	s := newCostStand(b, 1)
 	_, before := s.memory()

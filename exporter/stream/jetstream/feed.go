@@ -15,74 +15,75 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// What a feed asks of NATS.
+// Settings of a feed's consumer.
 const (
-	pull      = 128 // messages under way to us
-	heartbeat = 5 * time.Second
-	idle      = time.Minute // after which NATS forgets a consumer that nobody asks
+	maxPulled         = 128 // messages per pull request
+	pullHeartbeat     = 5 * time.Second
+	inactiveThreshold = time.Minute // after which NATS removes an unused consumer
 )
 
-// feed brings what the stream holds behind a number on some subjects into a ring, in order, until nobody reads it. The consumer that it
-// has in NATS is made again, behind the last message, whenever it is not sure to have brought all.
+// feed copies messages of some subjects, from a number on and in order, into a ring until it has no
+// readers. Whenever its consumer in NATS may have missed messages, the feed replaces it with one
+// that starts after the last message.
 type feed struct {
-	connection *connection
-	known      *known
-	observer   Observer
-	subjects   []string // none: nothing comes
-	epoch      string
-	ring       *replay.Ring
-	chain      chain
-	pace       pace
+	connection   *connection
+	streams      *streamRegistry
+	observer     Observer
+	subjects     []string // empty: the feed receives nothing
+	epoch        string
+	ring         *replay.Ring
+	gaps         gapDetector
+	backpressure backpressure
 
-	live atomic.Bool   // it has brought all that there was
-	over chan struct{} // closed when its ring gets nothing any more
-	end  func()        // closes it
+	caughtUp atomic.Bool   // it has received all stored messages
+	done     chan struct{} // closed when nothing is added to the ring any more
+	end      func()        // closes done
 
-	key     string      // of the registry, under its lock
-	readers int         // the registry's, under its lock
-	linger  *time.Timer // the same
+	key     string      // guarded by feeds.mu
+	readers int         // guarded by feeds.mu
+	linger  *time.Timer // guarded by feeds.mu
 }
 
-// newFeed prepares a feed of what comes behind a number.
-func newFeed(s *Settings, c *connection, k *known, subjects []string, epoch string, after uint64) *feed {
+// newFeed returns a feed of the messages after a number. The caller starts it with run.
+func newFeed(s *Settings, c *connection, k *streamRegistry, subjects []string, epoch string, after uint64) *feed {
 	bounds := s.Ring
 	bounds.Epoch, bounds.After = epoch, after
 	ring, err := replay.New(bounds)
 	if err != nil {
-		panic("jetstream: " + err.Error()) // the settings were good when the store was opened
+		panic("jetstream: " + err.Error()) // Open has checked the settings
 	}
 	f := &feed{
-		connection: c, known: k, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
-		chain: newChain(subjects, after), pace: newPace(func() int { return ring.Part() / 4 }), over: make(chan struct{}),
+		connection: c, streams: k, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
+		gaps: newGapDetector(subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }), done: make(chan struct{}),
 	}
-	f.end = sync.OnceFunc(func() { close(f.over) })
+	f.end = sync.OnceFunc(func() { close(f.done) })
 	return f
 }
 
-// ended says whether nothing comes any more.
+// ended reports whether the feed has ended.
 func (f *feed) ended() bool {
 	select {
-	case <-f.over:
+	case <-f.done:
 		return true
 	default:
 		return false
 	}
 }
 
-// run ends with the context, or when the stream is another.
+// run receives messages until the context is done or the stream is recreated.
 func (f *feed) run(ctx context.Context) {
 	defer f.end()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // which the end of either ends
+	go func() { // returns once either context is done
 		select {
-		case <-f.over:
+		case <-f.done:
 			stop()
 		case <-ctx.Done():
 		}
 	}()
 	for failed := 0; ctx.Err() == nil; {
-		before, now := f.chain.last, f.connection.generation()
+		before, now := f.gaps.last, f.connection.generation()
 		within, cancel := context.WithCancel(ctx)
 		unbind := context.AfterFunc(now, cancel)
 		err := f.consume(within)
@@ -91,13 +92,13 @@ func (f *feed) run(ctx context.Context) {
 		switch {
 		case errors.Is(err, errRestarted):
 			return
-		case f.chain.last > before || now.Err() != nil:
+		case f.gaps.last > before || now.Err() != nil:
 			failed = 0
 		default:
 			failed = min(failed+1, 8)
-			if ctx.Err() == nil && f.connection.why() == nil {
-				f.observer.FeedRetried()
-				f.connection.troubles.say("a session cannot be brought to its readers; trying again", advised(err))
+			if ctx.Err() == nil && f.connection.lastFailure() == nil {
+				f.observer.CountFeedRetry()
+				f.connection.log.warn("a session cannot be read from the stream; retrying", withAdvice(err))
 			}
 		}
 		pause := 25 * time.Millisecond << failed
@@ -106,39 +107,39 @@ func (f *feed) run(ctx context.Context) {
 }
 
 var (
-	errRestarted = errors.New("the stream is another")
-	errSkipped   = errors.New("the consumer has skipped a message")
+	errRestarted = errors.New("the stream was recreated")
+	errSkipped   = errors.New("the consumer skipped a message")
 )
 
-// consume brings messages as long as all is well.
+// consume receives messages with one consumer until that fails.
 func (f *feed) consume(ctx context.Context) error {
-	now, err := f.connection.ask(ctx)
+	now, err := f.connection.refresh(ctx)
 	if err != nil {
 		return err
 	}
-	if now.epoch != f.epoch || now.last < f.chain.last {
+	if now.epoch != f.epoch || now.last < f.gaps.last {
 		return errRestarted
 	}
 	consumer, err := f.connection.jet.CreateConsumer(ctx, f.connection.settings.Stream, jetstream.ConsumerConfig{
-		FilterSubjects: f.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: f.chain.last + 1,
-		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: idle, MemoryStorage: true, Replicas: 1,
+		FilterSubjects: f.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: f.gaps.last + 1,
+		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: inactiveThreshold, MemoryStorage: true, Replicas: 1,
 	})
 	if err != nil {
 		return err
 	}
-	defer f.forget(consumer.CachedInfo().Name)
-	sure := false // that nothing came behind the last message and went again
+	defer f.deleteConsumer(consumer.CachedInfo().Name)
+	sure := false // whether no message was removed before the feed could read it
 	if consumer.CachedInfo().NumPending == 0 {
-		f.live.Store(true)
-		sure = f.complete(ctx, now)
+		f.caughtUp.Store(true)
+		sure = f.nothingMissed(ctx, now)
 	}
-	room := 2 * int(f.connection.nats.MaxPayload()) // a message that had none would be an error
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pull, room), jetstream.PullHeartbeat(heartbeat))
+	room := 2 * int(f.connection.nats.MaxPayload()) // a message that exceeded the limit would be an error
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(maxPulled, room), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
 	defer messages.Stop()
-	for brought := uint64(1); ; brought++ {
+	for delivered := uint64(1); ; delivered++ {
 		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
@@ -147,34 +148,35 @@ func (f *feed) consume(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if about.Sequence.Consumer != brought {
+		if about.Sequence.Consumer != delivered {
 			return errSkipped
 		}
-		f.take(m, about.Sequence.Stream, sure)
+		f.receive(m, about.Sequence.Stream, sure)
 		sure = about.NumPending == 0
 		if about.NumPending == 0 {
-			f.live.Store(true)
-		} else if !f.live.Load() && !f.pace.wait(ctx, f.chain.last, len(m.Data())) {
+			f.caughtUp.Store(true)
+		} else if !f.caughtUp.Load() && !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
 			return ctx.Err()
 		}
 	}
 }
 
-// complete says whether nothing has gone that came behind the last message, where a consumer has just found that nothing is there. It is
-// given what the stream was before that.
-func (f *feed) complete(ctx context.Context, before *state) bool {
-	if has := max(f.chain.start, f.chain.last); before.last > has {
-		after, err := f.connection.ask(ctx)
+// nothingMissed reports whether no message after the last one was removed before the feed could
+// read it. It is called when a new consumer has nothing pending; before is the state of the stream
+// before that consumer was created.
+func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
+	if has := max(f.gaps.start, f.gaps.last); before.last > has {
+		after, err := f.connection.refresh(ctx)
 		if err != nil || after.epoch != f.epoch || after.first > has+1 {
 			return false
 		}
 	}
-	f.chain.start = max(f.chain.start, before.last)
+	f.gaps.start = max(f.gaps.start, before.last)
 	return true
 }
 
-// forget has NATS forget a consumer, which it would do by itself after a while.
-func (f *feed) forget(name string) {
+// deleteConsumer removes a consumer early; NATS would do so itself after a while.
+func (f *feed) deleteConsumer(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if f.connection.nats.IsConnected() {
@@ -182,27 +184,28 @@ func (f *feed) forget(name string) {
 	}
 }
 
-// take puts a message into the ring, behind word of what is missing before it, unless it is sure that nothing is.
-func (f *feed) take(m jetstream.Msg, number uint64, sure bool) {
-	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.tell(replay.Lost, number, "") })
-	d, err := f.known.decode(m.Subject(), m.Headers(), m.Data())
+// receive adds a message to the ring, preceded by a gap if messages before it are missing. sure is
+// passed to gapDetector.observe.
+func (f *feed) receive(m jetstream.Msg, number uint64, sure bool) {
+	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, "") })
+	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
-		f.chain.skip(m.Subject(), number)
-		return // somebody else's, which our publishers count as one of the subject's all the same
+		f.gaps.advance(m.Subject(), number)
+		return // not Delegraph's, but our publishers count it as a message of the subject
 	}
-	if why := f.chain.add(m.Subject(), number, &d, sure); why != "" {
-		f.tell(why, number-1, d.entry.Session)
+	if why := f.gaps.observe(m.Subject(), number, &d, sure); why != "" {
+		f.publishGap(why, number-1, d.entry.Session)
 	}
 	d.entry.Number = number
 	if drop := f.ring.Publish(d.entry); drop != replay.NotDropped {
-		f.observer.FrameDropped(drop)
-		f.tell(replay.Lost, number, d.entry.Session)
+		f.observer.CountDroppedFeedFrame(drop)
+		f.publishGap(replay.GapLost, number, d.entry.Session)
 	}
 }
 
-// tell tells of a gap behind a number.
-func (f *feed) tell(why replay.Reason, number uint64, session string) {
-	f.observer.FeedGap(why)
+// publishGap adds a gap after a number to the ring.
+func (f *feed) publishGap(why replay.GapReason, number uint64, session string) {
+	f.observer.CountFeedGap(why)
 	following := string(f.ring.AppendID(nil, number+1))
 	f.ring.Publish(stream.GapEntry(&replay.Gap{Reason: why, Oldest: following, Head: following}, number, session))
 }

@@ -11,36 +11,38 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// linger is how long a feed stays that nobody reads: whoever left may be back at once.
-const linger = 2 * time.Second
+// lingerTime is how long a feed without readers stays open, since a reader may reconnect at once.
+const lingerTime = 2 * time.Second
 
-// feeds are those that are open. Readers of the same share one, if it has what they miss.
+// feeds holds the open feeds. Readers of the same subjects share one if it holds what they miss.
 type feeds struct {
 	settings   Settings
 	connection *connection
-	known      *known
+	streams    *streamRegistry
 
 	ctx  context.Context
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[string][]*feed // by subjects, the newest last
+	open map[string][]*feed // by subjects, newest last
 	n    int
 }
 
-func newFeeds(s Settings, c *connection, k *known) *feeds {
-	f := &feeds{settings: s, connection: c, known: k, open: map[string][]*feed{}}
+func newFeeds(s Settings, c *connection, k *streamRegistry) *feeds {
+	f := &feeds{settings: s, connection: c, streams: k, open: map[string][]*feed{}}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
 }
 
-// maxFilters bounds the subjects by which NATS selects for a feed whose readers name sources: a token has no more sessions.
+// maxFilters bounds the subjects of a feed whose readers name sources. It equals the maximum number
+// of sessions of a token.
 const maxFilters = 100
 
-// subjectsOf are the subjects that hold what a query selects, and maybe more. NATS finds the next message of a subject that has no
-// wildcard with less work. Of all sessions it is everything, also of one source: numbers without holes tell of gaps where there are
-// more sessions than a feed can tell apart.
+// subjectsOf returns subjects that hold what a query selects, and possibly more. Finding the next
+// message is cheaper for NATS if the subject has no wildcard. If the query selects all sessions,
+// the feed has all subjects even for a single source: gaps then show as holes in the numbers, and
+// there may be more sessions than a feed can track.
 func subjectsOf(q replay.Query) []string {
 	if q.Sessions == nil {
 		return []string{prefix + ">"}
@@ -49,7 +51,7 @@ func subjectsOf(q replay.Query) []string {
 	named := q.Sources != nil && len(q.Sources)*len(q.Sessions) <= maxFilters
 	for _, session := range q.Sessions {
 		if !named {
-			subjects = append(subjects, ofSession(session))
+			subjects = append(subjects, sessionSubjects(session))
 			continue
 		}
 		for _, source := range q.Sources {
@@ -60,95 +62,96 @@ func subjectsOf(q replay.Query) []string {
 	return slices.Compact(subjects)
 }
 
-// Attach finds a feed that has what the reader misses, or opens one that begins there.
-func (s *Store) Attach(ctx context.Context, q replay.Query, lastEventID string) (stream.Place, stream.Refusal) {
+// Attach returns a position in a feed that holds what the reader misses, or opens a feed that
+// starts there.
+func (s *Store) Attach(ctx context.Context, q replay.Query, lastEventID string) (stream.Attachment, stream.Refusal) {
 	return s.feeds.attach(ctx, subjectsOf(q), lastEventID)
 }
 
-func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID string) (stream.Place, stream.Refusal) {
+func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID string) (stream.Attachment, stream.Refusal) {
 	key := strings.Join(subjects, " ")
 	now := f.connection.state.Load()
 	if now == nil {
-		return stream.Place{}, stream.Unavailable
+		return stream.Attachment{}, stream.Unavailable
 	}
-	number, why := replay.Parse(lastEventID, now.epoch)
+	number, why := replay.ParseID(lastEventID, now.epoch)
 	if place, found := f.join(key, number, lastEventID, why); found {
 		return place, stream.NotRefused
 	}
 	if lastEventID == "" || why != "" || number > now.last {
-		if asked, err := f.connection.ask(ctx); err == nil { // else what we knew last must do
+		if asked, err := f.connection.refresh(ctx); err == nil { // on error, use the last known state
 			now = asked
-			if number, why = replay.Parse(lastEventID, now.epoch); why == "" && number > now.last {
-				why = replay.Future
+			if number, why = replay.ParseID(lastEventID, now.epoch); why == "" && number > now.last {
+				why = replay.GapFuture
 			}
 		}
 	}
 	switch {
 	case lastEventID == "":
-		return f.begin(key, subjects, now.epoch, now.last, nil)
+		return f.start(key, subjects, now.epoch, now.last, nil)
 	case why == "":
-		return f.begin(key, subjects, now.epoch, number, nil)
+		return f.start(key, subjects, now.epoch, number, nil)
 	}
 	oldest := ""
 	if now.first <= now.last {
 		oldest = string(replay.AppendID(nil, now.epoch, now.first))
 	}
 	gap := replay.NewGap(why, lastEventID, oldest, string(replay.AppendID(nil, now.epoch, now.last)))
-	return f.begin(key, subjects, now.epoch, now.first-1, gap)
+	return f.start(key, subjects, now.epoch, now.first-1, gap)
 }
 
-// join gives a reader a place in a feed that is open.
-func (f *feeds) join(key string, number uint64, lastEventID string, why replay.Reason) (stream.Place, bool) {
+// join returns a position in an open feed, if one can serve the reader.
+func (f *feeds) join(key string, number uint64, lastEventID string, why replay.GapReason) (stream.Attachment, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, open := range slices.Backward(f.open[key]) {
 		switch {
 		case open.ended():
-		case lastEventID == "" && open.live.Load():
-			return f.place(open, open.ring.Head(), nil), true
+		case lastEventID == "" && open.caughtUp.Load():
+			return f.attachTo(open, open.ring.Head(), nil), true
 		case why == "" && open.ring.Covers(number):
 			if cursor, gap := open.ring.Resume(lastEventID); gap == nil {
-				return f.place(open, cursor, nil), true
+				return f.attachTo(open, cursor, nil), true
 			}
 		}
 	}
-	return stream.Place{}, false
+	return stream.Attachment{}, false
 }
 
-// begin opens a feed, or finds that another has just done so.
-func (f *feeds) begin(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Place, stream.Refusal) {
+// start opens a feed, unless another caller has just opened one that can serve the reader.
+func (f *feeds) start(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, open := range f.open[key] {
 		if !open.ended() && open.epoch == epoch && open.ring.Covers(after) {
 			if cursor, missed := open.ring.Resume(string(replay.AppendID(nil, epoch, after))); missed == nil {
-				return f.place(open, cursor, gap), stream.NotRefused
+				return f.attachTo(open, cursor, gap), stream.NotRefused
 			}
 		}
 	}
-	if f.n >= f.settings.Feeds && !f.dismiss() {
-		return stream.Place{}, stream.FeedsFull
+	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
+		return stream.Attachment{}, stream.FeedLimit
 	}
-	begun := newFeed(&f.settings, f.connection, f.known, subjects, epoch, after)
+	begun := newFeed(&f.settings, f.connection, f.streams, subjects, epoch, after)
 	f.open[key] = append(f.open[key], begun)
 	f.n++
 	begun.key = key
-	beginning := begun.ring.Head() // before anything can come
+	beginning := begun.ring.Head() // before anything is added
 	if len(subjects) > 0 {
 		f.work.Go(func() { begun.run(f.ctx) })
 	}
-	return f.place(begun, beginning, gap), stream.NotRefused
+	return f.attachTo(begun, beginning, gap), stream.NotRefused
 }
 
-// place is a reader's. The caller holds the lock.
-func (f *feeds) place(at *feed, cursor replay.Cursor, gap *replay.Gap) stream.Place {
+// attachTo adds a reader to a feed. The caller holds the lock.
+func (f *feeds) attachTo(at *feed, cursor replay.Cursor, gap *replay.Gap) stream.Attachment {
 	at.readers++
 	if at.linger != nil {
 		at.linger.Stop()
 		at.linger = nil
 	}
-	return stream.Place{
-		Ring: at.ring, Cursor: cursor, Gap: gap, Over: at.over, Read: at.pace.reached,
+	return stream.Attachment{
+		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.done, OnRead: at.backpressure.onRead,
 		Release: sync.OnceFunc(func() { f.release(at) }),
 	}
 }
@@ -159,7 +162,7 @@ func (f *feeds) release(left *feed) {
 	if left.readers--; left.readers > 0 {
 		return
 	}
-	left.linger = time.AfterFunc(linger, func() {
+	left.linger = time.AfterFunc(lingerTime, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if left.readers == 0 {
@@ -174,7 +177,7 @@ func (f *feeds) remove(gone *feed) {
 		gone.linger.Stop()
 	}
 	gone.end()
-	gone.ring.Leave()
+	gone.ring.ReleaseBudget()
 	rest := slices.DeleteFunc(f.open[gone.key], func(other *feed) bool { return other == gone })
 	f.n -= len(f.open[gone.key]) - len(rest)
 	if f.open[gone.key] = rest; len(rest) == 0 {
@@ -182,8 +185,8 @@ func (f *feeds) remove(gone *feed) {
 	}
 }
 
-// dismiss ends a feed that only lingers, if there is one. The caller holds the lock.
-func (f *feeds) dismiss() bool {
+// removeIdle ends a feed without readers, if there is one. The caller holds the lock.
+func (f *feeds) removeIdle() bool {
 	for _, same := range f.open {
 		for _, open := range same {
 			if open.readers == 0 {
@@ -195,7 +198,7 @@ func (f *feeds) dismiss() bool {
 	return false
 }
 
-// endAll ends every feed: the stream is another, and so are the ids.
+// endAll ends every feed, because the stream was recreated and all ids have changed.
 func (f *feeds) endAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -224,7 +227,7 @@ func (f *feeds) stats() (held replay.Stats) {
 	for _, same := range f.open {
 		for _, open := range same {
 			one := open.ring.Stats()
-			held.Frames, held.Bytes, held.Ends = held.Frames+one.Frames, held.Bytes+one.Bytes, held.Ends+one.Ends
+			held.Frames, held.Bytes, held.StreamEnds = held.Frames+one.Frames, held.Bytes+one.Bytes, held.StreamEnds+one.StreamEnds
 		}
 	}
 	return held

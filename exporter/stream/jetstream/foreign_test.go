@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestHeadersTooLarge drops what NATS never takes, however often it is tried: what comes behind it does not wait for it.
+// TestHeadersTooLarge checks that a message that NATS always rejects is dropped, and does not block later messages.
 func TestHeadersTooLarge(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -22,8 +22,8 @@ func TestHeadersTooLarge(t *testing.T) {
 	}
 }
 
-// TestForeign reads a stream to which others have published as well: what is not ours, or says that it is of another session than its
-// subject, is nobody's, and no gap.
+// TestForeign reads a stream to which other programs publish too. A message that is not Delegraph's, or whose session does not
+// match its subject, is ignored and causes no gap.
 func TestForeign(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)

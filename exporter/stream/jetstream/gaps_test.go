@@ -15,47 +15,47 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// publishAll publishes frames of a session, numbered, and returns when NATS has them.
+// publishAll publishes numbered frames of a session, and returns once NATS has stored them.
 func publishAll(t testing.TB, s *Store, session string, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		s.Publish(heardFrame(session, fmt.Sprint(session, i), fmt.Sprint(session, "-", i)))
 	}
-	until(t, "all is published", func() bool { return s.Queued() == 0 })
+	until(t, "all is published", func() bool { return s.QueuedBytes() == 0 })
 }
 
-// TestEvicted has NATS let go of what readers have not had, in the middle of the stream, which it says to nobody.
+// TestEvicted checks that a gap is reported if NATS silently removes unread messages in the middle of the stream.
 func TestEvicted(t *testing.T) {
 	s := newServer(t, "")
-	store, seen := s.open(func(set *Settings) { set.Limits.PerSubject = 3 })
+	store, seen := s.open(func(set *Settings) { set.Limits.MaxMessagesPerSubject = 3 })
 	first := attach(t, store, "", "c1")
 	publishAll(t, store, "c1", 0, 1)
 	first.wants("c1-0")
 	behind := first.id()
 	publishAll(t, store, "c2", 0, 1)
-	for i := 1; i < 10; i++ { // else NATS may let go of what it has not yet sent
+	for i := 1; i < 10; i++ { // otherwise NATS may remove messages that it has not sent yet
 		publishAll(t, store, "c1", i, i+1)
 		first.read(i + 1)
 	}
 
-	other, _ := s.open(func(set *Settings) { set.Limits.PerSubject = 3 })
+	other, _ := s.open(func(set *Settings) { set.Limits.MaxMessagesPerSubject = 3 })
 	back := attach(t, other, behind, "c1")
 	back.wants("<evicted>", "c1-7", "c1-8", "c1-9")
 	publishAll(t, store, "c1", 10, 11)
 	back.wants("<evicted>", "c1-7", "c1-8", "c1-9", "c1-10")
 
-	whole := attach(t, other, first.id(), "c1") // behind c1-9
+	whole := attach(t, other, first.id(), "c1") // after c1-9
 	whole.wants("c1-10")
-	quiet := attach(t, other, behind, "c2") // of which it has missed nothing that is gone
+	quiet := attach(t, other, behind, "c2") // which missed none of the evicted frames
 	quiet.wants("c2-0")
 	all := attach(t, other, behind)
 	all.wants("c2-0", "<evicted>", "c1-8", "c1-9", "c1-10")
 	if n := seen.count("gap evicted"); n != 0 {
-		t.Errorf("%d gaps where a reader was there all the time", n)
+		t.Errorf("%d gaps for a reader that was always connected", n)
 	}
 }
 
-// TestEvictedAll has NATS let go of all that a session had: its next frame tells who has missed something, and nobody else.
+// TestEvictedAll removes all messages of a session. The next frame reports a gap to the readers that missed some, and only to them.
 func TestEvictedAll(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -65,7 +65,7 @@ func TestEvictedAll(t *testing.T) {
 	has := reader.id()
 	lacks := strings.TrimSuffix(has, "3") + "2"
 
-	kept := s.kept()
+	kept := s.storedStream()
 	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestEvictedAll(t *testing.T) {
 	}
 }
 
-// TestAnotherStream makes the stream anew: its numbers begin again, and mean something else.
+// TestAnotherStream recreates the stream, whose numbers then start again.
 func TestAnotherStream(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -102,10 +102,10 @@ func TestAnotherStream(t *testing.T) {
 	if err := jet.DeleteStream(t.Context(), "DELEGRAPH"); err != nil {
 		t.Fatal(err)
 	}
-	publishAll(t, store, "c1", 3, 5) // which makes it
+	publishAll(t, store, "c1", 3, 5) // which creates the stream
 	until(t, "the reader is sent away", func() bool {
 		select {
-		case <-reader.place.Over:
+		case <-reader.place.Done:
 			return true
 		default:
 			return false
@@ -117,7 +117,7 @@ func TestAnotherStream(t *testing.T) {
 	attach(t, store, "nobody's", "c1").wants("<unknown>", "c1-3", "c1-4")
 }
 
-// TestAway kills NATS: readers stay, frames wait, and nothing is missing once it is back.
+// TestAway kills NATS. Readers stay connected, frames are queued, and none is missing after NATS restarts.
 func TestAway(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -130,8 +130,8 @@ func TestAway(t *testing.T) {
 		store.Publish(heardFrame("c1", fmt.Sprint("c1", i), fmt.Sprint("c1-", i)))
 	}
 	back := attach(t, store, reader.id(), "c1")
-	if store.Queued() == 0 {
-		t.Error("nothing waits for NATS")
+	if store.QueuedBytes() == 0 || store.QueueCapacity() <= store.QueuedBytes() {
+		t.Errorf("%d of %d bytes wait for NATS", store.QueuedBytes(), store.QueueCapacity())
 	}
 	s.start()
 	want := []string{"c1-0", "c1-1", "c1-2", "c1-3", "c1-4", "c1-5"}
@@ -143,7 +143,7 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestNeverThere opens a store whose NATS is not there: frames are taken, readers are told to come back.
+// TestNeverThere opens a store without NATS. Frames are queued, and readers are asked to retry.
 func TestNeverThere(t *testing.T) {
 	program(t)
 	set := (&server{TB: t, port: freePorts(t, 1)[0]}).settings(&tally{})
@@ -152,7 +152,7 @@ func TestNeverThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := store.Ready(); err == nil {
-		t.Error("it is ready")
+		t.Error("the store is ready without NATS")
 	}
 	if _, refused := store.Attach(t.Context(), replay.Query{}, ""); refused != stream.Unavailable {
 		t.Errorf("a reader is refused by %q", refused)
@@ -165,10 +165,10 @@ func TestNeverThere(t *testing.T) {
 	}
 }
 
-// TestQueueFull drops what there is no room for, and tells readers once there is room again.
+// TestQueueFull checks that a full queue drops frames, and that readers get a gap once there is room again.
 func TestQueueFull(t *testing.T) {
 	s := newServer(t, "")
-	store, seen := s.open(func(set *Settings) { set.Queue = 8 << 10 })
+	store, seen := s.open(func(set *Settings) { set.QueueBytes = 8 << 10 })
 	reader := attach(t, store, "", "c1")
 	other := attach(t, store, "", "c2")
 	publishAll(t, store, "c1", 0, 1)
@@ -183,7 +183,7 @@ func TestQueueFull(t *testing.T) {
 	}
 	store.Publish(heardFrame("c1", "dropped too", "dropped too"))
 	s.start()
-	until(t, "there is room again", func() bool { return store.Queued() == 0 })
+	until(t, "there is room again", func() bool { return store.QueuedBytes() == 0 })
 	publishAll(t, store, "c1", 100, 101)
 	publishAll(t, store, "c2", 1, 2)
 	var want []string
@@ -194,10 +194,10 @@ func TestQueueFull(t *testing.T) {
 	other.wants("c2-0", "c2-1")
 }
 
-// TestTooLarge drops what no message holds, and tells of it with the next.
+// TestTooLarge checks that a frame too large for a message is dropped, and that the next one reports the gap.
 func TestTooLarge(t *testing.T) {
 	s := newServer(t, "")
-	store, seen := s.open(func(set *Settings) { set.Limits.Message = 16 << 10 })
+	store, seen := s.open(func(set *Settings) { set.Limits.MaxMessageBytes = 16 << 10 })
 	reader := attach(t, store, "", "c1")
 	store.Publish(heardFrame("c1", "1", strings.Repeat("x", 16<<10)))
 	store.Publish(heardFrame("c1", "2", "small"))
@@ -207,28 +207,28 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestFeedsFull opens no more feeds than there may be. Readers of the same share one.
+// TestFeedsFull checks the limit of feeds. Readers of the same subjects share one.
 func TestFeedsFull(t *testing.T) {
 	s := newServer(t, "")
-	store, _ := s.open(func(set *Settings) { set.Feeds = 2 })
+	store, _ := s.open(func(set *Settings) { set.MaxFeeds = 2 })
 	one, again, two := attach(t, store, "", "c1"), attach(t, store, "", "c1"), attach(t, store, "", "c2")
 	q := replay.Query{Sessions: []string{"c3"}}
-	if _, refused := store.Attach(t.Context(), q, ""); refused != stream.FeedsFull {
+	if _, refused := store.Attach(t.Context(), q, ""); refused != stream.FeedLimit {
 		t.Errorf("a third session is refused by %q", refused)
 	}
 	publishAll(t, store, "c1", 0, 1)
 	one.wants("c1-0")
 	again.wants("c1-0")
 	two.place.Release()
-	three := attach(t, store, "", "c3") // of the one that only lingers
+	three := attach(t, store, "", "c3") // of the feed that only lingers
 	publishAll(t, store, "c3", 0, 1)
 	three.wants("c3-0")
-	if n := store.Feeds(); n != 2 {
+	if n := store.OpenFeeds(); n != 2 {
 		t.Errorf("%d feeds are open", n)
 	}
 }
 
-// TestNames publishes under names that are no words of NATS's.
+// TestNames publishes under names that are not valid as tokens of a NATS subject.
 func TestNames(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -249,8 +249,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNATSFacts holds what the publisher relies on: a message that is there already is not published again, whatever it expects, or
-// is refused by the number of the last, after which it is known.
+// TestNATSFacts checks the behavior of NATS that the publisher relies on: a duplicate is not stored again, whatever last sequence
+// it expects, or it is refused with the last number, after which that number is known.
 func TestNATSFacts(t *testing.T) {
 	s := newServer(t, "")
 	s.open(nil)
@@ -270,9 +270,9 @@ func checkFacts(t *testing.T, jet jetstream.JetStream) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		ack, err := jet.PublishMsg(ctx, m)
-		l := lane{}
+		l := subjectQueue{}
 		if err != nil {
-			if understand(&l, err) != nil {
+			if handleError(&l, err) != nil {
 				t.Fatal(err)
 			}
 			return fmt.Sprint("last ", l.last)
@@ -288,7 +288,7 @@ func checkFacts(t *testing.T, jet jetstream.JetStream) {
 		t.Errorf("the second: %s, want %s", got, want)
 	}
 	if got, want := publish("c", one), fmt.Sprint("last ", one+1); got != want {
-		t.Errorf("what expects another: %s, want %s", got, want)
+		t.Errorf("with another expected sequence: %s, want %s", got, want)
 	}
 	stale := publish("a", 0)
 	if stale != fmt.Sprint("last ", one+1) && stale != fmt.Sprint(one, true) {
@@ -300,7 +300,7 @@ func checkFacts(t *testing.T, jet jetstream.JetStream) {
 	t.Logf("NATS answers a known message that expects a wrong number by %q", stale)
 }
 
-// TestHeartbeats has a reader stay where it is while NATS is away: it hears comments, and then goes on, over the same connection.
+// TestHeartbeats checks that a reader gets comments while NATS is down, and continues over the same connection afterwards.
 func TestHeartbeats(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -320,7 +320,7 @@ func TestHeartbeats(t *testing.T) {
 	<-v.at.done
 }
 
-// TestPace reads what is far more than the ring holds, more slowly than it comes: a feed that catches up waits for its reader.
+// TestPace slowly reads far more than the ring holds, and checks that a feed that catches up waits for its reader.
 func TestPace(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -333,13 +333,13 @@ func TestPace(t *testing.T) {
 		store.Publish(heardFrame("c1", fmt.Sprint(i), text))
 		want = append(want, text)
 	}
-	until(t, "all is published", func() bool { return store.Queued() == 0 })
+	until(t, "all is published", func() bool { return store.QueuedBytes() == 0 })
 	small, _ := s.open(func(set *Settings) { set.Ring.Bytes = 32 << 10 })
 	reader := attach(t, small, behind, "c1")
 	for n := 5; n <= len(want); n += 5 {
 		reader.most = 5
 		reader.read(n)
-		time.Sleep(time.Millisecond) // what a slow network takes
+		time.Sleep(time.Millisecond) // the latency of a slow network
 	}
 	reader.wants(want...)
 }

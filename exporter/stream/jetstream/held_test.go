@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestHeldTogether reads more sessions than the feeds may hold together: who keeps up gets everything, and so does who catches up with
-// what was before.
+// TestHeldTogether reads more sessions than fit into all feeds together. Readers that keep up and readers that catch up both get
+// everything.
 func TestHeldTogether(t *testing.T) {
 	const sessions, frames, held = 20, 60, 64 << 10
 	s := newServer(t, "")
-	little := func(set *Settings) { set.Held, set.Ring.Bytes = held, 64<<10 }
+	little := func(set *Settings) { set.FeedBytes, set.Ring.Bytes = held, 64<<10 }
 	store, _ := s.open(little)
 	want := make([][]string, sessions)
 	live := make([]*reader, sessions)
@@ -44,7 +44,7 @@ func TestHeldTogether(t *testing.T) {
 	}
 }
 
-// TestSilentForLong has NATS let go of all that a session had, for its age, while readers are there who have had it: they miss nothing.
+// TestSilentForLong lets NATS expire all messages of a session that connected readers have already read. They get no gap.
 func TestSilentForLong(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -52,7 +52,7 @@ func TestSilentForLong(t *testing.T) {
 	publishAll(t, store, "c1", 0, 3)
 	reader.wants("c1-0", "c1-1", "c1-2")
 	publishAll(t, store, "c2", 0, 5)
-	kept := s.kept()
+	kept := s.storedStream()
 	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
 		t.Fatal(err)
 	}
@@ -60,12 +60,12 @@ func TestSilentForLong(t *testing.T) {
 	reader.wants("c1-0", "c1-1", "c1-2", "c1-3")
 
 	publishAll(t, store, "c2", 5, 9)
-	feed := store.feeds.open[ofSession("c1")][0]
+	feed := store.feeds.open[sessionSubjects("c1")][0]
 	s.kill()
 	until(t, "it is noticed", func() bool { return !store.Connected() })
-	feed.live.Store(false)
+	feed.caughtUp.Store(false)
 	s.start()
-	until(t, "the feed has a consumer again", feed.live.Load)
+	until(t, "the feed has a consumer again", feed.caughtUp.Load)
 	publishAll(t, store, "c2", 9, 12)
 	if err := kept.Purge(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,6 @@
-// Package jetstream keeps the external stream in NATS JetStream, so that whoever reaches it serves what anybody published: each frame
-// once and in the order of its session, or word of the gap.
+// Package jetstream stores the external stream in NATS JetStream, so that any process connected to
+// NATS can serve the frames that any other process has published. Readers get each frame once, in
+// the order of its session, and every gap is reported.
 package jetstream
 
 import (
@@ -16,23 +17,23 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Settings say where the stream is, what bounds it, and what may be held here.
+// Settings configure a Store.
 type Settings struct {
 	URLs            []string
-	CredentialsFile string // a JWT and its key, as NATS has them; "" for none
-	NKeyFile        string // the seed of an nkey; "" for none
-	CAFile          string // of those who may vouch for the server; "" for the system's
-	CertFile        string // of ours, with KeyFile; "" for none
+	CredentialsFile string // with a JWT and its key, in the format of NATS; "" for none
+	NKeyFile        string // with the seed of an nkey; "" for none
+	CAFile          string // CA certificates for the server; "" for the system's
+	CertFile        string // client certificate, used with KeyFile; "" for none
 	KeyFile         string
 
-	Stream  string
-	Manage  bool // the stream is made where it is missing, and its limits are kept at those given here
-	Limits  Limits
-	Queue   int             // bytes that may wait to be published
-	Feeds   int             // that may be open at once, each a consumer of the stream's
-	Held    int             // bytes of all feeds together, about
-	Ring    replay.Settings // of one feed
-	Publish bool            // else nothing is ever published from here
+	Stream       string
+	ManageStream bool // create a missing stream, and keep its limits as configured here
+	Limits       Limits
+	QueueBytes   int             // bytes that may wait to be published
+	MaxFeeds     int             // open at once; each is a consumer of the stream
+	FeedBytes    int             // approximate bytes of all feeds together
+	Ring         replay.Settings // of each feed
+	Publish      bool            // false: this process only reads
 
 	Observer Observer
 	Logger   *slog.Logger
@@ -41,55 +42,55 @@ type Settings struct {
 
 // Limits bound the stream in NATS.
 type Limits struct {
-	Replicas   int
-	Age        time.Duration
-	Bytes      int64
-	PerSubject int64         // messages of one source and session
-	Message    int32         // bytes of one, its headers included
-	Duplicates time.Duration // how long the id of a message is known
+	Replicas              int
+	MaxAge                time.Duration
+	MaxBytes              int64
+	MaxMessagesPerSubject int64         // per source and session
+	MaxMessageBytes       int32         // including headers
+	DuplicateWindow       time.Duration // how long NATS recognizes the id of a message
 }
 
-// Observer is told what happens. Its methods are called by many goroutines at once and do not block.
+// Observer receives the events of a Store. Its methods are called concurrently and must not block.
 type Observer interface {
-	Published()               // a frame, by us
-	Repeated()                // a frame that another had published before
-	Dropped(Drop)             // a frame that is not published
-	Retried()                 // an attempt to publish that failed or may have
-	FeedRetried()             // an attempt to bring a feed that failed, though NATS is reached
-	FeedGap(replay.Reason)    // frames that are missing in a feed
-	FrameDropped(replay.Drop) // a frame that a feed cannot hold
+	CountPublished()                   // this process published a frame
+	CountRepeated()                    // another process had already published the frame
+	CountDropped(Drop)                 // a frame was dropped instead of published
+	CountRetry()                       // an attempt to publish failed, or may have
+	CountFeedRetry()                   // a feed failed although NATS was connected
+	CountFeedGap(replay.GapReason)     // frames are missing in a feed
+	CountDroppedFeedFrame(replay.Drop) // a feed could not store a frame
 }
 
-// Drop says why a frame is not published.
+// Drop says why a frame was not published. The values are label values of a metric.
 type Drop string
 
-// The closed set of drops.
+// The possible drops.
 const (
-	QueueFull Drop = "queue_full" // as many bytes wait as may
-	TooOld    Drop = "too_old"    // it waited so long that nobody could tell any more whether it was published
-	TooLarge  Drop = "too_large"  // larger than a message may be
-	Stopped   Drop = "stopped"    // it still waited when we stopped
+	QueueFull Drop = "queue_full" // the queue had no room
+	TooOld    Drop = "too_old"    // it waited longer than NATS recognizes duplicates
+	TooLarge  Drop = "too_large"  // it exceeded the maximum message size
+	Stopped   Drop = "stopped"    // it was still queued at shutdown
 )
 
 // Drops lists every drop.
 func Drops() []Drop { return []Drop{QueueFull, TooOld, TooLarge, Stopped} }
 
-// Store is a stream.Store in JetStream.
+// Store is a stream.Store that uses JetStream.
 type Store struct {
 	connection *connection
-	publisher  *publisher // nil where nothing is published
+	publisher  *publisher // nil if this process only reads
 	feeds      *feeds
 }
 
-// maxStreams bounds the agents' streams that are known apart, for readers of other formats than the native one.
+// maxStreams bounds the agent streams that are told apart for subscribers to other formats.
 const maxStreams = 1 << 14
 
-// Open begins to reach for NATS, which need not be there yet.
+// Open starts connecting to NATS, which need not be reachable yet.
 func Open(s Settings) (*Store, error) {
-	if s.Feeds <= 0 || s.Ring.Frames <= 0 || s.Ring.Bytes <= 0 || s.Ring.Age <= 0 || s.Held <= 0 || s.Publish && s.Queue <= 0 {
-		return nil, errors.New("jetstream: the numbers of feeds, of their frames and bytes and of the queue's must be more than 0")
+	if s.MaxFeeds <= 0 || s.Ring.Frames <= 0 || s.Ring.Bytes <= 0 || s.Ring.Age <= 0 || s.FeedBytes <= 0 || s.Publish && s.QueueBytes <= 0 {
+		return nil, errors.New("jetstream: the limits of feeds, of their frames, bytes and age, and of the queue must be more than 0")
 	}
-	s.Ring.Budget = replay.NewBudget(s.Held)
+	s.Ring.Budget = replay.NewBudget(s.FeedBytes)
 	streams, err := lru.New[streamKey, *replay.Stream](maxStreams)
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)
@@ -98,48 +99,57 @@ func Open(s Settings) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &Store{connection: c, feeds: newFeeds(s, c, &known{streams: streams})}
+	store := &Store{connection: c, feeds: newFeeds(s, c, &streamRegistry{streams: streams})}
 	c.restarted = store.feeds.endAll
-	c.keep()
+	c.maintain()
 	if s.Publish {
 		store.publisher = newPublisher(s, c)
 	}
 	return store, nil
 }
 
-// Ready says whether the stream was ever reached.
+// Ready returns nil once the stream has been reached.
 func (s *Store) Ready() error {
 	if s.connection.state.Load() == nil {
-		return fmt.Errorf("the stream in NATS has not been reached yet: %w", cmp.Or(s.connection.why(), errors.New("there was no answer so far")))
+		return fmt.Errorf("the stream in NATS is not reachable yet: %w", cmp.Or(s.connection.lastFailure(), errors.New("no response yet")))
 	}
 	return nil
 }
 
-// Publish takes a frame for the stream. It never waits: what there is no room for is dropped, and readers are told of the gap.
+// Publish queues a frame for the stream. It does not block: if there is no room, the frame is
+// dropped and the gap is reported to readers.
 func (s *Store) Publish(e replay.Entry) {
 	if s.publisher != nil {
 		s.publisher.publish(e)
 	}
 }
 
-// Stats says what the feeds hold.
+// Stats returns what the feeds hold.
 func (s *Store) Stats() replay.Stats { return s.feeds.stats() }
 
-// Feeds is how many are open.
-func (s *Store) Feeds() int { return s.feeds.count() }
+// OpenFeeds returns the number of open feeds.
+func (s *Store) OpenFeeds() int { return s.feeds.count() }
 
-// Queued is how many bytes wait to be published.
-func (s *Store) Queued() int {
+// QueuedBytes returns how many bytes are queued to be published.
+func (s *Store) QueuedBytes() int {
 	if s.publisher == nil {
 		return 0
 	}
 	return s.publisher.queued()
 }
 
-// Connected says whether NATS is reached now.
+// QueueCapacity returns how many bytes may be queued to be published; 0 for a store that does not publish.
+func (s *Store) QueueCapacity() int {
+	if s.publisher == nil {
+		return 0
+	}
+	return s.publisher.queue.limit
+}
+
+// Connected reports whether NATS is connected.
 func (s *Store) Connected() bool { return s.connection.nats.IsConnected() }
 
-// Close publishes what waits until the context is done, and then lets go of everything.
+// Close publishes queued frames until the context is done, and then releases everything.
 func (s *Store) Close(ctx context.Context) error {
 	var err error
 	if s.publisher != nil {

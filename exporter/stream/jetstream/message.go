@@ -16,14 +16,15 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// prefix begins every subject; the source and the session follow, a token each.
+// prefix starts every subject. The source and the session follow as one token each.
 const prefix = "delegraph.v1."
 
-// The headers of a message. Names out of agents' streams are percent-encoded: a header has no place for every byte.
+// The headers of a message. Names from agents' streams are percent-encoded, because headers cannot
+// hold every byte.
 const (
-	previousHeader = "Delegraph-Previous" // the number that whoever has everything before the message on its subject has at least
-	aloneHeader    = "Delegraph-Alone"    // nothing was held of the subject, so that it is not known which was the one before
-	lostHeader     = "Delegraph-Lost"     // how many frames before it never came here
+	previousHeader = "Delegraph-Previous" // the lowest last number of a reader that misses nothing before this message on its subject
+	aloneHeader    = "Delegraph-Alone"    // the subject held no message, so the previous one is unknown
+	lostHeader     = "Delegraph-Lost"     // how many frames were dropped right before it
 	sourceHeader   = "Delegraph-Source"
 	sessionHeader  = "Delegraph-Session"
 	runHeader      = "Delegraph-Run"
@@ -35,27 +36,29 @@ const (
 	overHeader     = "Delegraph-Over"
 )
 
-// maxToken is how long a name may be that is readable in a subject.
-const maxToken = 256
+// maxReadableToken is the longest name, in bytes, that is not hashed in a subject.
+const maxReadableToken = 256
 
-// token is a name as one token of a subject.
-func token(name string) string {
+// subjectToken returns a name as one token of a subject.
+func subjectToken(name string) string {
 	switch {
 	case name == "":
 		return "_"
-	case len(name) > maxToken:
+	case len(name) > maxReadableToken:
 		sum := sha256.Sum256([]byte(name))
 		return "~" + base64.RawURLEncoding.EncodeToString(sum[:]) // base64 has no ~
 	}
 	return base64.RawURLEncoding.EncodeToString([]byte(name))
 }
 
-func subjectOf(source, session string) string { return prefix + token(source) + "." + token(session) }
+func subjectOf(source, session string) string {
+	return prefix + subjectToken(source) + "." + subjectToken(session)
+}
 
-// ofSession is every subject of a session's.
-func ofSession(session string) string { return prefix + "*." + token(session) }
+// sessionSubjects matches every subject of a session.
+func sessionSubjects(session string) string { return prefix + "*." + subjectToken(session) }
 
-// The ways that a stream ends, in words that last.
+// The names of stream ends on the wire. They must not change.
 var ends = map[event.End]string{
 	event.EndOfStream: "closed", event.EndClientLeft: "client_left", event.EndShutdown: "stopped",
 	event.EndUnobserved: "unobserved", event.EndBroken: "broken_off",
@@ -69,7 +72,7 @@ var endsByName = func() map[string]event.End {
 	return byName
 }()
 
-// encode makes a message of an entry, without what follows from those before it.
+// encode returns the message of an entry, without the headers that depend on earlier messages.
 func encode(e *replay.Entry, id string) *nats.Msg {
 	header := nats.Header{nats.MsgIdHdr: {id}, sourceHeader: {url.QueryEscape(e.Source)}}
 	set := func(name, value string) {
@@ -83,11 +86,11 @@ func encode(e *replay.Entry, id string) *nats.Msg {
 	if e.Stream != nil {
 		set(dialectHeader, e.Stream.Dialect)
 		set(nonceHeader, e.Stream.Nonce)
-		if e.Stream.Answer {
+		if e.Stream.SingleRun {
 			set(answerHeader, "1")
 		}
 	}
-	if e.Over {
+	if e.StreamEnded {
 		set(overHeader, ends[e.End])
 	}
 	if e.Kinds != 0 {
@@ -96,7 +99,7 @@ func encode(e *replay.Entry, id string) *nats.Msg {
 	return &nats.Msg{Subject: subjectOf(e.Source, e.Session), Header: header, Data: slices.Clone(e.Data)}
 }
 
-// kindNames are the names of kinds, since their numbers may differ in another version.
+// kindNames returns the names of kinds, because their numbers may differ between versions.
 func kindNames(kinds replay.Kinds) string {
 	var names []byte
 	for _, k := range event.Kinds() {
@@ -115,9 +118,9 @@ var kindsByName = func() map[string]replay.Kinds {
 	return byName
 }()
 
-var errForeign = errors.New("no message of Delegraph's")
+var errForeign = errors.New("not a message of Delegraph")
 
-// decoded is a message as it came.
+// decoded is a decoded message.
 type decoded struct {
 	entry    replay.Entry
 	previous uint64
@@ -125,8 +128,8 @@ type decoded struct {
 	lost     bool
 }
 
-// decode reads a message, which has to say that it is of the session in its subject.
-func (k *known) decode(subject string, header nats.Header, data []byte) (decoded, error) {
+// decode decodes a message. It rejects one whose headers do not match its subject.
+func (k *streamRegistry) decode(subject string, header nats.Header, data []byte) (decoded, error) {
 	var bad error
 	value := func(name string) string {
 		values := header[name]
@@ -151,36 +154,36 @@ func (k *known) decode(subject string, header nats.Header, data []byte) (decoded
 	if dialect := value(dialectHeader); dialect != "" {
 		d.entry.Stream = k.stream(streamKey{
 			source: d.entry.Source, session: d.entry.Session,
-			Stream: replay.Stream{Dialect: dialect, Answer: value(answerHeader) != "", Nonce: value(nonceHeader)},
+			Stream: replay.Stream{Dialect: dialect, SingleRun: value(answerHeader) != "", Nonce: value(nonceHeader)},
 		})
 	}
 	if over := value(overHeader); over != "" {
-		d.entry.Over, d.entry.End = true, endsByName[over]
+		d.entry.StreamEnded, d.entry.End = true, endsByName[over]
 	}
 	d.alone, d.lost = value(aloneHeader) != "", value(lostHeader) != ""
 	previous, err := strconv.ParseUint(value(previousHeader), 10, 64)
-	if err != nil || bad != nil || d.entry.Over && d.entry.Stream == nil {
+	if err != nil || bad != nil || d.entry.StreamEnded && d.entry.Stream == nil {
 		return decoded{}, errForeign
 	}
 	d.previous = previous
 	return d, nil
 }
 
-// streamKey tells agents' streams apart. Those that several hear have no nonce: to readers they are one for each source and session,
-// whoever published which frame of them.
+// streamKey identifies an agent's stream. Streams that several sidecars read have no nonce: for
+// readers they are one stream per source and session, whichever sidecar published each frame.
 type streamKey struct {
 	source, session string
 	replay.Stream
 }
 
-// known are the agents' streams that messages are of.
-type known struct {
+// streamRegistry returns the same replay.Stream for all messages of an agent's stream.
+type streamRegistry struct {
 	streams *lru.Cache[streamKey, *replay.Stream]
 }
 
-func (k *known) stream(key streamKey) *replay.Stream {
+func (k *streamRegistry) stream(key streamKey) *replay.Stream {
 	if key.Nonce != "" {
-		key.source, key.session = "", "" // which may come to be known in its course
+		key.source, key.session = "", "" // these may only become known later in the stream
 	}
 	if s, ok := k.streams.Get(key); ok {
 		return s

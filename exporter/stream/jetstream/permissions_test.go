@@ -16,13 +16,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Another nkey of nobody's.
+// A second nkey for tests.
 const (
 	otherSeed = "SUAGIP6QKG6IT2MWPWLX6L3TWMKYHEULAQEXMJ6STPQCDQL54JHJMZGC5I"
 	otherUser = "UBMHEURCXBYDDGWWWF762I6YF3QQ3OIVZAZYNST65XGLKT3RRSFSHVDK"
 )
 
-// documented is the part of a page about who may do what in NATS, in which the two keys are those given.
+// documented returns the documented permissions in NATS for the two given keys.
 func documented(t *testing.T, users ...string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/how-to/gateways.md")
@@ -54,15 +54,15 @@ func documented(t *testing.T, users ...string) string {
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // the server knows no \u003e
+	encoder.SetEscapeHTML(false) // the server does not decode \u003e
 	if err := encoder.Encode(authorization.Users); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("authorization { users: %s }", text.String())
 }
 
-// TestDocumentedPermissions shows that a sidecar and a gateway work with the permissions in docs/how-to/gateways.md, and that
-// neither can do what only the other may.
+// TestDocumentedPermissions checks that a sidecar and a gateway work with the permissions in docs/how-to/gateways.md, and that
+// neither is allowed what only the other one needs.
 func TestDocumentedPermissions(t *testing.T) {
 	folder := t.TempDir()
 	sidecarKey, gatewayKey := filepath.Join(folder, "sidecar.nk"), filepath.Join(folder, "gateway.nk")
@@ -73,7 +73,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 	s := newServer(t, documented(t, nkeyUser, otherUser))
 	sidecar, _ := s.open(func(set *Settings) { set.NKeyFile = sidecarKey })
-	second, _ := s.open(func(set *Settings) { set.NKeyFile, set.Limits.PerSubject = sidecarKey, 9_000 }) // which changes the limits
+	second, _ := s.open(func(set *Settings) { set.NKeyFile, set.Limits.MaxMessagesPerSubject = sidecarKey, 9_000 }) // which changes the limits
 	gateway, _ := s.open(func(set *Settings) { set.NKeyFile, set.Publish = gatewayKey, false })
 	one, all := attach(t, gateway, "", "c1"), attach(t, gateway, "")
 	publishAll(t, sidecar, "c1", 0, 2)
@@ -85,7 +85,7 @@ func TestDocumentedPermissions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s.kill() // after which nobody writes to the log
+	s.kill() // then nothing writes to the log any more
 	if strings.Contains(s.log.String(), "Violation") {
 		t.Errorf("something that Delegraph does is not allowed:\n%s", s.log)
 	}

@@ -22,17 +22,17 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// quiet is a stream.Observer that notes nothing.
+// quiet is a stream.Observer that does nothing.
 type quiet struct{}
 
-func (quiet) Subscribers(int)                       {}
-func (quiet) Sent(int)                              {}
-func (quiet) Dropped(replay.Drop)                   {}
-func (quiet) Disconnected(stream.Disconnect)        {}
-func (quiet) Refused(stream.Refusal, stream.Answer) {}
-func (quiet) Resumed(stream.Outcome)                {}
+func (quiet) SetSubscribers(int)                                  {}
+func (quiet) CountSent(int)                                       {}
+func (quiet) CountDropped(replay.Drop)                            {}
+func (quiet) CountDisconnect(stream.Disconnect)                   {}
+func (quiet) CountRefusal(stream.Refusal, stream.RefusalResponse) {}
+func (quiet) CountResume(stream.ResumeOutcome)                    {}
 
-// site is a store that is served over HTTP.
+// site is a store served over HTTP.
 type site struct {
 	store  stream.Store
 	server *httptest.Server
@@ -41,8 +41,8 @@ type site struct {
 func newSite(t *testing.T, store stream.Store) *site {
 	t.Helper()
 	hub, err := stream.New(stream.Settings{
-		Store: store, Observer: quiet{}, Subscribers: 100, SubscribersPerToken: 100,
-		Heartbeat: time.Second, WriteDeadline: 5 * time.Second, Life: time.Hour, Recheck: time.Hour,
+		Store: store, Observer: quiet{}, MaxSubscribers: 100, MaxSubscribersPerToken: 100,
+		Heartbeat: time.Second, WriteDeadline: 5 * time.Second, MaxLifetime: time.Hour, RecheckInterval: time.Hour,
 		Authorize: func(r *http.Request) (stream.Grant, error) {
 			var g stream.Grant
 			if sessions := r.Header.Get("Authorization"); sessions != "" {
@@ -62,36 +62,36 @@ func (s *site) close() {
 	s.server.Close()
 }
 
-// world is a stream of which all that was ever published is known.
+// world records everything that was published to a stream.
 type world struct {
 	*testing.T
 	random  *rand.Rand
 	sites   []*site
-	restart func() // of one of the sites, and maybe of the stream
+	restart func() // one of the sites, and maybe the stream
 	settled func() bool
-	limit   int // frames that may be gone already, of a session; 0: none ever is
+	limit   int // frames of a session that may be evicted already; 0: none ever is
 
 	entries []replay.Entry
 	base    int // the first entry that the stream may hold
 }
 
-// visitor comes back again and again with the id that it had last, to any of the sites.
+// visitor reconnects again and again with its last id, to any of the sites.
 type visitor struct {
 	path, token string
 	wants       func(replay.Entry) bool
-	everything  bool // no matter of which session
+	everything  bool // reads all sessions
 
-	had
+	progress
 	at *visit
 }
 
-// had is what a visitor knows that it has, and has not.
-type had struct {
-	next    int             // the entry behind which it has had nothing; -1: it has had none yet
-	since   int             // then: what was published when it first came
-	gap     bool            // it was told that some are missing, before the next
-	missing map[string]bool // subjects of which it has not had all, and has not been told yet
-	last    string          // the id to come back with
+// progress records how far a visitor has read.
+type progress struct {
+	next    int             // the last entry read; -1: none yet
+	since   int             // if none was read: the entries published when it first connected
+	gap     bool            // a gap precedes the next entry
+	missing map[string]bool // subjects with missing frames whose gap was not reported yet
+	last    string          // the id to resume after
 }
 
 type visit struct {
@@ -108,8 +108,8 @@ func (v *visit) so() string {
 	return v.read.String()
 }
 
-// TestProperty publishes, comes, goes, cuts connections anywhere, restarts and evicts in random order, with the store in memory and
-// with two in front of one NATS: whoever comes back, to either, gets each frame once and in order, or word of a gap.
+// TestProperty publishes, connects, disconnects, cuts connections anywhere, restarts and evicts in random order, with a store in
+// memory and with two stores on one NATS. A visitor that reconnects to any of them gets each frame once and in order, or a gap.
 func TestProperty(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("memory ", seed), func(t *testing.T) { inMemory(t, seed).wander() })
@@ -150,7 +150,7 @@ func inJetStream(t *testing.T, seed uint64) *world {
 	}
 	stores := make([]*Store, 2)
 	begin := func(i int) *site {
-		stores[i], _ = s.open(func(set *Settings) { set.Limits.PerSubject = perSubject })
+		stores[i], _ = s.open(func(set *Settings) { set.Limits.MaxMessagesPerSubject = perSubject })
 		return newSite(t, stores[i])
 	}
 	w.sites = []*site{begin(0), begin(1)}
@@ -165,8 +165,8 @@ func inJetStream(t *testing.T, seed uint64) *world {
 			s.start()
 		case 1:
 			until(t, "the stream is deleted", func() bool { return jet.DeleteStream(t.Context(), "DELEGRAPH") == nil })
-			for _, store := range stores { // as each does when it next asks; readers of before are then sent away
-				until(t, "the stream is made anew", func() bool { _, err := store.connection.ask(t.Context()); return err == nil })
+			for _, store := range stores { // as each store does with its next request; earlier readers are then disconnected
+				until(t, "the stream is made anew", func() bool { _, err := store.connection.refresh(t.Context()); return err == nil })
 			}
 			w.base = len(w.entries)
 		default:
@@ -175,7 +175,7 @@ func inJetStream(t *testing.T, seed uint64) *world {
 			w.sites[i] = begin(i)
 		}
 	}
-	w.settled = func() bool { return stores[0].Queued()+stores[1].Queued() == 0 }
+	w.settled = func() bool { return stores[0].QueuedBytes()+stores[1].QueuedBytes() == 0 }
 	t.Cleanup(func() {
 		for _, at := range w.sites {
 			at.close()
@@ -235,7 +235,7 @@ func (w *world) publish(n int) {
 		}
 		w.entries = append(w.entries, e)
 		w.sites[w.random.IntN(len(w.sites))].store.Publish(e)
-		until(w, "it is published", w.settled) // or another site would be faster
+		until(w, "it is published", w.settled) // otherwise another site might publish first
 	}
 }
 
@@ -278,10 +278,10 @@ func (w *world) come(v *visitor) {
 	}(v.at)
 }
 
-// follow holds what came against what was published, and returns how far that is.
-func (w *world) follow(v *visitor, read string) had {
+// follow compares received frames with the published ones, and returns how far it got.
+func (w *world) follow(v *visitor, read string) progress {
 	r := sse.NewReader(strings.NewReader(read), 0)
-	had := v.had
+	had := v.progress
 	had.missing = maps.Clone(had.missing)
 	for {
 		f, err := r.Next()
@@ -307,7 +307,7 @@ func (w *world) follow(v *visitor, read string) had {
 		}
 		if had.next < 0 {
 			had.next = min(n, had.since)
-			if had.gap { // word of all that was before
+			if had.gap { // the gap covers everything before
 				had.next = n
 			}
 		}
@@ -319,7 +319,7 @@ func (w *world) follow(v *visitor, read string) had {
 				had.missing[w.subject(had.next)] = true
 			}
 		}
-		// A store that knows what it let go of only by the next frame of the same source and session tells of it there.
+		// Some stores detect a loss only with the next frame of the same source and session, and report the gap there.
 		if had.next++; had.gap {
 			delete(had.missing, w.subject(n))
 			if v.everything || len(w.sites) == 1 {
@@ -334,18 +334,18 @@ func (w *world) follow(v *visitor, read string) had {
 
 func (w *world) subject(n int) string { return w.entries[n].Source + "." + w.entries[n].Session }
 
-// cut ends a connection after any byte of it.
+// cut ends a connection at a random byte.
 func (w *world) cut(v *visitor) {
 	v.at.cancel()
 	<-v.at.done
 	read := v.at.so()
 	had := w.follow(v, read[:w.random.IntN(len(read)+1)])
-	if v.at = nil; had.last != "" { // else the client does not know that it was connected
-		v.had = had
+	if v.at = nil; had.last != "" { // otherwise the client does not know that it was connected
+		v.progress = had
 	}
 }
 
-// catchUp waits until a visitor has all, or is sent away.
+// catchUp waits until a visitor has everything or is disconnected.
 func (w *world) catchUp(v *visitor) {
 	w.Helper()
 	newest := len(w.entries) - 1
@@ -353,7 +353,7 @@ func (w *world) catchUp(v *visitor) {
 	if v.next < 0 {
 		oldest = max(w.base, v.since)
 	}
-	if w.limit > 0 && len(w.sites) == 1 { // of all sessions
+	if w.limit > 0 && len(w.sites) == 1 { // of all sessions together
 		oldest = max(oldest, len(w.entries)-w.limit)
 	}
 	for newest >= oldest && !v.wants(w.entries[newest]) {

@@ -16,29 +16,30 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// publishers is how many messages are under way at once, each of another subject.
-const publishers = 64
+// maxInFlight is the number of messages that are published concurrently, each on a different
+// subject.
+const maxInFlight = 64
 
-// headers is room for what a message's headers take that its frame does not.
-const headers = 4 << 10
+// headerAllowance is the size, in bytes, reserved for a message's headers.
+const headerAllowance = 4 << 10
 
-// Errors of NATS's that are no failures of ours.
+// NATS error codes that are handled.
 const (
-	wrongLast         = 10071 // "wrong last sequence: 7": somebody else has published to the subject
-	wrongLastUnknown  = 10164 // the same, while that is under way
+	wrongLast         = 10071 // "wrong last sequence: 7": another process has published to the subject
+	wrongLastUnknown  = 10164 // the same, while that message is still being stored
 	duplicateUnderWay = 10158
 	messageTooLarge   = 10054
-	headerTooLarge    = 10097 // a message's headers, of 64 KiB at most
+	headerTooLarge    = 10097 // headers over 64 KiB
 )
 
-// publisher brings entries into the stream.
+// publisher publishes entries to the stream.
 type publisher struct {
-	connection *connection
-	observer   Observer
-	origins    *origins
-	queue      *queue
-	largest    int
-	window     time.Duration // as configured; the stream may have another
+	connection      *connection
+	observer        Observer
+	messageIDs      *messageIDs
+	queue           *queue
+	maxSize         int
+	duplicateWindow time.Duration // as configured; the stream's own setting may differ
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -47,11 +48,11 @@ type publisher struct {
 
 func newPublisher(s Settings, c *connection) *publisher {
 	p := &publisher{
-		connection: c, observer: s.Observer, origins: newOrigins(), queue: newQueue(s.Queue, s.Observer.Dropped),
-		largest: int(s.Limits.Message) - headers, window: s.Limits.Duplicates,
+		connection: c, observer: s.Observer, messageIDs: newMessageIDs(), queue: newQueue(s.QueueBytes, s.Observer.CountDropped),
+		maxSize: int(s.Limits.MaxMessageBytes) - headerAllowance, duplicateWindow: s.Limits.DuplicateWindow,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	for range publishers {
+	for range maxInFlight {
 		p.work.Go(p.run)
 	}
 	p.work.Go(func() {
@@ -62,7 +63,7 @@ func newPublisher(s Settings, c *connection) *publisher {
 			case <-p.ctx.Done():
 				return
 			case <-ticker.C:
-				p.queue.expire(time.Now().Add(-p.patience()))
+				p.queue.expire(time.Now().Add(-p.maxAge()))
 			}
 		}
 	})
@@ -70,127 +71,130 @@ func newPublisher(s Settings, c *connection) *publisher {
 }
 
 func (p *publisher) publish(e replay.Entry) {
-	id := p.origins.id(&e)
+	id := p.messageIDs.id(&e)
 	if id == "" {
 		return
 	}
-	if size := len(e.Data) + len(e.Run) + len(e.Session) + len(e.Name); size > p.largest {
-		p.tooLarge()
+	if size := len(e.Data) + len(e.Run) + len(e.Session) + len(e.Name); size > p.maxSize {
+		p.logTooLarge()
 		p.queue.add(&message{Msg: &nats.Msg{Subject: subjectOf(e.Source, e.Session)}}, TooLarge)
 		return
 	}
 	m := encode(&e, id)
-	p.queue.add(&message{Msg: m, size: m.Size() + headers/8, came: time.Now()}, "")
+	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now()}, "")
 }
 
-// patience is how old a message may get: as long as NATS still knows the ids of those that came with it, from us or from another.
-func (p *publisher) patience() time.Duration {
-	window := p.window
+// maxAge returns how long a message may wait: as long as NATS still recognizes duplicates of
+// messages that were published when it was queued.
+func (p *publisher) maxAge() time.Duration {
+	window := p.duplicateWindow
 	if now := p.connection.state.Load(); now != nil {
 		window = now.duplicates
 	}
-	return max(window-answer, window/2)
+	return max(window-requestTimeout, window/2)
 }
 
-func (p *publisher) queued() int { return p.queue.held() }
+func (p *publisher) queued() int { return p.queue.size() }
 
-// run publishes what is next, as often as there is something.
+// run publishes queued messages until the queue is stopped.
 func (p *publisher) run() {
 	for {
-		l, m := p.queue.take()
-		if l == nil {
+		sq, m := p.queue.next()
+		if sq == nil {
 			return
 		}
-		switch why := p.try(l, m); {
+		switch why := p.try(sq, m); {
 		case why == nil:
-			p.queue.done(l, "")
-		case time.Since(m.came) > p.patience():
-			p.queue.done(l, TooOld)
+			p.queue.done(sq, "")
+		case time.Since(m.queuedAt) > p.maxAge():
+			p.queue.done(sq, TooOld)
 		case errors.Is(why, errTooLarge):
-			p.tooLarge()
-			p.queue.done(l, TooLarge)
+			p.logTooLarge()
+			p.queue.done(sq, TooLarge)
 		default:
 			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) {
-				p.connection.troubles.say("frames cannot be published; they wait, and are tried again", advised(why))
+				p.connection.log.warn("frames cannot be published; they stay queued and are retried", withAdvice(why))
 			}
-			p.later(l)
+			p.retryLater(sq)
 		}
 	}
 }
 
-// tooLarge says what holds a frame off that is dropped for its size.
-func (p *publisher) tooLarge() {
-	p.connection.troubles.say("a frame is dropped, and readers are told", fmt.Errorf(
-		"it is larger than a message may be: look at max_message (%d here; the stream may have another), and at the servers' max_payload (%d)",
-		p.largest+headers, p.connection.nats.MaxPayload()))
+// logTooLarge logs which limits to check for a frame dropped because of its size.
+func (p *publisher) logTooLarge() {
+	p.connection.log.warn("a frame was dropped; its readers are told of the gap", fmt.Errorf(
+		"it exceeds the maximum message size; check max_message (%d here; the stream's may differ) and the servers' max_payload (%d)",
+		p.maxSize+headerAllowance, p.connection.nats.MaxPayload()))
 }
 
 var errTooLarge = errors.New("the message is too large")
 
-// later tries a lane again after a while, or as soon as the connection is another.
-func (p *publisher) later(l *lane) {
-	p.observer.Retried()
-	l.failed = min(l.failed+1, 8)
-	pause := time.Millisecond << l.failed * 8
+// retryLater retries a subject after a delay, or as soon as the connection is replaced.
+func (p *publisher) retryLater(sq *subjectQueue) {
+	p.observer.CountRetry()
+	sq.failures = min(sq.failures+1, 8)
+	pause := time.Millisecond << sq.failures * 8
 	pause = pause/2 + rand.N(pause)
 	now := p.connection.generation()
 	p.work.Go(func() {
 		wait(p.ctx, now, pause)
-		p.queue.again(l)
+		p.queue.retry(sq)
 	})
 }
 
-// try publishes a lane's first message. What follows from the messages before it is written into it: NATS takes it only if the last
-// message of its subject is the one that it names, so that a reader can tell by the names whether it has all.
-func (p *publisher) try(l *lane, m *message) error {
+// try publishes the first message of a subject. Its headers name the previous message of the
+// subject, and NATS accepts it only if that is the last one, so that readers can detect gaps.
+func (p *publisher) try(sq *subjectQueue, m *message) error {
 	if !p.connection.nats.IsConnected() {
 		return nats.ErrDisconnected
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, answer)
+	ctx, cancel := context.WithTimeout(p.ctx, requestTimeout)
 	defer cancel()
-	defer context.AfterFunc(p.connection.generation(), cancel)() // another connection brings no answer of this one's
-	if m.lost > 0 {
-		m.Header[lostHeader] = []string{strconv.Itoa(m.lost)}
+	defer context.AfterFunc(p.connection.generation(), cancel)() // a new connection does not deliver responses to the old one
+	if m.lostBefore > 0 {
+		m.Header[lostHeader] = []string{strconv.Itoa(m.lostBefore)}
 	}
-	for range 8 { // others who publish to the subject at the same time
-		previous := l.last
+	for range 8 { // other processes may publish to the subject at the same time
+		previous := sq.last
 		delete(m.Header, aloneHeader)
 		if previous == 0 {
-			// Nothing of the subject is held. What ever was, came before all that is held of any.
-			now, err := p.connection.ask(ctx)
+			// The subject is empty. Any message that it ever held came before the oldest message in
+			// the stream.
+			now, err := p.connection.refresh(ctx)
 			if err != nil {
 				return err
 			}
 			previous = now.first - 1
 			m.Header[aloneHeader] = []string{"1"}
 		}
-		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(l.last, 10)}
+		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(sq.last, 10)}
 		m.Header[previousHeader] = []string{strconv.FormatUint(previous, 10)}
 		ack, err := p.connection.jet.PublishMsg(ctx, m.Msg, jetstream.WithRetryAttempts(0))
 		if err == nil {
-			l.last = max(l.last, ack.Sequence)
+			sq.last = max(sq.last, ack.Sequence)
 			if ack.Duplicate {
-				p.observer.Repeated()
+				p.observer.CountRepeated()
 			} else {
-				p.observer.Published()
+				p.observer.CountPublished()
 			}
 			return nil
 		}
-		if err := understand(l, err); err != nil {
+		if err := handleError(sq, err); err != nil {
 			return err
 		}
 	}
-	return errors.New("others publish to the subject all the time")
+	return errors.New("other processes keep publishing to the subject")
 }
 
-// understand returns nil where a message may be tried again at once, since we know better now what its subject's last one is.
-func understand(l *lane, err error) error {
+// handleError returns nil if the message can be retried at once, because the last number of its
+// subject is now known.
+func handleError(sq *subjectQueue, err error) error {
 	var refused *jetstream.APIError
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return errTooLarge
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
-		l.last = 0 // the stream may be gone: it is asked for before the next attempt
+		sq.last = 0 // the stream may have been deleted; it is queried before the next attempt
 		return err
 	case !errors.As(err, &refused):
 		return err
@@ -200,9 +204,9 @@ func understand(l *lane, err error) error {
 		_, number, _ := strings.Cut(refused.Description, ": ")
 		last, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return fmt.Errorf("what NATS says is not understood: %w", refused)
+			return fmt.Errorf("unexpected error description from NATS: %w", refused)
 		}
-		l.last = last
+		sq.last = last
 		return nil
 	case messageTooLarge, headerTooLarge:
 		return errTooLarge
@@ -211,7 +215,7 @@ func understand(l *lane, err error) error {
 	}
 }
 
-// close publishes what waits until the context is done, and drops the rest.
+// close publishes queued messages until the context is done, and drops the rest.
 func (p *publisher) close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, p.queue.wake)()
 	p.queue.drain(func() bool { return ctx.Err() != nil })

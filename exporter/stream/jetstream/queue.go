@@ -7,47 +7,49 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// maxLanes bounds the subjects that are remembered. Which are forgotten costs a question when they are published to again.
-const maxLanes = 100_000
+// maxSubjectQueues bounds the subjects that are remembered. Publishing to a forgotten one costs an
+// extra request.
+const maxSubjectQueues = 100_000
 
-// queue holds what waits to be published, bounded by bytes: in order for each subject, of which one message is under way at a time.
+// queue holds messages to be published, bounded in bytes. The messages of a subject stay in order,
+// and only one of them is in flight at a time.
 type queue struct {
 	limit   int
 	dropped func(Drop)
 
-	mu      sync.Mutex
-	change  sync.Cond
-	lanes   map[string]*lane
-	ready   []*lane // with something to publish that nobody is at
-	bytes   int
-	stopped bool
+	mu       sync.Mutex
+	cond     sync.Cond
+	subjects map[string]*subjectQueue
+	ready    []*subjectQueue // subjects with messages, none of them in flight
+	bytes    int
+	stopped  bool
 }
 
-// lane is what is known of a subject.
-type lane struct {
-	subject string
-	waiting []*message
-	taken   bool   // it is ready, somebody is at its first message, or will be
-	last    uint64 // the number of its last message, as far as we know; 0: none is known
-	owed    int    // frames dropped behind what waits, of which its next message tells
-	failed  int    // attempts in a row
+// subjectQueue holds the queued messages of one subject.
+type subjectQueue struct {
+	subject          string
+	waiting          []*message
+	busy             bool   // it is in ready, its first message is in flight, or it awaits a retry
+	last             uint64 // the number of its last message as far as known; 0: unknown
+	unreportedLosses int    // frames dropped after the queued ones, to be reported by the next message
+	failures         int    // consecutive failed attempts
 }
 
-// message is one that waits.
+// message is a queued message.
 type message struct {
 	*nats.Msg
-	size int
-	lost int // frames before it that were dropped
-	came time.Time
+	size       int
+	lostBefore int // number of frames dropped right before it
+	queuedAt   time.Time
 }
 
 func newQueue(limit int, dropped func(Drop)) *queue {
-	q := &queue{limit: limit, dropped: dropped, lanes: map[string]*lane{}}
-	q.change.L = &q.mu
+	q := &queue{limit: limit, dropped: dropped, subjects: map[string]*subjectQueue{}}
+	q.cond.L = &q.mu
 	return q
 }
 
-// add takes a message in, if there is room. A drop that the caller has decided on already is noted like others.
+// add queues a message if there is room. A non-empty drop records the message as dropped instead.
 func (q *queue) add(m *message, drop Drop) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,45 +60,46 @@ func (q *queue) add(m *message, drop Drop) {
 	case q.bytes+m.size > q.limit:
 		drop = QueueFull
 	}
-	l := q.lane(m.Subject)
+	sq := q.subject(m.Subject)
 	if drop != "" {
-		l.owed++
+		sq.unreportedLosses++
 		q.dropped(drop)
 		return
 	}
-	m.lost, l.owed = l.owed, 0
-	l.waiting = append(l.waiting, m)
+	m.lostBefore, sq.unreportedLosses = sq.unreportedLosses, 0
+	sq.waiting = append(sq.waiting, m)
 	q.bytes += m.size
-	if !l.taken {
-		l.taken = true
-		q.ready = append(q.ready, l)
-		q.change.Signal()
+	if !sq.busy {
+		sq.busy = true
+		q.ready = append(q.ready, sq)
+		q.cond.Signal()
 	}
 }
 
-// lane is that of a subject. The caller holds the lock.
-func (q *queue) lane(subject string) *lane {
-	l := q.lanes[subject]
-	if l != nil {
-		return l
+// subject returns the queue of a subject. The caller holds the lock.
+func (q *queue) subject(subject string) *subjectQueue {
+	sq := q.subjects[subject]
+	if sq != nil {
+		return sq
 	}
-	if len(q.lanes) >= maxLanes {
-		q.forget()
+	if len(q.subjects) >= maxSubjectQueues {
+		q.evictSubject()
 	}
-	l = &lane{subject: subject}
-	q.lanes[subject] = l
-	return l
+	sq = &subjectQueue{subject: subject}
+	q.subjects[subject] = sq
+	return sq
 }
 
-// forget makes room for one lane, if it can: not of one that is at work, and rather not of one that has a loss to tell.
-func (q *queue) forget() {
+// evictSubject makes room for one subject. It never evicts a busy one, and prefers one without
+// unreported losses.
+func (q *queue) evictSubject() {
 	var owing string
 	looked := 0
-	for subject, l := range q.lanes {
+	for subject, sq := range q.subjects {
 		switch {
-		case l.taken:
-		case l.owed == 0:
-			delete(q.lanes, subject)
+		case sq.busy:
+		case sq.unreportedLosses == 0:
+			delete(q.subjects, subject)
 			return
 		default:
 			owing = subject
@@ -105,11 +108,11 @@ func (q *queue) forget() {
 			break
 		}
 	}
-	delete(q.lanes, owing)
+	delete(q.subjects, owing)
 }
 
-// take waits for a lane with something to publish; nil at the end.
-func (q *queue) take() (*lane, *message) {
+// next waits for a subject with a message to publish. It returns nil when the queue is stopped.
+func (q *queue) next() (*subjectQueue, *message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
@@ -117,99 +120,101 @@ func (q *queue) take() (*lane, *message) {
 			if q.stopped {
 				return nil, nil
 			}
-			q.change.Wait()
+			q.cond.Wait()
 		}
-		l := q.ready[0]
+		sq := q.ready[0]
 		q.ready = q.ready[1:]
-		if len(l.waiting) > 0 {
-			return l, l.waiting[0]
+		if len(sq.waiting) > 0 {
+			return sq, sq.waiting[0]
 		}
-		l.taken = false
+		sq.busy = false
 	}
 }
 
-// done lets go of a lane whose first message is dealt with: published, or dropped.
-func (q *queue) done(l *lane, drop Drop) {
+// done removes the first message of a subject, which was published or dropped, and requeues the
+// subject.
+func (q *queue) done(sq *subjectQueue, drop Drop) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l.failed = 0
-	if len(l.waiting) > 0 { // else we stop, and it was dropped
-		q.shift(l, drop)
+	sq.failures = 0
+	if len(sq.waiting) > 0 { // otherwise drain has dropped it
+		q.removeFirst(sq, drop)
 	}
-	q.back(l)
+	q.requeue(sq)
 }
 
-// shift removes a lane's first message. The caller holds the lock.
-func (q *queue) shift(l *lane, drop Drop) {
-	m := l.waiting[0]
-	l.waiting[0] = nil
-	l.waiting = l.waiting[1:]
+// removeFirst removes the first message of a subject. The caller holds the lock.
+func (q *queue) removeFirst(sq *subjectQueue, drop Drop) {
+	m := sq.waiting[0]
+	sq.waiting[0] = nil
+	sq.waiting = sq.waiting[1:]
 	q.bytes -= m.size
 	if drop != "" {
 		q.dropped(drop)
-		if lost := m.lost + 1; len(l.waiting) > 0 {
-			l.waiting[0].lost += lost
+		if lost := m.lostBefore + 1; len(sq.waiting) > 0 {
+			sq.waiting[0].lostBefore += lost
 		} else {
-			l.owed += lost
+			sq.unreportedLosses += lost
 		}
 	}
 	if q.bytes == 0 {
-		q.change.Broadcast()
+		q.cond.Broadcast()
 	}
 }
 
-// back makes a lane ready for whoever is next. The caller holds the lock.
-func (q *queue) back(l *lane) {
-	if len(l.waiting) == 0 {
-		l.taken = false
+// requeue makes a subject available again. The caller holds the lock.
+func (q *queue) requeue(sq *subjectQueue) {
+	if len(sq.waiting) == 0 {
+		sq.busy = false
 		return
 	}
-	q.ready = append(q.ready, l)
-	q.change.Signal()
+	q.ready = append(q.ready, sq)
+	q.cond.Signal()
 }
 
-// again gives a lane back whose first message is to be tried once more.
-func (q *queue) again(l *lane) {
+// retry requeues a subject whose first message was not published.
+func (q *queue) retry(sq *subjectQueue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.back(l)
+	q.requeue(sq)
 }
 
-// expire drops what came before a time, but for what may be under way.
+// expire drops messages queued before a time, except those in flight.
 func (q *queue) expire(before time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, l := range q.ready {
-		for len(l.waiting) > 0 && l.waiting[0].came.Before(before) {
-			q.shift(l, TooOld)
+	for _, sq := range q.ready {
+		for len(sq.waiting) > 0 && sq.waiting[0].queuedAt.Before(before) {
+			q.removeFirst(sq, TooOld)
 		}
 	}
 }
 
-// drain returns when nothing waits, or, after a wake, when it is given up. Then nothing is taken in any more.
+// drain blocks until the queue is empty, or until givenUp returns true after a wake. It then drops
+// the remaining messages and stops the queue.
 func (q *queue) drain(givenUp func() bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.bytes > 0 && !givenUp() {
-		q.change.Wait()
+		q.cond.Wait()
 	}
 	q.stopped = true
-	for _, l := range q.lanes {
-		for len(l.waiting) > 0 {
-			q.shift(l, Stopped)
+	for _, sq := range q.subjects {
+		for len(sq.waiting) > 0 {
+			q.removeFirst(sq, Stopped)
 		}
 	}
 	q.ready = nil
-	q.change.Broadcast()
+	q.cond.Broadcast()
 }
 
 func (q *queue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.change.Broadcast()
+	q.cond.Broadcast()
 }
 
-func (q *queue) held() int {
+func (q *queue) size() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.bytes

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// An nkey of nobody's: its seed, and what a server knows of it.
+// An nkey for tests: its seed and its public key.
 const (
 	nkeySeed = "SUACFT5ROLVK5LQ62PLLQ5MOFFZE2IW4U5T74QEY4QNCFSOWBVAGSB43M4"
 	nkeyUser = "UBWOGHF2ROXX4J2R3HB5XAE2NPVZ4FXJJI5CPLCWQEYVY6SAITVJ4KIE"
 )
 
-// TestSecured reaches a server that wants TLS, a certificate and a key, and does not reach it without one of them.
+// TestSecured connects to a server that requires TLS, a client certificate and an nkey, and fails without any one of them.
 func TestSecured(t *testing.T) {
 	folder := t.TempDir()
 	certificate, key := selfSigned(t, folder)
@@ -49,11 +49,11 @@ func TestSecured(t *testing.T) {
 		set := s.settings(&tally{})
 		allowed(&set)
 		without(&set)
-		stranger, err := Open(set) // which goes on trying: what is wrong may be the server
+		stranger, err := Open(set) // which keeps trying, because the error may be the server's
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond) // to be refused in
+		time.Sleep(200 * time.Millisecond) // to be refused meanwhile
 		if stranger.Connected() || stranger.Ready() == nil {
 			t.Errorf("without a %s it is let in", name)
 		}
@@ -75,7 +75,7 @@ func TestSecured(t *testing.T) {
 	}
 }
 
-// selfSigned writes a certificate for both sides, and its key.
+// selfSigned writes a certificate for client and server, and its key.
 func selfSigned(t *testing.T, folder string) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

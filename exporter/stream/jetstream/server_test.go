@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a NATS server of its own process, with a store that outlives it.
+// server is a NATS server in its own process, whose storage survives restarts.
 type server struct {
 	testing.TB
 	dir, config string
@@ -32,7 +32,7 @@ type server struct {
 	log         *bytes.Buffer
 }
 
-// program is the server's; without it the test is skipped.
+// program returns the path of nats-server. Without it the test is skipped.
 func program(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("nats-server")
@@ -49,7 +49,7 @@ func program(t testing.TB) string {
 	return path
 }
 
-// newServer starts a server; more is added to its configuration.
+// newServer starts a server with additional configuration.
 func newServer(t testing.TB, more string) *server {
 	t.Helper()
 	s := &server{TB: t, dir: t.TempDir(), port: freePorts(t, 1)[0]}
@@ -78,7 +78,7 @@ func freePorts(t testing.TB, n int) (ports []int) {
 
 func (s *server) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// start returns when connections are answered.
+// start starts the server and returns once it accepts connections.
 func (s *server) start() {
 	s.Helper()
 	s.log = &bytes.Buffer{}
@@ -97,7 +97,7 @@ func (s *server) start() {
 	s.Fatalf("nats-server does not answer: %s", s.log)
 }
 
-// kill ends the process as a crash does.
+// kill ends the process like a crash.
 func (s *server) kill() {
 	if s.process == nil {
 		return
@@ -107,7 +107,7 @@ func (s *server) kill() {
 	s.process = nil
 }
 
-// raw is a connection of the test's own.
+// raw returns a direct connection to the server.
 func (s *server) raw() *nats.Conn {
 	s.Helper()
 	c, err := nats.Connect(s.url(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
@@ -124,13 +124,13 @@ type tally struct {
 	events map[string]int
 }
 
-func (t *tally) Published()                 { t.note("published") }
-func (t *tally) Repeated()                  { t.note("repeated") }
-func (t *tally) Dropped(d Drop)             { t.note("dropped " + string(d)) }
-func (t *tally) Retried()                   { t.note("retried") }
-func (t *tally) FeedRetried()               { t.note("feed retried") }
-func (t *tally) FeedGap(r replay.Reason)    { t.note("gap " + string(r)) }
-func (t *tally) FrameDropped(d replay.Drop) { t.note("frame dropped " + string(d)) }
+func (t *tally) CountPublished()                     { t.note("published") }
+func (t *tally) CountRepeated()                      { t.note("repeated") }
+func (t *tally) CountDropped(d Drop)                 { t.note("dropped " + string(d)) }
+func (t *tally) CountRetry()                         { t.note("retried") }
+func (t *tally) CountFeedRetry()                     { t.note("feed retried") }
+func (t *tally) CountFeedGap(r replay.GapReason)     { t.note("gap " + string(r)) }
+func (t *tally) CountDroppedFeedFrame(d replay.Drop) { t.note("frame dropped " + string(d)) }
 
 func (t *tally) note(what string) {
 	t.mu.Lock()
@@ -147,17 +147,17 @@ func (t *tally) count(what string) int {
 	return t.events[what]
 }
 
-// settings are those of a sidecar that manages the stream.
+// settings returns the settings of a sidecar that manages the stream.
 func (s *server) settings(observer Observer) Settings {
 	return Settings{
-		URLs: []string{s.url()}, Stream: "DELEGRAPH", Manage: true, Publish: true,
-		Limits: Limits{Replicas: 1, Age: time.Hour, Bytes: 256 << 20, PerSubject: 10_000, Message: 1 << 20, Duplicates: 2 * time.Minute},
-		Queue:  16 << 20, Feeds: 100, Held: 64 << 20, Ring: replay.Settings{Frames: 10_000, Bytes: 4 << 20, Age: time.Hour},
+		URLs: []string{s.url()}, Stream: "DELEGRAPH", ManageStream: true, Publish: true,
+		Limits:     Limits{Replicas: 1, MaxAge: time.Hour, MaxBytes: 256 << 20, MaxMessagesPerSubject: 10_000, MaxMessageBytes: 1 << 20, DuplicateWindow: 2 * time.Minute},
+		QueueBytes: 16 << 20, MaxFeeds: 100, FeedBytes: 64 << 20, Ring: replay.Settings{Frames: 10_000, Bytes: 4 << 20, Age: time.Hour},
 		Observer: observer, Logger: slog.New(slog.DiscardHandler),
 	}
 }
 
-// open opens a store, and returns when it has reached the stream.
+// open opens a store and returns once it has reached the stream.
 func (s *server) open(change func(*Settings)) (*Store, *tally) {
 	s.Helper()
 	seen := &tally{}
@@ -174,8 +174,8 @@ func (s *server) open(change func(*Settings)) (*Store, *tally) {
 	return store, seen
 }
 
-// kept is the stream itself, as NATS has it.
-func (s *server) kept() jetstream.Stream {
+// storedStream returns the stream in NATS.
+func (s *server) storedStream() jetstream.Stream {
 	s.Helper()
 	jet, err := jetstream.New(s.raw())
 	if err != nil {
@@ -188,10 +188,10 @@ func (s *server) kept() jetstream.Stream {
 	return kept
 }
 
-// patient is for what comes in the end, or never: a busy machine is no fault.
+// patient limits waits that only fail if something never happens, so it allows for a busy machine.
 const patient = time.Minute
 
-// until waits for what another process, or the network, brings about.
+// until waits until a condition that depends on another process or the network is true.
 func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patient); !condition(); time.Sleep(2 * time.Millisecond) {

@@ -16,11 +16,11 @@ import (
 // reader reads as a subscriber does.
 type reader struct {
 	testing.TB
-	place     stream.Place
+	place     stream.Attachment
 	selection *replay.Selection
 	cursor    replay.Cursor
-	most      int      // frames at once; 0: 100
-	got       []string // of frames, the data; of gaps, the reason
+	most      int      // frames read at once; 0: 100
+	got       []string // the data of frames, the reasons of gaps
 }
 
 func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *reader {
@@ -30,17 +30,17 @@ func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *rea
 	if refused != stream.NotRefused {
 		t.Fatalf("refused: %s", refused)
 	}
-	r := &reader{TB: t, place: place, selection: replay.Select(q), cursor: place.Cursor}
+	r := &reader{TB: t, place: place, selection: replay.NewSelection(q), cursor: place.Cursor}
 	if place.Gap != nil {
 		r.got = append(r.got, "<"+string(place.Gap.Reason)+">")
 	}
 	return r
 }
 
-// id is where the reader is.
+// id returns the reader's last id.
 func (r *reader) id() string { return r.place.Ring.ID(r.cursor) }
 
-// read returns when it has had so many frames and gaps.
+// read returns after a number of frames and gaps.
 func (r *reader) read(n int) []string {
 	r.Helper()
 	timeout := time.After(patient)
@@ -54,19 +54,19 @@ func (r *reader) read(n int) []string {
 			switch {
 			case f.Gap != nil:
 				data = []byte("<" + string(f.Gap.Reason) + ">")
-			case f.Over:
+			case f.StreamEnded:
 				data = []byte("<over>")
 			}
 			r.got = append(r.got, string(data))
 		}
 		r.cursor = batch.Next
-		r.place.Read(r.cursor)
+		r.place.OnRead(r.cursor)
 		if batch.Wait == nil {
 			continue
 		}
 		select {
 		case <-batch.Wait:
-		case <-r.place.Over:
+		case <-r.place.Done:
 			r.got = append(r.got, "<ended>")
 		case <-timeout:
 			r.Fatalf("not in 30 s: %d frames; there are %q", n, r.got)
@@ -84,11 +84,11 @@ func (r *reader) wants(want ...string) {
 
 var tailed = &replay.Stream{Dialect: "looopy"}
 
-// heardFrame is a frame of a stream that others may hear too, with the agent's own id.
+// heardFrame returns a frame of a shared stream, with the agent's own id.
 func heardFrame(session, id, text string) replay.Entry {
 	return replay.Entry{
 		Source: "support", Session: session, Run: "r", Kinds: replay.KindsOf(event.KindText), Name: "content-delta",
-		Data: []byte(text), Stream: tailed, Origin: []byte(id),
+		Data: []byte(text), Stream: tailed, EventID: []byte(id),
 	}
 }
 
@@ -120,27 +120,27 @@ func TestStore(t *testing.T) {
 	back.wants("a8")
 }
 
-// TestStreams tells agents' streams apart as those do who published them, and calls one what is one: what several hear.
+// TestStreams checks that readers can tell agents' streams apart, and that a stream read by several sidecars is one stream.
 func TestStreams(t *testing.T) {
 	s := newServer(t, "")
 	one, _ := s.open(nil)
 	other, _ := s.open(nil)
 	all := attach(t, other, "")
 	mine, theirs := &replay.Stream{Dialect: "looopy"}, &replay.Stream{Dialect: "looopy"}
-	answer, next := &replay.Stream{Dialect: "adk", Answer: true, Nonce: "x"}, &replay.Stream{Dialect: "adk", Answer: true, Nonce: "y"}
+	answer, next := &replay.Stream{Dialect: "adk", SingleRun: true, Nonce: "x"}, &replay.Stream{Dialect: "adk", SingleRun: true, Nonce: "y"}
 	publish := func(by *Store, stream *replay.Stream, e replay.Entry) {
 		e.Source, e.Session, e.Stream = "s", "c", stream
 		by.Publish(e)
-		until(t, "it is published", func() bool { return by.Queued() == 0 })
+		until(t, "it is published", func() bool { return by.QueuedBytes() == 0 })
 	}
-	publish(one, mine, replay.Entry{Data: []byte("1"), Origin: []byte("1")})
-	publish(other, theirs, replay.Entry{Data: []byte("1"), Origin: []byte("1")})
-	publish(other, theirs, replay.Entry{Data: []byte("2"), Origin: []byte("2")})
-	publish(one, mine, replay.Entry{Over: true, End: event.EndShutdown}) // others go on
+	publish(one, mine, replay.Entry{Data: []byte("1"), EventID: []byte("1")})
+	publish(other, theirs, replay.Entry{Data: []byte("1"), EventID: []byte("1")})
+	publish(other, theirs, replay.Entry{Data: []byte("2"), EventID: []byte("2")})
+	publish(one, mine, replay.Entry{StreamEnded: true, End: event.EndShutdown}) // the other sidecars continue
 	publish(one, answer, replay.Entry{Data: []byte("a1"), Ordinal: 1})
 	publish(one, next, replay.Entry{Data: []byte("b1"), Ordinal: 1})
-	publish(one, answer, replay.Entry{Over: true, End: event.EndBroken, Ordinal: 2})
-	publish(other, theirs, replay.Entry{Over: true, End: event.EndOfStream})
+	publish(one, answer, replay.Entry{StreamEnded: true, End: event.EndBroken, Ordinal: 2})
+	publish(other, theirs, replay.Entry{StreamEnded: true, End: event.EndOfStream})
 	all.read(6)
 	frames, _ := all.place.Ring.Frames(all.place.Cursor, nil, make([]replay.Frame, 0, 10))
 	names := map[*replay.Stream]string{}
@@ -150,7 +150,7 @@ func TestStreams(t *testing.T) {
 			names[f.Stream] = string(rune('A' + len(names)))
 		}
 		data, _ := f.Data(nil)
-		got = append(got, fmt.Sprint(names[f.Stream], " ", f.Stream.Dialect, f.Stream.Answer, " ", string(data), f.Over, f.End))
+		got = append(got, fmt.Sprint(names[f.Stream], " ", f.Stream.Dialect, f.Stream.SingleRun, " ", string(data), f.StreamEnded, f.End))
 	}
 	want := "[A looopyfalse 1false 0 A looopyfalse 2false 0 B adktrue a1false 0 C adktrue b1false 0 B adktrue true 4 A looopyfalse true 0]"
 	if fmt.Sprint(got) != want {
@@ -158,7 +158,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSubjects are what NATS is asked for: no wildcard where source and session are known, and never too many.
+// TestSubjects checks the subjects of queries: no wildcard if source and session are known, and never too many.
 func TestSubjects(t *testing.T) {
 	many := make([]string, 60)
 	for i := range many {
@@ -188,10 +188,10 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestNamedSource reads a session of one of the two sources that name it, and is told of gaps of its own alone.
+// TestNamedSource reads a session of one of its two sources, and gets only that source's gaps.
 func TestNamedSource(t *testing.T) {
 	s := newServer(t, "")
-	few := func(set *Settings) { set.Limits.PerSubject = 2 }
+	few := func(set *Settings) { set.Limits.MaxMessagesPerSubject = 2 }
 	store, _ := s.open(few)
 	publish := func(source string, from, to int) {
 		for i := from; i < to; i++ {
@@ -199,7 +199,7 @@ func TestNamedSource(t *testing.T) {
 			e.Source = source
 			store.Publish(e)
 		}
-		until(t, "all is published", func() bool { return store.Queued() == 0 })
+		until(t, "all is published", func() bool { return store.QueuedBytes() == 0 })
 	}
 	publish("a", 0, 1)
 	publish("b", 0, 1)
@@ -212,7 +212,7 @@ func TestNamedSource(t *testing.T) {
 			t.Fatal(refused)
 		}
 		t.Cleanup(place.Release)
-		return &reader{TB: t, place: place, cursor: place.Cursor, selection: replay.Select(q)}
+		return &reader{TB: t, place: place, cursor: place.Cursor, selection: replay.NewSelection(q)}
 	}
 	publish("b", 1, 5)
 	at("a").wants("a0")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkPublish publishes a frame of 612 bytes beside subscribers of other sessions, who have nothing to do, and beside
-// subscribers of everything, who are all woken.
+// BenchmarkPublish publishes a frame of 612 bytes, with subscribers of other sessions, which stay idle, and with subscribers of
+// everything, which are all woken.
 func BenchmarkPublish(b *testing.B) {
 	for _, waiting := range []struct {
 		name        string
@@ -16,8 +16,8 @@ func BenchmarkPublish(b *testing.B) {
 		selection   *Selection
 	}{
 		{"nobody", 0, nil},
-		{"other sessions 100", 100, Select(Query{Sessions: []string{"other"}})},
-		{"other sessions 5000", 5000, Select(Query{Sessions: []string{"other"}})},
+		{"other sessions 100", 100, NewSelection(Query{Sessions: []string{"other"}})},
+		{"other sessions 5000", 5000, NewSelection(Query{Sessions: []string{"other"}})},
 		{"all 100", 100, nil},
 		{"all 5000", 5000, nil},
 	} {
@@ -68,7 +68,7 @@ func drain(r *Ring, s *Selection, stop chan struct{}) {
 	}
 }
 
-// BenchmarkRead reads a batch of everything, and one of a session in ten.
+// BenchmarkRead reads a batch of all frames, and a batch of one session out of ten.
 func BenchmarkRead(b *testing.B) {
 	r, err := New(Settings{Frames: 10_000, Bytes: 64 << 20, Age: time.Hour})
 	if err != nil {
@@ -77,7 +77,7 @@ func BenchmarkRead(b *testing.B) {
 	for i := range 10_000 {
 		r.Publish(Entry{Session: fmt.Sprint("session", i%10), Data: make([]byte, 600)})
 	}
-	for name, s := range map[string]*Selection{"everything": nil, "session": Select(Query{Sessions: []string{"session3"}})} {
+	for name, s := range map[string]*Selection{"everything": nil, "session": NewSelection(Query{Sessions: []string{"session3"}})} {
 		b.Run(name, func(b *testing.B) {
 			scratch := make([]byte, 0, 16<<10)
 			b.ReportAllocs()

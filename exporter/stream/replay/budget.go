@@ -2,18 +2,19 @@ package replay
 
 import "sync/atomic"
 
-// Budget bounds the bytes of many Rings together. While they hold more, each that is published to, or asked for its Stats, keeps no more
-// than an equal part.
+// Budget bounds the bytes of several Rings together. While they hold more, each Ring is reduced to
+// an equal share when it is next published to or asked for its Stats.
 type Budget struct {
 	bytes       int64
 	held, rings atomic.Int64
 }
 
-// NewBudget makes a Budget of so many bytes.
+// NewBudget returns a Budget of the given number of bytes.
 func NewBudget(bytes int) *Budget { return &Budget{bytes: int64(bytes)} }
 
-// Part is how many bytes the ring may hold whatever others do, while no more of them come.
-func (r *Ring) Part() int {
+// Share returns how many bytes the ring may hold whatever other rings hold. It shrinks as rings are
+// added.
+func (r *Ring) Share() int {
 	b := r.settings.Budget
 	if b == nil {
 		return r.settings.Bytes
@@ -21,26 +22,27 @@ func (r *Ring) Part() int {
 	return min(r.settings.Bytes, int(b.bytes/max(b.rings.Load(), 1)))
 }
 
-// room is how many bytes the ring may hold now. The newest two frames stay in any case.
-func (r *Ring) room() int {
+// currentLimit returns how many bytes the ring may hold now. The newest two frames always stay.
+func (r *Ring) currentLimit() int {
 	room := r.settings.Bytes
 	if b := r.settings.Budget; b != nil && b.held.Load() > b.bytes {
-		room = r.Part()
+		room = r.Share()
 	}
 	if r.settings.Memory == nil {
 		return room
 	}
-	return min(room, max(0, r.view.Load().bytes+r.settings.Memory.Left()))
+	return min(room, max(0, r.view.Load().bytes+r.settings.Memory.Remaining()))
 }
 
-// Leave gives back what a Ring takes of its Budget. It may be read and published to as before, but counts for nobody.
-func (r *Ring) Leave() {
+// ReleaseBudget returns the ring's bytes to its Budget. The ring can still be read and published
+// to, but no longer counts.
+func (r *Ring) ReleaseBudget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.left {
+	if r.budgetReleased {
 		return
 	}
-	r.left = true
+	r.budgetReleased = true
 	held := r.view.Load().bytes
 	r.settings.Memory.Release(held)
 	if b := r.settings.Budget; b != nil {
@@ -49,13 +51,13 @@ func (r *Ring) Leave() {
 	}
 }
 
-// show has everybody see another view from now on. The caller holds the lock.
-func (r *Ring) show(next *view) {
-	if more := next.bytes - r.view.Load().bytes; !r.left {
+// setView makes next the current view. The caller holds the lock.
+func (r *Ring) setView(next *view) {
+	if more := next.bytes - r.view.Load().bytes; !r.budgetReleased {
 		if b := r.settings.Budget; b != nil {
 			b.held.Add(int64(more))
 		}
-		r.settings.Memory.Hold(more)
+		r.settings.Memory.Charge(more)
 	}
 	r.view.Store(next)
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBudget fills rings that share less than they might hold. Together they keep to it, once each was published to or asked, and none
-// is left with nothing.
+// TestBudget fills rings that share a budget smaller than their own limits. Together they stay within it once each ring was
+// published to or asked for its Stats, and no ring becomes empty.
 func TestBudget(t *testing.T) {
 	const frame, all = 1000, 40_000
 	s := roomy
@@ -41,7 +41,7 @@ func TestBudget(t *testing.T) {
 	}
 	for _, r := range rings {
 		publish(t, r, Entry{Data: bytes.Repeat([]byte("x"), 20_000)})
-		if cursor, gap := r.Resume(r.ID(r.Head())); gap != nil || cursor != (Cursor{sequence: r.Head().sequence, number: r.Head().number, seen: cursor.seen}) {
+		if cursor, gap := r.Resume(r.ID(r.Head())); gap != nil || cursor != (Cursor{sequence: r.Head().sequence, number: r.Head().number, resumeView: cursor.resumeView}) {
 			t.Error("the newest frame is gone")
 		}
 		if n := r.Stats().Frames; n < 2 {
@@ -49,8 +49,8 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	for _, r := range rings {
-		r.Leave()
-		r.Leave()
+		r.ReleaseBudget()
+		r.ReleaseBudget()
 		fill(r, 3)
 	}
 	if n, left := s.Budget.held.Load(), s.Budget.rings.Load(); n != 0 || left != 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestConcurrent publishes at full speed while readers read, fall off and resume, some of a ring that turns over often. Each
-// sees its sequence without a hole, or a gap first.
+// TestConcurrent publishes at full speed while readers read, fall behind and resume, also from a ring that evicts often. Each
+// reader gets every frame, or a gap first.
 func TestConcurrent(t *testing.T) {
 	frames := 60_000
 	if testing.Short() {
@@ -41,7 +41,7 @@ func testConcurrent(t *testing.T, s Settings, frames int, whole bool) {
 		f := &follower{ring: r, cursor: start, step: 1, seen: 0}
 		if i >= 4 {
 			f.step, f.offset = concurrentSessions, i-4
-			f.selection = Select(Query{Sessions: sessions[i-4 : i-3]})
+			f.selection = NewSelection(Query{Sessions: sessions[i-4 : i-3]})
 		}
 		readers.Go(func() {
 			if err := f.follow(done, frames); err != nil {
@@ -52,7 +52,7 @@ func testConcurrent(t *testing.T, s Settings, frames int, whole bool) {
 			}
 		})
 	}
-	readers.Go(func() { // scrapes evict too
+	readers.Go(func() { // scrapes evict frames too
 		for done.Err() == nil && r.Head().sequence < uint64(frames) {
 			r.Stats()
 		}
@@ -60,14 +60,14 @@ func testConcurrent(t *testing.T, s Settings, frames int, whole bool) {
 	for i := range frames {
 		publish(t, r, Entry{Session: sessions[i%concurrentSessions], Data: fmt.Append(nil, i)})
 	}
-	for range concurrentSessions { // so that every session has an end, even where the last frames expire at once
+	for range concurrentSessions { // so that every session gets an end, even if its last frames expire at once
 		publish(t, r, Entry{Session: sessions[0], Data: []byte("end")}, Entry{Session: sessions[1], Data: []byte("end")},
 			Entry{Session: sessions[2], Data: []byte("end")}, Entry{Session: sessions[3], Data: []byte("end")})
 	}
 	readers.Wait()
 }
 
-// follower reads to the end. Its frames are those whose number is offset modulo step.
+// follower reads to the end. It expects the frames whose number is offset modulo step.
 type follower struct {
 	ring         *Ring
 	selection    *Selection
@@ -84,7 +84,7 @@ func (f *follower) follow(done context.Context, total int) error {
 		if b.Lost {
 			f.lost++
 			cursor, gap := f.ring.Resume(f.ring.ID(f.cursor))
-			if gap == nil || gap.Reason != Evicted || cursor.sequence < f.cursor.sequence {
+			if gap == nil || gap.Reason != GapEvicted || cursor.sequence < f.cursor.sequence {
 				return fmt.Errorf("behind %d: gap %+v at %d", f.cursor.sequence, gap, cursor.sequence)
 			}
 			f.cursor, f.seen = cursor, cursor.sequence
@@ -108,7 +108,7 @@ func (f *follower) follow(done context.Context, total int) error {
 	}
 }
 
-// take wants the next numbers, without a hole.
+// take checks that the frames have the next numbers, with none missing.
 func (f *follower) take(b Batch) (end bool, err error) {
 	for block := range bytes.SplitSeq(bytes.TrimSuffix(b.Bytes, []byte("\n\n")), []byte("\n\n")) {
 		if len(block) == 0 {
@@ -135,10 +135,10 @@ func (f *follower) take(b Batch) (end bool, err error) {
 	return false, nil
 }
 
-// TestBell rings and waits from all sides: nobody sleeps through the last change.
+// TestBell notifies and waits concurrently, and checks that no waiter misses the last change.
 func TestBell(t *testing.T) {
 	const rounds, waiters = 20_000, 4
-	var b bell
+	var b notifier
 	var value atomic.Int64
 	var all sync.WaitGroup
 	for range waiters {
@@ -153,7 +153,7 @@ func TestBell(t *testing.T) {
 	}
 	for range rounds {
 		value.Add(1)
-		b.ring()
+		b.notify()
 	}
 	all.Wait()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestFrames reads frames one by one with the ends of streams among them, which Read passes by.
+// TestFrames checks that Frames includes the ends of streams, which Read skips.
 func TestFrames(t *testing.T) {
 	ring, err := New(Settings{Frames: 100, Bytes: 1 << 20, Age: time.Hour, Epoch: "e"})
 	if err != nil {
@@ -18,12 +18,12 @@ func TestFrames(t *testing.T) {
 	}
 	one, two := &Stream{Dialect: "a"}, &Stream{Dialect: "a"}
 	start := ring.Head()
-	ring.Publish(Entry{Stream: two, Over: true, End: event.EndShutdown}) // before there are any bytes
+	ring.Publish(Entry{Stream: two, StreamEnded: true, End: event.EndShutdown}) // before there are any bytes
 	ring.Publish(Entry{Stream: one, Session: "s", Name: "chunk", Data: []byte("first\n second")})
 	ring.Publish(Entry{Stream: two, Session: "t", Data: []byte("other")})
 	ring.Publish(Entry{Stream: one, Session: "s", Data: []byte("")})
-	ring.Publish(Entry{Stream: one, Session: "s", Over: true, End: event.EndClientLeft})
-	ring.Publish(Entry{Stream: one, Session: "s", Over: true})
+	ring.Publish(Entry{Stream: one, Session: "s", StreamEnded: true, End: event.EndClientLeft})
+	ring.Publish(Entry{Stream: one, Session: "s", StreamEnded: true})
 
 	for name, c := range map[string]struct {
 		query    Query
@@ -34,7 +34,7 @@ func TestFrames(t *testing.T) {
 		"everything":  {Query{}, `1 over 2 | 2 "chunk" "first\n second" | 3 "" "other" | 4 "" "" | 5 over 1 | 6 over 0`, 3, 6},
 		"one session": {Query{Sessions: []string{"s"}}, `2 "chunk" "first\n second" | 4 "" "" | 5 over 1 | 6 over 0`, 2, 6},
 	} {
-		selection := Select(c.query)
+		selection := NewSelection(c.query)
 		var got []string
 		for cursor, room := start, 2; ; room = 2 {
 			frames, batch := ring.Frames(cursor, selection, make([]Frame, 0, room))
@@ -79,7 +79,7 @@ func TestFrames(t *testing.T) {
 		{5, 0, Query{}, nil}, {5, 10, Query{Sessions: []string{"t"}}, nil},
 	} {
 		var got []uint64
-		n := ring.Earlier(one, c.before, Select(c.query), c.most, func(f Frame) { got = append(got, f.Sequence) })
+		n := ring.EarlierFrames(one, c.before, NewSelection(c.query), c.most, func(f Frame) { got = append(got, f.Sequence) })
 		if !slices.Equal(got, c.want) || n != len(c.want) {
 			t.Errorf("%+v: %d, %d", c, got, n)
 		}
@@ -87,26 +87,26 @@ func TestFrames(t *testing.T) {
 }
 
 func describe(f Frame) string {
-	if f.Over {
+	if f.StreamEnded {
 		return fmt.Sprintf("%d over %d", f.Sequence, f.End)
 	}
 	data, _ := f.Data(nil)
 	return fmt.Sprintf("%d %q %q", f.Sequence, f.Name(), data)
 }
 
-// TestEndsAreNoFrames counts the ends of streams apart, and no longer once they are let go of.
+// TestEndsAreNoFrames checks that the ends of streams are counted separately until they are evicted.
 func TestEndsAreNoFrames(t *testing.T) {
 	ring, err := New(Settings{Frames: 3, Bytes: 1 << 10, Age: time.Hour, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stream := &Stream{}
-	for _, e := range []Entry{{Over: true, Stream: stream}, {Data: []byte("1")}, {Over: true, Stream: stream}, {Data: []byte("2")}} {
+	for _, e := range []Entry{{StreamEnded: true, Stream: stream}, {Data: []byte("1")}, {StreamEnded: true, Stream: stream}, {Data: []byte("2")}} {
 		if why := ring.Publish(e); why != NotDropped {
 			t.Fatal(why)
 		}
 	}
-	if got := ring.Stats(); got.Frames != 2 || got.Ends != 1 {
+	if got := ring.Stats(); got.Frames != 2 || got.StreamEnds != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestRingKeepsToTheMemory has a ring share a budget: it takes what it holds, shrinks when others take more, keeps its newest frames
-// in any case, and grows again.
+// TestRingKeepsToTheMemory checks a ring with a shared memory budget: it accounts for the bytes it holds, shrinks when others use
+// more, always keeps its newest frames, and grows again.
 func TestRingKeepsToTheMemory(t *testing.T) {
 	b := budget.New(10_000)
 	memory, other := b.Account("replay", 0.5, 0.9), b.Account("other", 1, 1)
@@ -24,7 +24,7 @@ func TestRingKeepsToTheMemory(t *testing.T) {
 			}
 		}
 		held = r.Stats().Bytes
-		if used := int(b.Uses()[0].Bytes); used != held {
+		if used := int(b.Usage()[0].Bytes); used != held {
 			t.Errorf("%d bytes are held and %d taken", held, used)
 		}
 		return held
@@ -32,11 +32,11 @@ func TestRingKeepsToTheMemory(t *testing.T) {
 	if held := fill(); held > 5000 || held < 4800 {
 		t.Errorf("%d bytes held of a part of 5000", held)
 	}
-	other.Hold(7000)
+	other.Charge(7000)
 	if held := fill(); held > 2000 || held < 1800 {
 		t.Errorf("%d bytes held while others leave 2000", held)
 	}
-	other.Hold(7000)
+	other.Charge(7000)
 	fill()
 	if s := r.Stats(); s.Frames != 2 {
 		t.Errorf("%d frames held while others leave nothing", s.Frames)
@@ -45,11 +45,11 @@ func TestRingKeepsToTheMemory(t *testing.T) {
 	if held := fill(); held < 4800 {
 		t.Errorf("%d bytes held when there is room again", held)
 	}
-	if b.Uses()[0].Shed == 0 {
+	if b.Usage()[0].Shed == 0 {
 		t.Error("nothing is counted")
 	}
-	r.Leave()
-	if used := b.Uses()[0].Bytes; used != 0 {
+	r.ReleaseBudget()
+	if used := b.Usage()[0].Bytes; used != 0 {
 		t.Errorf("%d bytes are taken by a ring that has left", used)
 	}
 }

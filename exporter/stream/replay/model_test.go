@@ -12,11 +12,11 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// model is the Ring as simple as it can be: every frame that was ever published, and the oldest that is kept.
+// model is a simple model of Ring: every frame that was ever published, and the oldest one still held.
 type model struct {
 	settings Settings
 	epoch    string
-	given    bool // numbers are
+	given    bool // whether a store assigns the numbers
 	clock    time.Time
 	frames   []published // frames[i] has sequence i+1
 	oldest   uint64
@@ -29,12 +29,12 @@ type published struct {
 	at     time.Time
 }
 
-// passed says whether somebody has had a frame whose last id has a number.
+// passed reports whether a reader with a last number has read a frame.
 func (f *published) passed(number uint64) bool {
 	return f.number < number || f.number == number && f.entry.Gap == nil
 }
 
-// last is the number given last.
+// last returns the last assigned number.
 func (m *model) last() uint64 {
 	if m.head() == 0 {
 		return m.settings.After
@@ -64,7 +64,7 @@ func (m *model) evict() {
 	}
 }
 
-// readable is the oldest sequence that a resume may still ask for.
+// readable returns the oldest sequence from which a reader can still resume.
 func (m *model) readable() uint64 {
 	n := m.oldest
 	for n <= m.head() && m.tooOld(m.frame(n)) {
@@ -99,7 +99,7 @@ func (q Query) fits(e Entry) bool {
 	return in(q.Sources, e.Source) && in(q.Runs, e.Run) && in(q.Sessions, e.Session) && (q.Kinds == 0 || q.Kinds&e.Kinds != 0)
 }
 
-// lost says whether something that a reader wants behind a sequence is gone.
+// lost reports whether a selected frame after a sequence was evicted.
 func (m *model) lost(after uint64, q Query) bool {
 	for n := after + 1; n <= m.head(); n++ {
 		f := m.frame(n)
@@ -107,7 +107,7 @@ func (m *model) lost(after uint64, q Query) bool {
 		case q.Sessions != nil && len(q.Sessions) == 0:
 			return false
 		case n < m.oldest && (len(q.Sessions) != 1 || q.Sessions[0] == f.entry.Session):
-			return true // readers of one session know which frames were theirs, others do not
+			return true // a reader of one session knows which frames were its own, others do not
 		case n >= m.oldest && m.tooOld(f) && q.fits(f.entry):
 			return true
 		}
@@ -115,7 +115,7 @@ func (m *model) lost(after uint64, q Query) bool {
 	return false
 }
 
-// reader is a subscriber of both.
+// reader reads from both the Ring and the model.
 type reader struct {
 	query     Query
 	selection *Selection
@@ -123,7 +123,7 @@ type reader struct {
 	wait      <-chan struct{}
 }
 
-// check reads once and holds what came against the model.
+// check reads once and compares the result with the model.
 func (r *reader) check(t *testing.T, ring *Ring, m *model, scratch []byte) (lost bool) {
 	t.Helper()
 	after := r.cursor.sequence
@@ -171,8 +171,8 @@ func (r *reader) woken() bool {
 	}
 }
 
-// resume does what a subscriber does that comes back: it asks behind an id, and reads at once.
-func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uint64, want Reason) {
+// resume acts like a subscriber that reconnects: it resumes after its last id and reads at once.
+func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uint64, want GapReason) {
 	t.Helper()
 	readable := m.readable()
 	place := readable - 1
@@ -182,9 +182,9 @@ func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uin
 	if covered := asked <= m.last() && asked >= m.settings.After && (readable == 1 || m.frame(readable-1).passed(asked)); want == "" {
 		switch {
 		case asked > m.last():
-			want = Future
+			want = GapFuture
 		case !covered:
-			want = Evicted
+			want = GapEvicted
 		}
 		if got := ring.Covers(asked); got != covered {
 			t.Fatalf("covers %d: %v, want %v", asked, got, covered)
@@ -211,7 +211,7 @@ func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uin
 	}
 }
 
-// TestModel publishes, reads, resumes, evicts, expires and restarts in random order: every reader sees what the model says.
+// TestModel publishes, reads, resumes, evicts, expires and restarts in random order, and compares every read with the model.
 func TestModel(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { testModel(t, rand.New(rand.NewPCG(seed, 1)), 1500) })
@@ -250,7 +250,7 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 	}
 	var readers []*reader
 	for _, q := range queries {
-		readers = append(readers, &reader{query: q, selection: Select(q), cursor: ring.Head()})
+		readers = append(readers, &reader{query: q, selection: NewSelection(q), cursor: ring.Head()})
 	}
 	for range steps {
 		r := readers[random.IntN(len(readers))]
@@ -275,7 +275,7 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 			n := uint64(random.IntN(int(m.last()) + 3))
 			r.resume(t, ring, m, m.id(n), n, "")
 		case op < 98:
-			r.resume(t, ring, m, "42", 0, Unknown)
+			r.resume(t, ring, m, "42", 0, GapUnknown)
 		case op < 99:
 			m.evict()
 			frames, size := m.held()
@@ -286,18 +286,18 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 			old := ring
 			start()
 			for _, r := range readers {
-				r.resume(t, ring, m, old.ID(r.cursor), 0, Restarted)
+				r.resume(t, ring, m, old.ID(r.cursor), 0, GapRestarted)
 			}
 		}
 	}
 }
 
-// number numbers an entry as somebody else may, and makes some tell of a gap.
+// number gives an entry a number as a store might, and turns some entries into gaps.
 func (m *model) number(random *rand.Rand, e *Entry) {
 	e.Number = m.last() + 1 + uint64(random.IntN(3))
 	gapBefore := m.head() > 0 && m.frame(m.head()).entry.Gap != nil
 	if random.IntN(8) == 0 && !gapBefore {
-		e.Gap, e.Number = &Gap{Reason: Lost}, e.Number-1
+		e.Gap, e.Number = &Gap{Reason: GapLost}, e.Number-1
 	}
 }
 
@@ -314,7 +314,7 @@ func randomEntry(random *rand.Rand, sessions []string) Entry {
 	}
 }
 
-// checkWoken wants everybody woken who waits for the entry, and readers of one other session left alone.
+// checkWoken checks that readers waiting for the entry are woken, and that readers of a single other session are not.
 func checkWoken(t *testing.T, readers []*reader, e Entry) {
 	t.Helper()
 	for _, r := range readers {

@@ -5,44 +5,45 @@ import (
 	"unique"
 )
 
-// MaxBatch is how many bytes a Batch has at most, but for a single frame that is larger.
+// MaxBatch is the maximum size of a Batch in bytes, except for a single larger frame.
 const MaxBatch = 64 << 10
 
-// Cursor is a place between two frames of one Ring.
+// Cursor is a position between two frames of a Ring.
 type Cursor struct {
-	sequence uint64 // of the frame before it
-	number   uint64 // of the same
-	seen     *view  // what Resume answered from: read first, so that nothing is evicted between the answer and the reading
+	sequence   uint64 // of the frame before the cursor
+	number     uint64 // of the same frame
+	resumeView *view  // the view that Resume used; it is read first, so that nothing is evicted between Resume and Read
 }
 
-// Sequence is that of the frame before the cursor: cursors of one Ring are in its order.
+// Sequence returns the sequence of the frame before the cursor. It orders the cursors of a Ring.
 func (c Cursor) Sequence() uint64 { return c.sequence }
 
-// Number is that of the frame before the cursor.
+// Number returns the number of the frame before the cursor.
 func (c Cursor) Number() uint64 { return c.number }
 
-// Query says which frames to select. A frame is selected that fits each of the lists; nil fits all, an empty list fits none.
+// Query says which frames to select. A frame must match each list; a nil list matches all, an empty
+// one none.
 type Query struct {
 	Sources, Runs, Sessions []string
-	Kinds                   Kinds // 0: all; else the frame has at least one of them
+	Kinds                   Kinds // 0: all; otherwise the frame has at least one of them
 }
 
-// Selection is a Query made ready. A nil Selection selects everything.
+// Selection is a prepared Query. A nil Selection selects everything.
 type Selection struct {
-	sources, runs, sessions names
+	sources, runs, sessions nameSet
 	kinds                   Kinds
-	nothing                 bool   // fits
-	shard                   uint64 // of the only session; shards where there are several
+	empty                   bool   // no frame can match
+	shard                   uint64 // of the only session; shards if there are several
 }
 
-// Select makes a Query ready.
-func Select(q Query) *Selection {
+// NewSelection prepares a Query.
+func NewSelection(q Query) *Selection {
 	if q.Sources == nil && q.Runs == nil && q.Sessions == nil && q.Kinds == 0 {
 		return nil
 	}
-	s := &Selection{sources: namesOf(q.Sources), runs: namesOf(q.Runs), sessions: namesOf(q.Sessions), kinds: q.Kinds, shard: shards}
-	for _, list := range []names{s.sources, s.runs, s.sessions} {
-		s.nothing = s.nothing || list != nil && len(list) == 0
+	s := &Selection{sources: newNameSet(q.Sources), runs: newNameSet(q.Runs), sessions: newNameSet(q.Sessions), kinds: q.Kinds, shard: shards}
+	for _, list := range []nameSet{s.sources, s.runs, s.sessions} {
+		s.empty = s.empty || list != nil && len(list) == 0
 	}
 	if len(s.sessions) == 1 {
 		s.shard = shardOf(q.Sessions[0])
@@ -51,26 +52,26 @@ func Select(q Query) *Selection {
 }
 
 func (s *Selection) selects(f *frame) bool {
-	return s.sources.have(f.source) && s.runs.have(f.run) && s.sessions.have(f.session) && (s.kinds == 0 || s.kinds&f.kinds != 0)
+	return s.sources.contains(f.source) && s.runs.contains(f.run) && s.sessions.contains(f.session) && (s.kinds == 0 || s.kinds&f.kinds != 0)
 }
 
-// told says whether a frame tells of a gap to whoever selects of its session anything.
-func (s *Selection) told(f *frame) bool { return f.gap() && s.sessions.have(f.session) }
+// selectsGap reports whether a frame is a gap in a session that the selection includes.
+func (s *Selection) selectsGap(f *frame) bool { return f.isGap() && s.sessions.contains(f.session) }
 
-type names map[unique.Handle[string]]struct{}
+type nameSet map[unique.Handle[string]]struct{}
 
-func namesOf(list []string) names {
+func newNameSet(list []string) nameSet {
 	if list == nil {
 		return nil
 	}
-	n := make(names, len(list))
+	n := make(nameSet, len(list))
 	for _, name := range list {
 		n[unique.Make(name)] = struct{}{}
 	}
 	return n
 }
 
-func (n names) have(name unique.Handle[string]) bool {
+func (n nameSet) contains(name unique.Handle[string]) bool {
 	if n == nil {
 		return true
 	}
@@ -78,67 +79,68 @@ func (n names) have(name unique.Handle[string]) bool {
 	return ok
 }
 
-// Batch is what Read found. One of Frames, Wait and Lost is set.
+// Batch is the result of Read. Exactly one of Frames, Wait and Lost is set.
 type Batch struct {
-	Bytes  []byte // whole frames, to be read only: in the ring's own memory, or gathered in the scratch space
+	Bytes  []byte // complete frames, not to be changed: the ring's own memory, or the scratch space
 	Frames int
-	Next   Cursor          // where to read on
-	Wait   <-chan struct{} // closed when there may be more; not every frame that closes it is selected
-	Lost   bool            // a selected frame behind the cursor is gone: there is nothing to read on
+	Next   Cursor          // where to continue
+	Wait   <-chan struct{} // closed when there may be more, which need not be selected
+	Lost   bool            // a selected frame after the cursor was evicted; the reader cannot continue
 }
 
-// Read returns the selected frames that are ready behind a cursor: without a copy where all are selected, else gathered in
-// what scratch has room for. It never blocks, and looks at no frame twice when it is called again with Next.
+// Read returns the selected frames after a cursor. It copies nothing if all frames are selected,
+// and otherwise gathers them in scratch, up to its capacity. It never blocks. Calling it again with
+// Next does not look at a frame twice.
 func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 	return r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		if s != nil {
 			return s.gather(v, expired, after, scratch[:0])
 		}
-		return stretch(v, expired, after)
+		return readAll(v, expired, after)
 	})
 }
 
-// read looks for frames in what the ring holds now, and once more when somebody would be told of others.
+// read looks for frames in the current view, and again after registering for notification.
 func (r *Ring) read(c Cursor, s *Selection, take func(v *view, expired time.Duration, after uint64) Batch) Batch {
-	if c.seen != nil {
-		b := r.collect(c.seen, never, c, s, take)
+	if c.resumeView != nil {
+		b := r.readView(c.resumeView, noExpiry, c, s, take)
 		if b.Frames > 0 || b.Lost {
 			return b
 		}
 		c = b.Next
 	}
 	v := r.view.Load()
-	b := r.collect(v, r.expired(v), c, s, take)
+	b := r.readView(v, r.expired(v), c, s, take)
 	if b.Frames > 0 || b.Lost {
 		return b
 	}
-	wait := r.silence
-	if s == nil || !s.nothing {
-		wait = r.bellOf(s).wait()
+	wait := r.neverClosed
+	if s == nil || !s.empty {
+		wait = r.notifierOf(s).wait()
 	}
-	v = r.view.Load() // what came before there was anybody to wake
-	b = r.collect(v, r.expired(v), b.Next, s, take)
+	v = r.view.Load() // frames published before the registration
+	b = r.readView(v, r.expired(v), b.Next, s, take)
 	if b.Frames == 0 && !b.Lost {
 		b.Wait = wait
 	}
 	return b
 }
 
-// expired is the time whose frames, with all before them, are too old now.
+// expired returns the time at or before which frames are now too old.
 func (r *Ring) expired(v *view) time.Duration { return r.now(v) - r.settings.Age }
 
-const never = -1 // no frame is that old
+const noExpiry = -1 // no frame is that old
 
-func (r *Ring) bellOf(s *Selection) *bell {
+func (r *Ring) notifierOf(s *Selection) *notifier {
 	if s == nil || s.shard == shards {
-		return &r.bell
+		return &r.notifier
 	}
-	return &r.sessions[s.shard].bell
+	return &r.sessions[s.shard].notifier
 }
 
-// collect reads from one view. A frame that is not younger than expired counts as gone.
-func (r *Ring) collect(v *view, expired time.Duration, c Cursor, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
-	b := r.find(v, expired, c.sequence, s, take)
+// readView reads from one view. Frames up to the time expired count as evicted.
+func (r *Ring) readView(v *view, expired time.Duration, c Cursor, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
+	b := r.findFrames(v, expired, c.sequence, s, take)
 	switch {
 	case b.Next.sequence == c.sequence:
 		b.Next.number = c.number
@@ -148,11 +150,11 @@ func (r *Ring) collect(v *view, expired time.Duration, c Cursor, s *Selection, t
 	return b
 }
 
-func (r *Ring) find(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
+func (r *Ring) findFrames(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
 	if v.head <= after {
 		return Batch{Next: Cursor{sequence: after}}
 	}
-	if s != nil && s.nothing {
+	if s != nil && s.empty {
 		return Batch{Next: Cursor{sequence: v.head}}
 	}
 	if s != nil && s.shard < shards {
@@ -160,7 +162,7 @@ func (r *Ring) find(v *view, expired time.Duration, after uint64, s *Selection, 
 		if shard.published.Load() <= after {
 			return Batch{Next: Cursor{sequence: v.head}}
 		}
-		if after+1 < v.oldest && shard.evicted.Load() <= after { // none of the session's
+		if after+1 < v.oldest && shard.evicted.Load() <= after { // no frame of the session was evicted
 			after = v.oldest - 1
 		}
 	}
@@ -170,17 +172,17 @@ func (r *Ring) find(v *view, expired time.Duration, after uint64, s *Selection, 
 	return take(v, expired, after)
 }
 
-// stretch reads every frame.
-func stretch(v *view, expired time.Duration, after uint64) Batch {
-	for ; after < v.head; after++ { // a place where a stream ended has no bytes to be read from
+// readAll reads frames without a selection.
+func readAll(v *view, expired time.Duration, after uint64) Batch {
+	for ; after < v.head; after++ { // the end of a stream has no bytes
 		segment, i := v.find(after + 1)
-		if segment.frames[i].over() {
+		if segment.frames[i].isStreamEnd() {
 			continue
 		}
-		if segment.frames[i].at <= expired {
+		if segment.frames[i].time <= expired {
 			return Batch{Lost: true}
 		}
-		bytes, n, frames := segment.stretch(i, MaxBatch)
+		bytes, n, frames := segment.readFrom(i, MaxBatch)
 		return Batch{Bytes: bytes, Frames: frames, Next: Cursor{sequence: after + uint64(n), number: segment.number(i + n - 1)}}
 	}
 	return Batch{Next: Cursor{sequence: after}}
@@ -193,13 +195,13 @@ func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch
 		for ; i < len(segment.frames); i++ {
 			f := &segment.frames[i]
 			switch {
-			case f.mark == nil && s.selects(f):
-			case f.mark != nil && s.told(f):
+			case f.marker == nil && s.selects(f):
+			case f.marker != nil && s.selectsGap(f):
 			default:
 				after++
 				continue
 			}
-			if f.at <= expired {
+			if f.time <= expired {
 				return Batch{Lost: true}
 			}
 			wire := segment.data[segment.start(i):f.end:f.end]

@@ -5,43 +5,45 @@ import (
 	"strings"
 )
 
-// Reason says why a stream cannot go on exactly behind an id.
-type Reason string
+// GapReason says why a stream cannot continue right after an id.
+type GapReason string
 
-// The closed set of reasons.
+// The possible reasons.
 const (
-	Evicted   Reason = "evicted"   // frames behind it are gone: for room or for their age
-	Restarted Reason = "restarted" // another ring gave it
-	Future    Reason = "future"    // no frame has it yet
-	Unknown   Reason = "unknown"   // no ring gives such ids
-	Lost      Reason = "lost"      // frames were dropped on their way here; only where somebody else has numbered them
+	GapEvicted   GapReason = "evicted"   // frames after the id were evicted for room or age
+	GapRestarted GapReason = "restarted" // the id is of another ring
+	GapFuture    GapReason = "future"    // no frame has the id yet
+	GapUnknown   GapReason = "unknown"   // the id does not have the form of a ring's id
+	GapLost      GapReason = "lost"      // frames were dropped before they reached the ring; only if a store numbers them
 )
 
-// Reasons lists every reason.
-func Reasons() []Reason { return []Reason{Evicted, Restarted, Future, Unknown, Lost} }
-
-// Gap tells a reader that what follows does not follow on what it had.
-type Gap struct {
-	Reason    Reason
-	Requested string // the id asked for; "" unless it is at most 64 of [A-Za-z0-9._-]
-	Oldest    string // the id of the oldest frame held; "" where none is
-	Head      string // the id given last; its number is 0 where none was
+// GapReasons lists every reason.
+func GapReasons() []GapReason {
+	return []GapReason{GapEvicted, GapRestarted, GapFuture, GapUnknown, GapLost}
 }
 
-// Head is the place behind the newest frame.
+// Gap tells a reader that frames are missing before the next one.
+type Gap struct {
+	Reason    GapReason
+	Requested string // the requested id; "" unless it has at most 64 of [A-Za-z0-9._-]
+	Oldest    string // the id of the oldest frame held; "" if there is none
+	Head      string // the id given last; its number is 0 if none was
+}
+
+// Head returns the position after the newest frame.
 func (r *Ring) Head() Cursor {
 	v := r.view.Load()
-	return Cursor{sequence: v.head, number: v.last}
+	return Cursor{sequence: v.head, number: v.lastNumber}
 }
 
-// Covers says whether a reader whose last id has a number misses nothing that this ring does not hold, and has had nothing that is
-// yet to come here.
+// Covers reports whether the ring can serve a reader whose last id has the number: it holds
+// everything after the number, and the number is not in the future.
 func (r *Ring) Covers(number uint64) bool {
 	v := r.view.Load()
-	return number <= v.last && number >= v.least(v.since(r.now(v), r.settings.Age))
+	return number <= v.lastNumber && number >= v.minResumeNumber(v.oldestYoungerThan(r.now(v), r.settings.Age))
 }
 
-// ID is the id of the frame before a cursor, and so the Last-Event-ID that resumes there.
+// ID returns the id of the frame before a cursor. It is the Last-Event-ID that resumes there.
 func (r *Ring) ID(c Cursor) string { return string(r.AppendID(nil, c.number)) }
 
 // AppendID appends the id of a number.
@@ -49,64 +51,64 @@ func (r *Ring) AppendID(dst []byte, number uint64) []byte {
 	return AppendID(dst, r.settings.Epoch, number)
 }
 
-// AppendID appends the id that a number has in an epoch.
+// AppendID appends the id of a number in an epoch.
 func AppendID(dst []byte, epoch string, number uint64) []byte {
 	dst = append(dst, epoch...)
 	dst = append(dst, '-')
 	return strconv.AppendUint(dst, number, 10)
 }
 
-// Resume finds the place behind a Last-Event-ID, by bisection and never by a scan. Where it cannot, the
-// gap is not nil, and the place is that before the oldest frame. The cursor is to be read at once: until its first Read it
-// keeps all that the ring holds now.
+// Resume returns the position after a Last-Event-ID, using binary search. If that is not possible,
+// it returns a gap and the position before the oldest frame. Read the cursor at once: until then it
+// keeps everything in memory that the ring holds now.
 func (r *Ring) Resume(lastEventID string) (Cursor, *Gap) {
 	v := r.view.Load()
-	oldest := v.since(r.now(v), r.settings.Age)
-	number, reason := Parse(lastEventID, r.settings.Epoch)
+	oldest := v.oldestYoungerThan(r.now(v), r.settings.Age)
+	number, reason := ParseID(lastEventID, r.settings.Epoch)
 	switch {
 	case reason != "":
-	case number > v.last:
-		reason = Future
-	case number < v.least(oldest):
-		reason = Evicted
+	case number > v.lastNumber:
+		reason = GapFuture
+	case number < v.minResumeNumber(oldest):
+		reason = GapEvicted
 	default:
-		return Cursor{sequence: v.after(number), number: number, seen: v}, nil
+		return Cursor{sequence: v.lastReadSequence(number), number: number, resumeView: v}, nil
 	}
 	if oldest > v.head {
-		return Cursor{sequence: v.head, number: v.last, seen: v}, NewGap(reason, lastEventID, "", string(r.AppendID(nil, v.last)))
+		return Cursor{sequence: v.head, number: v.lastNumber, resumeView: v}, NewGap(reason, lastEventID, "", string(r.AppendID(nil, v.lastNumber)))
 	}
 	first := v.number(oldest)
-	gap := NewGap(reason, lastEventID, string(r.AppendID(nil, first)), string(r.AppendID(nil, v.last)))
-	return Cursor{sequence: oldest - 1, number: first - 1, seen: v}, gap
+	gap := NewGap(reason, lastEventID, string(r.AppendID(nil, first)), string(r.AppendID(nil, v.lastNumber)))
+	return Cursor{sequence: oldest - 1, number: first - 1, resumeView: v}, gap
 }
 
-// NewGap is what somebody is told who asked to go on behind an id.
-func NewGap(why Reason, requested, oldest, head string) *Gap {
-	if len(requested) > maxID || !plain(requested) {
+// NewGap returns the gap for a reader that asked to resume after the id requested.
+func NewGap(why GapReason, requested, oldest, head string) *Gap {
+	if len(requested) > maxID || !isPlainID(requested) {
 		requested = ""
 	}
 	return &Gap{Reason: why, Requested: requested, Oldest: oldest, Head: head}
 }
 
-// Parse reads an id of ours; the reason is empty where it is one of the epoch.
-func Parse(id, epoch string) (number uint64, why Reason) {
+// ParseID parses an id. The reason is empty if the id is of the epoch.
+func ParseID(id, epoch string) (number uint64, why GapReason) {
 	dash := strings.LastIndexByte(id, '-')
-	if dash < 1 || dash > maxEpoch || len(id) > maxID || !plain(id) {
-		return 0, Unknown
+	if dash < 1 || dash > maxEpoch || len(id) > maxID || !isPlainID(id) {
+		return 0, GapUnknown
 	}
 	digits := id[dash+1:]
 	number, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || len(digits) > 1 && digits[0] == '0' {
-		return 0, Unknown
+		return 0, GapUnknown
 	}
 	if id[:dash] != epoch {
-		return 0, Restarted
+		return 0, GapRestarted
 	}
 	return number, ""
 }
 
-// plain says whether a string is made of what ids are made of.
-func plain(s string) bool {
+// isPlainID reports whether a string has only characters that ids have.
+func isPlainID(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':

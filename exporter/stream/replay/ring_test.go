@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that tests move.
+// clock is a clock that tests advance.
 type clock struct{ time.Time }
 
 func (c *clock) now() time.Time          { return c.Time }
@@ -70,7 +70,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestIDs wants ids that every browser sends back, of epochs that differ.
+// TestIDs checks that every browser can send the ids back, and that epochs differ.
 func TestIDs(t *testing.T) {
 	epochs := map[string]bool{}
 	for range 100 {
@@ -80,7 +80,7 @@ func TestIDs(t *testing.T) {
 		}
 		publish(t, r, numbered(1, 1)...)
 		id := r.ID(r.Head())
-		if len(id) > maxID || !plain(id) || !strings.HasSuffix(id, "-1") {
+		if len(id) > maxID || !isPlainID(id) || !strings.HasSuffix(id, "-1") {
 			t.Fatalf("id %q", id)
 		}
 		epochs[id] = true
@@ -125,7 +125,7 @@ func TestDrops(t *testing.T) {
 	}
 }
 
-// TestNothingOfAnEntryIsKept writes over what was published.
+// TestNothingOfAnEntryIsKept checks that the ring copies entries, by overwriting a published one.
 func TestNothingOfAnEntryIsKept(t *testing.T) {
 	r, _ := newRing(t, roomy)
 	start, data := r.Head(), []byte("first")
@@ -136,7 +136,7 @@ func TestNothingOfAnEntryIsKept(t *testing.T) {
 	}
 }
 
-// TestRetention holds each bound at its edge: behind the frame before the oldest a resume is exact, one earlier it is not.
+// TestRetention checks each limit at its edge: a reader can resume after the frame before the oldest one, but no earlier.
 func TestRetention(t *testing.T) {
 	size := len("id: e-1\ndata: 1\n\n")
 	for name, test := range map[string]struct {
@@ -165,7 +165,7 @@ func TestRetention(t *testing.T) {
 			}
 			if test.oldest > 1 {
 				cursor, gap := r.Resume(r.ID(Cursor{number: test.oldest - 2}))
-				if gap == nil || gap.Reason != Evicted || cursor.sequence != test.oldest-1 {
+				if gap == nil || gap.Reason != GapEvicted || cursor.sequence != test.oldest-1 {
 					t.Errorf("behind %d: at %d, gap %+v", test.oldest-2, cursor.sequence, gap)
 				}
 			}
@@ -176,7 +176,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestAgeIsReadAtRead has nobody publish: a frame that is too old is not read although its bytes are there.
+// TestAgeIsReadAtRead checks that a frame that is too old is not read, even if no later frame was published.
 func TestAgeIsReadAtRead(t *testing.T) {
 	r, c := newRing(t, Settings{Frames: 10, Bytes: 1000, Age: time.Minute})
 	start := r.Head()
@@ -187,15 +187,15 @@ func TestAgeIsReadAtRead(t *testing.T) {
 	if b := r.Read(start, nil, nil); !b.Lost {
 		t.Errorf("everything: read %q", b.Bytes)
 	}
-	if b := r.Read(start, Select(Query{Sessions: []string{"s"}}), make([]byte, 0, 100)); !b.Lost {
+	if b := r.Read(start, NewSelection(Query{Sessions: []string{"s"}}), make([]byte, 0, 100)); !b.Lost {
 		t.Errorf("the session: read %q", b.Bytes)
 	}
-	if b := r.Read(start, Select(Query{Sessions: []string{"other"}}), make([]byte, 0, 100)); b.Frames != 1 {
+	if b := r.Read(start, NewSelection(Query{Sessions: []string{"other"}}), make([]byte, 0, 100)); b.Frames != 1 {
 		t.Errorf("the other session lost nothing: %+v", b)
 	}
 }
 
-// TestClockGoesBack must neither keep frames for ever nor evict them all.
+// TestClockGoesBack checks that a clock set back neither keeps frames forever nor evicts them all.
 func TestClockGoesBack(t *testing.T) {
 	r, c := newRing(t, Settings{Frames: 10, Bytes: 1000, Age: time.Minute})
 	publish(t, r, numbered(1, 1)...)
@@ -215,9 +215,9 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestResumeIsReadable evicts between the answer to a resume and its reading.
+// TestResumeIsReadable evicts frames between Resume and Read.
 func TestResumeIsReadable(t *testing.T) {
-	for _, s := range []*Selection{nil, Select(Query{Sources: []string{""}})} {
+	for _, s := range []*Selection{nil, NewSelection(Query{Sources: []string{""}})} {
 		r, c := newRing(t, Settings{Frames: 3, Bytes: 1000, Age: time.Minute})
 		publish(t, r, numbered(1, 9)...)
 		cursor, gap := r.Resume("e-1")
@@ -236,11 +236,11 @@ func TestResumeIsReadable(t *testing.T) {
 	}
 }
 
-// TestQuietSession follows a session while the ring turns over many times with the frames of others.
+// TestQuietSession reads a quiet session while frames of other sessions fill the ring many times.
 func TestQuietSession(t *testing.T) {
 	names := differentShards(2)
 	r, _ := newRing(t, Settings{Frames: 20, Bytes: 5000, Age: time.Hour})
-	quiet := Select(Query{Sessions: names[:1]})
+	quiet := NewSelection(Query{Sessions: names[:1]})
 	scratch := make([]byte, 0, 1000)
 	b := r.Read(r.Head(), quiet, scratch)
 	for range 1000 {
@@ -266,10 +266,10 @@ func TestQuietSession(t *testing.T) {
 	}
 }
 
-// TestNothingTwice reads with a filter that fits nothing: each frame is passed once.
+// TestNothingTwice reads with a selection that matches nothing, and checks that each frame is examined once.
 func TestNothingTwice(t *testing.T) {
 	r, _ := newRing(t, roomy)
-	none := Select(Query{Kinds: KindsOf(event.KindError)})
+	none := NewSelection(Query{Kinds: KindsOf(event.KindError)})
 	cursor := r.Head()
 	for range 10 {
 		publish(t, r, numbered(1, 10)...)
@@ -281,9 +281,9 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// TestNobodySleepsThroughAFrame publishes in the middle of a Read, between its look and its waiting.
+// TestNobodySleepsThroughAFrame publishes during a Read, after it found no frame and before it registers to wait.
 func TestNobodySleepsThroughAFrame(t *testing.T) {
-	for name, s := range map[string]*Selection{"everything": nil, "a session": Select(Query{Sessions: []string{""}})} {
+	for name, s := range map[string]*Selection{"everything": nil, "a session": NewSelection(Query{Sessions: []string{""}})} {
 		var between func()
 		set := roomy
 		set.Now = func() time.Time {
@@ -302,7 +302,7 @@ func TestNobodySleepsThroughAFrame(t *testing.T) {
 	}
 }
 
-// TestBatches fills batches to the byte.
+// TestBatches checks the limit of a batch to the byte.
 func TestBatches(t *testing.T) {
 	r, _ := newRing(t, Settings{Frames: 10_000, Bytes: 64 << 20, Age: time.Hour, Epoch: "epoch"})
 	for range 1000 {
@@ -314,7 +314,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("behind %d: %d frames, %d bytes", from, b.Frames, len(b.Bytes))
 		}
 	}
-	all := Select(Query{Sources: []string{""}})
+	all := NewSelection(Query{Sources: []string{""}})
 	for room, want := range map[int]int{1023: 1, 1024: 1, 2047: 1, 2048: 2, 10 * 1024: 10} {
 		if b := r.Read(Cursor{}, all, make([]byte, 0, room)); b.Frames != want || len(b.Bytes) != want*1024 {
 			t.Errorf("with room for %d: %d frames, %d bytes", room, b.Frames, len(b.Bytes))
@@ -331,7 +331,7 @@ func TestKindsFit(t *testing.T) {
 	}
 }
 
-// TestMemory turns rings over many times: what is held stays near the bound, whatever the frames' sizes.
+// TestMemory fills rings many times and checks that their memory stays near the limit for all frame sizes.
 func TestMemory(t *testing.T) {
 	const bound = 2 << 20
 	for name, size := range map[string]int{"small": 40, "usual": 600, "half a segment": maxSegment/2 + 1, "a segment": maxSegment, "large": bound / 3} {
@@ -369,7 +369,7 @@ func TestReadAllocatesNothing(t *testing.T) {
 	cursor := r.Head()
 	publish(t, r, numbered(1, 500)...)
 	scratch := make([]byte, 0, 4096)
-	some := Select(Query{Sources: []string{""}})
+	some := NewSelection(Query{Sources: []string{""}})
 	if n := testing.AllocsPerRun(100, func() { r.Read(cursor, nil, nil); r.Read(cursor, some, scratch) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

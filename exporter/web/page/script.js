@@ -1,19 +1,20 @@
 'use strict'
-// Keeps a page as the server has it: listens for changes, then takes what has changed from the same page fetched again. Without
-// this script the page says the same, once.
+// Keeps the page up to date: on each event it fetches the page again and replaces what has changed.
+// Without this script, the page shows the same content but does not update.
 const address = document.currentScript.dataset.events
 const live = document.getElementById('live')
 let source, busy, again
 
-function say(text, state) {
+function setStatus(text, state) {
   if (live.textContent === text) return
   live.textContent = text
   live.className = state
   live.hidden = false
 }
 
-// take puts fresh in the place of old, and keeps what the reader has done: opened, focused, scrolled. What is equal stays.
-function take(old, fresh) {
+// replace puts fresh in the place of old, and preserves the reader's open details, focus and scroll
+// position. Equal nodes are not touched.
+function replace(old, fresh) {
   for (const open of old.querySelectorAll('details[open]')) {
     const same = open.id && fresh.querySelector('#' + CSS.escape(open.id))
     if (same) same.open = true
@@ -24,7 +25,7 @@ function take(old, fresh) {
     for (const [i, child] of [...fresh.children].entries()) {
       const mine = known.get(child.id)
       known.delete(child.id)
-      if (mine) take(mine, child)
+      if (mine) replace(mine, child)
       const now = mine && mine.parentNode === old ? mine : child
       if (old.children[i] !== now) old.insertBefore(now, old.children[i] ?? null)
     }
@@ -45,19 +46,19 @@ async function refresh() {
   if (busy) { again = true; return }
   busy = true
   try {
-    const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(30_000) }) // a connection may be dead without a word
+    const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(30_000) }) // a connection may hang
     if (answer.ok) {
       const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
       for (const part of document.querySelectorAll('[data-live]')) {
         const next = fresh.getElementById(part.id)
-        if (next) take(part, document.adoptNode(next))
+        if (next) replace(part, document.adoptNode(next))
       }
-      say('Live', 'on')
+      setStatus('Live', 'on')
     } else if (answer.status === 404) {
-      say('This run is no longer kept', 'off')
+      setStatus('This run is no longer stored', 'off')
     }
   } catch {
-    // The stream of events says that the server is away, and when it is back.
+    // The event stream reports when the server is unreachable and when it is back.
   }
   busy = false
   if (again) { again = false; refresh() }
@@ -69,11 +70,11 @@ function listen() {
   source = new EventSource(address)
   source.addEventListener('runs', refresh)
   source.addEventListener('error', () => {
-    say('Away, trying again', 'off')
+    setStatus('Disconnected, retrying', 'off')
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, 5000)
   })
 }
 
-// A page that nobody looks at holds no connection: browsers have six for a server.
+// A hidden page holds no connection: browsers allow six per server.
 document.addEventListener('visibilitychange', listen)
 listen()

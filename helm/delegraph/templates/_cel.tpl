@@ -1,9 +1,12 @@
 {{- /*
-A value as a CEL literal. CEL in Kubernetes wants members of a map or list to be of one type: each is dyn. JSON's strings are CEL's
-too. Numbers of YAML are floats here: whole ones are made whole again, and a CPU may be a part of one.
+A value as a CEL literal. In Kubernetes, all members of a map or list must have one CEL type, so each is dyn. JSON strings are valid
+in CEL. Numbers of YAML are floats here, so whole ones are converted back; a CPU may be fractional. {$cel: EXPRESSION} stands for the
+value of an expression.
 */ -}}
 {{- define "delegraph.cel" -}}
-{{- if kindIs "map" . -}}
+{{- if and (kindIs "map" .) (hasKey . "$cel") -}}
+dyn({{ get . "$cel" }})
+{{- else if kindIs "map" . -}}
 {{- $members := list -}}
 {{- range $name, $value := . -}}
 {{- $members = append $members (printf "%s: %s" (toJson $name) (include "delegraph.cel" $value)) -}}

@@ -5,7 +5,7 @@
 {{- end -}}
 
 {{- /*
-The container ports by what the configuration listens on: a list as YAML. Kubernetes looks for a named port in app containers
+The container ports for the addresses in the configuration, as a YAML list. Kubernetes looks for a named port in app containers
 first, then in sidecars.
 */ -}}
 {{- define "delegraph.ports" -}}
@@ -23,7 +23,7 @@ first, then in sidecars.
 {{ toYaml $ports }}
 {{- end -}}
 
-{{- /* The ports of the Service: the admin server's only for who scrapes it there. */ -}}
+{{- /* The ports of the Service; the admin port only for a ServiceMonitor. */ -}}
 {{- define "delegraph.servicePorts" -}}
 {{- $ports := list -}}
 {{- $first := ternary "delegraph-sse" .Values.portName (eq .Values.mode "gateway") -}}
@@ -42,7 +42,7 @@ first, then in sidecars.
 {{ regexFind "[0-9]+$" . }}
 {{- end -}}
 
-{{- /* The port of the external stream; nothing where only the pod itself can reach it. */ -}}
+{{- /* The port of the external stream; empty if only the pod itself can reach it. */ -}}
 {{- define "delegraph.streamPort" -}}
 {{- $listen := dig "stream" "listen" "" .Values.config -}}
 {{- if and $listen (not (include "delegraph.loopback" $listen)) -}}

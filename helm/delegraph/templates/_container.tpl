@@ -10,8 +10,8 @@ The container for a chart that depends on this one, which puts it into its pod's
 {{- end -}}
 
 {{- /*
-The one container, for all modes. Kubernetes starts a sidecar before the app's containers, and so no probe may wait for the agent;
-it stops it after them.
+The container, for all modes. Kubernetes starts a sidecar before the app's containers, so no probe may wait for the agent, and stops
+it after them.
 */ -}}
 {{- define "delegraph.anyContainer" -}}
 - name: delegraph
@@ -34,10 +34,10 @@ it stops it after them.
   startupProbe: {{- include "delegraph.probe" (list . "healthy" .Values.startupProbe) | nindent 4 }}
   readinessProbe: {{- include "delegraph.probe" (list . "ready" .Values.readinessProbe) | nindent 4 }}
   livenessProbe: {{- include "delegraph.probe" (list . "healthy" .Values.livenessProbe) | nindent 4 }}
-  {{- if include "delegraph.own" . }}
+  {{- if eq .Values.mode "standalone" }}
   lifecycle:
     preStop:
-      sleep: {seconds: 5} # until nobody is sent here any more
+      sleep: {seconds: 5} # until no new requests are sent here; a gateway waits by itself (stream.drain_delay)
   {{- end }}
   resources: {{- toYaml .Values.resources | nindent 4 }}
   securityContext: {{- toYaml .Values.securityContext | nindent 4 }}
@@ -67,7 +67,7 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{- /* Without two of one name, which a server-side apply refuses. */ -}}
+{{- /* Without duplicate names, which a server-side apply rejects. */ -}}
 {{- define "delegraph.env" -}}
 {{- $env := include "delegraph.ownEnv" . | fromYamlArray -}}
 {{- range $given := .Values.env -}}
@@ -78,7 +78,7 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 {{ toYaml $env }}
 {{- end -}}
 
-{{- /* A variable may name those before it, so the pod's come first. */ -}}
+{{- /* A variable may refer to earlier ones, so the pod's come first. */ -}}
 {{- define "delegraph.ownEnv" -}}
 - name: POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
@@ -93,6 +93,10 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 - name: GOMEMLIMIT
   {{- include "delegraph.memory" . | nindent 2 }}
 {{- if ne .Values.mode "gateway" }}
+{{- if and (not (include "delegraph.namedByEnv" .)) (or (eq .Values.mode "inject") (not (hasKey (.Values.traces.resourceAttributes | default dict) "service.name"))) }}
+- name: OTEL_SERVICE_NAME
+  value: {{ .Release.Name | quote }} # as in the label app.kubernetes.io/instance; injected pods have their own
+{{- end }}
 - name: OTEL_RESOURCE_ATTRIBUTES
   value: {{ include "delegraph.resourceAttributes" . | quote }}
 {{- if include "delegraph.traced" . }}
@@ -115,7 +119,7 @@ httpGet: {path: /-/{{ index . 1 }}, port: delegraph-admin}
 {{- end }}
 {{- end -}}
 
-{{- /* What Go may take: nine tenths of the limit, since some of what is counted there is not Go's to free. */ -}}
+{{- /* GOMEMLIMIT: nine tenths of the limit, which also counts memory that Go cannot free. */ -}}
 {{- define "delegraph.memory" -}}
 {{- $limit := dig "limits" "memory" "" (.Values.resources | default dict) | toString -}}
 {{- $unit := regexFind "[KMG]i$" $limit -}}
@@ -126,10 +130,15 @@ valueFrom: {resourceFieldRef: {resource: limits.memory}}
 {{- end -}}
 {{- end -}}
 
-{{- /* Something if spans go somewhere; an endpoint that is a secret is in env. */ -}}
+{{- /* Not empty if spans are exported; an endpoint from a secret is in env. */ -}}
 {{- define "delegraph.traced" -}}
 {{- .Values.traces.endpoint -}}
 {{- range .Values.env }}{{ if regexMatch "^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$" .name }}{{ .name }}{{ end }}{{ end -}}
+{{- end -}}
+
+{{- /* Not empty if env gives the resource attributes with a service name, which OTEL_SERVICE_NAME would override. */ -}}
+{{- define "delegraph.namedByEnv" -}}
+{{- range .Values.env }}{{ if and (eq .name "OTEL_RESOURCE_ATTRIBUTES") (contains "service.name=" (.value | default "")) }}{{ .name }}{{ end }}{{ end -}}
 {{- end -}}
 
 {{- define "delegraph.resourceAttributes" -}}
@@ -145,8 +154,8 @@ service.instance.id=$(POD_UID),k8s.pod.name=$(POD_NAME),k8s.pod.uid=$(POD_UID),k
 {{- end -}}
 
 {{- /*
-The volumes of that container, for the pod's list of volumes. An injected pod may be in any namespace, where there is no ConfigMap
-of ours: its configuration is an annotation of its own.
+The volumes of that container, for the pod's list of volumes. An injected pod may be in a namespace without our ConfigMap, so its
+configuration is in an annotation of the pod.
 */ -}}
 {{- define "delegraph.volumes" -}}
 - name: delegraph-config

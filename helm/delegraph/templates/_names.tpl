@@ -1,6 +1,6 @@
 {{- /*
-The name of everything that the chart makes in its namespace. A Service's begins with a letter and has no dots; a release's may have
-dots and begin with a digit, and a dependency's alias may have capitals.
+The name of all objects in the namespace. A Service's name must begin with a letter and have no dots. A release's name may have dots
+and begin with a digit, and a dependency's alias may have upper-case letters.
 */ -}}
 {{- define "delegraph.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
@@ -23,12 +23,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
-{{- /* Something if the pods are the chart's own, and not an agent's; the values of such a mode's pods are below its name. */ -}}
+{{- /* Not empty if the pods belong to the chart and not to an agent; the values of these pods are below the mode's name. */ -}}
 {{- define "delegraph.own" -}}
 {{- if or (eq .Values.mode "standalone") (eq .Values.mode "gateway") }}own{{ end -}}
 {{- end -}}
 
-{{- /* The labels of the pods that Delegraph is in, by which everything else finds them. */ -}}
+{{- /* The labels of the pods with Delegraph, by which all other objects select them. */ -}}
 {{- define "delegraph.podLabels" -}}
 {{- if include "delegraph.own" . -}}
 app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}

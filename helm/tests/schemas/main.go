@@ -1,4 +1,4 @@
-// Command schemas makes JSON schemas for kubeconform out of the OpenAPI description that a release of Kubernetes has.
+// Command schemas writes JSON schemas for kubeconform from the OpenAPI description of a Kubernetes release.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// kinds are what the chart renders, as kubeconform names their files.
+// kinds lists what the chart renders, by kubeconform's file names.
 var kinds = map[string]string{
 	"configmap-v1":                           "io.k8s.api.core.v1.ConfigMap",
 	"deployment-apps-v1":                     "io.k8s.api.apps.v1.Deployment",
@@ -20,8 +20,10 @@ var kinds = map[string]string{
 	"pod-v1":                                 "io.k8s.api.core.v1.Pod",
 	"secret-v1":                              "io.k8s.api.core.v1.Secret",
 	"service-v1":                             "io.k8s.api.core.v1.Service",
-	"mutatingadmissionpolicy-admissionregistration-v1":        "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy",
-	"mutatingadmissionpolicybinding-admissionregistration-v1": "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding",
+	"mutatingadmissionpolicy-admissionregistration-v1":          "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy",
+	"mutatingadmissionpolicybinding-admissionregistration-v1":   "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding",
+	"validatingadmissionpolicy-admissionregistration-v1":        "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy",
+	"validatingadmissionpolicybinding-admissionregistration-v1": "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding",
 }
 
 const prefix = "#/definitions/"
@@ -39,7 +41,7 @@ func main() {
 	}
 }
 
-// run writes a file for each kind that the release knows.
+// run writes a file for each kind that the release has.
 func run(swagger, folder string) error {
 	text, err := os.ReadFile(swagger)
 	if err != nil {
@@ -69,7 +71,7 @@ func run(swagger, folder string) error {
 	return nil
 }
 
-// use takes over a definition and all that it refers to.
+// use copies a definition and everything that it refers to.
 func use(name string, definitions map[string]schema, used map[string]any) {
 	if used[name] != nil {
 		return
@@ -86,7 +88,7 @@ func use(name string, definitions map[string]schema, used map[string]any) {
 	follow(strict, func(reference string) { use(reference, definitions, used) })
 }
 
-// special are the types that OpenAPI cannot say: both are strings to it.
+// special returns the schemas of types that OpenAPI describes only as strings.
 func special(name string) any {
 	switch {
 	case strings.HasSuffix(name, ".IntOrString"):

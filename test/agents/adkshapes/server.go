@@ -47,7 +47,7 @@ type Step struct {
 }
 
 // Start starts the server of a version. To its environment it adds env, such as "OTEL_EXPORTER_OTLP_ENDPOINT=URL", which
-// makes ADK export its spans. The test is skipped where that version is not installed; see adkserver.Installed.
+// makes ADK export its spans. The test is skipped where that version is not installed; see adkserver.ComponentDir.
 func Start(t testing.TB, version string, env ...string) *Server {
 	t.Helper()
 	launch, own := python, []string{"GOOGLE_API_KEY=none", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"}
@@ -74,7 +74,7 @@ func python(t testing.TB, version string) func(args ...string) *exec.Cmd {
 	if strings.HasPrefix(version, "1.") {
 		variable, name, script = "DELEGRAPH_ADK_PYTHON_1", "adk-python-1", "adk-python 1"
 	}
-	program := filepath.Join(adkserver.Installed(t, variable, name, script), "venv", "bin", "python")
+	program := filepath.Join(adkserver.ComponentDir(t, variable, name, script), "venv", "bin", "python")
 	launcher := filepath.Join(extract(t, "python"), "launch.py")
 	return func(args ...string) *exec.Cmd {
 		return subprocess.Command(program, append([]string{launcher}, args...)...)
@@ -84,7 +84,7 @@ func python(t testing.TB, version string) func(args ...string) *exec.Cmd {
 // node returns what makes the command of the JavaScript ADK's launcher.
 func node(t testing.TB, _ string) func(args ...string) *exec.Cmd {
 	t.Helper()
-	root := adkserver.Installed(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
+	root := adkserver.ComponentDir(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
 	dir := extract(t, "js")
 	// Node resolves imports from the folder of the importing file upwards.
 	if err := os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {

@@ -6,6 +6,7 @@ A message is a script, a line for each turn of the model:
     think aloud                     reasons, and says the line
     fail                            answers 500
     break                           breaks off after a word
+    spoil                           reports an error after a word
     slow                            speaks for seconds
     Any other line                  is said, a word at a time
 """
@@ -52,16 +53,23 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         try:
+            choices = range(asked.get("n") or 1)
             for delta in deltas(message):
-                self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+                for index in choices:
+                    self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [{"index": index, "delta": delta, "finish_reason": None}]})
                 if message["content"] == "slow":
                     time.sleep(0.3)
                 if message["content"] == "break" and "content" in delta and delta["content"]:
                     self.close_connection = True
                     return
+                if message["content"] == "spoil" and "content" in delta and delta["content"]:
+                    self.frame({"error": {"message": "the model is on fire", "type": "server_error", "code": "overloaded"}})
+                    self.close_connection = True
+                    return
             reason = "tool_calls" if "tool_calls" in message else "stop"
-            self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-            self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [], "usage": USAGE})
+            for index in choices:
+                self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [{"index": index, "delta": {}, "finish_reason": reason}]})
+            self.frame(envelope(asked, "chat.completion.chunk") | {"choices": [], "usage": THOUGHT_USAGE if (message["content"] or "").startswith("think ") else USAGE})
             self.wfile.write(b"data: [DONE]\n\n")
         except OSError:
             pass  # the agent has gone
@@ -76,6 +84,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 3, "total_tokens": 103}
+THOUGHT_USAGE = {
+    "prompt_tokens": 100, "completion_tokens": 9, "total_tokens": 109,
+    "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 6},
+}
 
 
 def envelope(asked, kind):

@@ -103,7 +103,7 @@ class Server:
             "PATH": f"{self.environment}/bin:{os.environ['PATH']}", "HOME": str(self.home), "PORT": str(self.port),
             "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": "ignore", "DO_NOT_TRACK": "1",
             "MODEL_URL": MODEL, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": MODEL, "GOOGLE_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "PYTHONPATH": str(self.app),
-        } | {key: self.place(value) for key, value in self.plan.get("env", {}).items()}
+        } | {key: self.place(value) for key, value in self.plan.get("env", {}).items()} | {key: os.environ[key] for key in ["TRACE_FILE"] if key in os.environ}
         log = open(self.home / "log", "wb")
         return subprocess.Popen(command, cwd=self.app, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
 

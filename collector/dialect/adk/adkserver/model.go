@@ -1,4 +1,5 @@
-// Package adkserver starts real ADK API servers, Python's and JavaScript's, whose model is a scripted fake on loopback; for tests only.
+// Package adkserver starts real ADK API servers (Python's and JavaScript's) with a scripted fake
+// model on loopback. It is for tests only.
 package adkserver
 
 import (
@@ -12,9 +13,9 @@ import (
 	"testing"
 )
 
-// FakeModel is a Gemini API on 127.0.0.1 that plays scripts. It keeps no state between requests: the case stands in
-// the request's last user text ("case:NAME"), the agent in its system instruction ("agent:NAME"), and the turn is the
-// number of contents with function calls since that text.
+// FakeModel is a Gemini API on 127.0.0.1 that plays scripts. It keeps no state between requests:
+// the request's last user text names the script ("case:NAME"), its system instruction names the
+// agent ("agent:NAME"), and the number of contents with function calls since that text is the turn.
 type FakeModel struct {
 	URL string
 
@@ -22,8 +23,8 @@ type FakeModel struct {
 	gates map[string]<-chan struct{}
 }
 
-// NewModel starts a fake model that lives as long as the test.
-func NewModel(t testing.TB) *FakeModel {
+// NewFakeModel starts a fake model that lives as long as the test.
+func NewFakeModel(t testing.TB) *FakeModel {
 	m := &FakeModel{gates: map[string]<-chan struct{}{}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
@@ -31,14 +32,15 @@ func NewModel(t testing.TB) *FakeModel {
 	return m
 }
 
-// environment makes a server ask this model instead of Gemini.
+// environment returns the variables that make a server use this model instead of Gemini.
 func (m *FakeModel) environment() []string {
 	return []string{"GOOGLE_API_KEY=none", "GOOGLE_GENAI_USE_VERTEXAI=FALSE", "GOOGLE_GEMINI_BASE_URL=" + m.URL}
 }
 
-// Hold makes each streamed answer of the case wait before every chunk but its first: a value sent to gate lets one
-// chunk out, closing it all that follow. A send blocks until the model is ready to write, so a test needs no clock.
-func (m *FakeModel) Hold(name string, gate <-chan struct{}) {
+// GateChunks makes each streamed answer of the case wait before every chunk except its first. A value sent
+// to gate releases one chunk; closing gate releases all that follow. A send blocks until the model is
+// ready to write, so a test needs no clock.
+func (m *FakeModel) GateChunks(name string, gate <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gates[name] = gate
@@ -63,7 +65,7 @@ func (m *FakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	asked, err := request.asked()
+	asked, err := request.position()
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
@@ -77,7 +79,7 @@ func (m *FakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, played.status, "the model is out of order")
 		return
 	}
-	chunks := played.chunked(path[strings.LastIndex(path, "/")+1:], asked.turns)
+	chunks := played.responses(path[strings.LastIndex(path, "/")+1:], asked.turns)
 	if streamed {
 		m.stream(w, r, asked.name, chunks)
 	}
@@ -86,7 +88,7 @@ func (m *FakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !streamed {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(whole(chunks)) // a client that has gone is no fault of ours
+		_ = json.NewEncoder(w).Encode(merge(chunks)) // the client may be gone
 	}
 }
 
@@ -103,7 +105,7 @@ func (m *FakeModel) stream(w http.ResponseWriter, r *http.Request, name string, 
 		}
 		data, err := json.Marshal(a)
 		if err != nil {
-			panic(err) // the scripts are ours
+			panic(err) // scripts are constants of this package
 		}
 		fmt.Fprintf(w, "data: %s\r\n\r\n", data)
 		w.(http.Flusher).Flush()
@@ -119,7 +121,7 @@ func writeError(w http.ResponseWriter, status int, message string) {
 	})
 }
 
-// modelRequest is what of a Gemini request the scripts are chosen by.
+// modelRequest holds the members of a Gemini request that select a response.
 type modelRequest struct {
 	Contents          []content
 	SystemInstruction content
@@ -149,23 +151,23 @@ type functionResponse struct {
 	Response map[string]any `json:"response"`
 }
 
-// position is a place in the scripts: a case, one of its agents, and how many turns that agent has had.
+// position identifies a turn: a script, one of its agents, and how many turns that agent has had.
 type position struct {
 	name, agent string
 	turns       int
 }
 
 var (
-	caseWord  = regexp.MustCompile(`\bcase:(\w+)`)
-	agentWord = regexp.MustCompile(`\bagent:(\w+)`)
+	casePattern  = regexp.MustCompile(`\bcase:(\w+)`)
+	agentPattern = regexp.MustCompile(`\bagent:(\w+)`)
 )
 
-func (r modelRequest) asked() (position, error) {
+func (r modelRequest) position() (position, error) {
 	var p position
 	for _, c := range r.Contents {
-		called := false // parallel calls stand in one content
+		called := false // parallel calls are in one content
 		for _, part := range c.Parts {
-			if found := caseWord.FindStringSubmatch(part.Text); found != nil && c.Role == "user" {
+			if found := casePattern.FindStringSubmatch(part.Text); found != nil && c.Role == "user" {
 				p.name, p.turns = found[1], 0
 			}
 			called = called || part.FunctionCall != nil
@@ -175,7 +177,7 @@ func (r modelRequest) asked() (position, error) {
 		}
 	}
 	for _, part := range r.SystemInstruction.Parts {
-		if found := agentWord.FindStringSubmatch(part.Text); found != nil {
+		if found := agentPattern.FindStringSubmatch(part.Text); found != nil {
 			p.agent = found[1]
 		}
 	}
@@ -193,7 +195,7 @@ func (p position) turn() (turn, error) {
 	return turns[p.turns], nil
 }
 
-// answer is one GenerateContentResponse: a whole one, or a chunk of a streamed one.
+// answer is a GenerateContentResponse, whole or as one chunk of a stream.
 type answer struct {
 	Candidates    []candidate    `json:"candidates"`
 	UsageMetadata map[string]int `json:"usageMetadata"`
@@ -207,8 +209,8 @@ type candidate struct {
 	Index        int      `json:"index"`
 }
 
-// chunked renders the turn as the chunks of a stream. Usage is cumulative, as Gemini's is.
-func (t turn) chunked(model string, ordinal int) []answer {
+// responses returns the turn as the chunks of a stream. Usage is cumulative, as in Gemini.
+func (t turn) responses(model string, ordinal int) []answer {
 	prompt, thoughts, candidates := 100+10*ordinal, 0, 0
 	var out []answer
 	for i, parts := range t.chunks {
@@ -239,8 +241,8 @@ func (t turn) chunked(model string, ordinal int) []answer {
 	return out
 }
 
-// whole folds the chunks into the answer that a request without streaming gets.
-func whole(chunks []answer) answer {
+// merge combines the chunks into the answer to a request without streaming.
+func merge(chunks []answer) answer {
 	last := chunks[len(chunks)-1]
 	var parts []part
 	for _, a := range chunks {

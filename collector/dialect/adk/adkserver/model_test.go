@@ -16,8 +16,9 @@ const (
 	askedAgain  = `{"role":"user","parts":[{"text":"and case:plain"}]}`
 )
 
+// TestFakeModel checks that the model answers by the script of the case and the turn.
 func TestFakeModel(t *testing.T) {
-	model := NewModel(t)
+	model := NewFakeModel(t)
 	tests := []struct {
 		name, method, agent, contents string
 		status                        int
@@ -42,16 +43,17 @@ func TestFakeModel(t *testing.T) {
 			defer response.Body.Close()
 			body, err := io.ReadAll(response.Body)
 			if err != nil || response.StatusCode != test.status || !strings.Contains(string(body), test.answer) {
-				t.Errorf("%d %s (%v), want %d with %s", response.StatusCode, body, err, test.status, test.answer)
+				t.Errorf("the response is %d %s (%v), want %d with %s", response.StatusCode, body, err, test.status, test.answer)
 			}
 		})
 	}
 }
 
-func TestHold(t *testing.T) {
-	model := NewModel(t)
+// TestGateChunks checks that each chunk after the first waits for the gate.
+func TestGateChunks(t *testing.T) {
+	model := NewFakeModel(t)
 	gate := make(chan struct{})
-	model.Hold("slow", gate)
+	model.GateChunks("slow", gate)
 	ctx, leave := context.WithCancel(context.Background())
 	response := ask(t, ctx, model, "streamGenerateContent", "coordinator", strings.Replace(askedByUser, "parallel_tools", "slow", 1))
 	defer response.Body.Close()
@@ -61,7 +63,7 @@ func TestHold(t *testing.T) {
 		for lines.Scan() && lines.Text() == "" {
 		}
 		if !strings.Contains(lines.Text(), want) {
-			t.Fatalf("%q does not hold %q", lines.Text(), want)
+			t.Fatalf("the next line is %q, want one with %q", lines.Text(), want)
 		}
 	}
 	next("chunk 1. ")
@@ -69,7 +71,7 @@ func TestHold(t *testing.T) {
 	next("chunk 2. ")
 	gate <- struct{}{}
 	next("chunk 3. ")
-	leave() // NewModel's cleanup would wait for ever for a handler that does not see this
+	leave() // otherwise NewFakeModel's cleanup waits forever for the handler
 }
 
 func ask(t *testing.T, ctx context.Context, model *FakeModel, method, agent, contents string) *http.Response {

@@ -13,18 +13,19 @@ const (
 	summarizer   = "summarizer"
 )
 
-// script says what the model answers to each agent, turn by turn; a turn ends where the agent calls functions.
+// script holds the turns of each agent. A turn ends with a model response; tool calls lead to the
+// next turn.
 type script map[string][]turn
 
-// turn is one answer of the model: its chunks (each a list of parts) and how it ends.
+// turn is one response of the model: its chunks, each a list of parts, and how it ends.
 type turn struct {
 	chunks [][]part
 	finish string
-	status int  // where not 0, the request fails with this HTTP status instead
+	status int  // if not 0, the request fails with this HTTP status
 	cut    bool // the connection breaks after the chunks
 }
 
-// Cases lists the names of the scripts, sorted: a user text "case:NAME" plays one.
+// Cases returns the sorted names of the scripts. The user text "case:NAME" selects one.
 func Cases() []string { return slices.Sorted(maps.Keys(scripts)) }
 
 var scripts = map[string]script{
@@ -43,7 +44,7 @@ var scripts = map[string]script{
 	"transfer": {
 		coordinator: {
 			calls(call("transfer_to_agent", "agent_name", billingAgent, "agentName", billingAgent)),
-			says("Billing has answered."), // asked only where the control comes back
+			says("Billing has answered."), // only requested if control comes back
 		},
 		billingAgent: {calls(call("lookup_invoice", "invoice", "INV-1")), says("The invoice INV-1 ", "is 42.50.")},
 	},
@@ -91,7 +92,7 @@ func texts(chunks ...string) [][]part {
 	return out
 }
 
-// call takes its arguments as name, value, name, value.
+// call returns a function call. args alternates names and values.
 func call(name string, args ...any) part {
 	named := map[string]any{}
 	for i := 0; i < len(args); i += 2 {

@@ -21,7 +21,7 @@ import (
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
-// App is the name of the served agent; its session and run requests name it.
+// App is the name of the served agent, for sessions and run requests.
 const App = coordinator
 
 //go:embed all:testdata/python/coordinator testdata/js/coordinator
@@ -32,11 +32,12 @@ type Server struct {
 	URL string // http://127.0.0.1:PORT
 }
 
-// Python starts Python's `adk api_server`; env ("NAME=value") is added to its environment, which holds nothing of ours
-// but PATH. It is killed at the end of the test. The test is skipped where the component is not installed.
-func Python(t testing.TB, model *FakeModel, env ...string) *Server {
+// StartPython starts Python's `adk api_server`. env ("NAME=value") is added to its environment, which
+// inherits only PATH. The server is killed at the end of the test. The test is skipped where the
+// component is not installed.
+func StartPython(t testing.TB, model *FakeModel, env ...string) *Server {
 	t.Helper()
-	root := Installed(t, "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python")
+	root := ComponentDir(t, "DELEGRAPH_ADK_PYTHON", "adk-python", "adk-python")
 	return Start(t, App, append(model.environment(), env...), func(home, port string) *exec.Cmd {
 		return subprocess.Command(filepath.Join(root, "venv", "bin", "python"), "-m", "google.adk.cli", "api_server",
 			"--host", "127.0.0.1", "--port", port, "--no-reload", "--session_service_uri", "memory://",
@@ -44,10 +45,10 @@ func Python(t testing.TB, model *FakeModel, env ...string) *Server {
 	})
 }
 
-// JS starts JavaScript's `adk api_server`, under the terms of Python.
-func JS(t testing.TB, model *FakeModel, env ...string) *Server {
+// StartJS starts JavaScript's `adk api_server`, in the same way as StartPython.
+func StartJS(t testing.TB, model *FakeModel, env ...string) *Server {
 	t.Helper()
-	root := Installed(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
+	root := ComponentDir(t, "DELEGRAPH_ADK_JS", "adk-js", "adk-js")
 	return Start(t, App, append(model.environment(), env...), func(home, port string) *exec.Cmd {
 		dir := extract(t, home, "js")
 		modules := filepath.Join(root, "node_modules")
@@ -61,7 +62,7 @@ func JS(t testing.TB, model *FakeModel, env ...string) *Server {
 	})
 }
 
-// CreateSession makes an empty session; a run of an unknown session is refused.
+// CreateSession creates an empty session. Servers refuse runs of unknown sessions.
 func (s *Server) CreateSession(t testing.TB, app, user, session string) {
 	t.Helper()
 	url := fmt.Sprintf("%s/apps/%s/users/%s/sessions/%s", s.URL, app, user, session)
@@ -75,13 +76,13 @@ func (s *Server) CreateSession(t testing.TB, app, user, session string) {
 	}
 }
 
-// RunRequest is the body of a POST to /run_sse that says text to the served agent.
+// RunRequest returns the body of a POST to /run_sse that sends text to the served agent.
 func RunRequest(user, session, text string, streaming bool) []byte {
 	return runRequest(user, session, part{Text: text}, streaming)
 }
 
-// AnswerRequest is the body of a POST to /run_sse that answers an open call: a long-running one, or one of the
-// adk_request_* calls. The session must have made that call.
+// AnswerRequest returns the body of a POST to /run_sse that answers an open call, which is
+// long-running or one of the adk_request_* calls. The session must have made the call.
 func AnswerRequest(user, session, callID, function string, response map[string]any) []byte {
 	return runRequest(user, session, part{FunctionResponse: &functionResponse{callID, function, response}}, false)
 }
@@ -92,14 +93,15 @@ func runRequest(user, session string, said part, streaming bool) []byte {
 		"newMessage": content{Role: "user", Parts: []part{said}},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("adkserver: run request: %v", err)) // a test's own answer that is no JSON
+		panic(fmt.Sprintf("adkserver: run request: %v", err)) // a test passed a response that is not valid JSON
 	}
 	return body
 }
 
-// Installed returns the folder of a component: the one that the environment variable names, else the one in the user's
-// cache. Where .ci/install/SCRIPT has not installed it, the test is skipped, or fails with DELEGRAPH_REQUIRE=all.
-func Installed(t testing.TB, variable, name, script string) string {
+// ComponentDir returns the folder of a component: the one that the environment variable names, else the
+// one in the user's cache. If .ci/install/SCRIPT has not installed it, the test is skipped, or fails with
+// DELEGRAPH_REQUIRE=all.
+func ComponentDir(t testing.TB, variable, name, script string) string {
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
@@ -112,11 +114,11 @@ func Installed(t testing.TB, variable, name, script string) string {
 	if _, err := os.Stat(filepath.Join(dir, "installed")); err == nil {
 		return dir
 	}
-	sentence := fmt.Sprintf("the ADK server %s is not installed in %s: run .ci/install/%s", name, dir, script)
+	problem := fmt.Sprintf("the ADK server %s is not installed in %s: run .ci/install/%s", name, dir, script)
 	if os.Getenv("DELEGRAPH_REQUIRE") == "all" {
-		t.Fatal(sentence)
+		t.Fatal(problem)
 	}
-	t.Skip(sentence)
+	t.Skip(problem)
 	return ""
 }
 
@@ -133,9 +135,9 @@ func extract(t testing.TB, home, language string) string {
 	return dir
 }
 
-// Start runs an ADK server and waits until it lists app. The command gets a home folder of its own and a free port on
-// 127.0.0.1; its environment is PATH, HOME and env. It is killed at the end of the test. Start tries three ports, because
-// another process may take a free one before the server does.
+// Start runs an ADK server and waits until it lists app. The command gets its own home folder and a
+// free port on 127.0.0.1; its environment is PATH, HOME and env. The server is killed at the end of
+// the test. Start tries three ports, because another process may take a free port first.
 func Start(t testing.TB, app string, env []string, command func(home, port string) *exec.Cmd) *Server {
 	t.Helper()
 	for range 3 {
@@ -166,7 +168,7 @@ func freePort(t testing.TB) string {
 	return port
 }
 
-// launch returns nil if the process ends before it answers.
+// launch starts the server. It returns nil if the process exits before it answers.
 func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	t.Helper()
 	log := &tail{}
@@ -181,9 +183,9 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	}()
 	t.Cleanup(func() {
 		select {
-		case <-exited: // its number may be another's by now
+		case <-exited: // the process id may have been reused
 		default:
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // gone already is as good
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have exited already
 			<-exited
 		}
 		if t.Failed() {
@@ -199,7 +201,7 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 			return nil
 		case <-poll.C:
 		}
-		if answers(url, app) {
+		if listsApp(url, app) {
 			return &Server{URL: url}
 		}
 	}
@@ -207,8 +209,8 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	return nil
 }
 
-// answers asks for the app by name: another process may have taken the port.
-func answers(url, app string) bool {
+// listsApp reports whether the server at url lists app. Another process may have taken the port.
+func listsApp(url, app string) bool {
 	client := http.Client{Timeout: 5 * time.Second}
 	response, err := client.Get(url + "/list-apps")
 	if err != nil {

@@ -15,11 +15,13 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what the servers send to testdata/captures")
+var update = flag.Bool("update", false, "write the servers' streams to testdata/captures")
 
-func TestPython(t *testing.T) { testServer(t, "python", Python(t, NewModel(t))) }
+// TestPython checks the streams of the installed Python server.
+func TestPython(t *testing.T) { testServer(t, "python", StartPython(t, NewFakeModel(t))) }
 
-func TestJS(t *testing.T) { testServer(t, "js", JS(t, NewModel(t))) }
+// TestJS checks the streams of the installed JavaScript server.
+func TestJS(t *testing.T) { testServer(t, "js", StartJS(t, NewFakeModel(t))) }
 
 func testServer(t *testing.T, language string, server *Server) {
 	for _, name := range Cases() {
@@ -45,7 +47,7 @@ func testServer(t *testing.T, language string, server *Server) {
 			checkStream(t, language, file, body)
 			same := decode(t, asked)[0].InvocationID == decode(t, body)[0].InvocationID
 			if same != (language == "python") {
-				t.Errorf("the answer's run has the asking run's invocation id: %t", same)
+				t.Errorf("the run that gets the answer has the invocation id of the first run: %t, want %t", same, !same)
 			}
 		})
 	}
@@ -82,7 +84,7 @@ func checkStream(t *testing.T, language, file string, body []byte) {
 	}
 }
 
-// TestCaptures keeps the captures honest where no server is installed.
+// TestCaptures checks the recorded streams. It needs no server.
 func TestCaptures(t *testing.T) {
 	for _, language := range []string{"python", "js"} {
 		paths, err := filepath.Glob(filepath.Join("testdata", "captures", language, "*.sse"))
@@ -123,7 +125,7 @@ func shapeDiff(t *testing.T, language, file string, body []byte) string {
 	return ""
 }
 
-// frame is what the shapes need of an ADK event or an error frame.
+// frame has the members of an ADK event or error frame that its shape depends on.
 type frame struct {
 	Error              string
 	InvocationID       string
@@ -148,7 +150,7 @@ type framePart struct {
 	}
 }
 
-// decode is strict: both servers write nothing but one data line a frame.
+// decode parses a stream strictly: both servers write exactly one data line per frame.
 func decode(t *testing.T, body []byte) []frame {
 	t.Helper()
 	text, ended := strings.CutSuffix(string(body), "\n\n")
@@ -183,24 +185,25 @@ func openCall(t *testing.T, body []byte) (id, function string) {
 	return "", ""
 }
 
-// shape has one line for each frame that says something whole; the text of the partial ones must add up to it.
+// shape describes a stream with one line for each frame that is not partial. It mentions partial texts that
+// do not add up to the whole text.
 func shape(frames []frame) string {
 	var lines []string
 	partial := ""
 	for _, f := range frames {
-		said, text := describe(f)
+		facts, text := describe(f)
 		if f.Partial {
 			partial += text
 			continue
 		}
 		if partial != "" && text != "" && partial != text {
-			said = append(said, fmt.Sprintf("after the partial text %q", partial))
+			facts = append(facts, fmt.Sprintf("after the partial text %q", partial))
 		}
 		if text != "" {
 			partial = ""
 		}
-		if len(said) > 0 {
-			lines = append(lines, strings.TrimSpace(f.Author+" "+strings.Join(said, ", ")))
+		if len(facts) > 0 {
+			lines = append(lines, strings.TrimSpace(f.Author+" "+strings.Join(facts, ", ")))
 		}
 	}
 	if partial != "" {
@@ -209,35 +212,35 @@ func shape(frames []frame) string {
 	return strings.Join(lines, "\n")
 }
 
-func describe(f frame) (said []string, text string) {
+func describe(f frame) (facts []string, text string) {
 	for _, p := range f.Content.Parts {
 		switch {
 		case p.FunctionCall != nil && slices.Contains(f.LongRunningToolIDs, p.FunctionCall.ID):
-			said = append(said, "asks "+p.FunctionCall.Name)
+			facts = append(facts, "asks "+p.FunctionCall.Name)
 		case p.FunctionCall != nil:
-			said = append(said, "calls "+p.FunctionCall.Name)
+			facts = append(facts, "calls "+p.FunctionCall.Name)
 		case p.FunctionResponse != nil && p.FunctionResponse.Response["error"] != nil:
-			said = append(said, "failed "+p.FunctionResponse.Name)
+			facts = append(facts, "failed "+p.FunctionResponse.Name)
 		case p.FunctionResponse != nil:
-			said = append(said, "answered "+p.FunctionResponse.Name)
+			facts = append(facts, "answered "+p.FunctionResponse.Name)
 		case p.Thought:
-			said = append(said, fmt.Sprintf("thinks %q", p.Text))
+			facts = append(facts, fmt.Sprintf("thinks %q", p.Text))
 		default:
-			said = append(said, fmt.Sprintf("says %q", p.Text))
+			facts = append(facts, fmt.Sprintf("says %q", p.Text))
 		}
 		text += p.Text
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Actions.ArtifactDelta)) {
-		said = append(said, "saves "+name)
+		facts = append(facts, "saves "+name)
 	}
 	if f.Actions.TransferToAgent != "" {
-		said = append(said, "transfers to "+f.Actions.TransferToAgent)
+		facts = append(facts, "transfers to "+f.Actions.TransferToAgent)
 	}
 	if f.ErrorCode != "" {
-		said = append(said, "fails with "+f.ErrorCode)
+		facts = append(facts, "fails with "+f.ErrorCode)
 	}
 	if f.Error != "" {
-		said = append(said, "error frame")
+		facts = append(facts, "error frame")
 	}
-	return said, text
+	return facts, text
 }

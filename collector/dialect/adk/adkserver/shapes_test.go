@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// wantShape prefers what is particular to one server or to streaming over what holds of the case in general.
+// wantShape returns the expected shape of a recording. A shape for the language or for streaming overrides
+// the general one.
 func wantShape(language, file string) string {
 	base := strings.TrimSuffix(file, ".sse")
 	name, _, _ := strings.Cut(base, ".")
@@ -14,15 +15,15 @@ func wantShape(language, file string) string {
 			return strings.TrimSpace(want)
 		}
 	}
-	return "no shape is known"
+	return "no expected shape"
 }
 
-// shapes has a line for each frame that says something whole; see shape.
+// shapes holds the expected shapes, in the format of shape.
 var shapes = map[string]string{
 	"plain":   `coordinator says "This is a plain answer."`,
 	"stream":  `coordinator says "This answer comes in several chunks."`,
-	"slow":    relayed("slow"),
-	"unicode": relayed("unicode"),
+	"slow":    scriptedShape("slow"),
+	"unicode": scriptedShape("unicode"),
 	"thought": `coordinator thinks "The user wants an answer.", says "Here it is."`,
 	"parallel_tools": `
 coordinator calls get_weather, calls get_time
@@ -146,8 +147,8 @@ const confirmed = `
 coordinator answered delete_files
 coordinator says "The folder is handled."`
 
-// relayed is the shape of an answer that must arrive letter for letter as its script has it.
-func relayed(name string) string {
+// scriptedShape returns the shape of an answer that equals its script.
+func scriptedShape(name string) string {
 	text := ""
 	for _, parts := range scripts[name][coordinator][0].chunks {
 		for _, p := range parts {

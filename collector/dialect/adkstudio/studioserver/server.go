@@ -1,4 +1,5 @@
-// Package studioserver is an ADK Studio for tests: its HTTP API, with recorded executions for workflows.
+// Package studioserver is an ADK Studio server for tests: its HTTP API, with recordings as workflow
+// executions.
 package studioserver
 
 import (
@@ -12,25 +13,26 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Server executes a workflow by playing a capture: the input NAME of a stream is the file NAME.sse. At each interrupt it waits
-// until somebody resumes the session. It leaves a broken stream to its client, as the real one does.
+// Server executes a workflow by playing a recording: a stream with the input NAME gets the file
+// NAME.sse. At each interrupt it waits until a request resumes the session. Like the real server,
+// it does not end the execution when a stream breaks; the client has to.
 type Server struct {
 	mux      http.ServeMux
 	captures fs.FS
 
 	mu       sync.Mutex
-	minted   int
+	lastID   int
 	sessions map[string]*session
 }
 
-// session is an execution, or the last one that was.
+// session is the current or last execution of a session.
 type session struct {
-	node   string        // that waits, or ""
-	resume chan struct{} // gets the answer
+	node   string        // the node that waits, or ""
+	resume chan struct{} // receives the answer
 	killed chan struct{}
 }
 
-// New serves the captures of a folder.
+// New returns a server of the recordings in a folder.
 func New(captures fs.FS) *Server {
 	s := &Server{captures: captures, sessions: make(map[string]*session)}
 	s.mux.HandleFunc("GET /api/projects/{project}/stream", s.stream)
@@ -66,7 +68,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		asks := string(frame.Event) == "interrupt"
 		if asks {
-			s.ask(execution, frame.Data) // before the client can answer
+			s.setWaiting(execution, frame.Data) // before the client can answer
 		}
 		out, err := sse.AppendFrame(nil, frame)
 		if err != nil {
@@ -76,7 +78,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		_ = http.NewResponseController(w).Flush()
-		if asks && !goesOn(execution, r) {
+		if asks && !awaitResume(execution, r) {
 			return
 		}
 	}
@@ -86,26 +88,27 @@ func (s *Server) begin(id string) (string, *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id == "" {
-		s.minted++
-		id = fmt.Sprintf("minted-%d", s.minted)
+		s.lastID++
+		id = fmt.Sprintf("minted-%d", s.lastID)
 	}
 	s.sessions[id] = &session{resume: make(chan struct{}, 1), killed: make(chan struct{})}
 	return id, s.sessions[id]
 }
 
-// ask notes the node that waits.
-func (s *Server) ask(execution *session, interrupt []byte) {
+// setWaiting records the node that waits.
+func (s *Server) setWaiting(execution *session, interrupt []byte) {
 	var asked struct {
 		Node string `json:"node_id"`
 	}
-	_ = json.Unmarshal(interrupt, &asked) // of a capture
+	_ = json.Unmarshal(interrupt, &asked) // a recording is valid JSON
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	execution.node = asked.Node
 }
 
-// goesOn waits for an answer.
-func goesOn(execution *session, r *http.Request) bool {
+// awaitResume waits until the execution is resumed. It returns false if the execution is killed or
+// the client leaves.
+func awaitResume(execution *session, r *http.Request) bool {
 	select {
 	case <-execution.resume:
 		return true

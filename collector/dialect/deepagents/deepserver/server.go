@@ -12,25 +12,25 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Server answers a message by playing a capture: the content NAME of a message is the file NAME.sse, under the ids of the chat and
-// the message. Resuming a thread that an answer named makes a message that is answered by what Resumed says.
+// Server answers a message by playing a capture: a message with the content NAME is answered with the file
+// NAME.sse, in which the ids of the chat and the message are replaced. Resuming a thread that waits creates
+// a message that is answered with resumeCapture.
 type Server struct {
-	Resumed string // the name of the capture that goes on where any other waited
-
-	mux      http.ServeMux
-	captures fs.FS
+	mux           http.ServeMux
+	captures      fs.FS
+	resumeCapture string // name of the capture that answers after any interrupt
 
 	mu       sync.Mutex
-	minted   int
+	lastID   int
 	messages map[string]message
-	threads  map[string]string // the chat of each that waits
+	threads  map[string]string // maps a thread that waits to its chat
 }
 
 type message struct{ chat, capture string }
 
-// New serves the captures of a folder.
-func New(captures fs.FS, resumed string) *Server {
-	s := &Server{Resumed: resumed, captures: captures, messages: make(map[string]message), threads: make(map[string]string)}
+// New returns a server of the captures in a folder. resumeCapture names the one that answers after an interrupt.
+func New(captures fs.FS, resumeCapture string) *Server {
+	s := &Server{resumeCapture: resumeCapture, captures: captures, messages: make(map[string]message), threads: make(map[string]string)}
 	s.mux.HandleFunc("POST /api/users/{user}/chats", s.createChat)
 	s.mux.HandleFunc("POST /api/chats/{chat}/messages", s.createMessage)
 	s.mux.HandleFunc("GET /api/chats/{chat}/messages/{message}/stream", s.stream)
@@ -43,7 +43,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 func (s *Server) createChat(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	created(w, map[string]any{"chat_id": s.mint("chat"), "user_id": r.PathValue("user"), "title": "", "created_at": "2025-10-14T10:30:00Z", "message_count": 0})
+	writeCreated(w, map[string]any{"chat_id": s.newID("chat"), "user_id": r.PathValue("user"), "title": "", "created_at": "2025-10-14T10:30:00Z", "message_count": 0})
 }
 
 func (s *Server) createMessage(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func (s *Server) createMessage(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.create(w, r.PathValue("chat"), request.Content)
+	s.addMessage(w, r.PathValue("chat"), request.Content)
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
@@ -77,25 +77,25 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 	default:
 		delete(s.threads, r.PathValue("thread"))
-		s.create(w, chat, s.Resumed)
+		s.addMessage(w, chat, s.resumeCapture)
 	}
 }
 
-func (s *Server) create(w http.ResponseWriter, chat, capture string) {
-	id := s.mint("message")
+func (s *Server) addMessage(w http.ResponseWriter, chat, capture string) {
+	id := s.newID("message")
 	s.messages[id] = message{chat, capture}
-	created(w, map[string]any{
+	writeCreated(w, map[string]any{
 		"message_id": id, "chat_id": chat, "role": "assistant", "status": "processing",
 		"stream_url": fmt.Sprintf("/api/chats/%s/messages/%s/stream", chat, id),
 	})
 }
 
-func (s *Server) mint(kind string) string {
-	s.minted++
-	return fmt.Sprintf("%s-%d", kind, s.minted)
+func (s *Server) newID(kind string) string {
+	s.lastID++
+	return fmt.Sprintf("%s-%d", kind, s.lastID)
 }
 
-func created(w http.ResponseWriter, what map[string]any) {
+func writeCreated(w http.ResponseWriter, what map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(w).Encode(what)
@@ -117,7 +117,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		out, err := sse.AppendFrame(nil, sse.Frame{Data: s.own(frame.Data, asked.chat, r.PathValue("message"))})
+		out, err := sse.AppendFrame(nil, sse.Frame{Data: s.replaceIDs(frame.Data, asked.chat, r.PathValue("message"))})
 		if err != nil {
 			return
 		}
@@ -128,8 +128,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// own puts the ids of this chat and message into a frame, and remembers the thread that it says waits.
-func (s *Server) own(data []byte, chat, id string) []byte {
+// replaceIDs puts the ids of this chat and message into a frame, and records the thread that the
+// frame says waits.
+func (s *Server) replaceIDs(data []byte, chat, id string) []byte {
 	var frame map[string]any
 	if json.Unmarshal(data, &frame) != nil {
 		return data
@@ -141,7 +142,7 @@ func (s *Server) own(data []byte, chat, id string) []byte {
 		var asked struct {
 			Thread string `json:"thread_id"`
 		}
-		_ = json.Unmarshal([]byte(details), &asked) // it need not be JSON
+		_ = json.Unmarshal([]byte(details), &asked) // not every status is JSON
 		s.mu.Lock()
 		s.threads[asked.Thread] = chat
 		s.mu.Unlock()

@@ -56,4 +56,9 @@ async def chat(request: Request):
     return await VercelAIAdapter.dispatch_request(request, agent=agent)
 
 
+@app.post("/api/chat")
+async def approving_chat(request: Request):
+    return await VercelAIAdapter.dispatch_request(request, agent=agent, sdk_version=6)
+
+
 uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]))

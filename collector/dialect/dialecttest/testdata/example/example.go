@@ -1,4 +1,5 @@
-// Package example decodes a protocol that nobody speaks: {"toy":"a","say":"hi","last":true}. It shows what a new dialect needs.
+// Package example decodes an invented protocol with frames like {"toy":"a","say":"hi","last":true}. It
+// shows what a new dialect needs.
 package example
 
 import (
@@ -9,21 +10,21 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Dialect is the example.
+// Dialect implements dialect.Dialect for the example protocol.
 type Dialect struct{}
 
-// Name is "example".
+// Name returns "example".
 func (Dialect) Name() string { return "example" }
 
-// Paths are where toys talk.
+// Paths returns the default paths of the protocol.
 func (Dialect) Paths() []dialect.Path { return []dialect.Path{{Glob: "/toys/*"}} }
 
-// Identify reads the conversation.
+// Identify returns the conversation of a request as its session.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{Session: cut(r.Body.Get("talk").String())}
 }
 
-// Detect knows a toy by its name.
+// Detect recognizes frames with the name of a toy.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	if f.JSON.Get("toy").Kind() == strictjson.String {
 		return dialect.Yes
@@ -31,7 +32,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// Table lets the public have what is said, and by whom.
+// Table returns the rules of the filter: the policy public lets out the text and its speaker.
 func (Dialect) Table() *event.Table { return &table }
 
 var table = event.Table{Types: map[string]event.Type{
@@ -40,12 +41,12 @@ var table = event.Table{Types: map[string]event.Type{
 	}}},
 }}
 
-// New starts a stream.
+// New returns a decoder for one stream.
 func (Dialect) New(*event.Stream) dialect.Decoder { return decoder{} }
 
 type decoder struct{}
 
-// Decode reads a frame.
+// Decode adds the facts of a frame to its batch.
 func (decoder) Decode(f dialect.Frame, b *event.Batch) {
 	name := f.JSON.Get("toy")
 	switch {
@@ -63,8 +64,8 @@ func (decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// cut keeps a name short.
+// cut limits the length of a name.
 func cut(s string) string {
-	const most = 256
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+	const limit = 256
+	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
 }

@@ -1,5 +1,0 @@
-module github.com/delegraph/delegraph/cmd/delegraph/testdata/readers/go
-
-go 1.26
-
-require github.com/tmaxmax/go-sse v0.11.0

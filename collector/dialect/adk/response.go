@@ -1,0 +1,42 @@
+package adk
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// response is the state of a speaker's current or last model response.
+type response struct {
+	open        bool // partial frames arrived, but the whole frame has not
+	model       string
+	lastUsage   event.Usage
+	streamed    bool // partial frames preceded the last response
+	mayContinue bool // the last response had no finish reason or was refused: a second frame of it may follow
+	answered    bool // the last response was a final answer
+
+	suspended []response // responses that transferred control and may end with an empty frame when it comes back
+}
+
+// maxSuspended limits the remembered responses of a speaker that transferred control.
+const maxSuspended = 64
+
+// suspend remembers a response that transferred control: the speaker's next response may belong to
+// another invocation.
+func (r *response) suspend() {
+	if len(r.suspended) < maxSuspended {
+		r.suspended = append(r.suspended, response{lastUsage: r.lastUsage, streamed: r.streamed, mayContinue: r.mayContinue})
+	}
+}
+
+// resume returns to the suspended response that an empty frame ends. A streaming JavaScript server
+// sends that frame after everything that the response caused, including other invocations of the
+// agent.
+func (r *response) resume(fr *frame) {
+	if !fr.hasUsage || fr.Parts.Len() > 0 || fr.repeats(r) || fr.continues(r) {
+		return
+	}
+	for i := len(r.suspended) - 1; i >= 0; i-- {
+		if earlier := r.suspended[i]; fr.repeats(&earlier) || fr.continues(&earlier) {
+			earlier.model, earlier.suspended = r.model, r.suspended[:i]
+			*r = earlier
+			return
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package agui
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// unread tracks what an unreadable frame may have started. It is unknown what that is, but as the
+// protocol has it, a chunk continues only what its owner's last chunk belonged to.
+type unread struct {
+	any   bool
+	ended map[string]bool // owners that have ended their chunks since the last unreadable frame
+}
+
+// addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
+// leaves after it. Data without an object cannot be an event.
+func (d *decoder) addUnread(f dialect.Frame) {
+	if f.MayContainObject() {
+		d.unread = unread{any: true}
+		d.withheld.overflowed = true
+	}
+}
+
+// endChunks records that an owner has ended what it sends in chunks.
+func (u *unread) endChunks(owner string) {
+	if !u.any || len(u.ended) >= maxWithheld {
+		return
+	}
+	if u.ended == nil {
+		u.ended = make(map[string]bool)
+	}
+	u.ended[owner] = true
+}
+
+// mayContinueUnread reports whether a chunk with an id may continue an entity whose first chunk was
+// unreadable: its start was not seen, and it lacks the member that a first chunk must have. Agents
+// may repeat that member in every chunk, so it counts only after the owner has ended its chunks.
+func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool {
+	if !d.unread.any || !k.chunk || d.starts.seen[this] || k.entity == entityMessage && d.messages.byID(this.id) != nil {
+		return false
+	}
+	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String
+	return !isFirst || !d.unread.ended[d.owner(v)]
+}

@@ -1,0 +1,234 @@
+package agui
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// entity is the kind of something that several frames form together. It leaves with its first frame
+// or not at all.
+type entity uint8
+
+const (
+	noEntity entity = iota
+	entityMessage
+	entityCall
+	entityPhase // a phase of reasoning
+	entityThought
+	entityThinking // a thought before 1.0, which has no id
+	entityActivity
+	entitySubagent
+	entityStep
+	entityRun
+	entityResult // the result of a call
+	entityListed // a message of a snapshot; every kind of message that has an id, once it is withheld
+)
+
+// key identifies an entity. Without an id it means the owner's latest entity of that kind.
+type key struct {
+	entity    entity
+	id, owner string
+}
+
+// maxWithheld limits the withheld entities of a run, and the entities whose start was seen. Once
+// the former is reached, every new entity is withheld.
+const maxWithheld = 1024
+
+// starts remembers how entities started, so that an entity whose start was withheld is withheld as
+// a whole.
+type starts struct {
+	withheld map[key]bool
+	seen     map[key]bool // started and not withheld; of messages only those in chunks, because other pieces never leave without a start
+}
+
+func (s *starts) isFull() bool { return len(s.withheld) >= maxWithheld }
+
+func (s *starts) withhold(all ...key) {
+	if s.withheld == nil {
+		s.withheld = make(map[key]bool)
+	}
+	for _, this := range all {
+		delete(s.seen, this)
+		if !s.isFull() {
+			s.withheld[this] = true
+		}
+	}
+}
+
+func (s *starts) add(this key) {
+	if s.seen == nil {
+		s.seen = make(map[key]bool)
+	}
+	if len(s.seen) < maxWithheld {
+		s.seen[this] = true
+	}
+}
+
+// mayBeWithheld reports whether a frame without an id may continue a withheld entity of its owner.
+// A frame or entity without an owner matches any owner.
+func (s *starts) mayBeWithheld(kind entity, owner string) bool {
+	for this := range s.withheld {
+		if this.entity == kind && this.id == "" && (this.owner == "" || owner == "" || this.owner == owner) {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict says whether a frame may leave, given the frames before it.
+type verdict uint8
+
+const (
+	verdictPass     verdict = iota
+	verdictInternal         // it is part of something withheld
+	verdictOrphan           // it may be: its start was not seen
+)
+
+// checkStart remembers the start of an entity, and returns whether a frame may leave, given the
+// frames before it.
+func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
+	v, owner := f.JSON, d.owner(f.JSON)
+	if k.name == typeRunStarted {
+		return d.checkRun(f)
+	}
+	last := key{entity: k.entity, owner: owner}
+	this := last
+	if k.idMember != "" {
+		this.id = d.name(v.Get(k.idMember))
+	}
+	if this.id != "" && k.entity != entityStep {
+		this.owner = "" // ids are unique across owners
+	}
+	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] || this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this) || d.isPartOfWithheld(k, v, owner)
+	switch {
+	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
+	case k.begins || k.chunk && this.id != "":
+		if withheld = withheld || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld; withheld {
+			d.withhold(this, last)
+			d.missedStart = true
+			return verdictInternal
+		}
+		delete(d.starts.withheld, last)
+		if k.chunk {
+			d.starts.add(last)
+		}
+		if k.chunk || k.entity != entityMessage {
+			d.starts.add(this)
+		}
+	default:
+		unseen := d.missedStart && k.entity != entityMessage && !d.starts.seen[this]
+		withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, owner)
+		if !withheld && k.entity != entityMessage && !d.starts.seen[this] && isStartFiltered(f) {
+			d.withhold(this) // the start was not seen; it may have been this frame
+			d.missedStart, withheld = true, true
+		}
+		if k.ends {
+			delete(d.starts.seen, this)
+			delete(d.starts.withheld, last)
+		}
+		if !withheld && unseen {
+			return verdictOrphan
+		}
+	}
+	if withheld {
+		return verdictInternal
+	}
+	return verdictPass
+}
+
+// checkRun remembers a withheld run within the current one, as a subagent. Top-level runs are
+// handled by runStarted, because each one resets the state of the one before.
+func (d *decoder) checkRun(f dialect.Frame) verdict {
+	run, parent, nested := d.nestedRun(f.JSON)
+	if nested && (d.starts.withheld[key{entity: entityRun}] || d.starts.withheld[key{entity: entitySubagent, id: parent}] || isFiltered(f)) {
+		d.withhold(key{entity: entitySubagent, id: run})
+		return verdictInternal
+	}
+	return verdictPass
+}
+
+// isPartOfWithheld reports whether a frame is part of another entity that is withheld.
+func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bool {
+	if len(d.starts.withheld)+len(d.withheldListed) == 0 {
+		return false
+	}
+	for _, parent := range [...]struct {
+		member   string
+		entities []entity
+	}{
+		{"parentMessageId", []entity{entityMessage, entityPhase, entityThought, entityActivity, entityListed}}, {"parentToolCallId", []entity{entityCall}}, {"parentSubagentRunId", []entity{entitySubagent}},
+		{"entityId", []entity{entityMessage, entityCall, entityPhase, entityThought, entityActivity, entityListed}},
+	} {
+		id := d.name(v.Get(parent.member))
+		for _, kind := range parent.entities {
+			if this := (key{entity: kind, id: id}); id != "" && (d.starts.withheld[this] || d.withheldListed[this]) {
+				return true
+			}
+		}
+	}
+	return (k.entity == entityThought || k.entity == entityThinking) && d.starts.mayBeWithheld(entityPhase, owner)
+}
+
+// idMembers lists the members with ids of entities. They are also read in frames of unknown types.
+var idMembers = []struct {
+	names    []string
+	entities []entity
+}{{messageIDs, []entity{entityMessage, entityPhase, entityThought, entityActivity}}, {callIDs, []entity{entityCall}}, {subagentIDs, []entity{entitySubagent}}}
+
+// withholdUnknown handles a withheld frame if it is unknown which entities it starts. It withholds the
+// entities that the frame names, unless their start was seen. After this, a
+// continuation is let through only if its start was seen, except for messages. A chunk without an id is
+// never let through.
+func (d *decoder) withholdUnknown(v strictjson.Value) {
+	d.missedStart = true
+	for name, value := range v.Members() {
+		for _, one := range idMembers {
+			if lenient.MatchesAny(name.Text(), one.names) {
+				d.withholdNamed(d.name(value), one.entities, v)
+			}
+		}
+	}
+	d.messages.closeChunked("", true)
+	for this := range d.starts.seen {
+		if this.id == "" && (this.entity == entityCall || this.entity == entityThought) {
+			delete(d.starts.seen, this)
+		}
+	}
+}
+
+// withholdNamed withholds the entities with an id, unless their start was seen.
+func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value) {
+	for _, kind := range entities {
+		this := key{entity: kind, id: id}
+		known := id == "" || d.starts.seen[this] || d.starts.isFull()
+		switch kind {
+		case entityMessage:
+			known = known || d.messages.byID(id) != nil
+		case entitySubagent: // most frames name the subagent that they belong to
+			known = known || d.agents.known(id) || !strings.Contains(strings.ToLower(v.Get("type").String()), "subagent")
+		}
+		if !known {
+			d.withhold(this)
+		}
+	}
+}
+
+var prefilter = lenient.NewPrefilter(&table)
+
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
+// calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
+// start would leave.
+func isFiltered(f dialect.Frame) bool {
+	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
+	return internal || unknown || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
+}
+
+// isStartFiltered reports whether a frame that starts something is withheld.
+func isStartFiltered(f dialect.Frame) bool {
+	role := f.JSON.Get("role").Kind()
+	return isFiltered(f) || role > strictjson.Null && role != strictjson.String
+}

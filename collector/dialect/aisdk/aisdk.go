@@ -1,0 +1,122 @@
+// Package aisdk decodes the UI message streams of Vercel's AI SDK (github.com/vercel/ai), version 1 of
+// the protocol, which the SDK sends and reads since version 5. Other servers send it too, such as
+// pydantic-ai.
+package aisdk
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Dialect implements dialect.Dialect for the AI SDK.
+type Dialect struct{}
+
+// Name returns "aisdk".
+func (Dialect) Name() string { return "aisdk" }
+
+// Paths returns the path that the SDK's clients use by default, and the path of an answer's
+// continuation, which another request began.
+//
+// Source: ai/src/ui/http-chat-transport.ts.
+func (Dialect) Paths() []dialect.Path {
+	return []dialect.Path{
+		{Method: http.MethodPost, Glob: chatPath, AllowOthers: true},
+		{Method: http.MethodGet, Glob: chatPath + "/*/stream", AllowOthers: true},
+	}
+}
+
+const chatPath = "/api/chat"
+
+// Detect recognizes a chunk by its type and required members. It returns Maybe for types that other
+// protocols could use too, except for a start with the ID of its message.
+func (Dialect) Detect(f dialect.Frame) dialect.Match {
+	k := kindOf(f.JSON)
+	if k == nil {
+		return dialect.No
+	}
+	for _, name := range k.required {
+		if f.JSON.Get(name).Kind() != strictjson.String {
+			return dialect.No
+		}
+	}
+	for _, name := range k.present {
+		if !f.JSON.Get(name).Exists() {
+			return dialect.No
+		}
+	}
+	if k.ambiguous && !namesMessage(f.JSON) {
+		return dialect.Maybe
+	}
+	return dialect.Sure
+}
+
+// namesMessage reports whether v is a start that has the ID of its message, and only what the protocol
+// has besides.
+func namesMessage(v strictjson.Value) bool {
+	named := 2
+	if v.Get("messageMetadata").Exists() {
+		named++
+	}
+	return v.Get("type").Is(typeStart) && v.Get("messageId").Kind() == strictjson.String && v.Len() == named
+}
+
+// Identify reads a chat request. Its ID is that of the chat. What the user decided and what the page's
+// own tools returned is in the parts of the last message, if that is the assistant's. A request that
+// resumes a stream subscribes to the chat's current answer, whose ID only the stream has.
+//
+// Source: ai/src/ui/http-chat-transport.ts and ui-messages.ts.
+func (Dialect) Identify(r dialect.Request) event.Identity {
+	if chat := resumedChat(r); chat != "" {
+		return event.Identity{Session: chat, JoinedRun: chat, ReplayedRun: chat}
+	}
+	var id event.Identity
+	messages := r.Body.Get("messages")
+	if messages.Kind() != strictjson.Array {
+		return id
+	}
+	if slices.ContainsFunc(triggers, r.Body.Get("trigger").Is) {
+		id.Session, id.RequestDialect = dialect.Name(r.Body.Get("id").String()), "aisdk"
+	}
+	var last strictjson.Value
+	for message := range messages.Elements() {
+		last = message
+	}
+	if !last.Get("role").Is("assistant") {
+		return id
+	}
+	for part := range last.Get("parts").Elements() {
+		switch state := part.Get("state"); {
+		case state.Is("approval-responded"):
+			wire.AddAnswer(&id, part.Get("approval").Get("id"))
+		case state.Is("output-available"), state.Is("output-error"):
+			wire.AddAnswer(&id, part.Get("toolCallId"))
+		}
+	}
+	return id
+}
+
+// triggers are why a client asks for an answer.
+var triggers = []string{"submit-message", "regenerate-message"}
+
+// resumedChat returns the chat whose answer a request resumes, or "". Under another path than the default
+// one, other protocols serve streams with such names too.
+func resumedChat(r dialect.Request) string {
+	before, isStream := strings.CutSuffix(r.Path, "/stream")
+	api, chat := path.Split(before)
+	if r.Method != http.MethodGet || !isStream || api != chatPath+"/" && !r.Unambiguous {
+		return ""
+	}
+	return dialect.Name(chat)
+}
+
+// New starts a stream.
+func (Dialect) New(s *event.Stream) dialect.Decoder {
+	return &decoder{agent: s.ConfiguredAgent}
+}

@@ -1,0 +1,243 @@
+package aisdk
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// maxCalls limits the calls of an answer that are remembered, and maxPending those that it leaves to
+// its client.
+const (
+	maxCalls   = 1024
+	maxPending = 16
+)
+
+// call is a tool call of the answer.
+type call struct {
+	id, tool string
+	state    callState
+	approval string // ID of the request for a person's decision, or ""
+	withheld bool   // one of its frames was withheld
+}
+
+type callState uint8
+
+const (
+	callStreaming callState = iota // the model writes its arguments
+	callRunning
+	callAsking // it waits for a person's decision
+	callEnded
+)
+
+// calls holds the calls of an answer, in the order in which they started.
+type calls []call
+
+func (c calls) byID(id string) *call {
+	if i := slices.IndexFunc(c, func(known call) bool { return known.id == id }); i >= 0 {
+		return &c[i]
+	}
+	return nil
+}
+
+func (c calls) anyStreaming() bool {
+	return slices.ContainsFunc(c, func(known call) bool { return known.state == callStreaming && !known.withheld })
+}
+
+func (c calls) anyWithheld() bool {
+	return slices.ContainsFunc(c, func(known call) bool { return known.withheld })
+}
+
+// pending returns the calls that run at the end of the answer: the client has to execute them.
+func (c calls) pending() (ids []string) {
+	for _, known := range c {
+		if known.state == callRunning && !known.withheld && len(ids) < maxPending {
+			ids = append(ids, known.id)
+		}
+	}
+	return ids
+}
+
+// advance sets the state of the call that a frame names, and returns its ID. It reports false if the frame must be withheld: because an earlier
+// one of the call was, or because there is no room for the call.
+func (d *decoder) advance(v strictjson.Value, state callState) (id string, leaves bool) {
+	id = d.name(v.Get("toolCallId"))
+	known := d.calls.byID(id)
+	switch {
+	case known != nil && known.withheld:
+		return id, false
+	case known != nil:
+		known.state, known.withheld = state, d.withheld
+	case len(d.calls) >= maxCalls:
+		return id, false
+	default:
+		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, withheld: d.withheld})
+	}
+	return id, true
+}
+
+// continues reports whether a frame of a call may leave, and the call, which is nil if an earlier
+// answer made it. If the filter withholds the frame, so is what follows of the call.
+func (d *decoder) continues(v strictjson.Value) (known *call, leaves bool) {
+	id := d.name(v.Get("toolCallId"))
+	if known = d.calls.byID(id); known != nil {
+		leaves = !known.withheld
+		known.withheld = known.withheld || d.withheld
+		return known, leaves
+	}
+	leaves = !d.missedStart && len(d.calls) < maxCalls && (id != "" || !d.calls.anyWithheld())
+	if d.withheld && len(d.calls) < maxCalls {
+		d.calls = append(d.calls, call{id: id, state: callEnded, withheld: true})
+	}
+	return nil, leaves
+}
+
+func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	if _, leaves := d.advance(v, callStreaming); !leaves {
+		b.Type = typeOrphan
+	}
+}
+
+func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	if _, leaves := d.continues(v); !leaves {
+		b.Type = typeOrphan
+	}
+}
+
+// toolInput starts a call: its arguments are complete.
+func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
+	id, leaves := d.advance(v, callRunning)
+	if !leaves {
+		b.Type = typeOrphan
+		return
+	}
+	if byProvider, _ := v.Get("providerExecuted").Bool(); byProvider {
+		d.continueResponse(b) // the response goes on with the result
+	} else {
+		d.endResponse(b)
+	}
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = id, d.name(v.Get("toolName"))
+	e.SetPayload(v.Get("input"))
+}
+
+// toolInputError reports a call that was refused: there is no such tool, or the arguments do not fit.
+// The SDK repeats the error as the call's result, pydantic-ai does not.
+func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
+	id, leaves := d.advance(v, callEnded)
+	if !leaves {
+		b.Type = typeOrphan
+		return
+	}
+	d.endResponse(b)
+	started := b.Add(event.KindToolStarted)
+	started.CallID, started.Name = id, d.name(v.Get("toolName"))
+	started.SetPayload(v.Get("input"))
+	d.addToolError(id, v, b)
+}
+
+// approvalRequest reports that a call waits for a person. In 7.0 the server may decide by itself.
+func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
+	known, leaves := d.continues(v)
+	if !leaves {
+		b.Type = typeOrphan
+		return
+	}
+	approval := d.name(v.Get("approvalId"))
+	if known != nil {
+		known.approval = approval
+	}
+	if automatic, _ := v.Get("isAutomatic").Bool(); automatic {
+		return
+	}
+	if known != nil {
+		known.state = callAsking
+	}
+	b.Add(event.KindToolPaused).CallID = d.name(v.Get("toolCallId"))
+	e := b.Add(event.KindInputRequested)
+	e.CallID, e.Input = approval, event.InputConfirmation
+}
+
+// approvalResponse reports the answer to a request of this answer.
+func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("approvalId"))
+	switch i := slices.IndexFunc(d.calls, func(known call) bool { return id != "" && known.approval == id }); {
+	case i < 0 && (d.missedStart || d.calls.anyWithheld()), i >= 0 && d.calls[i].withheld: // the request may have been withheld
+		b.Type = typeOrphan
+	case i >= 0:
+		if d.calls[i].state == callAsking {
+			b.Add(event.KindInputAnswered).CallID = id
+		}
+		d.calls[i].state, d.calls[i].withheld = callRunning, d.withheld
+	}
+}
+
+// toolOutput ends a call. A preliminary result is only its progress: the message of another agent
+// that works in the call, for example.
+func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
+	known, leaves := d.continues(v)
+	d.toolReturned(b)
+	id := d.name(v.Get("toolCallId"))
+	preliminary, _ := v.Get("preliminary").Bool()
+	switch {
+	case !leaves:
+		b.Type = typeOrphan
+	case preliminary:
+		b.Add(event.KindToolProgress).CallID = id
+	case known.end():
+		d.addResult(id, b).SetPayload(v.Get("output"))
+	}
+}
+
+func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
+	known, leaves := d.continues(v)
+	d.toolReturned(b)
+	switch {
+	case !leaves:
+		b.Type = typeOrphan
+	case known.end():
+		d.addToolError(d.name(v.Get("toolCallId")), v, b)
+	}
+}
+
+// toolOutputDenied ends a call that a person did not allow. Nothing ran in a call of an earlier answer.
+func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
+	known, leaves := d.continues(v)
+	d.toolReturned(b)
+	switch {
+	case !leaves:
+		b.Type = typeOrphan
+	case known != nil && known.end():
+		d.addResult(known.id, b).Error = event.ToolError
+	}
+}
+
+// end ends a call, and reports whether it had not ended before.
+func (c *call) end() bool {
+	if c == nil {
+		return true
+	}
+	before := c.state
+	c.state = callEnded
+	return before != callEnded
+}
+
+func (d *decoder) addToolError(id string, v strictjson.Value, b *event.Batch) {
+	e := d.addResult(id, b)
+	e.Error, e.Code = event.ToolError, wire.TextCode(v.Get("errorText").Text())
+}
+
+// addResult reports the end of a call. A result does not name the tool. The application decides
+// whether the model is asked again.
+func (d *decoder) addResult(id string, b *event.Batch) *event.Event {
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.TurnMayEnd = id, true
+	if known := d.calls.byID(id); known != nil {
+		e.Name = known.tool
+	}
+	return e
+}

@@ -1,0 +1,154 @@
+package aisdk
+
+import (
+	"bytes"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	agent string // the configured name: the protocol has none
+
+	withheld bool // the filter withholds the current frame
+	runState
+
+	names wire.NameCache
+}
+
+// runState is the state of the current answer.
+type runState struct {
+	run         string // the ID of the message that the answer makes or continues
+	begun       bool   // a chunk has come: the ID stays what it is
+	failure     event.Failure
+	code        string // of the failure
+	step        stepState
+	parts       parts
+	calls       calls
+	missedStart bool // a frame was withheld or unreadable that may have started anything
+}
+
+// Decode decodes a chunk. A stream that resumes an answer brings its chunks again.
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	b.Agent, b.Run = d.agent, d.run
+	d.decode(f, b)
+	if b.Run != "" {
+		b.ContentHash = wire.ContentHash(f)
+	}
+}
+
+func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
+	switch {
+	case string(f.Data) == typeDone:
+		b.Type = typeDone
+		d.done(b)
+		return
+	case !f.JSON.Exists():
+		b.Rejected = f.Malformed
+		d.missedStart = d.missedStart || f.MayContainObject()
+		if isBrokenError(f.Data) {
+			b.Add(event.KindError).Error = event.AgentError
+		}
+		return
+	case f.JSON.Get("type").Kind() != strictjson.String:
+		b.Rejected = event.ReasonShape
+		d.missedStart = true
+		return
+	}
+	k := kindOf(f.JSON)
+	if k == nil {
+		b.UnknownKind = dialect.UnknownKind(f.JSON.Get("type").Text())
+		b.Add(event.KindOther)
+		d.missedStart = true
+		return
+	}
+	b.Type = k.name
+	d.withheld = isFiltered(f)
+	k.decode(d, f.JSON, b)
+	d.begun = true
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
+}
+
+// isBrokenError reports whether data looks like an error whose text was inserted without escaping.
+func isBrokenError(data []byte) bool {
+	const head = 256
+	data = data[:min(len(data), head)]
+	return bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte(`"errorText"`))
+}
+
+var prefilter = lenient.NewPrefilter(&table)
+
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
+// calls the same function as the filter, so that both agree.
+func isFiltered(f dialect.Frame) bool {
+	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
+	return internal || unknown || len(f.Event) > 0
+}
+
+// start names the message. An answer that several answers were merged into has several starts, and
+// one that begins with parts of the application's own has no ID: the run cannot change its ID.
+func (d *decoder) start(v strictjson.Value, b *event.Batch) {
+	if !d.begun {
+		d.run = d.name(v.Get("messageId"))
+		b.Run = d.run
+		b.Add(event.KindRunStarted)
+	}
+}
+
+// finish is the end of an answer, unless the application merges another one into the stream. Its
+// calls without a result are left to the client. Tokens are there only if the application puts the
+// SDK's own count into the metadata.
+func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
+	for _, call := range d.calls.pending() {
+		b.Add(event.KindToolPaused).CallID = call
+	}
+	if used := readUsage(v.Get("messageMetadata")); used != (event.Usage{}) {
+		b.Add(event.KindUsage).Usage = used
+	}
+	switch reason := v.Get("finishReason"); {
+	case d.failure != event.NoFailure:
+	case reason.Is("error"):
+		d.addFailure(event.AgentError, "", b)
+	case reason.Is("content-filter"):
+		d.addFailure(event.ModelError, "content-filter", b)
+	default:
+		b.Add(event.KindFinal)
+	}
+}
+
+// abort reports that the server stopped the answer: its client asked for it, or a time limit was
+// reached.
+func (d *decoder) abort(_ strictjson.Value, b *event.Batch) {
+	d.addFailure(event.FailureCanceled, "", b)
+}
+
+// fail reports an error, after which the SDK's client reads no further.
+func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
+	d.addFailure(event.AgentError, wire.TextCode(v.Get("errorText").Text()), b)
+}
+
+// addFailure reports a failure. The first one decides how the run ends.
+func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch) {
+	if d.failure == event.NoFailure {
+		d.failure, d.code = failure, code
+	}
+	e := b.Add(event.KindError)
+	e.Error, e.Code = failure, code
+}
+
+// done ends the run.
+func (d *decoder) done(b *event.Batch) {
+	e := b.Add(event.KindRunEnded)
+	e.Error, e.Code = d.failure, d.code
+	d.runState = runState{}
+}
+
+func (d *decoder) other(strictjson.Value, *event.Batch) {}
+
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }

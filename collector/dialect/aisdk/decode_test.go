@@ -1,0 +1,162 @@
+package aisdk
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+func TestDetect(t *testing.T) {
+	for data, want := range map[string]dialect.Match{
+		`{"type":"start-step"}`:                                           dialect.Sure,
+		`{"type":"text-delta","id":"1","delta":"x"}`:                      dialect.Sure,
+		`{"type":"text-delta","delta":"x"}`:                               dialect.No,
+		`{"type":"text-delta","id":1,"delta":"x"}`:                        dialect.No,
+		`{"type":"tool-output-available","toolCallId":"c","output":null}`: dialect.Sure,
+		`{"type":"error","errorText":"x"}`:                                dialect.Sure,
+		`{"type":"error","error":{"message":"x"}}`:                        dialect.No,
+		`{"type":"message-metadata","messageMetadata":null}`:              dialect.Sure,
+		`{"type":"start"}`:                                                dialect.Maybe,
+		`{"type":"start","messageId":"m"}`:                                dialect.Sure,
+		`{"type":"start","messageId":"m","messageMetadata":{"x":1}}`:      dialect.Sure,
+		`{"type":"start","messageId":"m","v":2}`:                          dialect.Maybe,
+		`{"type":"start","messageId":1}`:                                  dialect.Maybe,
+		`{"type":"finish"}`:                                               dialect.Maybe,
+		`{"type":"data-x","data":1}`:                                      dialect.Maybe,
+		`{"type":"data-x"}`:                                               dialect.No,
+		`{"type":"text_delta","id":"1","delta":"x"}`:                      dialect.No,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"x"}}`:   dialect.No,
+		`{"type":"response.output_text.delta","item_id":"m","delta":"x"}`: dialect.No,
+		`[{"type":"start-step"}]`:                                         dialect.No,
+		`[DONE]`:                                                          dialect.No,
+	} {
+		var doc strictjson.Doc
+		_ = doc.Parse([]byte(data), 128)
+		if got := (Dialect{}).Detect(dialect.Frame{Frame: sse.Frame{Data: []byte(data)}, JSON: doc.Root()}); got != want {
+			t.Errorf("%s: %d, want %d", data, got, want)
+		}
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	const user = `{"role":"user","parts":[{"type":"text","text":"Hi"}]}`
+	for _, c := range []struct {
+		method, path, body string
+		want               event.Identity
+	}{
+		{http.MethodPost, "/x", `{"id":"c1","trigger":"submit-message","messages":[` + user + `]}`, event.Identity{Session: "c1", RequestDialect: "aisdk"}},
+		{http.MethodPost, "/x", `{"id":"c1","trigger":"regenerate-message","messages":[]}`, event.Identity{Session: "c1", RequestDialect: "aisdk"}},
+		{http.MethodPost, "/x", `{"id":"c1","messages":[` + user + `]}`, event.Identity{}},
+		{http.MethodPost, "/x", `{"id":"c1","trigger":"submit-message"}`, event.Identity{}},
+		{http.MethodPost, "/x", `{"messages":[{"role":"assistant","parts":[{"state":"approval-responded","toolCallId":"c","approval":{"id":"a"}},{"state":"output-error","toolCallId":"d"},{"state":"approval-requested","toolCallId":"e"}]}]}`,
+			event.Identity{Answers: []string{"a", "d"}}},
+		{http.MethodPost, "/x", `{"messages":[{"role":"assistant","parts":[{"state":"output-available","toolCallId":"d"}]},` + user + `]}`, event.Identity{}},
+		{http.MethodGet, "/api/chat/c1/stream", ``, event.Identity{Session: "c1", JoinedRun: "c1", ReplayedRun: "c1"}},
+		{http.MethodGet, "/agent/c1/stream", ``, event.Identity{Session: "c1", JoinedRun: "c1", ReplayedRun: "c1"}},
+		{http.MethodGet, "/agent/c1", ``, event.Identity{}},
+		{http.MethodPost, "/api/chat/c1/stream", ``, event.Identity{}},
+		{http.MethodGet, "/api/chat", ``, event.Identity{}},
+	} {
+		var doc strictjson.Doc
+		_ = doc.Parse([]byte(c.body), 128)
+		got := Dialect{}.Identify(dialect.Request{Method: c.method, Path: c.path, Body: doc.Root(), Unambiguous: true})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s %s: %s", c.path, c.body, diff)
+		}
+	}
+}
+
+// TestResponses checks when a model's response ends: with its last part, whatever returns meanwhile.
+func TestResponses(t *testing.T) {
+	const step = `{"type":"start-step"}`
+	input := func(id string) string { return `{"type":"tool-input-start","toolCallId":"` + id + `","toolName":"f"}` }
+	call := func(id string) string {
+		return `{"type":"tool-input-available","toolCallId":"` + id + `","toolName":"f"}`
+	}
+	output := func(id string) string { return `{"type":"tool-output-available","toolCallId":"` + id + `","output":1}` }
+	for name, c := range map[string]struct {
+		sent []string
+		want []string // of each frame, the facts about the model
+	}{
+		"no call":                     {[]string{step, `{"type":"text-start","id":"1"}`, `{"type":"text-end","id":"1"}`, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"one call":                    {[]string{step, input("c"), call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended unmetered", "", ""}},
+		"two calls at the end":        {[]string{step, input("c"), input("d"), call("c"), call("d"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "model_ended unmetered", "", ""}},
+		"a call after a call":         {[]string{step, call("c"), input("d"), call("d"), output("c"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "", ""}},
+		"a result before a call":      {[]string{step, call("c"), input("d"), output("c"), call("d"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "usage unmetered", ""}},
+		"a call of the provider":      {[]string{step, `{"type":"tool-input-available","toolCallId":"c","toolName":"f","providerExecuted":true}`, output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"a failure within a response": {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`}, []string{"model_started", "", ""}},
+		"a response that starts over": {[]string{step, `{"type":"reset-step"}`, `{"type":"finish-step"}`}, []string{"model_started", "model_ended model_error", ""}},
+		"a call without a step":       {[]string{call("c"), output("c")}, []string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")
+			var got []string
+			for _, line := range strings.Split(strings.TrimSpace(facts), "\n") {
+				fact := strings.TrimSpace(line)
+				switch {
+				case !strings.HasPrefix(line, " "):
+					got = append(got, "")
+				case strings.HasPrefix(fact, "model_") || strings.HasPrefix(fact, "usage"):
+					got[len(got)-1] = fact
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEnds checks how an answer ends.
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct{ sent, want string }{
+		"well":                  {`{"type":"finish","finishReason":"stop"}`, "final; run_ended"},
+		"without a reason":      {`{"type":"finish"}`, "final; run_ended"},
+		"at its length":         {`{"type":"finish","finishReason":"length"}`, "final; run_ended"},
+		"at a content filter":   {`{"type":"finish","finishReason":"content-filter"}`, `error model_error code="content-filter"; run_ended model_error code="content-filter"`},
+		"with an error":         {`{"type":"finish","finishReason":"error"}`, "error agent_error; run_ended agent_error"},
+		"with an exception":     {`{"type":"error","errorText":"TimeoutError: x"}`, `error agent_error code="TimeoutError"; run_ended agent_error code="TimeoutError"`},
+		"stopped":               {`{"type":"abort"}`, "error canceled; run_ended canceled"},
+		"with usage":            {`{"type":"finish","messageMetadata":{"totalUsage":{"inputTokens":5,"outputTokens":2,"inputTokenDetails":{"cacheReadTokens":4},"reasoningTokens":1}}}`, "usage input=5 output=2 cached=4 reasoning=1; final; run_ended"},
+		"with other metadata":   {`{"type":"finish","messageMetadata":{"usage":"high","tokens":5}}`, "final; run_ended"},
+		"with calls to execute": {`{"type":"tool-input-available","toolCallId":"c","toolName":"f"}` + "\n\ndata: " + `{"type":"finish","finishReason":"tool-calls"}`, `tool_started name="f" call="c"; tool_paused call="c"; final; run_ended`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+c.sent+"\n\ndata: [DONE]\n\n")
+			var got []string
+			for _, line := range strings.Split(facts, "\n") {
+				if strings.HasPrefix(line, "  ") {
+					got = append(got, strings.TrimSpace(line))
+				}
+			}
+			if all := strings.Join(got, "; "); all != c.want {
+				t.Errorf("%s, want %s", all, c.want)
+			}
+		})
+	}
+}
+
+// TestResumed checks that a stream that resumes an answer brings the run of the answer's message, if the message has an ID.
+func TestResumed(t *testing.T) {
+	for start, want := range map[string]int{`{"type":"start","messageId":"m"}`: 2, `{"type":"start"}`: 0} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{Identity: event.Identity{JoinedRun: "c1", ReplayedRun: "c1"}}, "data: "+start+"\n\ndata: {\"type\":\"start-step\"}\n\n")
+		if n := strings.Count(facts, `run="m"`); n != want {
+			t.Errorf("%d chunks of %d belong to the message: %s", n, want, facts)
+		}
+	}
+}
+
+// TestOtherStreams checks that a path that other protocols share resumes no answer.
+func TestOtherStreams(t *testing.T) {
+	if got := (Dialect{}).Identify(dialect.Request{Method: http.MethodGet, Path: "/agent/c1/stream"}); got.JoinedRun != "" {
+		t.Errorf("joins %q", got.JoinedRun)
+	}
+}

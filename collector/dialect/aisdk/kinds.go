@@ -1,0 +1,119 @@
+package aisdk
+
+import (
+	"bytes"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Types of chunks.
+//
+// Source: ai/src/ui-message-stream/ui-message-chunks.ts of ai 6.0 and 7.0.
+const (
+	typeStart            = "start"
+	typeFinish           = "finish"
+	typeAbort            = "abort"
+	typeError            = "error"
+	typeStartStep        = "start-step"
+	typeFinishStep       = "finish-step"
+	typeResetStep        = "reset-step" // 7.0: removes what the current step has brought
+	typeTextStart        = "text-start"
+	typeTextDelta        = "text-delta"
+	typeTextEnd          = "text-end"
+	typeReasoningStart   = "reasoning-start"
+	typeReasoningDelta   = "reasoning-delta"
+	typeReasoningEnd     = "reasoning-end"
+	typeReasoningFile    = "reasoning-file" // 7.0
+	typeToolInputStart   = "tool-input-start"
+	typeToolInputDelta   = "tool-input-delta"
+	typeToolInput        = "tool-input-available"
+	typeToolInputError   = "tool-input-error"
+	typeApprovalRequest  = "tool-approval-request"
+	typeApprovalResponse = "tool-approval-response" // 7.0: the server itself decided
+	typeToolOutput       = "tool-output-available"
+	typeToolOutputError  = "tool-output-error"
+	typeToolOutputDenied = "tool-output-denied"
+	typeSourceURL        = "source-url"
+	typeSourceDocument   = "source-document"
+	typeFile             = "file"
+	typeMetadata         = "message-metadata"
+	typeCustom           = "custom"           // 7.0: of a provider of models
+	typeSteering         = "steering-message" // 7.0: a user's message during the answer
+)
+
+// Types of frames that the protocol does not name.
+const (
+	dataPrefix = "data-"          // an application's own part; it chooses the rest
+	typeData   = dataPrefix + "*" // any such part
+	typeDone   = "[DONE]"         // the end of the stream, which is no JSON
+	typeOrphan = "stray part"     // a piece of a part whose start was not seen; not in the table, so that it is withheld
+)
+
+// kind describes a type of chunk.
+type kind struct {
+	name      string
+	required  []string // required string members
+	present   []string // required members of any type
+	ambiguous bool     // other protocols could use this type
+	decode    func(*decoder, strictjson.Value, *event.Batch)
+}
+
+var (
+	kinds    map[string]*kind
+	dataKind = kind{name: typeData, present: []string{"data"}, ambiguous: true}
+)
+
+// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
+func init() {
+	part, call := []string{"id"}, []string{"toolCallId"}
+	dataKind.decode = (*decoder).data
+	kinds = indexByName(
+		kind{name: typeStart, ambiguous: true, decode: (*decoder).start},
+		kind{name: typeFinish, ambiguous: true, decode: (*decoder).finish},
+		kind{name: typeAbort, ambiguous: true, decode: (*decoder).abort},
+		kind{name: typeError, required: []string{"errorText"}, decode: (*decoder).fail},
+		kind{name: typeStartStep, decode: (*decoder).startStep},
+		kind{name: typeFinishStep, decode: (*decoder).finishStep},
+		kind{name: typeResetStep, decode: (*decoder).resetStep},
+		kind{name: typeTextStart, required: part, decode: (*decoder).textStart},
+		kind{name: typeTextDelta, required: []string{"id", "delta"}, decode: (*decoder).textDelta},
+		kind{name: typeTextEnd, required: part, decode: (*decoder).textEnd},
+		kind{name: typeReasoningStart, required: part, decode: (*decoder).reasoningStart},
+		kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).reasoningDelta},
+		kind{name: typeReasoningEnd, required: part, decode: (*decoder).reasoningEnd},
+		kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).modelPart},
+		kind{name: typeToolInputStart, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInputStart},
+		kind{name: typeToolInputDelta, required: []string{"toolCallId", "inputTextDelta"}, decode: (*decoder).toolInputDelta},
+		kind{name: typeToolInput, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInput},
+		kind{name: typeToolInputError, required: []string{"toolCallId", "toolName", "errorText"}, decode: (*decoder).toolInputError},
+		kind{name: typeApprovalRequest, required: []string{"approvalId", "toolCallId"}, decode: (*decoder).approvalRequest},
+		kind{name: typeApprovalResponse, required: []string{"approvalId"}, decode: (*decoder).approvalResponse},
+		kind{name: typeToolOutput, required: call, decode: (*decoder).toolOutput},
+		kind{name: typeToolOutputError, required: []string{"toolCallId", "errorText"}, decode: (*decoder).toolOutputError},
+		kind{name: typeToolOutputDenied, required: call, decode: (*decoder).toolOutputDenied},
+		kind{name: typeSourceURL, required: []string{"sourceId", "url"}, decode: (*decoder).source},
+		kind{name: typeSourceDocument, required: []string{"sourceId", "mediaType", "title"}, decode: (*decoder).source},
+		kind{name: typeFile, required: []string{"url", "mediaType"}, ambiguous: true, decode: (*decoder).file},
+		kind{name: typeMetadata, present: []string{"messageMetadata"}, decode: (*decoder).other},
+		kind{name: typeCustom, required: []string{"kind"}, ambiguous: true, decode: (*decoder).modelPart},
+		kind{name: typeSteering, required: part, present: []string{"parts"}, decode: (*decoder).other},
+	)
+}
+
+func indexByName(all ...kind) map[string]*kind {
+	named := make(map[string]*kind, len(all))
+	for i := range all {
+		named[all[i].name] = &all[i]
+	}
+	return named
+}
+
+// kindOf returns the kind of a chunk, or nil if the protocol has none of its type.
+func kindOf(v strictjson.Value) *kind {
+	name := v.Get("type").Text()
+	if bytes.HasPrefix(name, []byte(dataPrefix)) {
+		return &dataKind
+	}
+	return kinds[string(name)]
+}

@@ -1,0 +1,114 @@
+package aisdk
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// maxParts limits the open texts and thoughts of a step. Pieces of further ones are withheld.
+const maxParts = 64
+
+// parts are the open texts and thoughts of a step, by their ID. A client fails at a piece of a part
+// that it has not seen start, so that a part leaves with its start or not at all.
+type parts struct {
+	texts    map[string]*text
+	thoughts map[string]bool
+}
+
+// text is a text so far.
+type text struct {
+	tail    dialect.TextTail
+	thought bool // it says that it is a thought
+}
+
+// clearParts forgets the open parts at the border of a step, unless the client does not get to see it.
+func (d *decoder) clearParts() {
+	if !d.withheld {
+		d.parts = parts{}
+	}
+}
+
+func (p *parts) anyOpen() bool { return len(p.texts)+len(p.thoughts) > 0 }
+
+// mayStart reports whether the current frame may start a part.
+func (d *decoder) mayStart() bool {
+	return !d.withheld && len(d.parts.texts)+len(d.parts.thoughts) < maxParts
+}
+
+func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	id := d.name(v.Get("id"))
+	if delete(d.parts.texts, id); !d.mayStart() {
+		b.Type = typeOrphan
+		return
+	}
+	if d.parts.texts == nil {
+		d.parts.texts = make(map[string]*text)
+	}
+	d.parts.texts[id] = &text{thought: lenient.ContainsThoughtMarker(v)}
+}
+
+func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	open := d.parts.texts[d.name(v.Get("id"))]
+	if open == nil {
+		b.Type = typeOrphan
+		return
+	}
+	if open.thought = open.thought || lenient.ContainsThoughtMarker(v); open.thought {
+		b.AddText(event.KindThought, v.Get("delta"))
+	} else if e := b.AddText(event.KindText, v.Get("delta")); e != nil {
+		b.Partial = true
+		open.tail.Add(e.Text())
+	}
+}
+
+// textEnd reports the whole text.
+func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	id := d.name(v.Get("id"))
+	open := d.parts.texts[id]
+	if open == nil {
+		b.Type = typeOrphan
+		return
+	}
+	delete(d.parts.texts, id)
+	if len(open.tail) > 0 {
+		b.Add(event.KindText).SetText(open.tail)
+	}
+}
+
+func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	id := d.name(v.Get("id"))
+	if delete(d.parts.thoughts, id); !d.mayStart() {
+		b.Type = typeOrphan
+		return
+	}
+	if d.parts.thoughts == nil {
+		d.parts.thoughts = make(map[string]bool)
+	}
+	d.parts.thoughts[id] = true
+}
+
+// reasoningDelta reports a piece of a thought. No frame repeats the whole.
+func (d *decoder) reasoningDelta(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	if !d.parts.thoughts[d.name(v.Get("id"))] {
+		b.Type = typeOrphan
+		return
+	}
+	b.AddText(event.KindThought, v.Get("delta"))
+}
+
+func (d *decoder) reasoningEnd(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	id := d.name(v.Get("id"))
+	if !d.parts.thoughts[id] {
+		b.Type = typeOrphan
+		return
+	}
+	delete(d.parts.thoughts, id)
+}

@@ -1,0 +1,103 @@
+package aisdk
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// failure replaces an error without saying why the answer failed.
+const failure = `{"type":"error","errorText":"the run failed"}`
+
+var table = event.Table{
+	Discriminators: []string{"type"},
+	TypePrefixes:   []string{dataPrefix},
+	// The kind is that of a model's provider. The protocol has neither a kind nor a name elsewhere, but
+	// other protocols name their events so.
+	Labels: []string{"kind", "name", "event"},
+	// Applications put anything into them, such as another protocol's events.
+	Envelopes:    []string{"data", "output", "event", "result", "messageMetadata", "providerMetadata", "toolMetadata"},
+	FailureData:  failure,
+	OversizeData: `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
+
+	Types: map[string]event.Type{
+		typeStart:      {Client: true, Public: members(rules{"messageId": &scalar})},
+		typeFinish:     {Client: true, Public: members(rules{"finishReason": &finishReason})},
+		typeAbort:      {Client: true, Public: members(rules{})}, // without the reason, which is the server's own text
+		typeError:      {Client: true, Public: members(rules{"errorText": {Fact: event.KindError, Replacement: `"the run failed"`}})},
+		typeStartStep:  {Client: true, Public: members(rules{})},
+		typeFinishStep: {Client: true, Public: members(rules{})},
+		typeResetStep:  {Client: true, Public: members(rules{})},
+		typeDone:       {Client: true, Text: true, Public: &event.Rule{Form: event.FormEnum, AllowedValues: []string{typeDone}}},
+
+		typeTextStart: {Client: true, Public: members(rules{"id": &scalar})},
+		typeTextDelta: {Client: true, Public: members(rules{"id": &scalar, "delta": {Fact: event.KindText, Form: event.FormText, Required: true}})},
+		typeTextEnd:   {Client: true, Public: members(rules{"id": &scalar})},
+
+		typeReasoningStart: {Client: true, Public: &publicThought},
+		typeReasoningDelta: {Client: true, Public: &publicThought},
+		typeReasoningEnd:   {Client: true, Public: &publicThought},
+		typeReasoningFile:  {Client: true, Words: &fileWords},
+
+		// Tools: names and IDs without arguments, results and titles. A client needs the members that are
+		// replaced.
+		typeToolInputStart: {Client: true, Public: members(rules{"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag})},
+		typeToolInputDelta: {Client: true},
+		typeToolInput: {Client: true, Public: members(rules{
+			"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"},
+		})},
+		typeToolInputError: {Client: true, Public: members(rules{
+			"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"}, "errorText": &toolFailure,
+		})},
+		typeToolOutput: {Client: true, Public: members(rules{
+			"toolCallId": &toolEnded, "providerExecuted": &flag, "dynamic": &flag, "preliminary": &flag, "output": {Replacement: "{}"},
+		})},
+		typeToolOutputError: {Client: true, Public: members(rules{
+			"toolCallId": &toolEnded, "providerExecuted": &flag, "dynamic": &flag, "errorText": &toolFailure,
+		})},
+		typeToolOutputDenied: {Client: true, Public: members(rules{"toolCallId": &toolEnded})},
+
+		// Questions, without the signature that proves to the server that it asked.
+		typeApprovalRequest:  {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputRequested, Required: true}, "toolCallId": &scalar, "isAutomatic": &flag})},
+		typeApprovalResponse: {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputAnswered, Required: true}, "approved": &flag})},
+
+		// Sources are meant for readers. Of a file they see that it was made.
+		typeSourceURL:      {Client: true, Public: members(rules{"sourceId": &citationID, "url": &citationText, "title": &citationText})},
+		typeSourceDocument: {Client: true, Public: members(rules{"sourceId": &citationID, "mediaType": &scalar, "title": &citationText, "filename": &citationText})},
+		typeFile:           {Client: true, Public: members(rules{"mediaType": {Fact: event.KindArtifact, Required: true}, "url": {Replacement: `"data:,"`}})},
+
+		// The application's own, a provider's, and the user's.
+		typeData:     {Client: true},
+		typeMetadata: {Client: true},
+		typeCustom:   {Client: true},
+		typeSteering: {Client: true, Words: &steeringWords},
+		// typeOrphan is left out, so that it is withheld.
+	},
+}
+
+// Table returns the rules for the external stream.
+func (Dialect) Table() *event.Table { return &table }
+
+type rules = map[string]*event.Rule
+
+// members adds the type, which every chunk has.
+func members(m rules) *event.Rule {
+	m["type"] = &scalar
+	return &event.Rule{Members: m}
+}
+
+var (
+	scalar       = event.Rule{DropNull: true}
+	flag         = event.Rule{Form: event.FormEnum, DropNull: true}
+	finishReason = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"}}
+	toolStarted  = event.Rule{Fact: event.KindToolStarted, Required: true}
+	toolEnded    = event.Rule{Fact: event.KindToolEnded, Required: true}
+	toolFailure  = event.Rule{Replacement: `"the tool failed"`}
+	citationID   = event.Rule{Fact: event.KindCitation, Required: true}
+	citationText = event.Rule{Fact: event.KindCitation, Form: event.FormText, DropNull: true}
+
+	// publicThought treats every chunk of reasoning as a thought, so that a thought leaves with its
+	// start and end or not at all.
+	publicThought = event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{
+		"id": &scalar, "delta": {Fact: event.KindThought, Form: event.FormText, Required: true},
+	}).Members}
+
+	fileWords     = event.Words{Members: map[string]event.Kind{"url": event.KindThought}}
+	steeringWords = event.Words{Containers: []string{"parts"}, Members: map[string]event.Kind{"text": event.KindText}, FromUser: true}
+)

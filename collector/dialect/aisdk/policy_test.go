@@ -1,0 +1,169 @@
+package aisdk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/aisdk"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// withheld stands for what leaves of a withheld frame, and unchanged for the whole frame.
+const withheld, unchanged = "withheld", "unchanged"
+
+// TestPolicies sends each type of chunk. The public gets nothing named secret.
+func TestPolicies(t *testing.T) {
+	for sent, public := range map[string]string{
+		`{"type":"start","messageId":"m","messageMetadata":{"x":"secret"}}`:        `{"type":"start","messageId":"m"}`,
+		`{"type":"finish","finishReason":"stop","messageMetadata":{"x":"secret"}}`: `{"type":"finish","finishReason":"stop"}`,
+		`{"type":"finish","finishReason":"secret"}`:                                `{"type":"finish"}`,
+		`{"type":"abort","reason":"secret"}`:                                       `{"type":"abort"}`,
+		`{"type":"error","errorText":"secret"}`:                                    `{"type":"error","errorText":"the run failed"}`,
+		`{"type":"start-step"}`:                                                    `{"type":"start-step"}`,
+		`{"type":"reset-step"}`:                                                    `{"type":"reset-step"}`,
+		`[DONE]`:                                                                   `[DONE]`,
+		`{"type":"text-delta","id":"open","delta":"Hello","providerMetadata":{"x":"secret"}}`:                                 `{"type":"text-delta","id":"open","delta":"Hello"}`,
+		`{"type":"text-end","id":"open","citations":["secret"]}`:                                                              `{"type":"text-end","id":"open"}`,
+		`{"type":"reasoning-delta","id":"think","delta":"secret"}`:                                                            withheld,
+		`{"type":"reasoning-end","id":"think"}`:                                                                               withheld,
+		`{"type":"reasoning-file","url":"data:secret","mediaType":"text/plain"}`:                                              withheld,
+		`{"type":"tool-input-start","toolCallId":"c","toolName":"f","title":"secret","toolMetadata":{"x":"secret"}}`:          `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`,
+		`{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"secret"}`:                                              withheld,
+		`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":{"x":"secret"},"dynamic":true}`:               `{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":{},"dynamic":true}`,
+		`{"type":"tool-input-error","toolCallId":"c","toolName":"f","input":"secret","errorText":"secret"}`:                   `{"type":"tool-input-error","toolCallId":"c","toolName":"f","input":{},"errorText":"the tool failed"}`,
+		`{"type":"tool-output-available","toolCallId":"c","output":["secret"],"preliminary":true}`:                            `{"type":"tool-output-available","toolCallId":"c","output":{},"preliminary":true}`,
+		`{"type":"tool-output-error","toolCallId":"c","errorText":"secret"}`:                                                  `{"type":"tool-output-error","toolCallId":"c","errorText":"the tool failed"}`,
+		`{"type":"tool-output-denied","toolCallId":"c","reason":"secret"}`:                                                    `{"type":"tool-output-denied","toolCallId":"c"}`,
+		`{"type":"tool-approval-request","approvalId":"a","toolCallId":"c","signature":"secret","inputSchemaInput":"secret"}`: `{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}`,
+		`{"type":"tool-approval-response","approvalId":"a","approved":true,"reason":"secret"}`:                                `{"type":"tool-approval-response","approvalId":"a","approved":true}`,
+		`{"type":"source-url","sourceId":"s","url":"https://example.org","title":"T","providerMetadata":{"x":"secret"}}`:      `{"type":"source-url","sourceId":"s","url":"https://example.org","title":"T"}`,
+		`{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":"T","filename":"f.txt"}`:                   `{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":"T","filename":"f.txt"}`,
+		`{"type":"file","url":"data:secret","mediaType":"text/plain"}`:                                                        `{"type":"file","url":"data:,","mediaType":"text/plain"}`,
+		`{"type":"data-secret","id":"secret","data":{"x":"secret"}}`:                                                          withheld,
+		`{"type":"data-secret","data":"secret","transient":true}`:                                                             withheld,
+		`{"type":"message-metadata","messageMetadata":{"x":"secret"}}`:                                                        withheld,
+		`{"type":"custom","kind":"secret.x"}`:                                                                                 withheld,
+		`{"type":"steering-message","id":"secret","parts":[{"type":"text","text":"secret"}]}`:                                 withheld,
+	} {
+		open := []string{`{"type":"text-start","id":"open"}`, `{"type":"reasoning-start","id":"think"}`, `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`, sent}
+		if got := last(leaves(t, event.PolicyPublic, open...)); got != public || strings.Contains(got, "secret") {
+			t.Errorf("%s: the public gets %s, want %s", sent, got, public)
+		}
+		if got := last(leaves(t, event.PolicyClient, open...)); got != unchanged {
+			t.Errorf("%s: the client gets %s", sent, got)
+		}
+	}
+}
+
+// TestInternal sends what calls itself internal. What continues it is withheld too.
+func TestInternal(t *testing.T) {
+	for _, sent := range [][]string{
+		{`{"type":"internal:start-step"}`}, {`{"type":"surprise"}`}, {`{"Type":"start-step"}`}, {`{"type":["start-step"]}`},
+		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`},
+		{`{"type":"message-metadata","messageMetadata":{"type":"internal:x"}}`}, {`{"type":"custom","kind":"internal.x"}`},
+		{`{"type":"start-step","name":"internal:x"}`}, {`internal:x {"type":"start-step"}`}, {`message {"type":"start-step"}`},
+		{`{"type":"text-start","id":"t","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"text-end","id":"t"}`},
+		{`{"type":"reasoning-start","id":"t","kind":"internal"}`, `{"type":"reasoning-delta","id":"t","delta":"x"}`, `{"type":"reasoning-end","id":"t"}`},
+		{`{"type":"text-delta","id":"t","delta":"x"}`}, {`{"type":"text-end","id":"t"}`}, {`{"type":"reasoning-delta","id":"t","delta":"x"}`}, // no start was seen
+		{`{"type":"tool-input-start","toolCallId":"c","toolName":"f","kind":"internal"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`,
+			`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":1}`, `{"type":"tool-approval-request","toolCallId":"c","approvalId":"a"}`,
+			`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"tool-output-error","toolCallId":"c","errorText":"x"}`, `{"type":"tool-output-denied","toolCallId":"c"}`},
+		{`{"type":"surprise"}`, `{"type":"tool-output-available","toolCallId":"c","output":1}`}, // the start may have been in it
+		{`{"type":`, `{"type":"tool-output-available","toolCallId":"c","output":1}`},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			for i, got := range leaves(t, policy, sent...) {
+				if got != withheld {
+					t.Errorf("%s: %s leaves as %s", policy, sent[i], got)
+				}
+			}
+		}
+	}
+	// A call of an earlier answer continues here, and a text may start again.
+	again := []string{
+		`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"text-start","id":"t"}`, `{"type":"text-end","id":"t"}`, `{"type":"text-start","id":"t"}`,
+	}
+	if diff := cmp.Diff([]string{unchanged, unchanged, unchanged, unchanged}, leaves(t, event.PolicyClient, again...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTooManyParts opens more texts and calls than are remembered: the rest is withheld.
+func TestTooManyParts(t *testing.T) {
+	for start, limit := range map[string]int{
+		`{"type":"text-start","id":"%d"}`:                                  64,
+		`{"type":"reasoning-start","id":"%d"}`:                             64,
+		`{"type":"tool-input-start","toolCallId":"%d","toolName":"f"}`:     1024,
+		`{"type":"tool-input-available","toolCallId":"%d","toolName":"f"}`: 1024,
+	} {
+		var sent []string
+		for n := range limit + 1 {
+			sent = append(sent, fmt.Sprintf(start, n))
+		}
+		got := leaves(t, event.PolicyClient, sent...)
+		if got[limit-1] != unchanged || got[limit] != withheld {
+			t.Errorf("%s: number %d is %s, the next is %s", start, limit, got[limit-1], got[limit])
+		}
+	}
+}
+
+// TestBrokenError sends an error that cannot be read: a client learns of it.
+func TestBrokenError(t *testing.T) {
+	each(t, []string{`{"type":"error","errorText":"said "no" and died"}`}, func(b *event.Batch) {
+		if b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || !strings.Contains(b.Table.FailureData, `"errorText"`) {
+			t.Errorf("rejected as %q, %d events, replaced by %q", b.Rejected, len(b.Events), b.Table.FailureData)
+		}
+	})
+}
+
+func last(all []string) string { return all[len(all)-1] }
+
+// leaves returns what leaves of each frame.
+func leaves(t *testing.T, policy event.Policy, sent ...string) (got []string) {
+	t.Helper()
+	f := filter.New(filter.Settings{Policy: policy})
+	if policy == event.PolicyClient {
+		f = filter.New(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed})
+	}
+	each(t, sent, func(b *event.Batch) {
+		frame, why := f.Apply(b)
+		switch {
+		case why != filter.Passed:
+			got = append(got, withheld)
+		case policy == event.PolicyClient && string(frame.Data) == string(b.Frame.Data):
+			got = append(got, unchanged)
+		default:
+			got = append(got, string(frame.Data))
+		}
+	})
+	return got
+}
+
+// each decodes frames, given as data, or as an event name, a blank and data.
+func each(t *testing.T, sent []string, do func(*event.Batch)) {
+	t.Helper()
+	var wire strings.Builder
+	for _, s := range sent {
+		if name, data, named := strings.Cut(s, " {"); named && !strings.HasPrefix(s, "{") {
+			fmt.Fprintf(&wire, "event: %s\ndata: {%s\n\n", name, data)
+			continue
+		}
+		fmt.Fprintf(&wire, "data: %s\n\n", s)
+	}
+	c := collector.New([]dialect.Dialect{aisdk.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	decoding := c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(wire.String()), ReceivedAt: func() time.Time { return time.Time{} }}, "aisdk")
+	for range sent {
+		b, err := decoding.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(b)
+	}
+}

@@ -1,0 +1,166 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// call is a tool call without a result so far.
+type call struct {
+	id, tool string
+	scope    *scope
+	by       speaker
+	target   string // the subagent that a deep agent's call names, or ""
+	bound    bool   // the graph that works in it is known
+}
+
+// calls holds the open calls, in the order in which they started.
+type calls []*call
+
+// maxOpenCalls limits the open calls of a run.
+const maxOpenCalls = 256
+
+func (c calls) byID(id string) *call {
+	if i := slices.IndexFunc(c, func(open *call) bool { return open.id == id }); i >= 0 && id != "" {
+		return c[i]
+	}
+	return nil
+}
+
+// only returns the call for which is is true, if there is exactly one.
+func (c calls) only(is func(*call) bool) (found *call) {
+	for _, open := range c {
+		switch {
+		case !is(open):
+		case found != nil:
+			return nil
+		default:
+			found = open
+		}
+	}
+	return found
+}
+
+func (c *calls) end(id string) *call {
+	ended := c.byID(id)
+	*c = slices.DeleteFunc(*c, func(open *call) bool { return open == ended })
+	return ended
+}
+
+// taskTool is the tool with which an agent of LangChain's deepagents library calls a subagent, and
+// refusals are the beginnings of its results if none worked. NAME stands for the subagent.
+//
+// Source: deepagents/middleware/subagents.py of deepagents 0.7, langgraph/prebuilt/tool_node.py of
+// langgraph-prebuilt 1.1.
+const taskTool = "task"
+
+var refusals = []string{
+	"We cannot invoke subagent NAME because it does not exist",
+	"Error: invoked agent of type NAME, the only allowed types are",
+	"You are a subagent and cannot delegate to another subagent.",
+	"Error invoking tool 'task' with kwargs",
+	"Error: task is not a valid tool",
+}
+
+func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
+	if id == "" || d.calls.byID(id) != nil || d.seen.has(seenResult, id) {
+		return
+	}
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = id, tool
+	e.SetPayload(args)
+	begun := &call{id: id, tool: tool, scope: sc, by: by}
+	if target := d.name(args.Get("subagent_type")); tool == taskTool && target != user {
+		begun.target = target
+	}
+	if len(d.calls) < maxOpenCalls {
+		d.calls = append(d.calls, begun)
+	}
+}
+
+// readResult reads a tool's result.
+//
+// Source: langchain_core/messages/tool.py, ToolMessage.
+func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("tool_call_id"))
+	if d.seen.has(seenResult, id) {
+		return
+	}
+	ended := d.calls.byID(id)
+	by := sc.speaker()
+	if ended != nil {
+		by = ended.by
+	}
+	if !by.claim(b) {
+		return
+	}
+	d.calls.end(id)
+	d.seen.add(seenResult, id)
+	content := v.Get("content")
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.Name = id, d.name(v.Get("name"))
+	if e.Name == "" && ended != nil {
+		e.Name = ended.tool
+	}
+	e.TurnMayEnd = true // a graph may end with a tool
+	e.AgentNotFound = ended != nil && ended.isRefused(content)
+	if v.Get("status").Is("error") || e.AgentNotFound {
+		e.Error, e.Code = event.ToolError, wire.TextCode(content.Text())
+	}
+	e.SetPayload(b.Embedded(content))
+	if e.Error == event.NoFailure {
+		d.transfer(d.handoffTarget(v), id, b)
+	}
+}
+
+// isRefused reports whether a result says that a call reached no subagent.
+func (c *call) isRefused(content strictjson.Value) bool {
+	return c.target != "" && slices.ContainsFunc(refusals, func(refusal string) bool {
+		return strings.HasPrefix(content.String(), strings.Replace(refusal, "NAME", c.target, 1))
+	})
+}
+
+// failCall reports a call that an exception ended.
+func (d *decoder) failCall(c *call, code string, b *event.Batch) {
+	if c == nil || !c.by.claim(b) {
+		return
+	}
+	d.calls.end(c.id)
+	d.seen.add(seenResult, c.id)
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, event.ToolError, code, true
+}
+
+// failCalls reports the calls that the error of the run ended: an exception of a tool that no node
+// handles ends every call around it. Of several open calls of one graph, the stream does not tell which
+// one failed. A batch has one speaker, so only the innermost is reported.
+func (d *decoder) failCalls(code string, b *event.Batch) {
+	if len(d.open) > 0 || code == "GraphRecursionError" {
+		return
+	}
+	deepest := d.innermost()
+	if c := d.calls.only(func(c *call) bool { return c.scope == deepest }); c != nil {
+		d.failCall(c, code, b)
+	}
+}
+
+// innermost returns the deepest graph with an open call, or nil.
+func (d *decoder) innermost() (deepest *scope) {
+	for _, c := range d.calls {
+		if deepest == nil || c.scope.depth() > deepest.depth() {
+			deepest = c.scope
+		}
+	}
+	return deepest
+}
+
+func (sc *scope) depth() (n int) {
+	for up := sc.above; up != nil; up = up.above {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+package langgraph
+
+import (
+	"iter"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// part is a text or a thought in a message.
+type part struct {
+	text    strictjson.Value
+	thought bool
+}
+
+// contentOf returns the texts and thoughts of a message: its content is a string, a block or a list of
+// blocks. Integrations of some models put the thought beside it. All of a marked message is a thought.
+//
+// Source: langchain_core/messages/content.py; langchain_deepseek/chat_models.py (reasoning_content);
+// langchain_openai/chat_models/base.py (reasoning).
+func contentOf(message strictjson.Value, marked bool) iter.Seq[part] {
+	marked = marked || isMarked(message)
+	return func(yield func(part) bool) {
+		beside := message.Get("additional_kwargs")
+		if thought := beside.Get("reasoning_content"); isText(thought) && !yield(part{thought, true}) {
+			return
+		}
+		for summary := range beside.Get("reasoning").Get("summary").Elements() {
+			if thought := summary.Get("text"); isText(thought) && !yield(part{thought, true}) {
+				return
+			}
+		}
+		content := message.Get("content")
+		if content.Kind() != strictjson.Array {
+			if found := readBlock(content, marked); isText(found.text) {
+				yield(found)
+			}
+			return
+		}
+		for block := range content.Elements() {
+			if found := readBlock(block, marked); isText(found.text) && !yield(found) {
+				return
+			}
+		}
+	}
+}
+
+// isMarked reports whether a message says that it is a thought.
+func isMarked(message strictjson.Value) bool {
+	for name, sign := range message.Members() {
+		if lenient.IsThoughtMarker(name, sign) {
+			return true
+		}
+	}
+	return lenient.ContainsThoughtMarker(message.Get("additional_kwargs")) || lenient.ContainsThoughtMarker(message.Get("response_metadata"))
+}
+
+func isText(v strictjson.Value) bool { return v.Kind() == strictjson.String && len(v.Text()) > 0 }
+
+func readBlock(block strictjson.Value, marked bool) part {
+	if block.Kind() == strictjson.String {
+		return part{block, marked}
+	}
+	switch block.Get("type").String() {
+	case "text":
+		return part{block.Get("text"), marked || lenient.ContainsThoughtMarker(block)}
+	case "thinking":
+		return part{block.Get("thinking"), true}
+	case "reasoning":
+		return part{block.Get("reasoning"), true}
+	case "reasoning_content": // langchain_aws/chat_models/bedrock_converse.py
+		return part{block.Get("reasoning_content").Get("text"), true}
+	}
+	return part{}
+}

@@ -1,0 +1,150 @@
+package langgraph
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	run, session string
+	configured   string // name of the run's own agent in the configuration, or ""
+	resumes      bool   // the request resumes the thread's interrupted run
+	names        wire.NameCache
+	withheld     withheldSet
+	runState
+}
+
+// runState is the state of the current run.
+type runState struct {
+	started   bool
+	scopes    map[string]*scope // by namespace
+	seen      seenSet
+	open      map[string]*message // messages that arrive in pieces, by id
+	places    map[string]place    // of messages that were announced, by id
+	unmetered map[string]speaker  // of responses that ended without their usage, by id
+	calls     calls
+	taskCall  map[string]string // the call that a task executes, by the task's id
+	plan      event.Plan
+	handoffState
+}
+
+// kind is a type of frame. shape is the kind of JSON that its data has, if all its frames have the same.
+type kind struct {
+	shape strictjson.Kind
+	read  func(*decoder, *scope, strictjson.Value, *event.Batch)
+}
+
+var kinds map[string]kind
+
+// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
+func init() {
+	kinds = map[string]kind{
+		modeMetadata:         {strictjson.Object, (*decoder).readMetadata},
+		modeValues:           {0, (*decoder).readValues},
+		modeUpdates:          {0, (*decoder).readUpdates},
+		modeMessages:         {strictjson.Array, (*decoder).readTuple},
+		modeMessagesPartial:  {strictjson.Array, (*decoder).readPartial},
+		modeMessagesComplete: {strictjson.Array, (*decoder).readComplete},
+		modeMessagesMetadata: {strictjson.Object, (*decoder).readMessagesMetadata},
+		modeEvents:           {strictjson.Object, (*decoder).readEvent},
+		modeTasks:            {strictjson.Object, (*decoder).readTask},
+		modeCheckpoints:      {0, (*decoder).readCheckpoint},
+		modeDebug:            {strictjson.Object, (*decoder).readDebug},
+		modeCustom:           {0, (*decoder).readOther},
+		modeFeedback:         {0, (*decoder).readOther},
+		modeStateUpdate:      {0, (*decoder).readOther},
+		modeError:            {0, (*decoder).readError},
+		modeEnd:              {0, (*decoder).readEnd},
+	}
+}
+
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	b.Run, b.Session = d.run, d.session
+	mode, namespace := splitEvent(f.Event)
+	k, known := kinds[mode]
+	switch {
+	case !v.Exists():
+		b.Rejected = f.Malformed
+		if mode == modeError {
+			d.fail(event.AgentError, "", b)
+		}
+		return
+	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
+		b.Rejected = event.ReasonShape
+		return
+	case !known, isProtocolEvent(v):
+		b.UnknownKind = dialect.UnknownKind([]byte(mode))
+		b.Add(event.KindOther)
+		return
+	}
+	b.Type = mode
+	d.judge(f.Event, mode, v, b)
+	d.readStart(mode, v, b)
+	k.read(d, d.scopeOf(namespace), v, b)
+	b.Run, b.Session = d.run, d.session
+	if b.Run != "" {
+		b.ContentHash = wire.ContentHash(f)
+	}
+	if len(b.Events) == 0 {
+		b.Add(event.KindOther)
+	}
+}
+
+// readStart starts a run with the first frame of the run on the stream. The server states no success:
+// a stream that it ends without an error belongs to a run that is complete, so the run counts as
+// complete until an error says otherwise.
+func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
+	if mode == modeMetadata {
+		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
+			d.run, d.runState = run, runState{}
+		}
+	}
+	if d.started {
+		return
+	}
+	d.started = true
+	b.Add(event.KindRunStarted).Resumes = d.resumes
+	b.Add(event.KindFinal)
+}
+
+// readMetadata reads the start of a run, or of another attempt. On the stream of a thread it also
+// reports the run's end.
+func (d *decoder) readMetadata(_ *scope, v strictjson.Value, b *event.Batch) {
+	if v.Get("status").Is("run_done") {
+		b.Add(event.KindRunEnded)
+	}
+}
+
+func (d *decoder) readEnd(_ *scope, _ strictjson.Value, b *event.Batch) { b.Add(event.KindRunEnded) }
+
+func (d *decoder) readOther(*scope, strictjson.Value, *event.Batch) {}
+
+// readError reads the error of a run, which has the class of the exception.
+//
+// Source: langgraph_api/serde.py, default.
+func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
+	class := wire.Code(v.Get("error"))
+	failure := event.AgentError
+	switch class {
+	case "UserInterrupt", "UserRollback": // langgraph_api/errors.py: another request canceled the run
+		failure, class = event.FailureCanceled, ""
+	case "UserTimeout", "TimeoutError":
+		failure = event.FailureTimeout
+	default:
+		d.failCalls(class, b)
+	}
+	d.fail(failure, class, b)
+}
+
+func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
+	e := b.Add(event.KindError)
+	e.Error, e.Code = failure, code
+	e = b.Add(event.KindRunEnded)
+	e.Error, e.Code = failure, code
+}
+
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }

@@ -1,0 +1,87 @@
+package langgraph
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// handoffState is what is known of transfers between agents.
+type handoffState struct {
+	active    string // the agent that the state or update being read names as active, or ""
+	returning string // the agent that gives control back with the next result, or ""
+	last      *scope // the graph whose model spoke last
+}
+
+// What the libraries for transfers write into states and messages.
+//
+// Source: handoff.py of langgraph-swarm 0.1.0 and of langgraph-supervisor 0.0.31.
+const (
+	activeAgentKey = "active_agent"
+	destinationKey = "__handoff_destination"
+	handoffBackKey = "__is_handoff_back"
+	transferred    = "Successfully transferred to "
+	returned       = "Successfully transferred back to "
+)
+
+// handoffTarget returns the agent that gets control by a result, or "". The result of a supervisor names
+// it in its metadata. That of a swarm has only a text, so the state must name the agent too.
+func (d *decoder) handoffTarget(result strictjson.Value) string {
+	if to := result.Get("response_metadata").Get(destinationKey); to.Kind() == strictjson.String {
+		return d.name(to)
+	}
+	if d.active != "" && result.Get("content").Is(transferred+d.active) {
+		return d.active
+	}
+	return ""
+}
+
+func (d *decoder) transfer(to, call string, b *event.Batch) {
+	if to == "" || to == user || to == b.Agent {
+		return
+	}
+	e := b.Add(event.KindTransfer)
+	e.Name, e.CallID = to, call
+}
+
+// isHandoffBack reports whether the code of a supervisor's node made a message to give control back. No
+// model and no tool is behind it.
+func isHandoffBack(m strictjson.Value) bool {
+	flag, _ := m.Get("response_metadata").Get(handoffBackKey).Bool()
+	return flag
+}
+
+// readHandoffBack reads one of the two messages that give control back: a call by the agent, and its
+// result.
+func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch) {
+	if m.Get("type").Is("ai") {
+		d.returning = d.name(m.Get("name"))
+		return
+	}
+	id := d.name(m.Get("tool_call_id"))
+	to, ok := strings.CutPrefix(m.Get("content").String(), returned)
+	if !ok || d.returning == "" || d.seen.has(seenResult, id) || !d.hasAgent(to) {
+		return
+	}
+	by := sc.speaker()
+	if by.agent, by.step = d.returning, ""; d.last != nil && d.last.above == sc && d.last.agent == d.returning {
+		by = d.last.speaker()
+	}
+	if !by.claim(b) {
+		return
+	}
+	d.seen.add(seenResult, id)
+	d.returning = ""
+	d.transfer(to, id, b)
+}
+
+// hasAgent reports whether the stream has named the agent of a graph so. Not all modes name each agent.
+func (d *decoder) hasAgent(name string) bool {
+	for _, sc := range d.scopes {
+		if sc.agent == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+const handoffCall = `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[{"name":"go","id":"c1","args":{}}]}]}}`
+
+// handoffResult is an update of the node boss with a result of the call, and more members.
+func handoffResult(content, metadata, more string) string {
+	return frame("updates", `{"boss":{"messages":[{"type":"tool","tool_call_id":"c1","content":"`+content+`","response_metadata":{`+metadata+`}}]`+more+`}}`)
+}
+
+func TestHandoff(t *testing.T) {
+	begun := frame("updates|boss:t1", handoffCall)
+	called := []string{`2 updates|boss:t1 agent="boss" branch="boss:t1" may be root`, "model_ended", `tool_started name="go" call="c1" {}`}
+	for _, c := range []struct {
+		name   string
+		frames []string
+		want   []string
+	}{
+		{"a supervisor's metadata", []string{handoffResult("anything", `"__handoff_destination":"expert"`, "")}, []string{`transfer name="expert" call="c1"`}},
+		{"a swarm's text and state", []string{handoffResult("Successfully transferred to expert", "", `,"active_agent":"expert"`)}, []string{`transfer name="expert" call="c1"`}},
+		{"a swarm's text alone", []string{handoffResult("Successfully transferred to expert", "", "")}, nil},
+		{"a swarm's state alone", []string{handoffResult("Hi", "", `,"active_agent":"expert"`)}, nil},
+		{"another agent in the state", []string{handoffResult("Successfully transferred to expert", "", `,"active_agent":"boss"`)}, nil},
+		{"to itself", []string{handoffResult("Successfully transferred to boss", "", `,"active_agent":"boss"`)}, nil},
+		{"a tool that failed", []string{frame("updates", `{"boss":{"messages":[{"type":"tool","status":"error","tool_call_id":"c1","content":"","response_metadata":{"__handoff_destination":"expert"}}]}}`)}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := facts(&event.Stream{}, append([]string{begun}, c.frames...)...)
+			if len(lines) < len(called)+2 {
+				t.Fatal(lines)
+			}
+			if diff := cmp.Diff(c.want, lines[len(called)+2:], cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("after the result (-want +got):\n%s\nof %q", diff, lines)
+			}
+		})
+	}
+}
+
+// TestHandoffBack checks that the messages with which a supervisor's node gives control back are a transfer, and neither a call nor a
+// text.
+func TestHandoffBack(t *testing.T) {
+	back := func(name string) string {
+		return frame("updates", `{"expert":{"messages":[`+
+			`{"type":"ai","id":null,"name":"expert","content":"Transferring back to `+name+`","tool_calls":[{"name":"transfer_back_to_boss","id":"c2","args":{}}],"response_metadata":{"__is_handoff_back":true}},`+
+			`{"type":"tool","tool_call_id":"c2","content":"Successfully transferred back to `+name+`","response_metadata":{"__is_handoff_back":true}}]}}`)
+	}
+	spoken := frame("updates|expert:t2", `{"model":{"messages":[{"type":"ai","id":"lc_run--2","content":"Hi","name":"expert"}]}}`)
+	for name, want := range map[string]string{"boss": `transfer name="boss" call="c2"`, "nobody": "agent_ended"} {
+		lines := facts(&event.Stream{}, frame("updates|boss:t1", handoffCall), handoffResult("", `"__handoff_destination":"expert"`, ""), spoken, back(name), back(name))
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "5 ") })
+		if at < 0 || at+1 >= len(lines) || lines[at+1] != want || strings.Contains(strings.Join(lines[at:], " "), "tool_") {
+			t.Errorf("back to %s: want %s in %q", name, want, lines)
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package langgraph
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// seenSet holds hashes of what was reported: every mode repeats the messages of the others, and each
+// state those of the states before. When it is full, everything counts as seen, so that nothing is
+// reported twice.
+type seenSet map[uint64]struct{}
+
+var seed = maphash.MakeSeed()
+
+// maxSeen limits a seenSet.
+const maxSeen = 1 << 14
+
+// add adds something with an id, and reports whether it was new.
+func (s *seenSet) add(what, id string) bool {
+	if id == "" || len(*s) >= maxSeen {
+		return false
+	}
+	if *s == nil {
+		*s = make(seenSet)
+	}
+	key := maphash.String(seed, what+id)
+	_, known := (*s)[key]
+	(*s)[key] = struct{}{}
+	return !known
+}
+
+// has reports whether something was added, or would not be new.
+func (s seenSet) has(what, id string) bool {
+	return s.knows(what, id) || id == "" || len(s) >= maxSeen
+}
+
+// knows reports whether something was added.
+func (s seenSet) knows(what, id string) bool {
+	_, known := s[maphash.String(seed, what+id)]
+	return known
+}
+
+// What a seenSet holds.
+const (
+	seenMessage   = "message "
+	seenResult    = "result "
+	seenInterrupt = "interrupt "
+)
+
+// message is a model's message that arrives in pieces.
+type message struct {
+	scope         *scope
+	by            speaker
+	mode          string // whose pieces are read: another mode repeats them
+	started       bool   // it was reported
+	marked        bool   // all of it is a thought
+	model, finish string
+	usage         event.Usage
+	text          dialect.TextTail // if it comes in pieces
+	textLength    int              // bytes of text so far
+	thoughtLength int
+	calls         []pieces
+}
+
+// pieces is a tool call whose arguments arrive in pieces.
+type pieces struct {
+	id, tool string
+	args     []byte
+	tooLong  bool
+}
+
+// Limits of what is kept of a message in pieces.
+const (
+	maxOpen      = 64       // messages at once
+	maxCalls     = 64       // calls of a message
+	maxArguments = 16 << 10 // bytes of a call's arguments
+	maxArgsDepth = 32
+)
+
+// tuple returns the message and the metadata of a frame of the mode messages-tuple.
+func tuple(v strictjson.Value) (message, metadata strictjson.Value) {
+	n := 0
+	for element := range v.Elements() {
+		switch n++; n {
+		case 1:
+			message = element
+		case 2:
+			metadata = element
+		default:
+			return strictjson.Value{}, strictjson.Value{}
+		}
+	}
+	return message, metadata
+}
+
+func (d *decoder) readTuple(sc *scope, v strictjson.Value, b *event.Batch) {
+	m, metadata := tuple(v)
+	d.readMessage(d.scopeAt(metadata, sc), m, metadata, b)
+}
+
+// readMessagesMetadata reads what belongs to the message that follows.
+func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, _ *event.Batch) {
+	for id, entry := range v.Members() {
+		metadata := entry.Get("metadata")
+		if d.places == nil || len(d.places) >= maxOpen {
+			d.places = make(map[string]place)
+		}
+		d.places[d.name(id)] = d.readPlace(d.scopeAt(metadata, sc), metadata)
+	}
+}
+
+// place is what the mode messages says of a message before it sends it: its graph, and the model that
+// was asked for.
+type place struct {
+	scope  *scope
+	model  string
+	marked bool // the message is a thought
+}
+
+func (d *decoder) readPlace(sc *scope, metadata strictjson.Value) place {
+	return place{sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata)}
+}
+
+// placeOf returns what is known of a message before it comes.
+func (d *decoder) placeOf(id string, sc *scope, metadata strictjson.Value) place {
+	if known, is := d.places[id]; is {
+		return known
+	}
+	return d.readPlace(sc, metadata)
+}
+
+// readPartial reads messages that repeat what was sent of them before.
+func (d *decoder) readPartial(sc *scope, v strictjson.Value, b *event.Batch) {
+	for m := range v.Elements() {
+		if m.Get("type").Is("ai") {
+			d.readGrown(sc, m, b)
+		} else {
+			d.readMessage(sc, m, strictjson.Value{}, b)
+		}
+	}
+}
+
+func (d *decoder) readComplete(sc *scope, v strictjson.Value, b *event.Batch) {
+	for m := range v.Elements() {
+		d.readMessage(sc, m, strictjson.Value{}, b)
+	}
+}
+
+// readMessage reads a message, or a piece of one.
+//
+// Source: langchain_core/messages.
+func (d *decoder) readMessage(sc *scope, m, metadata strictjson.Value, b *event.Batch) {
+	switch m.Get("type").String() {
+	case "ai", "tool":
+		if isHandoffBack(m) {
+			d.readHandoffBack(sc, m, b)
+			return
+		}
+	}
+	switch m.Get("type").String() {
+	case "ai":
+		d.readWhole(sc, m, metadata, b)
+	case "AIMessageChunk":
+		d.readChunk(sc, m, metadata, b)
+	case "tool", "ToolMessageChunk":
+		d.readResult(sc, m, b)
+	}
+}
+
+// begin returns the message in pieces with an id, or nil if there are too many.
+func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *message {
+	m := d.open[id]
+	if m != nil || id == "" || len(d.open) >= maxOpen || d.seen.has(seenMessage, id) {
+		return m
+	}
+	at := d.placeOf(id, sc, metadata)
+	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked}
+	if d.open == nil {
+		d.open = make(map[string]*message)
+	}
+	d.open[id] = m
+	return m
+}
+
+// isModels reports whether a model made a message, instead of the code of a node. A message of a model
+// has the id of the model's run.
+//
+// Source: langchain_core/language_models/chat_models.py, LC_ID_PREFIX.
+func isModels(id string) bool {
+	return strings.HasPrefix(id, "lc_run-") || strings.HasPrefix(id, "run-")
+}
+
+// readChunk reads a piece of a model's message.
+func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("id"))
+	m := d.begin(id, sc, metadata)
+	if !m.comesBy(b) {
+		return
+	}
+	m.note(d, v)
+	m.marked = m.marked || isMarked(v)
+	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
+	for piece := range v.Get("tool_call_chunks").Elements() {
+		m.addCallPiece(d, piece)
+	}
+	m.start(d, b)
+	for part := range contentOf(v, m.marked) {
+		if part.thought {
+			b.AddText(event.KindThought, part.text)
+		} else if e := b.AddText(event.KindText, part.text); e != nil {
+			m.text.Add(e.Text())
+		}
+	}
+	last := v.Get("chunk_position").Is("last")
+	if last || m.finish != "" && !v.Get("chunk_position").Exists() && !hasMember(v, "chunk_position") {
+		d.finish(id, m, !last, b)
+	}
+}
+
+// comesBy makes the message's agent the speaker of the batch. It returns false if the batch only
+// repeats the message, or states facts of another agent.
+func (m *message) comesBy(b *event.Batch) bool {
+	if m == nil || m.mode != "" && m.mode != b.Type || !m.by.claim(b) {
+		return false
+	}
+	m.mode = b.Type
+	return true
+}
+
+// start reports a piece of a response, and at the first one that the response has started.
+func (m *message) start(d *decoder, b *event.Batch) {
+	b.Partial, m.scope.spoke, d.last = true, true, m.scope
+	if !m.started {
+		m.started = true
+		b.Add(event.KindModelStarted)
+	}
+}
+
+// hasMember reports whether an object has a member, even null.
+func hasMember(v strictjson.Value, name string) bool {
+	for member := range v.Members() {
+		if member.Is(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// note reads what a piece says of the model's response.
+func (m *message) note(d *decoder, v strictjson.Value) {
+	response := v.Get("response_metadata")
+	if model := response.First("model_name", "model", "model_id"); model.Kind() == strictjson.String {
+		m.model = d.name(model)
+	}
+	if finish := response.First("finish_reason", "stop_reason", "done_reason"); finish.Kind() == strictjson.String {
+		m.finish = d.name(finish)
+	}
+}
+
+// addCallPiece adds to a call: a piece with an id begins one, and one without continues the last.
+func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
+	if id := d.name(piece.Get("id")); id != "" && len(m.calls) < maxCalls && (len(m.calls) == 0 || m.calls[len(m.calls)-1].id != id) {
+		m.calls = append(m.calls, pieces{id: id})
+	}
+	if len(m.calls) == 0 {
+		return
+	}
+	at := &m.calls[len(m.calls)-1]
+	if tool := d.name(piece.Get("name")); at.tool == "" {
+		at.tool = tool
+	}
+	if at.tooLong = at.tooLong || len(at.args)+len(piece.Get("args").Text()) > maxArguments; !at.tooLong {
+		at.args = append(at.args, piece.Get("args").Text()...)
+	}
+}
+
+// finish reports a message of whose pieces the last has come.
+func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
+	if len(m.text) > 0 {
+		b.Add(event.KindText).SetText(m.text)
+	}
+	d.endModel(id, m, mayGrow, b)
+	for _, c := range m.calls {
+		var doc strictjson.Doc
+		var args strictjson.Value
+		if !c.tooLong && doc.Parse(c.args, maxArgsDepth) == nil {
+			args = doc.Root()
+		}
+		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
+	}
+	if len(m.calls) == 0 {
+		b.Add(event.KindFinal)
+	}
+}
+
+// endModel reports the end of a model's response.
+func (d *decoder) endModel(id string, m *message, mayGrow bool, b *event.Batch) {
+	d.seen.add(seenMessage, id)
+	delete(d.open, id)
+	delete(d.places, id)
+	e := b.Add(event.KindModelEnded)
+	e.Model, e.FinishReason, e.Usage = m.model, m.finish, m.usage
+	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
+		if d.unmetered == nil {
+			d.unmetered = make(map[string]speaker)
+		}
+		d.unmetered[id] = m.by
+	}
+	b.Partial = false
+}

@@ -1,0 +1,237 @@
+package langgraph
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Event names. Those of a subgraph have its namespace behind a bar: updates|tools:UUID.
+const (
+	modeMetadata         = "metadata"
+	modeValues           = "values"
+	modeUpdates          = "updates"
+	modeMessages         = "messages" // requested as messages-tuple
+	modeMessagesPartial  = "messages/partial"
+	modeMessagesComplete = "messages/complete"
+	modeMessagesMetadata = "messages/metadata"
+	modeEvents           = "events"
+	modeTasks            = "tasks"
+	modeCheckpoints      = "checkpoints"
+	modeDebug            = "debug"
+	modeCustom           = "custom"
+	modeFeedback         = "feedback"
+	modeStateUpdate      = "state_update"
+	modeError            = "error"
+	modeEnd              = "end" // of servers before 0.2
+)
+
+// splitEvent returns the stream mode and the namespace of an event name.
+func splitEvent(name []byte) (mode string, namespace []byte) {
+	head, rest, _ := bytes.Cut(name, []byte("|"))
+	return string(head), rest
+}
+
+// anySegment reports whether is is true for a segment of an event name or a namespace.
+func anySegment(name []byte, is func([]byte) bool) bool {
+	for segment := range bytes.SplitSeq(name, []byte("|")) {
+		if is(segment) {
+			return true
+		}
+	}
+	return false
+}
+
+// scope is a graph within a run: the run's own, whose namespace is empty, or a subgraph. A subgraph is
+// an agent if the stream gives the agent's name.
+type scope struct {
+	namespace string
+	above     *scope // nil for the run's own graph
+	node      string // in which the subgraph runs
+	task      string // the id of that node's task, which distinguishes parallel ones
+	branch    string // "" for the run's own graph
+	agent     string // "" if unknown
+	unnamed   string // the name of an agent that the stream does not name, or ""
+	call      string // the tool call in which the subgraph works, or ""
+	mayBeRoot bool   // see event.Batch
+	spoke     bool
+	ended     bool
+
+	hasValues, hasCheckpoint bool // its first state was seen, which may repeat earlier runs
+}
+
+// maxScopes limits the graphs of a run. Frames of further ones are decoded as those of the graph
+// above.
+const maxScopes = 256
+
+// scopeOf returns the graph of a namespace such as tools:UUID|model:UUID.
+func (d *decoder) scopeOf(namespace []byte) *scope {
+	if sc := d.scopes[string(namespace)]; sc != nil {
+		return sc
+	}
+	if d.scopes == nil {
+		d.scopes = map[string]*scope{"": {unnamed: d.configured}}
+	}
+	if len(namespace) == 0 {
+		return d.scopes[""]
+	}
+	if len(namespace) > maxNamespace {
+		return d.scopes[""]
+	}
+	outer, last := splitLast(namespace)
+	sc := &scope{namespace: string(namespace), above: d.scopeOf(outer)}
+	if len(d.scopes) >= maxScopes {
+		return sc.above
+	}
+	node, task, _ := strings.Cut(string(last), ":")
+	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(last))
+	d.scopes[sc.namespace] = sc
+	d.bind(sc)
+	return sc
+}
+
+// maxNamespace limits a namespace, in bytes.
+const maxNamespace = 4 << 10
+
+// splitLast cuts the last segment off a namespace.
+func splitLast(namespace []byte) (outer, last []byte) {
+	if i := bytes.LastIndexByte(namespace, '|'); i >= 0 {
+		return namespace[:i], namespace[i+1:]
+	}
+	return nil, namespace
+}
+
+// scopeAt returns the graph whose node produced something, by LangGraph's metadata, and learns the name
+// of its agent. Without a namespace in the metadata, it is the given graph.
+//
+// Source: langgraph/pregel/_algo.py (langgraph_checkpoint_ns), langchain/agents/factory.py
+// (lc_agent_name).
+func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
+	sc := d.graphOf(metadata, given)
+	d.learn(sc, metadata.Get("lc_agent_name"))
+	return sc
+}
+
+// graphOf is scopeAt without the agent's name.
+func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
+	if d.run == "" { // a stream that was joined in the middle of a run
+		d.run = d.name(metadata.Get("run_id"))
+	}
+	if at := metadata.Get("langgraph_checkpoint_ns"); len(at.Text()) > 0 {
+		outer, _ := splitLast(at.Text())
+		return d.scopeOf(outer)
+	}
+	return given
+}
+
+// learn records the name of a graph's agent.
+func (d *decoder) learn(sc *scope, named strictjson.Value) {
+	name := d.name(named)
+	if name == "" || name == user || sc.agent != "" {
+		return
+	}
+	sc.agent = name
+	d.bind(sc)
+	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && !sc.spoke
+}
+
+// user is the name of the human, which no agent may have.
+const user = "user"
+
+// bind finds the call in which a subgraph works: the one that its task executes, else the only open
+// call of the graph above that it can be. With several, a deep agent's calls tell by the name of the
+// subagent.
+func (d *decoder) bind(sc *scope) {
+	if sc.above == nil || sc.call != "" {
+		return
+	}
+	found := d.calls.byID(d.taskCall[sc.task])
+	if found == nil {
+		found = d.calls.only(func(c *call) bool {
+			return c.scope == sc.above && !c.bound && (sc.agent == "" || c.target == "" || c.target == sc.agent)
+		})
+	}
+	if found == nil || sc.node != toolNode && found.target == "" {
+		return
+	}
+	sc.call, found.bound = found.id, true
+	if sc.agent == "" {
+		sc.agent = found.target
+	}
+}
+
+// toolNode is the node that executes tools in LangChain's agents.
+const toolNode = "tools"
+
+// speaker is the position of a speaker in the run.
+type speaker struct {
+	agent, step, branch, call, above string
+	mayBeRoot                        bool
+}
+
+// speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
+// agent around it.
+func (sc *scope) speaker() speaker {
+	s := speaker{agent: cmp.Or(sc.agent, sc.unnamed), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot}
+	if sc.above == nil {
+		return s
+	}
+	s.above = sc.above.branch
+	if sc.agent == "" {
+		s.step = sc.node
+		for up := sc.above; up != nil && s.agent == ""; up = up.above {
+			s.agent = cmp.Or(up.agent, up.unnamed)
+		}
+	}
+	return s
+}
+
+func (s speaker) apply(b *event.Batch) {
+	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot = s.agent, s.step, s.branch, s.call, s.above, s.mayBeRoot
+}
+
+// claim makes s the speaker of the batch. It returns false if the batch states facts of another one.
+func (s speaker) claim(b *event.Batch) bool {
+	if stated(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot}) {
+		return false
+	}
+	s.apply(b)
+	return true
+}
+
+// stated reports whether a batch states a fact that has a speaker.
+func stated(b *event.Batch) bool {
+	for i := range b.Events {
+		switch b.Events[i].Kind {
+		case event.KindRunStarted, event.KindFinal, event.KindState, event.KindPlan:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// endNode ends the step that a node was, when its update shows that it is done. Of several only the
+// task's id tells which one ended.
+func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
+	var found *scope
+	for _, sc := range d.scopes {
+		if sc.above != above || sc.node != node || sc.ended || sc.call != "" || task != "" && sc.task != task {
+			continue
+		}
+		if found != nil {
+			return
+		}
+		found = sc
+	}
+	if found == nil || stated(b) || !found.spoke {
+		return
+	}
+	found.ended = true
+	found.speaker().apply(b)
+	b.Add(event.KindAgentEnded)
+}

@@ -1,0 +1,141 @@
+package langgraph
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// publicFailure replaces the error of a run without saying why it failed.
+const publicFailure = `"the run failed"`
+
+var table = event.Table{
+	// The event name alone says what a frame is. Its data is the application's, so that a member `type`
+	// or `name` can be anything.
+	Namespaces:         true,
+	PartDiscriminators: []string{"type", "role"},
+	Events: []string{
+		modeMetadata, modeValues, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeEvents, modeTasks,
+		modeCheckpoints, modeDebug, modeCustom, modeFeedback, modeStateUpdate, modeError, modeEnd,
+	},
+	FailureType:  modeError,
+	FailureData:  `{"error":"Error","message":` + publicFailure + `}`,
+	OversizeData: `{"error":"Error","message":"` + event.OversizeMessage + `"}`,
+	Types: map[string]event.Type{
+		modeMetadata:         {Client: true, Public: &event.Rule{Members: rules{"run_id": &scalar, "attempt": &number, "status": {AllowedValues: []string{"run_done"}, Form: event.FormEnum}}}},
+		modeValues:           {Client: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &event.Rule{Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}}},
+		modeUpdates:          {Client: true, AnyJSON: true, Public: &publicUpdates},
+		modeMessages:         {Client: true, AnyJSON: true, Public: &event.Rule{Elements: &publicTuple}},
+		modeMessagesPartial:  {Client: true, AnyJSON: true, Words: &words, Public: &publicMessages},
+		modeMessagesComplete: {Client: true, AnyJSON: true, Words: &words, Public: &publicMessages},
+		modeMessagesMetadata: {Client: true, Public: &event.Rule{AnyMember: &event.Rule{Members: rules{"metadata": {Members: publicMetadata}}}}},
+
+		// The application's own data, and all that went into nodes and models.
+		modeCustom:      {Client: true, AnyJSON: true, AnyFact: true},
+		modeEvents:      {Client: true, AnyFact: true},
+		modeTasks:       {Client: true, AnyFact: true},
+		modeCheckpoints: {Client: true, AnyJSON: true, AnyFact: true},
+		modeDebug:       {Client: true, AnyFact: true},
+		modeStateUpdate: {Client: true, AnyJSON: true, AnyFact: true},
+		modeFeedback:    {Client: true, AnyJSON: true}, // addresses with which anyone can rate the run
+
+		modeError: {Client: true, AnyJSON: true, Public: &event.Rule{Fact: event.KindError, String: &event.Rule{Fact: event.KindError, Replacement: publicFailure}, Members: rules{"error": {Replacement: `"Error"`}, "message": {Replacement: publicFailure}}}},
+		modeEnd:   {Client: true, AnyJSON: true, Public: &event.Rule{Replacement: "{}"}},
+	},
+}
+
+// Table returns the rules for the external stream.
+func (Dialect) Table() *event.Table { return &table }
+
+// conversation withholds the messages of a state that instruct models.
+var conversation = event.Messages{
+	ListMember: "messages", RoleMember: "type", RoleOptional: true, InternalRoles: instructionRoles, PartMembers: []string{"content", "tool_calls"},
+}
+
+// words finds the texts of messages that earlier frames reported.
+var words = event.Words{
+	Containers: []string{"messages", "additional_kwargs"},
+	Members: map[string]event.Kind{
+		"content": event.KindText, "reasoning_content": event.KindThought, "tool_calls": event.KindToolStarted,
+	},
+	AuthorMembers: []string{"name"},
+	RoleMember:    "type",
+	UserRoles:     []string{"human"},
+	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+}
+
+type rules = map[string]*event.Rule
+
+var (
+	scalar   = event.Rule{DropNull: true}
+	number   = event.Rule{Form: event.FormEnum}
+	text     = event.Rule{Fact: event.KindText, Form: event.FormText}
+	thought  = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	question = event.Rule{Form: event.FormText, DropNull: true}
+	decision = event.Rule{Form: event.FormEnum, AllowedValues: []string{"approve", "edit", "reject", "respond"}}
+
+	// finishReason has the words of the models' servers.
+	finishReason = event.Rule{Form: event.FormEnum, Fallback: `"other"`, DropNull: true, AllowedValues: []string{
+		"stop", "length", "tool_calls", "function_call", "content_filter", "completed", "incomplete", "end_turn", "max_tokens", "stop_sequence", "tool_use",
+		"pause_turn", "refusal", "guardrail_intervened", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MALFORMED_FUNCTION_CALL", "COMPLETE", "load",
+	}}
+
+	// publicContent has the blocks of a message that have text. A block with a thought is one whatever
+	// its type says.
+	publicContent = event.Rule{String: &text, Fallback: `""`, Elements: &event.Rule{
+		String: &text, AllowedTypes: []string{"text", "thinking", "reasoning"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
+		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
+	}}
+
+	publicCalls = event.Rule{Fact: event.KindToolStarted, Elements: &event.Rule{
+		AllowedTypes: []string{"tool_call", "tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `{}`}},
+	}}
+	publicPieces = event.Rule{Fact: event.KindToolStarted, Elements: &event.Rule{
+		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
+	}}
+
+	// publicMessage is a message of a model or a tool. The user's, and those for models, do not leave.
+	publicMessage = rules{
+		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
+		"additional_kwargs": {Members: rules{"reasoning_content": &thought}},
+		"response_metadata": {Members: rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar}},
+		"chunk_position":    {Form: event.FormEnum, AllowedValues: []string{"last"}},
+	}
+	publicTypes = []string{"ai", "AIMessageChunk"}
+
+	// publicResult is the result of a tool, without its content.
+	publicResult = map[string]*event.Rule{"tool": {Fact: event.KindToolEnded, AllowedTypes: []string{"tool"}, Members: rules{
+		"type": &scalar, "id": &scalar, "name": &scalar, "tool_call_id": &scalar, "content": {Replacement: `""`},
+		"status": {Form: event.FormEnum, AllowedValues: []string{"success", "error"}},
+	}}}
+
+	publicMessages = event.Rule{Elements: &event.Rule{AllowedTypes: publicTypes, Members: publicMessage, ByType: publicResult}, Fallback: `[]`}
+
+	publicMetadata = rules{
+		"run_id": &scalar, "thread_id": &scalar, "graph_id": &scalar, "langgraph_node": &scalar, "langgraph_step": &number, "langgraph_checkpoint_ns": &scalar,
+		"checkpoint_ns": &scalar, "lc_agent_name": &scalar,
+	}
+
+	// publicTuple is either of the two elements of a frame of the mode messages-tuple.
+	publicTuple = event.Rule{AllowedTypes: publicTypes, ByType: publicResult, Members: merged(publicMessage, publicMetadata)}
+
+	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
+		"id": &scalar, "value": {String: &question, Members: rules{
+			"question": &question, "prompt": &question, "message": &question, "options": {Elements: &question},
+			"action_requests": {Elements: &event.Rule{Members: rules{"name": &scalar}}},
+			"review_configs":  {Elements: &event.Rule{Members: rules{"action_name": &scalar, "allowed_decisions": {Elements: &decision}}}},
+		}},
+	}}}
+
+	// publicUpdates has the names of nodes, and the messages of models.
+	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
+		Members: rules{"messages": &publicMessages}, Elements: &event.Rule{Members: rules{"messages": &publicMessages}}, Fallback: "null",
+	}}
+)
+
+// merged returns the members of two rules.
+func merged(a, b rules) rules {
+	all := make(rules, len(a)+len(b))
+	for _, from := range []rules{a, b} {
+		for name, rule := range from {
+			all[name] = rule
+		}
+	}
+	return all
+}

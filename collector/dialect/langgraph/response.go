@@ -1,0 +1,148 @@
+package langgraph
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// readGrown reads a model's message as far as it has come. Its last frame does not say so, but the
+// one with a finish reason has all but the usage.
+func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("id"))
+	used := readUsage(v.Get("usage_metadata"))
+	if d.seen.has(seenMessage, id) {
+		d.addUsage(id, used, b)
+		return
+	}
+	m := d.begin(id, sc, strictjson.Value{})
+	if !m.comesBy(b) {
+		return
+	}
+	m.note(d, v)
+	m.usage = used
+	m.start(d, b)
+	m.addGrowth(v, b)
+	if m.finish == "" {
+		return
+	}
+	m.reportText(v, false, b)
+	d.endModel(id, m, true, b)
+	d.startCalls(m.scope, v, m.by, b)
+}
+
+// addUsage reports the usage of a response that has ended without.
+func (d *decoder) addUsage(id string, used event.Usage, b *event.Batch) {
+	if by, awaited := d.unmetered[id]; awaited && used != (event.Usage{}) && by.claim(b) {
+		delete(d.unmetered, id)
+		b.Add(event.KindUsage).Usage = used
+	}
+}
+
+// addGrowth reports what a message has in addition to what was sent of it before.
+func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
+	text, thought := 0, 0
+	m.marked = m.marked || isMarked(v)
+	for part := range contentOf(v, m.marked) {
+		all := part.text.AppendText(nil)
+		kind, at, before := event.KindText, &text, m.textLength
+		if part.thought {
+			kind, at, before = event.KindThought, &thought, m.thoughtLength
+		}
+		from := min(max(before-*at, 0), len(all))
+		if *at += len(all); len(all) > from {
+			b.Add(kind).SetText([]byte(strings.ToValidUTF8(string(all[from:]), "")))
+		}
+	}
+	m.textLength, m.thoughtLength = max(m.textLength, text), max(m.thoughtLength, thought)
+	dropEmpty(b)
+}
+
+// dropEmpty removes texts of which nothing was valid.
+func dropEmpty(b *event.Batch) {
+	for i := len(b.Events) - 1; i >= 0; i-- {
+		if e := &b.Events[i]; (e.Kind == event.KindText || e.Kind == event.KindThought) && len(e.Text()) == 0 {
+			e.Kind = event.KindOther
+		}
+	}
+}
+
+// readWhole reads a message that is complete: a model's, or one that the code of a node made.
+func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("id"))
+	if d.seen.has(seenMessage, id) {
+		d.addUsage(id, readUsage(v.Get("usage_metadata")), b)
+		return
+	}
+	m := d.open[id]
+	if m == nil {
+		at := d.placeOf(id, sc, metadata)
+		m = &message{scope: at.scope, by: at.scope.speakerOf(d, v), model: at.model, marked: at.marked}
+	}
+	if !m.by.claim(b) {
+		return
+	}
+	m.scope.spoke, d.last = true, m.scope
+	m.reportText(v, m.textLength == 0 && len(m.text) == 0, b)
+	if m.note(d, v); isModels(id) {
+		if used := readUsage(v.Get("usage_metadata")); used != (event.Usage{}) {
+			m.usage = used
+		}
+		d.endModel(id, m, false, b)
+	}
+	d.seen.add(seenMessage, id)
+	delete(d.places, id)
+	d.startCalls(m.scope, v, m.by, b)
+}
+
+// speakerOf returns the speaker of a message in a graph. LangChain's agents name themselves in their
+// messages.
+func (sc *scope) speakerOf(d *decoder, v strictjson.Value) speaker {
+	d.learn(sc, v.Get("name"))
+	s := sc.speaker()
+	if name := d.name(v.Get("name")); name != "" && name != user {
+		s.agent, s.step = name, ""
+	}
+	return s
+}
+
+// reportText reports a message's whole text, and its thoughts if they were not reported in pieces.
+func (m *message) reportText(v strictjson.Value, thoughts bool, b *event.Batch) {
+	var text []byte
+	for part := range contentOf(v, m.marked) {
+		switch {
+		case !part.thought:
+			text = part.text.AppendText(text)
+		case thoughts:
+			b.AddText(event.KindThought, part.text)
+		}
+	}
+	if len(text) > 0 {
+		b.Add(event.KindText).SetText(text)
+	}
+}
+
+// startCalls reports the calls of a message, or that it is final.
+func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event.Batch) {
+	calls := v.Get("tool_calls")
+	for c := range calls.Elements() {
+		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), sc, by, b)
+	}
+	if calls.Len() == 0 {
+		b.Add(event.KindFinal)
+	}
+}
+
+// readUsage reads LangChain's usage. Its counts include those of cached and reasoning tokens.
+//
+// Source: langchain_core/messages/ai.py, UsageMetadata.
+func readUsage(v strictjson.Value) event.Usage {
+	return wire.WithTotal(event.Usage{
+		Input: dialect.Count(v.Get("input_tokens")), Output: dialect.Count(v.Get("output_tokens")),
+		CacheRead: dialect.Count(v.Get("input_token_details").Get("cache_read")),
+		Reasoning: dialect.Count(v.Get("output_token_details").Get("reasoning")),
+	}, dialect.Count(v.Get("total_tokens")))
+}

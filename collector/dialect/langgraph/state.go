@@ -1,0 +1,222 @@
+package langgraph
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// interruptKey is the member of an update or a state that has interrupts.
+const interruptKey = "__interrupt__"
+
+// readValues reads a whole state. The first one of a graph has what earlier runs, or the graph above,
+// have put into it.
+func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
+	interrupts := v.Get(interruptKey)
+	if interrupts.Exists() && v.Len() == 1 { // sent in place of an update
+		d.readInterrupts(sc, interrupts, b)
+		return
+	}
+	first := !sc.hasValues
+	sc.hasValues = true
+	d.readState(sc, v, first, b)
+	if sc.above == nil && v.Kind() == strictjson.Object {
+		b.Add(event.KindState).SetState(stateOf(v))
+	}
+	d.readInterrupts(sc, interrupts, b)
+}
+
+// readState reads the messages and the plan of a state. If it is the first of its graph, they are
+// known from before.
+func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
+	if first {
+		for m := range v.Get("messages").Elements() {
+			d.remember(sc, m)
+		}
+		return
+	}
+	d.active = d.name(v.Get(activeAgentKey))
+	d.readMessages(sc, v.Get("messages"), b)
+	d.active = ""
+	d.readPlan(v.Get("todos"), b)
+}
+
+// remember notes a message from before the run. A call without a result is one that the run may
+// execute.
+func (d *decoder) remember(sc *scope, m strictjson.Value) {
+	d.seen.add(seenMessage, d.name(m.Get("id")))
+	if result := d.name(m.Get("tool_call_id")); result != "" {
+		d.seen.add(seenResult, result)
+		d.calls.end(result)
+	}
+	for c := range m.Get("tool_calls").Elements() {
+		id := d.name(c.Get("id"))
+		if id == "" || d.calls.byID(id) != nil || len(d.calls) >= maxOpenCalls {
+			continue
+		}
+		by := sc.speaker()
+		if name := d.name(m.Get("name")); name != "" && name != user {
+			by.agent, by.step = name, ""
+		}
+		d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: by})
+	}
+}
+
+// readMessages reads a list of messages, or a single one.
+func (d *decoder) readMessages(sc *scope, list strictjson.Value, b *event.Batch) {
+	d.readMessage(sc, list, strictjson.Value{}, b)
+	for m := range list.Elements() {
+		d.readMessage(sc, m, strictjson.Value{}, b)
+	}
+}
+
+// readUpdates reads what nodes have added to the state.
+func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
+	for name, update := range v.Members() {
+		if name.Is(interruptKey) {
+			d.readInterrupts(sc, update, b)
+			d.readBreakpoint(sc, update, b)
+			continue
+		}
+		d.readUpdate(sc, d.name(name), update, b)
+		d.endNode(sc, d.name(name), "", b)
+	}
+}
+
+// readUpdate reads the update of a node, or several of one node. A hook before an agent may repeat the
+// messages of earlier runs.
+//
+// Source: langchain/agents/factory.py (names of hooks).
+func (d *decoder) readUpdate(sc *scope, node string, update strictjson.Value, b *event.Batch) {
+	first := strings.HasSuffix(node, ".before_agent")
+	d.readState(sc, update, first, b)
+	for one := range update.Elements() {
+		d.readState(sc, one, first, b)
+	}
+}
+
+// readPlan reads the plan of a deep agent, if it has changed.
+//
+// Source: langchain/agents/middleware/todo.py, Todo.
+func (d *decoder) readPlan(todos strictjson.Value, b *event.Batch) {
+	if todos.Kind() != strictjson.Array {
+		return
+	}
+	var plan event.Plan
+	for item := range todos.Elements() {
+		switch item.Get("status").String() {
+		case "pending":
+			plan.Pending++
+		case "in_progress":
+			plan.InProgress++
+		case "completed":
+			plan.Completed++
+		}
+	}
+	if plan != d.plan {
+		d.plan = plan
+		b.Add(event.KindPlan).Plan = plan
+	}
+}
+
+// maxKeys limits the keys of state that are reported for a frame.
+const maxKeys = 64
+
+func stateOf(v strictjson.Value) event.State {
+	s := event.State{Bytes: event.Count{N: int64(len(v.Raw())), Known: true}}
+	for name := range v.Members() {
+		if len(s.Keys) < maxKeys {
+			s.Keys = append(s.Keys, dialect.Name(name.String()))
+		}
+	}
+	return s
+}
+
+// readTask reads the start or the end of a node's task.
+//
+// Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
+func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("id"))
+	if !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
+		executes := d.name(v.Get("input").Get("tool_call").Get("id"))
+		if executes != "" && id != "" && len(d.taskCall) < maxOpenCalls {
+			if d.taskCall == nil {
+				d.taskCall = make(map[string]string)
+			}
+			d.taskCall[id] = executes
+		}
+		return
+	}
+	d.readUpdate(sc, d.name(v.Get("name")), v.Get("result"), b)
+	for write := range v.Get("result").Elements() { // of servers before 0.7: pairs of channel and value
+		if channel, value := tuple(write); channel.Is("messages") {
+			d.readMessages(sc, value, b)
+		}
+	}
+	d.readInterrupts(sc, v.Get("interrupts"), b)
+	if failed := v.Get("error"); failed.Kind() == strictjson.String {
+		d.failCall(d.calls.byID(d.taskCall[id]), reprCode(failed), b)
+	}
+	delete(d.taskCall, id)
+	d.endNode(sc, d.name(v.Get("name")), id, b)
+}
+
+// reprCode returns the class of an exception that is printed as ValueError('text').
+func reprCode(printed strictjson.Value) string {
+	class, _, _ := strings.Cut(printed.String(), "(")
+	return wire.TextCode([]byte(class + ":"))
+}
+
+// readCheckpoint reads a saved state.
+func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) {
+	first := !sc.hasCheckpoint
+	sc.hasCheckpoint = true
+	d.readState(sc, v.Get("values"), first, b)
+	for task := range v.Get("tasks").Elements() {
+		d.readInterrupts(sc, task.Get("interrupts"), b)
+	}
+}
+
+// readDebug reads a task or a checkpoint in an envelope.
+func (d *decoder) readDebug(sc *scope, v strictjson.Value, b *event.Batch) {
+	b.Time = dialect.TextTime(v.Get("timestamp"))
+	switch payload := v.Get("payload"); v.Get("type").String() {
+	case "task", "task_result":
+		d.readTask(sc, payload, b)
+	case "checkpoint":
+		d.readCheckpoint(sc, payload, b)
+	}
+}
+
+// readEvent reads an event of LangChain's astream_events. Those of chains repeat what others say, with
+// all that went in.
+//
+// Source: langchain_core/tracers/event_stream.py.
+func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
+	metadata, data := v.Get("metadata"), v.Get("data")
+	kind := v.Get("event").String()
+	if strings.HasPrefix(kind, "on_chain_") { // of a graph, it has the name of the agent and the namespace of the graph above
+		d.graphOf(metadata, sc)
+		return
+	}
+	at := d.scopeAt(metadata, sc)
+	switch kind {
+	case "on_chat_model_stream":
+		d.readMessage(at, data.Get("chunk"), metadata, b)
+	case "on_chat_model_end":
+		d.readMessage(at, data.Get("output"), metadata, b)
+	case "on_tool_end":
+		d.readMessages(at, data.Get("output"), b)
+		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
+	case "on_tool_error":
+		failed := d.calls.byID(d.name(data.Get("tool_call_id")))
+		if failed == nil {
+			tool := d.name(v.Get("name"))
+			failed = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
+		}
+		d.failCall(failed, reprCode(data.Get("error")), b)
+	}
+}

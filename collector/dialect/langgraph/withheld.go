@@ -1,0 +1,287 @@
+package langgraph
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// withheldSet holds the ids of messages that were withheld, and of their tool calls. Other modes repeat
+// them, often without the name that called them internal.
+type withheldSet map[string]bool
+
+// maxWithheld limits a withheldSet. Once it is reached, every message is withheld.
+const maxWithheld = 1024
+
+func (w *withheldSet) add(id string) {
+	if *w == nil {
+		*w = make(withheldSet)
+	}
+	if id != "" && len(*w) < maxWithheld {
+		(*w)[id] = true
+	}
+}
+
+func (w withheldSet) has(id strictjson.Value) bool {
+	if len(w) == 0 || id.Kind() != strictjson.String {
+		return false
+	}
+	return len(w) >= maxWithheld || w[dialect.Name(string(id.Text()))]
+}
+
+// judge marks what no reader, or not every reader, may get of a frame. It reads the frame before the
+// rest of the decoder, which remembers the messages that it has seen.
+func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+	if mode == modeValues && v.Kind() == strictjson.Object {
+		d.judgeState(v, b)
+	} else {
+		found := d.examine(v, 0)
+		b.Internal, b.HasThoughts = found.internal, found.thinks
+	}
+	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v); !b.Internal {
+		return
+	}
+	switch mode {
+	case modeMessagesMetadata:
+		for id := range v.Members() {
+			d.withheld.add(d.name(id))
+		}
+	case modeEvents: // the input of a model has messages of others
+		d.withholdNew(v.Get("data").Get("chunk"), 0)
+		d.withholdNew(v.Get("data").Get("output"), 0)
+	default:
+		d.withholdNew(v, 0)
+	}
+}
+
+// judgeState marks the messages of a state, and its other members, that may not leave.
+func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
+	for name, value := range v.Members() {
+		if name.Is("messages") && value.Kind() == strictjson.Array {
+			place := 0
+			for message := range value.Elements() {
+				found := d.examine(message, 0)
+				if found.internal {
+					b.WithheldMessages = append(b.WithheldMessages, place)
+				}
+				b.HasThoughts = b.HasThoughts || found.thinks
+				place++
+			}
+			continue
+		}
+		found := d.examine(value, 0)
+		b.HasThoughts = b.HasThoughts || found.thinks
+		switch {
+		case !found.internal:
+		case name.Is(interruptKey) || len(b.WithheldMembers) >= maxKeys:
+			b.Internal = true
+		default:
+			b.WithheldMembers = append(b.WithheldMembers, name.String())
+		}
+	}
+}
+
+// withholdNew remembers the messages of a model or a tool in an internal frame, except those that
+// have left before.
+func (d *decoder) withholdNew(v strictjson.Value, depth int) {
+	if depth > maxScan {
+		return
+	}
+	if isSpoken(v) && !v.Get("type").Is("human") {
+		if id := d.name(v.Get("id")); !d.seen.knows(seenMessage, id) {
+			d.withholdMessage(v)
+		}
+		return
+	}
+	for _, member := range v.Members() {
+		d.withholdNew(member, depth+1)
+	}
+	for element := range v.Elements() {
+		d.withholdNew(element, depth+1)
+	}
+}
+
+func isSpoken(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
+
+// withholdMessage remembers a message that is withheld, and the calls in it.
+func (d *decoder) withholdMessage(v strictjson.Value) {
+	d.withheld.add(d.name(v.Get("id")))
+	for c := range v.Get("tool_calls").Elements() {
+		d.withheld.add(d.name(c.Get("id")))
+	}
+	for c := range v.Get("tool_call_chunks").Elements() {
+		d.withheld.add(d.name(c.Get("id")))
+	}
+}
+
+// findings says what a value contains at any depth.
+type findings struct {
+	internal bool // a message that is internal, instructs a model, or was withheld, or something of an internal node
+	thinks   bool // a model's thought
+}
+
+func (f *findings) add(other findings) {
+	f.internal, f.thinks = f.internal || other.internal, f.thinks || other.thinks
+}
+
+// maxScan bounds how deep messages are looked for. Deeper values count as internal.
+const maxScan = 100
+
+func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
+	switch v.Kind() {
+	case strictjson.Object:
+		if depth > maxScan {
+			return findings{internal: true}
+		}
+		found = d.examineObject(v)
+		for _, member := range v.Members() {
+			found.add(d.examine(member, depth+1))
+		}
+	case strictjson.Array:
+		if depth > maxScan || isInstructionPair(v) {
+			return findings{internal: true}
+		}
+		for element := range v.Elements() {
+			found.add(d.examine(element, depth+1))
+		}
+	}
+	return found
+}
+
+// Members that examineObject looks for.
+var (
+	spokenMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
+	typeMembers   = []string{"type", "role"}
+	nameMembers   = []string{"name"}
+	idMembers     = []string{"id", "tool_call_id"}
+	scopeMembers  = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
+	// langchain_openai and langchain_aws, chat_models.
+	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
+	thoughtTypes   = []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking"}
+
+	// lookedFor rules out most names of members.
+	lookedFor = lenient.NewPrefilter(&event.Table{
+		Labels: append(append(append([]string{}, spokenMembers...), typeMembers...), nameMembers...), Envelopes: append(append([]string{}, idMembers...), scopeMembers...), DeepMembers: thoughtMembers,
+	})
+)
+
+// examineObject finds out what the members of an object say of it.
+func (d *decoder) examineObject(v strictjson.Value) (found findings) {
+	spoken, labeled := false, false
+	for name, value := range v.Members() {
+		text := name.Text()
+		if !lookedFor.MayMatch(text) {
+			continue
+		}
+		spoken = spoken || lenient.MatchesAny(text, spokenMembers)
+		switch {
+		case lenient.MatchesAny(text, typeMembers):
+			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
+			found.thinks = found.thinks || lenient.MatchesAny(value.Text(), thoughtTypes)
+		case lenient.MatchesAny(text, nameMembers):
+			labeled = labeled || lenient.ContainsInternal(value)
+		case lenient.MatchesAny(text, idMembers):
+			labeled = labeled || d.withheld.has(value)
+		case lenient.MatchesAny(text, scopeMembers):
+			found.internal = found.internal || isInternalScope(value)
+		case lenient.MatchesAny(text, thoughtMembers):
+			found.thinks = found.thinks || holdsThought(value)
+		}
+	}
+	if spoken && labeled {
+		found.internal = true
+		d.withholdMessage(v)
+	}
+	return found
+}
+
+// holdsThought reports whether the value of one of thoughtMembers is not empty.
+func holdsThought(v strictjson.Value) bool {
+	on, isBool := v.Bool()
+	return v.Kind() > strictjson.Null && (on || !isBool) && len(v.Raw()) > len(`""`)
+}
+
+// isInternalScope reports whether a node, an agent, a namespace or a path of nodes is internal.
+func isInternalScope(v strictjson.Value) bool {
+	if v.Kind() == strictjson.String {
+		return anySegment(v.Text(), lenient.IsInternal)
+	}
+	for element := range v.Elements() {
+		if isInternalScope(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesInternal reports whether a frame of a mode names an internal node, or an event of the
+// application that calls itself internal.
+func namesInternal(mode string, v strictjson.Value) bool {
+	switch mode {
+	case modeUpdates, modeStateUpdate:
+		return hasInternalMember(v)
+	case modeTasks, modeEvents:
+		return lenient.IsInternal(v.Get("name").Text())
+	case modeDebug:
+		payload := v.Get("payload")
+		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
+	case modeCheckpoints:
+		return isInternalCheckpoint(v)
+	case modeCustom:
+		for _, event := range append([]strictjson.Value{v}, elementsOf(v)...) {
+			for name, value := range event.Members() {
+				if lenient.MatchesAny(name.Text(), []string{"type", "kind", "event"}) && lenient.ContainsInternal(value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func elementsOf(v strictjson.Value) (all []strictjson.Value) {
+	for element := range v.Elements() {
+		all = append(all, element)
+	}
+	return all
+}
+
+// isInternalCheckpoint reports whether an internal node wrote to a saved state, or is to run next.
+func isInternalCheckpoint(v strictjson.Value) bool {
+	if hasInternalMember(v.Get("metadata").Get("writes")) || isInternalScope(v.Get("next")) {
+		return true
+	}
+	for task := range v.Get("tasks").Elements() {
+		if lenient.IsInternal(task.Get("name").Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasInternalMember(v strictjson.Value) bool {
+	for name := range v.Members() {
+		if lenient.IsInternal(name.Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+// instructionRoles are the types and roles of messages that instruct a model.
+var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemMessageChunk", "DeveloperMessage", "DeveloperMessageChunk"}
+
+func isInstruction(role strictjson.Value) bool {
+	return lenient.MatchesAny(role.Text(), instructionRoles)
+}
+
+// isInstructionPair reports whether v is a message as LangChain also writes it: the role and the text.
+func isInstructionPair(v strictjson.Value) bool {
+	if v.Len() != 2 {
+		return false
+	}
+	role, text := tuple(v)
+	return text.Kind() != strictjson.Object && isInstruction(role)
+}

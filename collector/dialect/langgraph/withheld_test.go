@@ -1,0 +1,164 @@
+package langgraph
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+var (
+	client          = filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+	withoutThoughts = filter.Settings{Policy: event.PolicyClient}
+	public          = filter.Settings{Policy: event.PolicyPublic}
+)
+
+// sent is a frame of the server.
+type sent struct{ name, data string }
+
+// leaving returns what leaves of a stream.
+func leaving(reader filter.Settings, stream ...sent) string {
+	s := &event.Stream{}
+	d, f, b := (Dialect{}).New(s), filter.New(reader), new(event.Batch)
+	var out strings.Builder
+	for _, one := range append([]sent{{"metadata", started}}, stream...) {
+		b.Begin(s, frameOf(one.name, one.data).Frame, time.Time{})
+		b.Parse(200)
+		b.Table = (Dialect{}).Table()
+		d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+		if frame, why := f.Apply(b); why == filter.Passed {
+			fmt.Fprintf(&out, "%s %s\n", frame.Name, frame.Data)
+		}
+	}
+	return out.String()
+}
+
+func checkStaysIn(t *testing.T, readers []filter.Settings, stream ...sent) {
+	t.Helper()
+	for _, reader := range readers {
+		if out := leaving(reader, stream...); strings.Contains(out, "secret") {
+			t.Errorf("%s, thoughts %d: of %v this leaves:\n%s", reader.Policy, reader.Thoughts, stream, out)
+		}
+	}
+}
+
+// said is a message of a model with a secret, and with more members.
+func said(more string) string { return `{"type":"ai","id":"m1","content":"secret"` + more + `}` }
+
+// inTuple is a frame of the mode messages-tuple.
+func inTuple(message, metadata string) sent {
+	return sent{"messages", `[` + message + `,{"langgraph_node":"model"` + metadata + `}]`}
+}
+
+// TestInternalNames names an internal node, agent or message wherever the protocol has a name.
+func TestInternalNames(t *testing.T) {
+	for _, stream := range [][]sent{
+		{{"updates", `{"a":{"messages":[` + said(`,"name":"internal:x"`) + `]}}`}},
+		{{"values", `{"messages":[` + said(`,"name":"Internal-x"`) + `]}`}},
+		{{"values", `{"messages":[],"history":[` + said(`,"name":"internal"`) + `]}`}},
+		{{"values", `[` + said(`,"name":"internal"`) + `]`}},
+		{inTuple(said(""), `,"checkpoint_ns":"a:1|internal:1"`)},
+		{inTuple(said(""), `,"langgraph_path":["__pregel_pull","internal:x"]`)},
+		{{"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"internal:x"}}}`}, {"messages/partial", `[` + said("") + `]`}},
+		{{"messages/metadata", `{"m1":{"metadata":{"lc_agent_name":"internal:x"}}}`}, {"messages/complete", `[` + said("") + `]`}},
+		{inTuple(said(""), `,"lc_agent_name":"internal:x"`), {"updates", `{"a":{"messages":[` + said("") + `]}}`}},
+		{inTuple(said(""), `,"lc_agent_name":"internal:x"`), {"values", `{"messages":[` + said("") + `]}`}},
+		{inTuple(`{"type":"ai","id":"m2","content":"","tool_calls":[{"id":"c1","name":"f"}]}`, `,"lc_agent_name":"internal:x"`), {"values", `{"messages":[{"type":"tool","id":"m3","tool_call_id":"c1","content":"secret"}]}`}},
+		{{"updates", `{"__interrupt__":[{"value":"secret","id":"1","ns":["internal:1"]}]}`}},
+		{{"values", `{"messages":[],"__interrupt__":[{"value":"secret","id":"1","ns":["a:1","internal:1"]}]}`}},
+		{{"events", `{"event":"on_chat_model_stream","name":"m","data":{"chunk":` + said(`,"name":"internal:x"`) + `},"metadata":{}}`}},
+		{{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":"internal:x","state":"secret"}]}`}},
+		{{"checkpoints", `{"values":{},"metadata":{"writes":{"internal:x":"secret"}},"tasks":[]}`}},
+		{{"debug", `{"type":"checkpoint","payload":{"metadata":{"writes":{"internal:x":"secret"}}}}`}},
+		{{"custom", `{"type":"internal:x","x":"secret"}`}},
+		{{"custom", `[{"kind":"internal:x","x":"secret"}]`}},
+		{{"state_update", `{"internal:x":"secret"}`}},
+		{{"messages|internal:1", `[` + said("") + `,{}]`}, {"values", `{"messages":[` + said("") + `]}`}},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+}
+
+// TestInstructions sends messages that instruct a model in places where the protocol has none.
+func TestInstructions(t *testing.T) {
+	system := strings.Replace(said(""), `"ai"`, `"system"`, 1)
+	for _, stream := range [][]sent{
+		{{"values", `{"messages":[],"history":[` + system + `]}`}},
+		{{"values", `{"messages":[],"a":{"b":` + system + `}}`}},
+		{{"values", `{"messages":[],"__interrupt__":[{"id":"1","value":{"m":` + system + `}}]}`}},
+		{{"values", `[` + system + `]`}},
+		{{"updates", `{"a":{"messages":[` + strings.Replace(system, "system", "DeveloperMessage", 1) + `]}}`}},
+		{inTuple(strings.Replace(system, "secret", "", 1), ""), {"values", `{"messages":[` + said("") + `]}`}},
+		{inTuple(`{"type":"SystemMessageChunk","id":"m1","content":""}`, ""), inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, "")},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+}
+
+// TestThoughtsAnywhere sends thoughts in every form that is known.
+func TestThoughtsAnywhere(t *testing.T) {
+	block := func(b string) string { return `{"type":"ai","id":"m1","content":` + b + `}` }
+	thinking := `[{"type":"thinking","thinking":"secret"},{"type":"text","text":"Hi"}]`
+	marked := []sent{
+		inTuple(block(`[{"type":"text","text":"secret","thought":true}]`), ""),
+		inTuple(said(`,"thought":true`), ""),
+		inTuple(said(""), `,"thought":true`),
+		inTuple(said(`,"additional_kwargs":{"thought":true}`), ""),
+		{"messages/complete", `[` + said(`,"thought":true`) + `]`},
+		{"updates", `{"a":{"messages":[` + said(`,"thought":true`) + `]}}`},
+	}
+	for _, one := range append(marked,
+		inTuple(block(`[{"type":"reasoning_content","reasoning_content":{"text":"secret"}}]`), ""),
+		inTuple(block(`[{"type":"redacted_thinking","data":"secret"}]`), ""),
+		inTuple(block(`{"type":"thinking","thinking":"secret"}`), ""),
+		inTuple(block(`[{"type":"Thinking","Thinking":"secret"}]`), ""),
+		inTuple(`{"type":"ai","id":"m1","content":"x","additional_kwargs":{"reasoning":{"summary":[{"text":"secret"}]}}}`, ""),
+		sent{"updates", `{"a":{"messages":[{"type":"tool","id":"m1","tool_call_id":"c","content":` + thinking + `}]}}`},
+		sent{"updates", `{"a":{"messages":[{"type":"ai","id":"m1","content":"x","content_blocks":` + thinking + `}]}}`},
+		sent{"updates", `{"a":{"history":[` + block(thinking) + `]}}`},
+		sent{"values", `{"messages":[],"history":[` + block(thinking) + `]}`},
+		sent{"values", `{"messages":[` + block(thinking) + `]}`},
+		sent{"updates", `{"__interrupt__":[{"id":"1","value":{"m":` + block(thinking) + `}}]}`},
+	) {
+		checkStaysIn(t, []filter.Settings{withoutThoughts, public}, one)
+		if out := leaving(client, one); !strings.Contains(out, "secret") {
+			t.Errorf("the client does not get %v", one)
+		}
+	}
+	checkStaysIn(t, []filter.Settings{withoutThoughts, public},
+		inTuple(`{"type":"AIMessageChunk","id":"m1","content":"","thought":true}`, ""), inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, ""))
+}
+
+// TestNeighborsLeave checks that what stands beside something withheld leaves.
+func TestNeighborsLeave(t *testing.T) {
+	system := `{"type":"system","id":"s","content":"secret"}`
+	answer := `{"type":"ai","id":"m2","content":"answer"}`
+	out := leaving(client, sent{"values", `{"messages":[` + system + `,` + answer + `],"history":[` + system + `],"internal_notes":"shown","name":"Internal Revenue"}`})
+	if !strings.Contains(out, `values {"messages":[`+answer+`],"internal_notes":"shown","name":"Internal Revenue"}`) {
+		t.Errorf("of a state this leaves: %s", out)
+	}
+	out = leaving(public, sent{"values", `{"messages":[]}`}, sent{"values", `{"messages":[` + said(`,"name":"internal:x"`) + `,` + answer + `]}`})
+	if !strings.Contains(out, `{"messages":[`+answer+`]}`) {
+		t.Errorf("of a state this leaves to the public: %s", out)
+	}
+	// A model of an internal node got a message that has left before.
+	out = leaving(client, sent{"updates", `{"a":{"messages":[` + answer + `]}}`}, sent{"updates", `{"internal:x":{"messages":[` + answer + `]}}`}, sent{"values", `{"messages":[` + answer + `]}`})
+	if !strings.Contains(out, `values {"messages":[`+answer+`]}`) {
+		t.Errorf("a message that has left before does not leave again: %s", out)
+	}
+}
+
+// TestManyWithheld withholds more messages than are remembered: then no message leaves.
+func TestManyWithheld(t *testing.T) {
+	d := &decoder{}
+	for i := range 2 * maxWithheld {
+		d.withheld.add(fmt.Sprint(i))
+	}
+	if found := d.examine(frameOf("values", `{"id":"another","content":""}`).JSON, 0); len(d.withheld) != maxWithheld || !found.internal {
+		t.Errorf("%d are remembered, and another may leave: %v", len(d.withheld), !found.internal)
+	}
+}

@@ -1,0 +1,311 @@
+package openai
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// chat is the state of the current chat completion.
+type chat struct {
+	started  bool
+	finished bool // its end was reported, and only usage may follow
+	id       string
+	model    string
+	reason   string // the first finish reason that was reported
+	usage    event.Usage
+	failure  event.Failure
+	code     string // of the failure
+	fault    string // the code of an error beside the choices of the current chunk (OpenRouter)
+	choices  []*choice
+}
+
+// choice is one of the answers of a chat completion. Its pieces arrive in the order of its text, but
+// mixed with those of others.
+type choice struct {
+	index    int64
+	hasRole  bool
+	isAnswer bool // its role is the assistant's
+	done     bool
+	text     dialect.TextTail
+	call     *chatCall // whose arguments are being sent: a model sends one call after the other
+}
+
+// chatCall is a call whose arguments arrive in pieces.
+type chatCall struct {
+	index    int64
+	id, name string
+	args     []byte
+}
+
+// Limits of what is remembered of a chat completion. Calls with longer arguments are reported without
+// them.
+const (
+	maxChoices = 32
+	maxArgs    = 16 << 10 // bytes
+)
+
+// chunk reads a chunk of a chat completion, which is a run.
+//
+// Source: openai/types/chat/chat_completion_chunk.py of openai 3.54.
+func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	id := d.name(v.Get("id"))
+	if d.begun && !d.ended && (d.response.id != "" || d.chat.finished && !d.singleRun && id != d.chat.id) {
+		d.ended = true // a capture of several answers without [DONE]
+	}
+	d.begin(id, "", b) // Azure's first chunk has no id, and its run then has none
+	c := &d.chat
+	if model := d.name(v.Get("model")); model != "" {
+		c.model = model
+	}
+	if !c.started {
+		c.started, c.id = true, id
+		b.Add(event.KindModelStarted).Model = c.model
+	}
+	finishes := false
+	for one := range v.Get("choices").Elements() {
+		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
+	}
+	c.fault, _ = errorCode(v.Get("error"))
+	for one := range v.Get("choices").Elements() {
+		d.choice(one, !finishes, f, b)
+	}
+	d.addChatUsage(v.Get("usage"), b)
+}
+
+// choice reads the piece of an answer. If it finishes one, the whole text is reported instead of the
+// piece.
+func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *event.Batch) {
+	index, _ := v.Get("index").Int()
+	c := d.chat.choiceAt(index)
+	delta, at := v.Get("delta"), choicePlace(v)
+	role := delta.Get("role")
+	switch {
+	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at):
+		b.Internal = true
+		d.withheld.withhold(at)
+		return
+	case role.Kind() == strictjson.String || c != nil && c.hasRole:
+	case d.withheld.missed:
+		b.Internal = true // its role was not read
+		return
+	}
+	if c == nil {
+		return
+	}
+	if role.Kind() == strictjson.String {
+		c.hasRole, c.isAnswer = true, isAssistant(role)
+	}
+	addThoughts(delta, b)
+	if c.isAnswer {
+		d.addContent(c, delta, partial, b)
+	}
+	d.addCallPieces(c, delta, b)
+	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String && !c.done {
+		c.done = true
+		d.chat.reason = cmp.Or(d.chat.reason, d.name(reason))
+		d.endChoice(c, b)
+		if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
+			d.endChat(b)
+		}
+	}
+}
+
+// addThoughts reports a model's reasoning. OpenAI's own API does not show it; vLLM, DeepSeek and LiteLLM
+// name it reasoning_content, newer versions of vLLM and OpenRouter reasoning. Lists repeat it, unless it is
+// only there. Mistral has it in the content.
+//
+// Source: vllm/entrypoints/openai/protocol.py, DeltaMessage; litellm/types/utils.py, Delta, of litellm 1.106;
+// mistralai/models/thinkchunk.py of mistralai 1.9; OpenRouter's documentation of reasoning_details.
+func addThoughts(delta strictjson.Value, b *event.Batch) {
+	if b.AddText(event.KindThought, delta.First("reasoning_content", "reasoning")) != nil {
+		return
+	}
+	list := firstOf(delta.First("thinking_blocks", "reasoning_details"), delta.Get("provider_specific_fields").Get("thinking_blocks"))
+	for _, pieces := range []strictjson.Value{list, delta.Get("content")} {
+		for piece := range pieces.Elements() {
+			if kind := piece.Get("type").String(); kind == "thinking" || strings.HasPrefix(kind, "reasoning.") {
+				addThought(piece.First("thinking", "text", "summary"), b)
+			}
+		}
+	}
+}
+
+// addThought reports a thought, or the parts of one.
+func addThought(v strictjson.Value, b *event.Batch) {
+	b.AddText(event.KindThought, v)
+	for part := range v.Elements() {
+		b.AddText(event.KindThought, part.Get("text"))
+	}
+}
+
+func (d *decoder) addContent(c *choice, delta strictjson.Value, partial bool, b *event.Batch) {
+	content := delta.Get("content")
+	d.addPiece(c, content, partial, b)
+	for part := range content.Elements() { // Mistral
+		if part.Get("type").Is("text") {
+			d.addPiece(c, part.Get("text"), partial, b)
+		}
+	}
+	d.addPiece(c, delta.Get("refusal"), partial, b)
+}
+
+func (d *decoder) addPiece(c *choice, piece strictjson.Value, partial bool, b *event.Batch) {
+	c.text.Add(piece.Text())
+	if partial && b.AddText(event.KindText, piece) != nil {
+		b.Partial = true
+	}
+}
+
+// addCallPieces reads pieces of calls. The first one of a call has its id and name. A piece of a call
+// whose first one may not have been read is withheld.
+func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batch) {
+	for piece := range delta.Get("tool_calls").Elements() {
+		index, _ := piece.Get("index").Int()
+		function := piece.Get("function")
+		if piece.Get("custom").Kind() == strictjson.Object {
+			function = piece.Get("custom")
+		}
+		d.addCallPiece(c, index, d.name(piece.Get("id")), function, b)
+	}
+	if function := delta.Get("function_call"); function.Kind() == strictjson.Object { // as before tool_calls
+		d.addCallPiece(c, 0, "", function, b)
+	}
+}
+
+func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
+	name := d.name(function.Get("name"))
+	open := c.call
+	if open == nil || open.index != index || id != "" && open.id != "" && id != open.id {
+		if id == "" && name == "" {
+			b.Internal = b.Internal || d.withheld.missed
+			return
+		}
+		d.reportCall(c, b)
+		open = &chatCall{index: index}
+		c.call = open
+	}
+	open.id, open.name = cmp.Or(open.id, id), cmp.Or(open.name, name)
+	args := function.First("arguments", "input").Text()
+	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
+}
+
+func (c *chat) choiceAt(index int64) *choice {
+	for _, one := range c.choices {
+		if one.index == index {
+			return one
+		}
+	}
+	if len(c.choices) >= maxChoices {
+		return nil
+	}
+	begun := &choice{index: index, isAnswer: true}
+	c.choices = append(c.choices, begun)
+	return begun
+}
+
+// endChoice reports the whole text of an answer and its calls.
+func (d *decoder) endChoice(c *choice, b *event.Batch) {
+	if len(c.text) > 0 {
+		b.Add(event.KindText).SetText(c.text)
+	}
+	d.reportCall(c, b)
+	c.text = nil
+}
+
+// reportCall reports the last call of a choice, whose arguments are complete.
+func (d *decoder) reportCall(c *choice, b *event.Batch) {
+	open := c.call
+	if c.call = nil; open == nil {
+		return
+	}
+	d.calls.begin(call{open.id, open.name})
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = open.id, open.name
+	var doc strictjson.Doc
+	if len(open.args) <= maxArgs && doc.Parse(open.args, maxArgsDepth) == nil {
+		e.SetPayload(doc.Root())
+	}
+}
+
+const maxArgsDepth = 32
+
+// endChat ends the model's answer when all choices have finished. The number of tokens may follow.
+func (d *decoder) endChat(b *event.Batch) {
+	d.chat.finished = true
+	e := b.Add(event.KindModelEnded)
+	e.Model, e.FinishReason, e.UsageIncomplete = d.chat.model, d.chat.reason, true
+	switch d.chat.reason {
+	case contentFilter:
+		e.Error, e.Code = event.ModelError, contentFilter
+	case "error": // OpenRouter, vLLM
+		e.Error, e.Code = event.ModelError, d.chat.fault
+	}
+	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
+		b.Add(event.KindFinal)
+		return
+	}
+	e = b.Add(event.KindError)
+	e.Error, e.Code, e.Inline = d.chat.failure, d.chat.code, true
+}
+
+// maxUnfinished limits the choices without a finish reason whose texts are reported whole.
+const maxUnfinished = 2
+
+// finishChat ends an answer of which not all choices have said that they finish. LiteLLM says so of
+// the first only.
+func (d *decoder) finishChat(b *event.Batch) {
+	if !d.chat.started || d.chat.finished {
+		return
+	}
+	n := 0
+	for _, c := range d.chat.choices {
+		if !c.done && n < maxUnfinished {
+			d.endChoice(c, b)
+			n++
+		}
+	}
+	d.endChat(b)
+}
+
+// addChatUsage reports what the usage adds to what was reported. Some servers repeat it in every
+// chunk.
+//
+// Source: openai/types/completion_usage.py of openai 3.54.
+func (d *decoder) addChatUsage(v strictjson.Value, b *event.Batch) {
+	if v.Kind() != strictjson.Object {
+		return
+	}
+	usage := wire.WithTotal(event.Usage{
+		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
+		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
+		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
+	}, dialect.Count(v.Get("total_tokens")))
+	if !d.chat.finished {
+		return
+	}
+	added := event.Usage{
+		Input: more(usage.Input, d.chat.usage.Input), Output: more(usage.Output, d.chat.usage.Output),
+		CacheRead: more(usage.CacheRead, d.chat.usage.CacheRead), Reasoning: more(usage.Reasoning, d.chat.usage.Reasoning),
+	}
+	if added == (event.Usage{}) {
+		return
+	}
+	d.chat.usage = d.chat.usage.Add(added)
+	e := b.Add(event.KindUsage)
+	e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
+}
+
+// more returns by how much a count exceeds an earlier one.
+func more(now, before event.Count) event.Count {
+	if !now.Known || before.Known && now.N <= before.N {
+		return event.Count{}
+	}
+	return event.Count{N: now.N - before.N, Known: true}
+}

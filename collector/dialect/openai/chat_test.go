@@ -1,0 +1,85 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestChats reads chat completions as servers vary them: the facts are those of the whole stream.
+func TestChats(t *testing.T) {
+	chunk := func(choices, rest string) string {
+		return `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[` + choices + `]` + rest + `}`
+	}
+	choice := func(index, delta, finish string) string {
+		return `{"index":` + index + `,"delta":{` + delta + `},"finish_reason":` + finish + `}`
+	}
+	const done = `[DONE]`
+	usage := chunk("", `,"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}`)
+	stop := chunk(choice("0", "", `"stop"`), "")
+	hello := chunk(choice("0", `"role":"assistant","content":"Hello"`, "null"), "")
+	const begins, ends = `run_started; model_started model="m"; `, `model_ended model="m" finish="stop" unmetered; final`
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"usage at the end": {[]string{hello, stop, usage, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"without [DONE]":   {[]string{hello, stop, usage}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2`},
+		"calls in two choices": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]`, "null")+","+
+				choice("1", `"role":"assistant","tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`, "null"), ""),
+			chunk(choice("0", "", `"tool_calls"`), ""), chunk(choice("1", "", `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" call="a" {"x":1}; tool_started name="f" call="b" {}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; tool_paused call="b"; run_ended`},
+		"function_call": {[]string{
+			chunk(choice("0", `"role":"assistant","function_call":{"name":"f","arguments":""}`, "null"), ""),
+			chunk(choice("0", `"function_call":{"arguments":"{\"x\":1}"}`, "null"), ""), chunk(choice("0", "", `"function_call"`), ""), done,
+		}, begins + `tool_started name="f" {"x":1}; model_ended model="m" finish="function_call" unmetered; final; run_ended`},
+		"content filter": {[]string{hello, chunk(choice("0", "", `"content_filter"`), ""), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="content_filter" model_error code="content_filter" unmetered; error model_error code="content_filter" from_code; run_ended model_error code="content_filter"`},
+		"Azure": {[]string{
+			`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}`, hello, stop, done,
+		}, `run_started; model_started; text "Hello"; text "Hello"; ` + ends + `; run_ended`},
+		"OpenAI's error": {[]string{hello, `{"error":{"message":"broken","type":"server_error","param":null,"code":null}}`},
+			begins + `text "Hello"; model_ended model="m" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`},
+		"vLLM's error": {[]string{hello, `{"error":{"message":"broken","type":"BadRequestError","param":null,"code":400}}`, done},
+			begins + `text "Hello"; model_ended model="m" model_error code="BadRequestError"; error agent_error code="BadRequestError"; run_ended agent_error code="BadRequestError"`},
+		"vLLM's error of old": {[]string{hello, `{"error":{"object":"error","message":"broken","type":"BadRequestError","param":null,"code":400}}`, done},
+			begins + `text "Hello"; model_ended model="m" model_error code="BadRequestError"; error agent_error code="BadRequestError"; run_ended agent_error code="BadRequestError"`},
+		"LiteLLM's error": {[]string{hello, `{"error":{"message":"litellm.RateLimitError: broken","type":"None","param":"None","code":"429"}}`},
+			begins + `text "Hello"; model_ended model="m" model_error code="litellm.RateLimitError"; error agent_error code="litellm.RateLimitError"; run_ended agent_error code="litellm.RateLimitError"`},
+		"OpenRouter's error": {[]string{hello,
+			`{"id":"c","object":"chat.completion.chunk","model":"m","provider":"p","error":{"code":502,"message":"broken","metadata":{"error_type":"provider_unavailable"}},"choices":[` + choice("0", `"content":""`, `"error"`) + `]}`, done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="error" model_error code="502" unmetered; error model_error code="502" from_code; run_ended model_error code="502"`},
+		"reasoning_content": {[]string{chunk(choice("0", `"role":"assistant","reasoning_content":"Hm"`, "null"), ""), hello, stop}, begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+		"reasoning": {[]string{chunk(choice("0", `"role":"assistant","content":"","reasoning":"Hm","reasoning_details":[{"type":"reasoning.text","text":"Hm"}]`, "null"), ""), hello, stop},
+			begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+		"Mistral": {[]string{
+			chunk(choice("0", `"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]`, "null"), ""),
+			chunk(choice("0", `"content":[{"type":"text","text":"Hello"}]`, "null"), ""), stop,
+		}, begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+		"only thinking_blocks": {[]string{chunk(choice("0", `"role":"assistant","thinking_blocks":[{"type":"thinking","thinking":"Hm"}]`, "null"), ""), hello, stop}, begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+		"only reasoning_details": {[]string{chunk(choice("0", `"role":"assistant","reasoning_details":[{"type":"reasoning.summary","summary":"Hm"}]`, "null"), ""), hello, stop},
+			begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+		"thinking_blocks": {[]string{
+			chunk(choice("0", `"role":"assistant","content":"","reasoning_content":"Hm","thinking_blocks":[{"type":"thinking","thinking":"Hm","signature":"s"}]`, "null"), ""), hello, stop,
+		}, begins + `thought "Hm"; text "Hello"; text "Hello"; ` + ends},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{SingleRun: true}, ": OPENROUTER PROCESSING\n\ndata: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")
+			var got []string
+			for _, line := range strings.Split(facts, "\n") {
+				if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" {
+					got = append(got, fact)
+				}
+			}
+			if diff := cmp.Diff(strings.Split(c.want, "; "), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

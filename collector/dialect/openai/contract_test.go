@@ -1,0 +1,9 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+)
+
+func TestContract(t *testing.T) { dialecttest.Run(t, Dialect{}, "testdata") }

@@ -1,0 +1,205 @@
+package openai
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+type decoder struct {
+	singleRun bool
+	joined    string // the ID of the response that the stream brings again, or ""
+	resumed   bool   // it began after the response's first event
+	runState
+	names wire.NameCache
+}
+
+// runState is the state of the current run.
+type runState struct {
+	run, session string
+	begun, ended bool
+	sdk          sdk
+	response     response
+	chat         chat
+	calls        calls // that the client or the Agents SDK executes
+	serverCalls  calls
+	withheld     withheldSet
+}
+
+// reset starts another run on the stream.
+func (d *decoder) reset() {
+	d.withheld.nextResponse()
+	d.runState = runState{withheld: d.withheld}
+}
+
+func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
+	switch {
+	case bytes.Equal(bytes.TrimSpace(f.Data), []byte(typeDone)):
+		b.Type = typeDone
+		d.streamDone(b)
+	case !v.Exists():
+		b.Rejected = f.Malformed
+		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		if isBrokenError(f.Data) {
+			b.Add(event.KindError).Error = event.AgentError
+		}
+		return
+	case v.Kind() != strictjson.Object:
+		b.Rejected = event.ReasonShape
+		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		return
+	default:
+		d.decodeObject(f, b)
+	}
+	if len(b.Events) == 0 && b.Rejected == "" {
+		b.Add(event.KindOther)
+	}
+}
+
+// Decode decodes a frame. Other streams may bring the frames of a response too.
+func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	d.decode(f, b)
+	if b.Run != "" && !d.chat.started {
+		b.ContentHash = wire.ContentHash(f)
+	}
+}
+
+func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
+	v := f.JSON
+	switch named := v.Get("type"); {
+	case isError(v):
+		b.Type, b.StreamError = typeServerError, true
+		d.fail(v.Get("error"), b)
+	case isChunk(v):
+		b.Type = typeChunk
+		d.chunk(f, b)
+	case named.Is(typeError):
+		b.Type = typeError
+		d.fail(v, b)
+	case named.Is(typeAgentUpdated):
+		b.Type = typeAgentUpdated
+		d.agentUpdated(v, b)
+	case named.Is(typeRunItem):
+		b.Type = typeRunItem
+		d.runItem(v, b)
+	case named.Is(typeRaw):
+		d.sdk.on = true
+		b.Type = typeRaw
+		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
+			b.Type = wrapped(b.Type)
+		}
+	case named.Kind() == strictjson.String:
+		d.responseEvent(f, v, b)
+	default:
+		b.Rejected = event.ReasonShape
+		d.withheld.missed = true
+	}
+}
+
+// responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
+func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Batch) {
+	named := v.Get("type")
+	k, known := kinds[string(named.Text())]
+	if !known {
+		d.withheld.withholdUnseen(placeOf(v))
+		b.UnknownKind = dialect.UnknownKind(named.Text())
+		b.Add(event.KindOther)
+		return
+	}
+	b.Type = d.names.Name(named)
+	if d.ended && d.run != "" && d.name(v.Get("response").Get("id")) == d.run {
+		return // repeated after its end, which has reported everything
+	}
+	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
+	if k.part && !d.ended {
+		d.openResponse(strictjson.Value{}, b)
+	}
+	k.decode(d, v, b)
+	if k.part {
+		if d.withheld.check(k, f, v, b); d.resumed && b.Type != typeOrphan && !d.withheld.saw(placeOf(v)) {
+			b.Type = typeResumed
+		}
+	} else {
+		d.checkOutput(v.Get("response").Get("output"), b)
+	}
+}
+
+// checkOutput handles a response that has its items within it, which may be internal or thoughts.
+func (d *decoder) checkOutput(output strictjson.Value, b *event.Batch) {
+	thinks, n := false, 0
+	for item := range output.Elements() {
+		var at place
+		if at.addID(item.Get("id")); len(at.keys) == 0 { // the Agents SDK gives items of chats no ID
+			at.keys = []string{itemNumber + strconv.Itoa(n)}
+		}
+		n++
+		b.Internal = b.Internal || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
+		thinks = thinks || item.Get("type").Is("reasoning")
+	}
+	if thinks {
+		b.Type = thoughtful(b.Type)
+	}
+}
+
+func (d *decoder) nothing(strictjson.Value, *event.Batch) {}
+
+// begin starts the run, if it has not started. A run after the end of the last one is another run.
+func (d *decoder) begin(run, session string, b *event.Batch) {
+	if d.ended {
+		d.reset()
+	}
+	if d.begun {
+		return
+	}
+	d.begun, d.run, d.session = true, run, session
+	b.Run, b.Session, b.Agent = run, session, ""
+	b.Add(event.KindRunStarted)
+}
+
+// end ends the run.
+func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
+	if !d.begun || d.ended {
+		return
+	}
+	d.ended = true
+	e := b.Add(event.KindRunEnded)
+	e.Error, e.Code = failure, code
+}
+
+// streamDone handles the mark with which a server ends a stream. It ends a run of the Agents SDK and
+// a chat completion. A response has ended before.
+func (d *decoder) streamDone(b *event.Batch) {
+	if d.begun && !d.ended && (d.sdk.on || !d.response.open) { // a response says how it ended
+		d.finishChat(b)
+		if !d.sdk.on {
+			d.pauseCalls(b)
+		}
+		d.end(d.chat.failure, d.chat.code, b)
+	}
+}
+
+// maxPaused limits the calls that are reported as left to the client. One is enough to find the run
+// that brings the results.
+const maxPaused = 4
+
+// pauseCalls reports the calls that the client has to execute. Its next request contains the results.
+func (d *decoder) pauseCalls(b *event.Batch) {
+	for _, open := range d.calls[:min(len(d.calls), maxPaused)] {
+		b.Add(event.KindToolPaused).CallID = open.id
+	}
+	d.calls = nil
+}
+
+// isBrokenError reports whether data looks like an error whose text was inserted without escaping.
+func isBrokenError(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"error":`))
+}
+
+// name returns a string of the wire, cut to dialect.MaxName.
+func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }

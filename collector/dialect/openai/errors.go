@@ -1,0 +1,78 @@
+package openai
+
+import (
+	"regexp"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// statusText matches a failed request to a model as OpenAI's own client prints it.
+//
+// Source: openai/_base_client.py, _make_status_error_from_response, of openai 3.54.
+var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
+
+// fail ends the run with an error of the server. A model's answer fails with it, unless it is the
+// Agents SDK's run that fails and no response is open. A run that has ended stays as it is.
+func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
+	if d.ended && d.singleRun {
+		return // no other run can fail
+	}
+	code, ofModel := errorCode(v)
+	run := d.joined
+	if b.StreamError {
+		run = "" // the response may not exist
+	}
+	if d.begin(run, "", b); d.sdk.agent != "" {
+		b.Agent = d.sdk.agent
+	}
+	if d.response.open || ofModel || !d.sdk.on && !d.chat.finished && !d.response.ended {
+		e := b.Add(event.KindModelEnded)
+		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
+	}
+	d.response.open = false
+	e := b.Add(event.KindError)
+	e.Error, e.Code = event.AgentError, code
+	d.end(event.AgentError, code, b)
+}
+
+// model returns the name of the model that answers, as far as it is known.
+func (d *decoder) model() string {
+	if d.response.open {
+		return d.response.model
+	}
+	return d.chat.model
+}
+
+// errorCode returns the most specific code of an error, and whether it is that of a failed request to
+// a model. OpenAI and vLLM have the class in `type`, LiteLLM the HTTP status in `code` and the name of
+// an exception in the message.
+//
+// Source: openai/types/shared/error_object.py of openai 3.54, vllm/entrypoints/openai/serving_engine.py,
+// litellm/proxy/_types.py, ProxyException.
+func errorCode(v strictjson.Value) (code string, ofModel bool) {
+	if v.Kind() == strictjson.String {
+		if found := statusText.FindSubmatch(v.Text()[:min(len(v.Text()), maxErrorText)]); found != nil {
+			return string(found[1]), true
+		}
+		return wire.ErrorCode(v), false
+	}
+	status := ""
+	for _, member := range []strictjson.Value{v.Get("code"), v.Get("type")} {
+		switch code := wire.Code(member); {
+		case code == "", code == "None", code == typeError:
+		case code[0] >= '0' && code[0] <= '9':
+			status = code
+		default:
+			return code, false
+		}
+	}
+	if code = wire.TextCode(v.Get("message").Text()); code == "" {
+		code = status
+	}
+	return code, false
+}
+
+// maxErrorText is how many bytes of an error's text are searched for a code.
+const maxErrorText = 256

@@ -1,0 +1,274 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// call is a call without a result so far.
+type call struct{ id, tool string }
+
+// maxCalls limits the open calls. Results of further calls are reported without their names.
+const maxCalls = 128
+
+type calls []call
+
+func (c *calls) begin(begun call) {
+	if len(*c) < maxCalls && begun.id != "" && c.byID(begun.id) < 0 {
+		*c = append(*c, begun)
+	}
+}
+
+func (c *calls) byID(id string) int {
+	return slices.IndexFunc(*c, func(open call) bool { return open.id == id })
+}
+
+// end removes and returns a call. Without an id, that is the oldest one for which is holds. It returns
+// the zero call if there is none.
+func (c *calls) end(id string, is func(call) bool) (ended call) {
+	i := c.byID(id)
+	if id == "" {
+		i = slices.IndexFunc(*c, is)
+	}
+	if i >= 0 {
+		ended = (*c)[i]
+		*c = slices.Delete(*c, i, i+1)
+	}
+	return ended
+}
+
+// serverTools are the tools that the server executes while it responds, by the type of their items.
+//
+// Source: openai/types/responses/response_output_item.py of openai 3.54.
+var serverTools = map[string]string{
+	"web_search_call": "web_search", "file_search_call": "file_search", "code_interpreter_call": "code_interpreter",
+	"image_generation_call": "image_generation", "mcp_call": "mcp",
+}
+
+// clientTools are the calls that the client executes, unless an item with the result follows. "" means
+// that the item has the tool's name.
+var clientTools = map[string]string{
+	"function_call": "", "custom_tool_call": "", "computer_call": "computer", "local_shell_call": "local_shell",
+	"shell_call": "shell", "apply_patch_call": "apply_patch",
+}
+
+// otherItems are the known items that are no signal.
+var otherItems = []string{
+	"tool_search_call", "tool_search_output", "additional_tools", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_response",
+}
+
+// itemAdded starts an item. A tool of the server starts to work; the arguments of other calls are
+// still to come.
+func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
+	item := v.Get("item")
+	d.setItemType(item, b)
+	if kind := item.Get("type").String(); serverTools[kind] != "" {
+		d.serverToolStarted(kind, item, b)
+	}
+}
+
+// itemDone reports a whole item.
+func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
+	item := v.Get("item")
+	d.setItemType(item, b)
+	d.reportItem(item, d.response.item(v), b)
+	d.response.hasItems = true
+}
+
+// setItemType marks a message that is no answer, and an item of an unknown type.
+func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
+	kind, role := item.Get("type").String(), item.Get("role")
+	switch {
+	case isInstruction(role):
+		b.Internal = true
+	case textKindOf(item) == event.KindThought:
+		b.Type = thoughtful(b.Type)
+	case !isAssistant(role):
+		b.Type = typeForeign
+	case !isKnownItem(kind):
+		b.UnknownKind = dialect.UnknownKind([]byte("item." + kind))
+	}
+}
+
+func isKnownItem(kind string) bool {
+	_, client := clientTools[kind]
+	return client || serverTools[kind] != "" || isOutput(kind) || slices.Contains(otherItems, kind) ||
+		kind == "message" || kind == "reasoning" || kind == "mcp_approval_request"
+}
+
+func isOutput(kind string) bool { return strings.HasSuffix(kind, "_call_output") }
+
+// itemState says what was reported of an item, which later events repeat.
+type itemState struct {
+	texts    int  // whole texts that the ends of their parts will repeat
+	text     bool // a whole text
+	thoughts bool
+}
+
+// item returns the state of the item that an event is part of. It forgets the state of other items
+// beyond maxItems.
+func (r *response) item(v strictjson.Value) *itemState {
+	key, _ := v.Get("output_index").Int()
+	if r.items == nil {
+		r.items = make(map[int64]*itemState)
+	}
+	if r.items[key] == nil {
+		if len(r.items) >= maxItems {
+			clear(r.items)
+		}
+		r.items[key] = new(itemState)
+	}
+	return r.items[key]
+}
+
+// maxItems limits the items that are remembered of a response.
+const maxItems = 256
+
+func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.Batch) {
+	kind := item.Get("type").String()
+	own, client := clientTools[kind]
+	switch {
+	case kind == "message":
+		d.reportMessage(item, known, b)
+	case kind == "reasoning":
+		d.reportReasoning(item, known, b)
+	case serverTools[kind] != "":
+		d.serverToolEnded(kind, item, b)
+	case client:
+		d.callDone(own, item, b)
+	case isOutput(kind):
+		d.callEnded(d.name(item.Get("call_id")), item.Get("output"), b)
+	case kind == "mcp_approval_request":
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = d.name(item.Get("id")), event.InputConfirmation
+	}
+}
+
+// reportMessage reports the text of a message unless its parts were reported.
+func (d *decoder) reportMessage(item strictjson.Value, known *itemState, b *event.Batch) {
+	if known.text || textKindOf(item) != event.KindText {
+		return
+	}
+	for part := range item.Get("content").Elements() {
+		reportPart(part, b)
+	}
+}
+
+// reportReasoning reports the thoughts of an item unless they were reported: of a summary, and the
+// reasoning itself.
+//
+// Source: openai/types/responses/response_reasoning_item.py of openai 3.54.
+func (d *decoder) reportReasoning(item strictjson.Value, known *itemState, b *event.Batch) {
+	if known.thoughts {
+		return
+	}
+	for _, list := range []strictjson.Value{item.Get("summary"), item.Get("content")} {
+		for part := range list.Elements() {
+			b.AddText(event.KindThought, part.Get("text"))
+		}
+	}
+}
+
+func (d *decoder) itemID(item strictjson.Value) string {
+	if id := d.name(item.Get("id")); id != fakeID {
+		return id
+	}
+	return ""
+}
+
+func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event.Batch) {
+	started := call{d.itemID(item), serverTools[kind]}
+	if named := d.name(item.Get("name")); named != "" {
+		started.tool = named
+	}
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = started.id, started.tool
+	if len(d.serverCalls) < maxCalls {
+		d.serverCalls = append(d.serverCalls, started)
+	}
+}
+
+// serverToolEnded ends a call that the server has executed.
+func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.Batch) {
+	id := d.itemID(item)
+	ended := d.serverCalls.end(id, func(open call) bool { return open.tool == serverTools[kind] })
+	if ended == (call{}) {
+		d.serverToolStarted(kind, item, b)
+		ended = d.serverCalls.end(id, func(open call) bool { return open.tool == serverTools[kind] })
+	}
+	if item.Get("status").Is("incomplete") || item.Get("status").Is("in_progress") {
+		return
+	}
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
+	e.SetPayload(item.First("output", "outputs", "results"))
+	if fault := item.Get("error"); item.Get("status").Is("failed") || fault.Kind() > strictjson.Null {
+		e.Error = event.ToolError
+		e.Code, _ = errorCode(fault)
+	}
+}
+
+// callDone reports a whole call, which the client or the Agents SDK executes next.
+func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
+	if tool == "" {
+		tool = d.name(item.Get("name"))
+	}
+	d.beginCall(call{d.name(item.First("call_id", "id")), tool}, item.First("arguments", "input", "action", "operation"), b)
+}
+
+// beginMissedCall reports a call that the end of a resumed response repeats, unless it has an output: the
+// client has to execute it.
+func (d *decoder) beginMissedCall(item, output strictjson.Value, b *event.Batch) {
+	id := d.name(item.Get("call_id"))
+	tool, client := clientTools[item.Get("type").String()]
+	for other := range output.Elements() {
+		client = client && !(isOutput(other.Get("type").String()) && d.name(other.Get("call_id")) == id)
+	}
+	if client {
+		d.callDone(tool, item, b)
+	}
+}
+
+func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
+	if begun.id != "" && d.calls.byID(begun.id) >= 0 {
+		return // repeated
+	}
+	d.calls.begin(begun)
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = begun.id, begun.tool
+	if args = b.Embedded(args); args.Exists() {
+		e.SetPayload(args)
+	}
+}
+
+// callEnded reports the result of a call.
+func (d *decoder) callEnded(id string, output strictjson.Value, b *event.Batch) *event.Event {
+	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
+	if id == "" {
+		id = ended.id
+	}
+	e := b.Add(event.KindToolEnded)
+	e.CallID, e.Name = id, ended.tool
+	e.SetPayload(output)
+	e.Error = toolFailure(output, ended.tool)
+	return e
+}
+
+// toolFailure returns the failure that a function's output states in the words of the Agents SDK.
+//
+// Source: agents/tool.py, default_tool_error_function and default_tool_timeout_error_message, of
+// openai-agents 0.24.
+func toolFailure(output strictjson.Value, tool string) event.Failure {
+	said := output.String()
+	switch {
+	case strings.HasPrefix(said, "An error occurred while running the tool. Please try again."):
+		return event.ToolError
+	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
+		return event.FailureTimeout
+	}
+	return event.NoFailure
+}

@@ -1,0 +1,122 @@
+package openai
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Types of frames that several functions name: values of the member `type`, and of `object` for
+// chunks.
+const (
+	typeChunk        = "chat.completion.chunk"
+	typeError        = "error"
+	typeKeepAlive    = "keepalive" // sent in long silences
+	typeCreated      = "response.created"
+	typeQueued       = "response.queued"
+	typeInProgress   = "response.in_progress"
+	typeCompleted    = "response.completed"
+	typeIncomplete   = "response.incomplete"
+	typeFailed       = "response.failed"
+	typeItemAdded    = "response.output_item.added"
+	typeItemDone     = "response.output_item.done"
+	typePartAdded    = "response.content_part.added"
+	typePartDone     = "response.content_part.done"
+	typeTextDelta    = "response.output_text.delta"
+	typeTextDone     = "response.output_text.done"
+	typeRefusalDelta = "response.refusal.delta"
+	typeRefusalDone  = "response.refusal.done"
+	typeAnnotation   = "response.output_text.annotation.added"
+
+	// Events of the Agents SDK. Source: agents/stream_events.py of openai-agents 0.24.
+	typeRaw          = "raw_response_event"
+	typeAgentUpdated = "agent_updated_stream_event"
+	typeRunItem      = "run_item_stream_event"
+)
+
+// Types of frames that the protocol does not name.
+const (
+	typeDone        = "[DONE]"
+	typeServerError = "server error"    // an error without a type
+	typeForeign     = "foreign message" // a message that is not an assistant's
+	typeAgentObject = "agent object"    // an agent_updated_stream_event with more of the agent than its name
+	typeResumed     = "resumed item"    // a part of an item that began before the stream of a retrieved response
+	typeOrphan      = "orphan"          // a part of an item whose start was not seen; not in the table, so that it is withheld
+)
+
+// kind describes an event of a response.
+type kind struct {
+	part   bool // it is part of an output item
+	begins bool // it is the item's first event
+	decode func(*decoder, strictjson.Value, *event.Batch)
+}
+
+// kinds maps types of the events of a response to their descriptions.
+//
+// Source: openai/types/responses/response_stream_event.py of openai 3.54.
+var kinds map[string]kind
+
+// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
+func init() {
+	kinds = map[string]kind{
+		typeKeepAlive:  {decode: (*decoder).nothing},
+		typeCreated:    {decode: (*decoder).responseCreated},
+		typeQueued:     {decode: (*decoder).responseGoesOn},
+		typeInProgress: {decode: (*decoder).responseGoesOn},
+		typeCompleted:  {decode: (*decoder).responseEnded},
+		typeIncomplete: {decode: (*decoder).responseEnded},
+		typeFailed:     {decode: (*decoder).responseEnded},
+		typeItemAdded:  {part: true, begins: true, decode: (*decoder).itemAdded},
+		typeItemDone:   {part: true, decode: (*decoder).itemDone},
+		typePartAdded:  {part: true, decode: (*decoder).partAdded},
+		typePartDone:   {part: true, decode: (*decoder).partDone},
+		typeTextDelta:  {part: true, decode: (*decoder).textDelta}, typeRefusalDelta: {part: true, decode: (*decoder).textDelta},
+		typeTextDone: {part: true, decode: (*decoder).textDone}, typeRefusalDone: {part: true, decode: (*decoder).textDone},
+	}
+	for _, name := range thoughtDeltas {
+		kinds[name] = kind{part: true, decode: (*decoder).thoughtDelta}
+	}
+	for _, name := range thoughtsDone {
+		kinds[name] = kind{part: true, decode: (*decoder).thoughtDone}
+	}
+	for _, names := range [][]string{thoughtParts, toolProgress, toolData, {typeAnnotation}} {
+		for _, name := range names {
+			kinds[name] = kind{part: true, decode: (*decoder).nothing}
+		}
+	}
+	for _, name := range responseData {
+		kinds[name] = kind{part: true, decode: (*decoder).nothing}
+	}
+}
+
+var (
+	thoughtDeltas = []string{"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
+	thoughtsDone  = []string{"response.reasoning_summary_text.done", "response.reasoning_text.done"}
+	thoughtParts  = []string{"response.reasoning_summary_part.added", "response.reasoning_summary_part.done"}
+
+	// toolProgress are events with the state of a built-in tool.
+	toolProgress = []string{
+		"response.web_search_call.in_progress", "response.web_search_call.searching", "response.web_search_call.completed",
+		"response.file_search_call.in_progress", "response.file_search_call.searching", "response.file_search_call.completed",
+		"response.code_interpreter_call.in_progress", "response.code_interpreter_call.interpreting", "response.code_interpreter_call.completed",
+		"response.image_generation_call.in_progress", "response.image_generation_call.generating", "response.image_generation_call.completed",
+		"response.mcp_call.in_progress", "response.mcp_call.completed", "response.mcp_call.failed",
+		"response.mcp_list_tools.in_progress", "response.mcp_list_tools.completed", "response.mcp_list_tools.failed",
+	}
+
+	// toolData are events with arguments or results of a tool.
+	toolData = []string{
+		"response.function_call_arguments.delta", "response.function_call_arguments.done",
+		"response.custom_tool_call_input.delta", "response.custom_tool_call_input.done",
+		"response.mcp_call_arguments.delta", "response.mcp_call_arguments.done",
+		"response.code_interpreter_call_code.delta", "response.code_interpreter_call_code.done",
+		"response.image_generation_call.partial_image",
+		"response.shell_call_command.added", "response.shell_call_command.delta", "response.shell_call_command.done",
+		"response.shell_call_output_content.delta", "response.shell_call_output_content.done",
+	}
+
+	// responseData are other events, of the whole response unless they name an item.
+	responseData = []string{
+		"response.audio.delta", "response.audio.done", "response.audio.transcript.delta", "response.audio.transcript.done",
+		"response.compaction.compacting",
+	}
+)

@@ -1,0 +1,146 @@
+// Package openai decodes the streams of OpenAI's Responses API, which is now Open Responses, and of
+// its Chat Completions API, as many servers speak them, and the events of the OpenAI Agents SDK.
+package openai
+
+import (
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Dialect implements dialect.Dialect for the Responses and Chat Completions APIs.
+type Dialect struct{}
+
+// Name returns "openai".
+func (Dialect) Name() string { return "openai" }
+
+// Paths returns the paths of OpenAI's API, which compatible servers share, and those without the
+// version, which LiteLLM and Foundry serve too. A GET retrieves a response that another request began.
+func (Dialect) Paths() []dialect.Path {
+	return []dialect.Path{
+		{Method: http.MethodPost, Glob: "/v1/responses"},
+		{Method: http.MethodPost, Glob: "/responses", AllowOthers: true},
+		{Method: http.MethodGet, Glob: "/v1/responses/*"},
+		{Method: http.MethodGet, Glob: "/responses/*", AllowOthers: true},
+		{Method: http.MethodPost, Glob: "/v1/chat/completions"},
+		{Method: http.MethodPost, Glob: "/chat/completions", AllowOthers: true},
+	}
+}
+
+// Detect recognizes a frame by its type and the members that the type requires. It returns Maybe
+// for errors, which other protocols could send too, unless they have all members of OpenAI's.
+func (Dialect) Detect(f dialect.Frame) dialect.Match {
+	v := f.JSON
+	name := v.Get("type").String()
+	switch {
+	case name == typeRaw:
+		v = v.Get("data")
+		if kinds[v.Get("type").String()].decode != nil {
+			return dialect.Sure
+		}
+	case name == typeAgentUpdated && nameOf(v.Get("new_agent")).Kind() == strictjson.String,
+		name == typeRunItem && v.Get("name").Kind() == strictjson.String && v.Get("item").Kind() > strictjson.Null,
+		isChunk(v) && v.Get("object").Is(typeChunk):
+		return dialect.Sure
+	case kinds[name].decode != nil:
+		if v.Get("response").Get("id").Kind() == strictjson.String || v.Get("output_index").Kind() == strictjson.Number {
+			return dialect.Sure
+		}
+		return dialect.Maybe
+	case name == typeError && v.Get("message").Kind() == strictjson.String && v.Get("sequence_number").Kind() == strictjson.Number:
+		return dialect.Yes
+	case isError(v) && v.Get("error").Get("message").Kind() == strictjson.String && !v.Get("jsonrpc").Exists():
+		if e := v.Get("error"); e.Get("type").Exists() && e.Get("param").Exists() && e.Get("code").Exists() {
+			return dialect.Yes
+		}
+		return dialect.Maybe
+	}
+	return dialect.No
+}
+
+// isChunk reports whether a frame is a chunk of a chat completion. Azure sends a first one whose
+// object is empty.
+func isChunk(v strictjson.Value) bool {
+	object := v.Get("object")
+	return v.Get("choices").Kind() == strictjson.Array && (object.Is(typeChunk) || object.Is(""))
+}
+
+// isError reports whether a frame has nothing but an error of the server: OpenAI's object, which vLLM
+// and LiteLLM send too, or the text of an application.
+func isError(v strictjson.Value) bool {
+	e, named := v.Get("error"), v.Get("type")
+	return (e.Len() > 0 || len(e.Text()) > 0) && (!named.Exists() || named.Is(typeError)) && !v.Get("choices").Exists()
+}
+
+// Identify reads the body of a request. The outputs of functions at its end answer calls that an
+// earlier response left to the client. The stream of a response that a request retrieves brings events of
+// that response again.
+//
+// Source: openai/types/responses/response_create_params.py, response_input_item_param.py and
+// chat/completion_create_params.py of openai 3.54.
+func (Dialect) Identify(r dialect.Request) event.Identity {
+	if response := retrievedResponse(r); response != "" {
+		return event.Identity{JoinedRun: response, ReplayedRun: response}
+	}
+	body := r.Body
+	id := event.Identity{User: dialect.Name(body.Get("user").String())}
+	switch conversation := body.Get("conversation"); conversation.Kind() {
+	case strictjson.String:
+		id.Session = dialect.Name(conversation.String())
+	case strictjson.Object:
+		id.Session = dialect.Name(conversation.Get("id").String())
+	}
+	for item := range atEnd(body.Get("messages"), isToolMessage) {
+		wire.AddAnswer(&id, item.Get("tool_call_id"))
+	}
+	for item := range atEnd(body.Get("input"), isAnswerItem) {
+		wire.AddAnswer(&id, item.First("call_id", "approval_request_id"))
+	}
+	return id
+}
+
+// retrievedResponse returns the ID of the response that a request retrieves, wherever the API is mounted,
+// or "".
+//
+// Source: openai/resources/responses/responses.py, retrieve, of openai 3.54.
+func retrievedResponse(r dialect.Request) string {
+	if before, id := path.Split(r.Path); r.Method == http.MethodGet && strings.HasSuffix(before, "/responses/") {
+		return dialect.Name(id)
+	}
+	return ""
+}
+
+func isToolMessage(v strictjson.Value) bool { return v.Get("role").Is("tool") }
+
+func isAnswerItem(v strictjson.Value) bool {
+	kind := v.Get("type")
+	return strings.HasSuffix(kind.String(), "_call_output") || kind.Is("mcp_approval_response")
+}
+
+// atEnd returns the elements at the end of a list for which is holds.
+func atEnd(list strictjson.Value, is func(strictjson.Value) bool) func(func(strictjson.Value) bool) {
+	return func(yield func(strictjson.Value) bool) {
+		last := 0
+		for v := range list.Elements() {
+			if last++; !is(v) {
+				last = 0
+			}
+		}
+		n := list.Len() - last
+		for v := range list.Elements() {
+			if n--; n < 0 && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// New returns a decoder.
+func (Dialect) New(s *event.Stream) dialect.Decoder {
+	return &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
+}

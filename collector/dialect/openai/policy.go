@@ -1,0 +1,202 @@
+package openai
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// failure replaces an error of the server. OpenAI's clients raise an exception with its message.
+const failure = `{"error":{"message":"the run failed","type":"server_error","param":null,"code":null}}`
+
+var table = event.Table{
+	Discriminators: []string{"type", "kind"},
+	// Besides the protocol's own, "event" is a label: no frame has such a member, and other protocols
+	// name their events in it.
+	Labels: []string{"name", "event", "object"},
+	// An error is no envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
+	Envelopes:    []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
+	Events:       eventNames(),
+	KeptEvents:   eventNames(), // OpenAI's client for JavaScript raises an exception for "error"
+	FailureData:  failure,
+	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
+	Types:        types(),
+}
+
+// Table returns the rules for the external stream.
+func (Dialect) Table() *event.Table { return &table }
+
+// eventNames returns the SSE event names of the protocol: each is the type of its frame.
+func eventNames() []string {
+	names := []string{"message", typeError}
+	for name := range types() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// wrapped returns the type of an event in the envelope of the Agents SDK.
+func wrapped(name string) string { return typeRaw + " " + name }
+
+type rules = map[string]*event.Rule
+
+func types() map[string]event.Type {
+	all := map[string]event.Type{
+		typeChunk:               {Client: true, Words: &chunkWords, Public: members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &publicChoice}})},
+		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
+		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
+		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
+		typeAgentObject:         {Client: true, Public: members(rules{"type": &scalar, "new_agent": members(rules{"name": &scalar})})},
+		typeRunItem:             {Client: true, Words: &itemWords, Public: &publicRunItem},
+		thoughtful(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
+		typeResumed:             {Client: true, AnyFact: true}, // whether the item's start left is unknown
+		typeRaw:                 {},                            // an event of a known type has a type of its own
+	}
+	for name, public := range responseRules() {
+		t := event.Type{Client: true, Public: public, Words: wordsOf(name)}
+		all[name] = t
+		t.Public = nil
+		if public != nil {
+			t.Public = members(rules{"type": &scalar, "data": public})
+		}
+		all[wrapped(name)] = t
+	}
+	return all
+}
+
+// wordsOf returns where an event repeats texts that its rule for the public leaves out.
+func wordsOf(name string) *event.Words {
+	switch name {
+	case typeItemAdded, typeItemDone, typeForeign:
+		return &itemWords
+	case typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed:
+		return &responseWords
+	case thoughtful(typeCreated), thoughtful(typeQueued), thoughtful(typeInProgress), thoughtful(typeCompleted), thoughtful(typeIncomplete), thoughtful(typeFailed):
+		return &thoughtfulWords
+	}
+	return nil
+}
+
+// thoughtful returns the type of an event with a reasoning item.
+func thoughtful(name string) string { return name + " with thoughts" }
+
+// responseRules returns the rules for the events of a response.
+func responseRules() map[string]*event.Rule {
+	all := map[string]*event.Rule{
+		typeItemAdded: part(rules{"item": &publicItem}), typeItemDone: part(rules{"item": &publicItem}),
+		thoughtful(typeItemAdded): part(rules{"item": &publicReasoning}), thoughtful(typeItemDone): part(rules{"item": &publicReasoning}),
+		typePartAdded: part(rules{"part": &publicPart}), typePartDone: part(rules{"part": &publicPart}),
+		typeTextDelta: part(rules{"delta": &text}), typeRefusalDelta: part(rules{"delta": &text}),
+		typeTextDone: part(rules{"text": &text}), typeRefusalDone: part(rules{"refusal": &text}),
+		typeAnnotation: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
+		typeError: members(rules{"type": &scalar, "sequence_number": &number, "code": &noText, "param": &noText, "message": {Fact: event.KindError, Replacement: `"the run failed"`}}),
+	}
+	for _, name := range []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed} {
+		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
+		all[thoughtful(name)] = all[name]
+	}
+	for _, name := range thoughtDeltas {
+		all[name] = part(rules{"summary_index": &number, "delta": &thought})
+	}
+	for _, name := range thoughtsDone {
+		all[name] = part(rules{"summary_index": &number, "text": &thought})
+	}
+	for _, name := range thoughtParts {
+		all[name] = part(rules{"summary_index": &number, "part": members(rules{"type": &scalar, "text": &thought})})
+	}
+	for _, name := range toolProgress {
+		all[name] = part(nil)
+	}
+	for _, names := range [][]string{toolData, responseData} {
+		for _, name := range names {
+			all[name] = nil // arguments, results, images and audio
+		}
+	}
+	return all
+}
+
+func members(m rules) *event.Rule { return &event.Rule{Members: m} }
+
+// part returns the rule for an event about an item: its place in the response, and its own members.
+func part(own rules) *event.Rule {
+	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &scalar}
+	for name, rule := range own {
+		all[name] = rule
+	}
+	return members(all)
+}
+
+var (
+	scalar    = event.Rule{}
+	number    = event.Rule{Form: event.FormEnum}
+	text      = event.Rule{Fact: event.KindText, Form: event.FormText}
+	thought   = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	noText    = event.Rule{Replacement: "null"}
+	noList    = event.Rule{Replacement: "[]"}
+	assistant = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
+	status    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
+
+	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
+
+	publicResponse = event.Rule{Members: rules{
+		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
+		"conversation":       members(rules{"id": &scalar}),
+		"incomplete_details": members(rules{"reason": {Form: event.FormEnum, AllowedValues: []string{"max_output_tokens", contentFilter}}}),
+		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
+		"output":             &noList, // other events have shown the items
+	}}
+
+	// publicItem shows that an item exists, and the text of an answer.
+	publicItem = event.Rule{Members: rules{
+		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
+		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": {Replacement: `""`}, "input": {Replacement: `""`},
+		"content": {Elements: &publicPart}, "summary": &noList,
+	}}
+	// publicReasoning shows that a model reasons only with its thoughts.
+	publicReasoning = event.Rule{Members: rules{
+		"id": &scalar, "type": {Fact: event.KindThought}, "status": &status,
+		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
+	}}
+	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
+		"type": &scalar, "text": &repeatedText, "refusal": &repeatedText, "annotations": &noList,
+	}}
+	// repeatedText leaves only if no frame before has shown it.
+	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
+
+	publicChoice = event.Rule{Members: rules{
+		"index":         &number,
+		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
+		"delta": {Fallback: "{}", Members: rules{
+			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
+		}},
+	}}
+
+	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
+	chunkWords = event.Words{
+		Containers: []string{"choices", "delta", "content", "provider_specific_fields"},
+		Members: map[string]event.Kind{
+			"reasoning_content": event.KindThought, "reasoning": event.KindThought, "reasoning_details": event.KindThought,
+			"thinking_blocks": event.KindThought, "thinking": event.KindThought,
+		},
+	}
+	// itemWords finds the texts of items that only the client gets.
+	itemWords = event.Words{
+		Containers: []string{"item", "raw_item", "content", "data"},
+		Members: map[string]event.Kind{
+			"text": event.KindText, "refusal": event.KindText, "summary": event.KindThought, "output": event.KindToolEnded, "arguments": event.KindToolStarted,
+		},
+		RoleMember: "role",
+		UserRoles:  []string{"user"},
+	}
+	// responseWords finds the texts of the items that the end of a response repeats.
+	responseWords = event.Words{
+		Containers: []string{"response", "output", "content", "data"},
+		Members: map[string]event.Kind{
+			"text": event.KindText, "refusal": event.KindText, "summary": event.KindThought, "arguments": event.KindToolStarted,
+		},
+		RoleMember: "role",
+		UserRoles:  []string{"user"},
+	}
+	// thoughtfulWords are those of a response with a reasoning item. LiteLLM writes that like an answer.
+	thoughtfulWords = event.Words{
+		Containers: []string{"response", "data"},
+		Members:    map[string]event.Kind{"output": event.KindThought},
+	}
+)

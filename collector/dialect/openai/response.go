@@ -1,0 +1,217 @@
+package openai
+
+import (
+	"cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// fakeID is the id that the Agents SDK gives to responses and items of models that speak Chat
+// Completions.
+//
+// Source: agents/models/fake_id.py of openai-agents 0.24.
+const fakeID = "__fake_id__"
+
+// response is the state of the current response.
+type response struct {
+	id       string
+	model    string
+	open     bool
+	ended    bool // it was the last thing that happened
+	hasItems bool // an item was reported, so the end of the response only repeats the items
+	items    map[int64]*itemState
+}
+
+// responseCreated starts a response. Without the Agents SDK it is a run.
+//
+// Source: openai/types/responses/response.py of openai 3.54.
+func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
+	r := v.Get("response")
+	if id := d.name(r.Get("id")); d.response.open && id != "" && id == d.response.id && id != fakeID {
+		return // repeated
+	}
+	d.response.open = false
+	d.openResponse(r, b)
+}
+
+// responseGoesOn handles an event that repeats the response while it is generated.
+func (d *decoder) responseGoesOn(v strictjson.Value, b *event.Batch) {
+	d.openResponse(v.Get("response"), b)
+}
+
+// openResponse opens a response unless one is open. The first event of a response may be missing.
+func (d *decoder) openResponse(r strictjson.Value, b *event.Batch) {
+	if d.response.open {
+		return
+	}
+	id := cmp.Or(d.name(r.Get("id")), d.joined)
+	if id == fakeID {
+		d.sdk.on, id = true, ""
+	}
+	if d.sdk.on {
+		d.begin("", "", b)
+		b.Agent = d.sdk.agent
+	} else {
+		d.ended = d.ended || d.begun && (d.chat.started || id != d.run) // each response is a run
+		d.begin(id, d.conversation(r), b)
+	}
+	d.withheld.nextResponse()
+	d.response = response{id: id, model: d.name(r.Get("model")), open: true}
+	b.Add(event.KindModelStarted).Model = d.response.model
+}
+
+// conversation returns the id of a response's conversation, or "".
+func (d *decoder) conversation(r strictjson.Value) string {
+	return d.name(r.Get("conversation").Get("id"))
+}
+
+// responseEnded ends a response with its usage and status.
+func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
+	r := v.Get("response")
+	d.openResponse(r, b)
+	for item := range r.Get("output").Elements() {
+		switch {
+		case d.resumed:
+			d.beginMissedCall(item, r.Get("output"), b)
+		case !d.response.hasItems:
+			d.reportItem(item, new(itemState), b)
+		}
+	}
+	e := b.Add(event.KindModelEnded)
+	e.Model = cmp.Or(d.name(r.Get("model")), d.response.model)
+	e.FinishReason = cmp.Or(d.name(r.Get("incomplete_details").Get("reason")), d.name(r.Get("status")))
+	e.Usage = responseUsage(r.Get("usage"))
+	e.Error, e.Code = responseFailure(v, r)
+	failure, code := e.Error, e.Code
+	d.response.open, d.response.ended = false, true
+	switch {
+	case d.sdk.on:
+		d.endTurn(failure, code, b)
+	case r.Get("status").Is("cancelled"):
+		b.Add(event.KindError).Error = event.FailureCanceled
+		d.calls = nil
+		d.end(event.FailureCanceled, "", b)
+	case failure != event.NoFailure:
+		e := b.Add(event.KindError)
+		e.Error, e.Code = event.AgentError, code
+		d.calls = nil
+		d.end(event.AgentError, code, b)
+	default:
+		b.Add(event.KindFinal)
+		d.pauseCalls(b)
+		d.end(event.NoFailure, "", b)
+	}
+}
+
+// endTurn ends a turn of the Agents SDK. The run continues if the response called functions.
+func (d *decoder) endTurn(failure event.Failure, code string, b *event.Batch) {
+	switch {
+	case failure != event.NoFailure:
+		e := b.Add(event.KindError)
+		e.Error, e.Code, e.Inline = failure, code, true
+	case len(d.calls) == 0:
+		b.Add(event.KindFinal)
+	}
+}
+
+// responseFailure returns the failure with which a response ended, and its code. A content filter
+// leaves no answer, while a limit on its length leaves a part of one.
+func responseFailure(v, r strictjson.Value) (event.Failure, string) {
+	switch status := r.Get("status"); {
+	case status.Is("failed"), v.Get("type").Is(typeFailed), r.Get("error").Len() > 0:
+		code, _ := errorCode(r.Get("error"))
+		return event.ModelError, code
+	case status.Is("cancelled"):
+		return event.FailureCanceled, ""
+	case r.Get("incomplete_details").Get("reason").Is(contentFilter):
+		return event.ModelError, contentFilter
+	}
+	return event.NoFailure, ""
+}
+
+const contentFilter = "content_filter"
+
+// responseUsage reads the usage of a response. The input includes cached tokens, and the output
+// includes reasoning tokens.
+//
+// Source: openai/types/responses/response_usage.py of openai 3.54.
+func responseUsage(v strictjson.Value) event.Usage {
+	return wire.WithTotal(event.Usage{
+		Input: dialect.Count(v.Get("input_tokens")), Output: dialect.Count(v.Get("output_tokens")),
+		CacheRead: dialect.Count(v.Get("input_tokens_details").Get("cached_tokens")),
+		Reasoning: dialect.Count(v.Get("output_tokens_details").Get("reasoning_tokens")),
+	}, dialect.Count(v.Get("total_tokens")))
+}
+
+// textDelta reports a piece of an answer or of a refusal, which is an answer too.
+func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
+	if kind := d.withheld.textKind(placeOf(v)); kind != event.KindOther {
+		b.Partial = b.AddText(kind, v.Get("delta")) != nil
+	}
+}
+
+// textDone reports a whole text.
+func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
+	if kind := d.withheld.textKind(placeOf(v)); kind != event.KindOther && b.AddText(kind, v.First("text", "refusal")) != nil {
+		known := d.response.item(v)
+		known.texts, known.text = known.texts+1, true
+	}
+}
+
+// partAdded remembers the kind of a part's text.
+func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
+	if kind := partTextKind(v.Get("part")); kind != event.KindText {
+		at := placeOf(v)
+		d.withheld.add(place{keys: at.partKeys()}, kind)
+	}
+}
+
+// partDone reports a part's text unless it was reported. The Agents SDK sends no other whole text for
+// models that speak Chat Completions.
+func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
+	d.partAdded(v, b)
+	known := d.response.item(v)
+	if known.texts > 0 {
+		known.texts--
+		return
+	}
+	switch d.withheld.textKind(placeOf(v)) {
+	case event.KindText:
+		known.text = reportPart(v.Get("part"), b) || known.text
+	case event.KindThought:
+		known.thoughts = b.AddText(event.KindThought, v.Get("part").Get("text")) != nil || known.thoughts
+	}
+}
+
+// reportPart reports a part of a message, if it has a text.
+func reportPart(part strictjson.Value, b *event.Batch) bool {
+	kind := partTextKind(part)
+	return kind != event.KindOther && b.AddText(kind, part.First("text", "refusal")) != nil
+}
+
+// partTextKind returns the kind of the text of a part, KindOther for text that is neither an answer
+// nor a thought.
+func partTextKind(part strictjson.Value) event.Kind {
+	switch kind := part.Get("type"); {
+	case kind.Is("reasoning_text"), kind.Is("summary_text"), lenient.ContainsThoughtMarker(part):
+		return event.KindThought
+	case kind.Is("output_text"), kind.Is("refusal"):
+		return event.KindText
+	}
+	return event.KindOther
+}
+
+// thoughtDelta reports a piece of a thought: of the reasoning itself, or of a summary.
+func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
+	b.Partial = b.AddText(event.KindThought, v.Get("delta")) != nil
+}
+
+func (d *decoder) thoughtDone(v strictjson.Value, b *event.Batch) {
+	if b.AddText(event.KindThought, v.Get("text")) != nil {
+		d.response.item(v).thoughts = true
+	}
+}

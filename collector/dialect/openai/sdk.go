@@ -1,0 +1,138 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// sdk is the state of a run of the Agents SDK. Its run has no id, and a turn of it has a response.
+//
+// Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24. An
+// application chooses how it writes the events: with their objects, or with no more than names.
+type sdk struct {
+	on          bool
+	agent       string // that has control
+	handoff     string // the id of the call that transfers control next, or ""
+	handoffDone string // the id of the call that transferred control
+}
+
+// handoffTool is the prefix of the functions that transfer control.
+//
+// Source: agents/handoffs/__init__.py, Handoff.default_tool_name, of openai-agents 0.24.
+const handoffTool = "transfer_to_"
+
+func (s *sdk) isHandoff(c call) bool {
+	return s.handoff == c.id || s.handoff == "" && strings.HasPrefix(c.tool, handoffTool)
+}
+
+// nameOf returns the name of an agent that is written as an object or as its name.
+func nameOf(v strictjson.Value) strictjson.Value {
+	if v.Kind() == strictjson.Object {
+		return v.Get("name")
+	}
+	return v
+}
+
+// user is not the name of an agent.
+const user = "user"
+
+// agentUpdated reports the agent that has control now: the first one of the run, or the target of a
+// handoff.
+func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
+	d.beginSDK(b)
+	if v.Get("new_agent").Kind() == strictjson.Object {
+		b.Type = typeAgentObject
+	}
+	name := d.name(nameOf(v.Get("new_agent")))
+	if name != "" && name != user {
+		d.transfer(name, b)
+	}
+}
+
+// beginSDK begins a run of the Agents SDK, unless one has begun.
+func (d *decoder) beginSDK(b *event.Batch) {
+	if d.ended {
+		d.reset()
+		b.Run, b.Session, b.Agent = "", "", ""
+	}
+	d.sdk.on = true
+	d.begin("", "", b)
+	b.Agent = d.sdk.agent
+}
+
+func (d *decoder) transfer(to string, b *event.Batch) {
+	switch d.sdk.agent {
+	case to:
+		return
+	case "":
+		b.Agent = to
+	default:
+		e := b.Add(event.KindTransfer)
+		e.Name, e.CallID = to, d.sdk.handoffDone
+	}
+	d.sdk.agent, d.sdk.handoff, d.sdk.handoffDone = to, "", ""
+}
+
+// runItem reads what the run has done with a response. Its calls and texts were reported with the
+// response, if the application sends that.
+func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
+	d.beginSDK(b)
+	item := v.Get("item")
+	if by := d.name(nameOf(firstOf(item.Get("agent"), v.Get("agent")))); by != "" && by != user {
+		b.Agent = by
+	}
+	raw := item
+	if said := item.First("raw_item", "rawItem"); said.Kind() == strictjson.Object {
+		raw = said
+	}
+	if isInstruction(item.Get("role")) || isInstruction(raw.Get("role")) {
+		b.Internal = true
+		return
+	}
+	if textKindOf(raw) == event.KindThought {
+		b.Type = thoughtful(typeRunItem)
+	}
+	id := d.name(raw.First("call_id", "callId"))
+	switch name := v.Get("name"); {
+	case name.Is("tool_called"):
+		if _, client := clientTools[raw.Get("type").String()]; client && id != "" && d.calls.byID(id) < 0 && !d.response.ended {
+			d.callDone(clientTools[raw.Get("type").String()], raw, b)
+		}
+	case name.Is("tool_output"):
+		if id != "" || len(d.calls) > 0 {
+			d.callEnded(id, firstOf(item.Get("output"), raw.Get("output")), b)
+		}
+	case name.Is("handoff_requested"):
+		d.sdk.handoff = id
+	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
+		d.handoffOccurred(id, item, b)
+	case name.Is("message_output_created"):
+		if !d.response.ended {
+			d.reportMessage(raw, new(itemState), b)
+		}
+	}
+}
+
+// handoffOccurred ends the call that transfers control. An event with the new agent follows.
+func (d *decoder) handoffOccurred(id string, item strictjson.Value, b *event.Batch) {
+	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
+		if id == "" {
+			id = ended.id
+		}
+		e := b.Add(event.KindToolEnded)
+		e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
+		d.sdk.handoffDone = id
+	}
+	if target := d.name(nameOf(item.First("target_agent", "targetAgent"))); target != "" && target != user {
+		d.transfer(target, b)
+	}
+}
+
+func firstOf(v, fallback strictjson.Value) strictjson.Value {
+	if v.Exists() {
+		return v
+	}
+	return fallback
+}

@@ -1,0 +1,211 @@
+package openai
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// maxWithheld limits the items and choices that are remembered per response. Once it is reached, every
+// later part is withheld.
+const maxWithheld = 1024
+
+// withheldSet remembers which output items of a response, or choices of a chat completion, were
+// withheld, so that nothing that continues one leaves.
+type withheldSet struct {
+	withheld map[string]bool
+	seen     map[string]event.Kind // items that began and were not withheld, with the kind of their text
+	missed   bool                  // a frame was unreadable or unknown that may have begun anything
+}
+
+func (w *withheldSet) any() bool { return len(w.withheld) > 0 }
+
+// nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
+// whole stream.
+func (w *withheldSet) nextResponse() {
+	isNumber := func(key string) bool {
+		return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber)
+	}
+	maps.DeleteFunc(w.withheld, func(key string, _ bool) bool { return isNumber(key) })
+	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
+}
+
+// Prefixes of the keys that are numbers.
+const (
+	itemNumber   = "#"
+	choiceNumber = "choice "
+)
+
+func (w *withheldSet) withhold(at place) {
+	w.missed = w.missed || at.unclear || len(at.keys) == 0
+	if w.withheld == nil {
+		w.withheld = make(map[string]bool)
+	}
+	for _, key := range at.keys {
+		if delete(w.seen, key); len(w.withheld) < maxWithheld {
+			w.withheld[key] = true
+		}
+	}
+}
+
+// withholdUnseen withholds what an event of an unknown type may begin.
+func (w *withheldSet) withholdUnseen(at place) {
+	if w.missed = true; w.isOrphan(at) {
+		w.withhold(at)
+	}
+}
+
+func (w *withheldSet) add(at place, text event.Kind) {
+	if w.seen == nil {
+		w.seen = make(map[string]event.Kind)
+	}
+	for _, key := range at.keys {
+		if len(w.seen) < maxWithheld {
+			w.seen[key] = text
+		}
+	}
+}
+
+// isWithheld reports whether one of the keys is withheld, or may be.
+func (w *withheldSet) isWithheld(at place) bool {
+	return len(w.withheld) >= maxWithheld || at.unclear && w.any() || slices.ContainsFunc(at.keys, func(key string) bool { return w.withheld[key] })
+}
+
+// isOrphan reports whether something continues what a frame may have begun that was withheld or not
+// read.
+func (w *withheldSet) isOrphan(at place) bool {
+	return (w.missed || w.any()) && !w.saw(at)
+}
+
+// saw reports whether the item at a place began and was not withheld.
+func (w *withheldSet) saw(at place) bool {
+	return slices.ContainsFunc(at.keys, func(key string) bool { _, seen := w.seen[key]; return seen })
+}
+
+// textKind returns the kind of the text of an item or a part: KindText for an answer, and KindOther
+// for text that is neither an answer nor a thought.
+func (w *withheldSet) textKind(at place) event.Kind {
+	for _, key := range append(at.keys, at.partKeys()...) {
+		if kind, seen := w.seen[key]; seen && kind != event.KindText {
+			return kind
+		}
+	}
+	return event.KindText
+}
+
+// check marks a part of an item internal if the item is withheld, or if its start was not seen.
+func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
+	at := placeOf(v)
+	switch {
+	case b.Internal || isFiltered(f) || w.isWithheld(at):
+		b.Internal = true
+		w.withhold(at)
+	case k.begins:
+		w.add(at, textKindOf(v.Get("item")))
+	case w.isOrphan(at):
+		b.Type = typeOrphan
+	}
+}
+
+// place says where in a response or completion something is. The number of an item is a key, and so is its
+// ID: a reader may go by either.
+type place struct {
+	keys    []string
+	part    string // the number of the part of an item, or ""
+	unclear bool   // a number is not an integer, and readers may differ in what they make of it
+}
+
+// placeOf returns the place of the item that an event is part of.
+func placeOf(v strictjson.Value) (at place) {
+	if index := v.Get("output_index"); index.Kind() > strictjson.Null {
+		at.addNumber(itemNumber, index)
+	}
+	at.addID(v.Get("item_id"))
+	at.addID(v.Get("item").Get("id"))
+	if part := v.Get("content_index"); part.Exists() {
+		at.part = "/" + dialect.Name(string(part.Raw()))
+	}
+	return at
+}
+
+// choicePlace returns the place of a choice. A choice without a number is the first: some servers
+// number only several.
+func choicePlace(choice strictjson.Value) (at place) {
+	if index := choice.Get("index"); index.Kind() > strictjson.Null {
+		at.addNumber(choiceNumber, index)
+	} else {
+		at.keys = []string{choiceNumber + "0"}
+	}
+	return at
+}
+
+func (at *place) addID(id strictjson.Value) {
+	if s := id.String(); s != "" && s != fakeID {
+		at.keys = append(at.keys, dialect.Name(s))
+	}
+}
+
+// addNumber adds a number as a key, in whichever of its forms it is written.
+func (at *place) addNumber(prefix string, v strictjson.Value) {
+	text := v.Raw()
+	if v.Kind() == strictjson.String {
+		text = v.Text()
+	}
+	n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
+	if at.unclear = err != nil || n != math.Trunc(n); at.unclear {
+		return
+	}
+	at.keys = append(at.keys, prefix+strconv.FormatFloat(n+0, 'f', 0, 64)) // n+0: -0 is 0
+}
+
+// partKeys returns the keys of a part of an item.
+func (at *place) partKeys() (keys []string) {
+	if at.part == "" {
+		return nil
+	}
+	for _, key := range at.keys {
+		keys = append(keys, key+at.part)
+	}
+	return keys
+}
+
+// textKindOf returns the kind of the text of an item.
+func textKindOf(item strictjson.Value) event.Kind {
+	switch kind := item.Get("type"); {
+	case kind.Is("reasoning") || lenient.ContainsThoughtMarker(item):
+		return event.KindThought
+	case kind.Is("message") && isAssistant(item.Get("role")):
+		return event.KindText
+	}
+	return event.KindOther
+}
+
+var prefilter = lenient.NewPrefilter(&table)
+
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
+// calls the same function as the filter, so that both agree.
+func isFiltered(f dialect.Frame) bool {
+	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
+	return internal || unknown || lenient.IsInternal(f.Event) || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
+}
+
+// instructionRoles are the roles of messages that instruct a model.
+var instructionRoles = []string{"system", "developer"}
+
+// isInstruction reports whether a role is that of an instruction, or unreadable.
+func isInstruction(role strictjson.Value) bool {
+	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
+}
+
+// isAssistant reports whether a role is the assistant's, or absent.
+func isAssistant(role strictjson.Value) bool {
+	return role.Kind() <= strictjson.Null || role.Is("assistant") || role.Is("")
+}

@@ -1,0 +1,138 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+const chunk = `{"id":"c","object":"chat.completion.chunk","choices":[CHOICE]}`
+
+func choice(text string) string { return strings.Replace(chunk, "CHOICE", text, 1) }
+
+// withoutThoughts is a client whose settings exclude thoughts.
+var withoutThoughts = filter.Settings{Policy: event.PolicyClient}
+
+// TestNumbersInOtherForms continues a withheld item or choice under another spelling of its number, or under none.
+func TestNumbersInOtherForms(t *testing.T) {
+	system := strings.Replace(added, "assistant", "system", 1)
+	for _, number := range []string{`"output_index":0.0,`, `"output_index":0e0,`, `"output_index":-0,`, `"output_index":"0",`, `"output_index":18446744073709551616,`, `"output_index":[0],`, ""} {
+		for _, kind := range []string{"output_text.delta", "output_text.done", "refusal.delta", "content_part.done", "function_call_arguments.delta", "audio.delta"} {
+			piece := `{"type":"response.` + kind + `",` + number + `"delta":"secret","text":"secret","part":{"type":"output_text","text":"secret"}}`
+			checkStaysIn(t, []filter.Settings{client, public}, created, system, piece)
+			checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(system, `"output_index":0,`, number, 1), piece)
+		}
+	}
+	for _, number := range []string{`"index":0,`, `"index":0.0,`, `"index":"0",`, `"index":null,`, ""} {
+		checkStaysIn(t, []filter.Settings{client, public}, choice(`{`+number+`"delta":{"role":"system"}}`), choice(`{"delta":{"content":"secret"}}`))
+		checkStaysIn(t, []filter.Settings{client, public}, choice(`{"delta":{"role":"system"}}`), choice(`{`+number+`"delta":{"content":"secret"}}`))
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, choice(`{"index":[0],"delta":{"role":"system"}}`), choice(`{"index":0,"delta":{"content":"secret"}}`))
+}
+
+// TestItemsBesideWithheld checks that a withheld item does not withhold the next one.
+func TestItemsBesideWithheld(t *testing.T) {
+	next := strings.NewReplacer(`"output_index":0`, `"output_index":1`, `"i"`, `"j"`)
+	out := leaving(t, client, stream(created, strings.Replace(added, "assistant", "system", 1), delta, next.Replace(added), next.Replace(delta)))
+	if strings.Count(out, "secret") != 1 || !strings.Contains(out, `"item_id":"j","delta":"secret"`) {
+		t.Errorf("this leaves: %s", out)
+	}
+}
+
+// TestOtherResponses checks that an item stays withheld when another response begins, and that the other response leaves.
+func TestOtherResponses(t *testing.T) {
+	other := strings.NewReplacer(`"id":"r"`, `"id":"s"`, `"i"`, `"j"`, "secret", "answer")
+	sent := []string{created, strings.Replace(added, "assistant", "system", 1), other.Replace(created), other.Replace(added), other.Replace(delta), delta, other.Replace(ended), ended}
+	checkStaysIn(t, []filter.Settings{client, public}, sent...)
+	if out := leaving(t, client, stream(sent...)); strings.Count(out, "answer") != 2 {
+		t.Errorf("of the other response this leaves: %s", out)
+	}
+	checkStaysIn(t, []filter.Settings{client}, created, strings.Replace(added, `"id":"i"`, `"id":"i","id":"i"`, 1), ended)
+}
+
+func TestKeepAlive(t *testing.T) {
+	const sent = `{"type":"keepalive","sequence_number":3}`
+	for _, reader := range []filter.Settings{client, public} {
+		if out := leaving(t, reader, "event: keepalive\ndata: "+sent+"\n\n"); out != sent+"\n" {
+			t.Errorf("under %s this leaves: %s", reader.Policy, out)
+		}
+	}
+}
+
+// TestPiecesOfOtherItems sends text that continues an item which is no answer.
+func TestPiecesOfOtherItems(t *testing.T) {
+	for _, item := range []string{
+		`{"id":"i","type":"message","role":"user"}`, `{"id":"i","type":"message","role":"tool"}`, `{"id":"i","type":"function_call","name":"f","call_id":"c"}`,
+		`{"id":"i","type":"reasoning"}`, `{"id":"i","type":"message","role":"assistant","thought":true}`,
+	} {
+		begun := strings.Replace(added, `{"id":"i","type":"message","role":"assistant","content":[]}`, item, 1)
+		for _, piece := range []string{delta, strings.NewReplacer("delta", "done", `"secret"`, `"","text":"secret"`).Replace(delta)} {
+			checkStaysIn(t, []filter.Settings{public}, created, begun, piece)
+			if strings.Contains(item, "reasoning") || strings.Contains(item, "thought") {
+				checkStaysIn(t, []filter.Settings{withoutThoughts}, created, begun, piece)
+			}
+		}
+	}
+	part := `{"type":"response.content_part.added","output_index":0,"item_id":"i","content_index":0,"part":{"type":"reasoning_text"}}`
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, added, part, strings.Replace(delta, `"delta":`, `"content_index":0,"delta":`, 1))
+}
+
+// TestThoughtsInOtherPlaces sends thoughts where the protocol has answers.
+func TestThoughtsInOtherPlaces(t *testing.T) {
+	for _, sent := range []string{
+		`{"type":"response.created","response":{"id":"r","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"secret"}]}]}}`,
+		`{"type":"response.content_part.done","output_index":0,"item_id":"i","part":{"type":"reasoning_text","text":"secret"}}`,
+		`{"type":"run_item_stream_event","name":"message_output_created","agent":"a","item":{"raw_item":{"type":"reasoning","content":[{"type":"reasoning_text","text":"secret"}]}}}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","role":"assistant","thought":true,"content":[{"type":"output_text","text":"secret"}]}}`,
+		choice(`{"index":0,"thought":true,"delta":{"role":"assistant","content":"secret"}}`),
+		choice(`{"index":0,"delta":{"role":"assistant","content":"secret","extra_content":{"google":{"thought":true}}}}`),
+	} {
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, added, sent)
+		if out := leaving(t, client, stream(created, added, sent)); !strings.Contains(out, "secret") {
+			t.Errorf("the client does not get %s", sent)
+		}
+	}
+}
+
+// TestInstructionsInOtherPlaces sends instructions of a model where the protocol has answers.
+func TestInstructionsInOtherPlaces(t *testing.T) {
+	for _, sent := range []string{
+		`{"type":"run_item_stream_event","name":"message_output_created","agent":"a","item":{"role":"system","content":"secret"}}`,
+		`{"type":"run_item_stream_event","name":"message_output_created","agent":"a","item":{"raw_item":{"type":"message","role":"developer","content":[{"type":"output_text","text":"secret"}]}}}`,
+		`{"type":"response.in_progress","response":{"id":"r","output":[{"type":"message","role":"system","content":[{"type":"output_text","text":"secret"}]}]}}`,
+		choice(`{"index":0,"message":{"role":"system","content":"secret"}}`),
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, created, sent)
+	}
+}
+
+func checkStaysIn(t *testing.T, readers []filter.Settings, sent ...string) {
+	t.Helper()
+	for _, s := range readers {
+		if out := leaving(t, s, stream(sent...)); strings.Contains(out, "secret") {
+			t.Errorf("under %s, thoughts %d, this leaves: %s\nof %s", s.Policy, s.Thoughts, out, strings.Join(sent, "\n"))
+		}
+	}
+}
+
+// TestEnds checks what a stream that says several things about its end becomes.
+func TestEnds(t *testing.T) {
+	completed := `{"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}`
+	for _, c := range []struct {
+		name, want string // the last fact
+		sent       []string
+	}{
+		{"an error after the end", "other", []string{created, completed, `{"type":"error","code":"server_error","message":"m"}`}},
+		{"completed with an error", `run_ended agent_error code="server_error"`, []string{created, `{"type":"response.completed","response":{"id":"r","status":"completed","error":{"code":"server_error"},"output":[]}}`}},
+		{"[DONE] without an end", "other", []string{created, "[DONE]"}},
+	} {
+		facts := strings.Split(strings.TrimSpace(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...))), "\n")
+		if got := strings.TrimSpace(facts[len(facts)-1]); got != c.want {
+			t.Errorf("%s: the last fact is %q, want %q", c.name, got, c.want)
+		}
+	}
+}

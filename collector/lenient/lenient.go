@@ -1,0 +1,209 @@
+// Package lenient finds out whether a frame calls itself internal. It compares names as the most
+// lenient reader might (case, compatibility forms, blanks and invisible characters do not count), so
+// that a mistake withholds a frame instead of leaking it. Every check for internal names uses it.
+package lenient
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Check reports whether a frame must be withheld, and why. internal means that the frame or a frame
+// within it calls itself internal. unknown means that a discriminator has a value that is not in the
+// table's types. The filter and the decoders use Check, so that both withhold the same frames. p must
+// be the table's Prefilter.
+func Check(t *event.Table, p Prefilter, frame strictjson.Value) (internal, unknown bool) {
+	for name, value := range frame.Members() {
+		text := name.Text()
+		if !p.MayMatch(text) {
+			continue
+		}
+		if MatchesAny(text, t.Discriminators) {
+			if ContainsInternal(value) {
+				return true, false
+			}
+			if value.Kind() != strictjson.String || !isKnownType(t, value.Text()) {
+				return false, true
+			}
+		}
+		if MatchesAny(text, t.Labels) && ContainsInternal(value) {
+			return true, false
+		}
+		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
+		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// isKnownType reports whether the table has a type, or the beginning of one that an application chooses.
+func isKnownType(t *event.Table, name []byte) bool {
+	_, known := t.Types[string(name)]
+	return known || slices.ContainsFunc(t.TypePrefixes, func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) })
+}
+
+// HasInternalDiscriminator reports whether a discriminator of an envelope, or of an envelope within
+// it, is internal.
+func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
+	return namesInternal(t, v, t.DeepEnvelopes)
+}
+
+func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
+	for name, value := range v.Members() {
+		text := name.Text()
+		if MatchesAny(text, t.Discriminators) && ContainsInternal(value) {
+			return true
+		}
+		// Search each member only once, even if it is an envelope for two reasons: the effort would be
+		// 2^depth.
+		within := deep || MatchesAny(text, t.DeepMembers)
+		if (within || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if namesInternal(t, element, deep) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prefilter rules out cheaply that a name is a discriminator, a label or an envelope of a table in any
+// spelling. It has a bit for each first letter and length.
+type Prefilter uint64
+
+// NewPrefilter returns the Prefilter of a table, for the members of a frame.
+func NewPrefilter(t *event.Table) (p Prefilter) {
+	if t.DeepEnvelopes {
+		return ^p // any member may be an envelope
+	}
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes, t.DeepMembers} {
+		for _, n := range names {
+			p |= prefilterBit(n[0], len(n))
+		}
+	}
+	return p
+}
+
+// MayMatch reports whether a name must be compared in full.
+func (p Prefilter) MayMatch(name []byte) bool {
+	return len(name) == 0 || !isPlain(name) || p&prefilterBit(name[0], len(name)) != 0
+}
+
+// prefilterBit returns the bit of a name. It ignores case. Names that share a bit are only compared
+// in full more often.
+func prefilterBit(first byte, length int) Prefilter {
+	const spread = 7
+	return 1 << ((int(first|0x20)*spread + length) % 64)
+}
+
+// ContainsInternal reports whether v contains an internal string at any depth. A discriminator should
+// be a single string, but a lenient reader might accept more.
+func ContainsInternal(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if IsInternal(name.Text()) || ContainsInternal(value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if ContainsInternal(element) {
+			return true
+		}
+	}
+	return IsInternal(v.Text())
+}
+
+// HasMember reports whether an object has a member with one of the names.
+func HasMember(v strictjson.Value, names []string) bool {
+	if len(names) == 0 {
+		return false
+	}
+	for name := range v.Members() {
+		if MatchesAny(name.Text(), names) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasOtherValue reports whether an object has a member with one of the names whose value is neither
+// null nor one of values. Values are compared exactly: another spelling is another value.
+func HasOtherValue(v strictjson.Value, names, values []string) bool {
+	for name, value := range v.Members() {
+		if value.Kind() > strictjson.Null && MatchesAny(name.Text(), names) && !slices.ContainsFunc(values, value.Is) {
+			return true
+		}
+	}
+	return false
+}
+
+// MatchesAny reports whether a lenient reader might take name for one of names.
+func MatchesAny(name []byte, names []string) bool {
+	plain := isPlain(name)
+	if !plain {
+		name = canonical(name)
+	}
+	for _, n := range names {
+		if plain && len(n) != len(name) {
+			continue
+		}
+		if bytes.EqualFold(name, []byte(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlain reports whether a name consists of visible ASCII characters, so that it can match other names
+// only by case.
+func isPlain(name []byte) bool {
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// IsInternal reports whether a name begins with "internal".
+func IsInternal(name []byte) bool { return HasPrefix(name, "internal") }
+
+// HasPrefix reports whether a lenient reader might read a name as beginning with word, which must be in
+// lower case.
+func HasPrefix(name []byte, word string) bool {
+	switch {
+	case len(name) < len(word), isPlain(name[:1]) && name[0]|0x20 != word[0]: // 0x20 makes a letter lower case
+		return false
+	case isPlain(name[:len(word)]):
+		return bytes.EqualFold(name[:len(word)], []byte(word))
+	}
+	return strings.HasPrefix(strings.ToLower(string(canonical(name))), word)
+}
+
+// canonical decomposes compatibility forms and removes blanks, control characters, format characters
+// and marks.
+func canonical(name []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		const blankBraille, nullNotehead = '\u2800', '\U0001d159' // blank, but no property says so
+		switch {
+		case r == 'ı':
+			// JSON decoders that ignore case do not take it for an i, but both have the upper case I, so
+			// JavaScript's toUpperCase and Java's equalsIgnoreCase do. No other letter needs this in
+			// addition to case folding.
+			return 'i'
+		case r == blankBraille || r == nullNotehead || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me,
+			unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		}
+		return r
+	}, norm.NFKD.Bytes(name))
+}

@@ -1,0 +1,352 @@
+package collector
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+const (
+	// maxUndecided and maxUndecidedTime bound how many frames are buffered, and for how long, until a
+	// dialect recognizes the stream. Together they are no larger than one frame may be.
+	maxUndecided     = 5
+	maxUndecidedTime = time.Second
+
+	// ownedFrame is the size in bytes from which on a frame's data is handed on instead of copied.
+	ownedFrame = 64 << 10
+)
+
+// StreamDecoder reads a stream and decodes it frame by frame. It is for one goroutine at a time.
+type StreamDecoder struct {
+	settings Settings
+	stream   *event.Stream
+	input    Input
+	reader   *sse.Reader
+	detector *dialect.Detector
+	decoder  dialect.Decoder // nil while the dialect is unknown
+	table    *event.Table
+	last     *event.Batch // nil if there is none or it was detached
+	session  string
+	offset   int64 // of the end of the frame or comment that Next returned last
+
+	configured dialect.Dialect   // the only dialect named to Decode
+	rivals     []dialect.Dialect // the others; nil once configured is confirmed
+	foreign    bool              // the stream belongs to a rival
+
+	pending   []pendingFrame // frames read before the dialect was known
+	flushing  int            // how many of them Next returns before it reads on
+	truncated bool           // the stream ended inside a frame, and Next has yet to report it
+	end       event.End
+	err       error // of the reader
+}
+
+// pendingFrame is a frame that waits for its dialect to be known. It owns its bytes.
+type pendingFrame struct {
+	sse.Frame
+	received time.Time
+	offset   int64        // of the frame's end
+	rejected event.Reason // why no dialect can decode it, or ""
+}
+
+// Decode returns a decoder for a stream of one of the named dialects, or of any dialect if none has one
+// of the names. If only one dialect is named and a frame certainly belongs to another, the stream is
+// rejected from that frame on.
+func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDecoder {
+	d := &StreamDecoder{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.MaxFrame)}
+	d.reader.ReportComments(in.ReportComments)
+	d.reader.BeforeGrow(in.BeforeGrow)
+	var named, others []dialect.Dialect
+	for _, candidate := range c.dialects {
+		if slices.Contains(names, candidate.Name()) {
+			named = append(named, candidate)
+		} else {
+			others = append(others, candidate)
+		}
+	}
+	threshold := dialect.Yes
+	if in.RequireSure {
+		threshold = dialect.Sure
+	}
+	switch len(named) {
+	case 0:
+		d.detector = dialect.NewDetector(c.dialects, threshold)
+	case 1:
+		if !in.RequireSure { // otherwise it may be no agent's stream at all
+			d.decide(named[0])
+			d.configured, d.rivals = named[0], others
+		}
+		fallthrough
+	default:
+		d.detector = dialect.NewDetector(named, threshold)
+	}
+	return d
+}
+
+// Next returns the batch of the next frame, even of one that cannot be decoded. The batch is valid until
+// the next call unless it is detached. Next returns sse.ErrComment for a comment, after which the stream
+// continues. Any other error is the reader's own, io.EOF at the end, and final.
+func (d *StreamDecoder) Next() (*event.Batch, error) {
+	for {
+		switch {
+		case d.flushing > 0:
+			next := d.pending[0]
+			d.pending[0] = pendingFrame{} // release its bytes: the array stays
+			d.pending, d.flushing, d.offset = d.pending[1:], d.flushing-1, next.offset
+			switch {
+			case next.rejected != "":
+				return d.reject(next.Frame, next.received, next.rejected), nil
+			case d.decoder == nil:
+				return d.reject(next.Frame, next.received, event.ReasonUnrecognized), nil
+			}
+			return d.decode(next.Frame, next.received), nil
+		case d.truncated:
+			d.truncated = false
+			return d.reject(sse.Frame{}, d.input.ReceivedAt(), event.ReasonTruncated), nil
+		case d.err != nil:
+			d.recycleLast()
+			return nil, d.err
+		}
+		frame, err := d.reader.Next()
+		d.offset = d.reader.Offset()
+		if len(frame.Data) >= ownedFrame {
+			frame = d.reader.Detach(frame)
+		}
+		switch {
+		case errors.Is(err, sse.ErrComment):
+			return nil, err
+		case err != nil:
+			var tooLarge *sse.TooLargeError
+			if !errors.As(err, &tooLarge) {
+				d.finish(err)
+			} else if len(d.pending) > 0 {
+				d.enqueue(pendingFrame{sse.Frame{Size: tooLarge.Size}, d.input.ReceivedAt(), d.offset, event.ReasonTooLarge})
+			} else {
+				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.ReceivedAt(), event.ReasonTooLarge), nil
+			}
+		case d.input.SeenBefore != nil && d.input.SeenBefore(frame):
+		case d.decoder != nil:
+			return d.decode(frame, d.input.ReceivedAt()), nil
+		case d.input.RequireSure:
+			found := d.detect(frame)
+			if found == nil {
+				b := d.last // with the frame's JSON, which a relay searches for internal names
+				b.Received, b.Rejected = d.input.ReceivedAt(), event.ReasonUnrecognized
+				return b, nil
+			}
+			d.decide(found)
+			return d.decode(frame, d.input.ReceivedAt()), nil
+		default:
+			d.enqueue(pendingFrame{frame, d.input.ReceivedAt(), d.offset, ""})
+		}
+	}
+}
+
+// Ready reports whether Next returns without waiting for the stream.
+func (d *StreamDecoder) Ready() bool { return d.flushing > 0 || d.decoder != nil && d.reader.Ready() }
+
+// MustWithhold reports whether a client must not get the last frame although no dialect recognized it:
+// a dialect that it may belong to withholds it from clients, or the frame has one of that dialect's
+// internal members. It returns true after a panic.
+func (d *StreamDecoder) MustWithhold() (withholds bool) {
+	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
+	for _, candidate := range d.detector.Candidates() {
+		b := batchPool.Get().(*event.Batch)
+		b.BeginOwned(d.stream, d.last.Frame, d.last.Received)
+		f := d.parse(b)
+		candidate.New(d.stream).Decode(f, b)
+		table := candidate.Table()
+		withholds = b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(f.JSON, table.InternalMembers)
+		b.Reset()
+		batchPool.Put(b)
+		if withholds {
+			return true
+		}
+	}
+	return false
+}
+
+// Offset returns where the frame or comment that Next returned last ends in the stream.
+func (d *StreamDecoder) Offset() int64 { return d.offset }
+
+// MemorySize returns the bytes of memory that reading the stream takes, without the last batch.
+func (d *StreamDecoder) MemorySize() int {
+	return d.reader.MemorySize() + d.pendingSize()
+}
+
+// pendingSize returns the size in bytes of the frames that wait until the dialect is known.
+func (d *StreamDecoder) pendingSize() (n int) {
+	for _, frame := range d.pending {
+		n += cap(frame.Data)
+	}
+	return n
+}
+
+// ReleaseLarge drops the last batch if its frame is large. The batch must not be used any more.
+func (d *StreamDecoder) ReleaseLarge() {
+	if d.last != nil && len(d.last.Frame.Data) >= ownedFrame {
+		d.recycleLast()
+	}
+}
+
+// End returns why the stream ended. It is valid after Next has returned a final error.
+func (d *StreamDecoder) End() event.End { return d.end }
+
+// StopReading ends the stream after the bytes that have already been read from its source.
+func (d *StreamDecoder) StopReading() { d.reader.StopReading() }
+
+// Retry returns the reconnection time that the stream asked for, and whether it asked for one.
+func (d *StreamDecoder) Retry() (time.Duration, bool) { return d.reader.Retry() }
+
+// resume continues the stream with the bytes of another connection.
+func (d *StreamDecoder) resume(in Input) {
+	d.input, d.err, d.truncated = in, nil, false
+	d.reader.Resume(in)
+}
+
+// enqueue buffers a frame until its stream's dialect is known. If the frame reveals the dialect, or the
+// frames have waited too long, it lets Next return them.
+func (d *StreamDecoder) enqueue(frame pendingFrame) {
+	var found dialect.Dialect
+	if frame.rejected == "" {
+		found = d.detect(frame.Frame)
+	}
+	late := len(d.pending) > 0 && frame.received.Sub(d.pending[0].received) > maxUndecidedTime
+	if found == nil && (late || len(d.pending) == maxUndecided || d.pendingSize()+len(frame.Data) > d.settings.MaxFrame) {
+		if found = d.detector.MostLikely(); found == nil {
+			d.flushing = len(d.pending)
+		}
+	}
+	if found != nil {
+		d.decide(found)
+		d.pending = append(d.pending, frame) // not copied: Next returns it before the reader reuses its bytes
+		d.flushing = len(d.pending)
+		return
+	}
+	frame.ID, frame.Event = slices.Clone(frame.ID), slices.Clone(frame.Event)
+	if len(frame.Data) < ownedFrame {
+		frame.Data = slices.Clone(frame.Data)
+	}
+	d.pending = append(d.pending, frame)
+}
+
+// detect returns the dialect that recognizes a frame, or nil. After a panic it returns nil.
+func (d *StreamDecoder) detect(frame sse.Frame) (found dialect.Dialect) {
+	defer d.settings.Panics.Recover(recovery.Detector, nil)
+	return d.detector.Detect(d.parse(d.begin(frame, time.Time{})))
+}
+
+// decide sets the stream's dialect.
+func (d *StreamDecoder) decide(found dialect.Dialect) {
+	d.stream.Dialect = found.Name()
+	d.decoder, d.table = found.New(d.stream), found.Table()
+}
+
+// finish handles the end of the stream: it decides the dialect of pending frames and reports a truncated
+// frame, unless the client disconnected, which can cut the stream anywhere.
+func (d *StreamDecoder) finish(err error) {
+	d.err = err
+	if d.input.End != nil {
+		d.end = d.input.End()
+	}
+	if likely := d.detector.MostLikely(); d.decoder == nil && likely != nil && len(d.pending) > 0 {
+		d.decide(likely)
+	}
+	d.flushing = len(d.pending)
+	d.truncated = d.reader.TruncatedBytes() > 0 && (d.end == event.EndOfStream || d.end == event.EndBroken)
+}
+
+// begin starts the batch of a frame.
+func (d *StreamDecoder) begin(frame sse.Frame, received time.Time) *event.Batch {
+	if d.last == nil {
+		d.last = batchPool.Get().(*event.Batch)
+	}
+	if len(frame.Data) >= ownedFrame {
+		d.last.BeginOwned(d.stream, frame, received)
+	} else {
+		d.last.Begin(d.stream, frame, received)
+	}
+	return d.last
+}
+
+// parse parses the frame's data as strict JSON. If the data is plain text, the JSON does not exist.
+func (d *StreamDecoder) parse(b *event.Batch) dialect.Frame {
+	refused := b.Parse(d.settings.MaxJSONDepth)
+	return dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: refused}
+}
+
+func (d *StreamDecoder) decode(frame sse.Frame, received time.Time) *event.Batch {
+	b := d.begin(frame, received)
+	f := d.parse(b)
+	foreign := d.isForeign(f)
+	b.Table, b.Dialect = d.table, d.stream.Dialect
+	if foreign {
+		b.Rejected = event.ReasonForeign
+		return b
+	}
+	d.decodeSafely(f, b)
+	if len(b.Session) > event.MaxSession {
+		b.Session = ""
+	}
+	if d.stream.SingleRun { // all frames belong to one session, even those that do not name it
+		d.session = cmp.Or(b.Session, d.session)
+		b.Session = d.session
+	}
+	return b
+}
+
+// isForeign reports whether the stream belongs to a dialect other than the one named to Decode. If the
+// named dialect is only a guess from the path, or its name may mean the other one too, isForeign
+// switches to the other one instead.
+func (d *StreamDecoder) isForeign(f dialect.Frame) bool {
+	if d.foreign || d.rivals == nil {
+		return d.foreign
+	}
+	defer d.settings.Panics.Recover(recovery.Detector, nil) // a dialect that panics does not recognize the frame
+	switch answer := d.configured.Detect(f); {
+	case answer >= dialect.Yes:
+		d.rivals = nil
+	case answer == dialect.No:
+		if other := dialect.NewDetector(d.rivals, dialect.Yes).Detect(f); other != nil {
+			if namesake, has := d.configured.(dialect.Namesake); d.input.DialectFromPath || has && namesake.OtherName() == other.Name() {
+				d.rivals = nil
+				d.decide(other)
+				return false
+			}
+			d.foreign = true
+			if d.settings.OnForeign != nil {
+				d.settings.OnForeign(d.stream, other.Name())
+			}
+		}
+	}
+	return d.foreign
+}
+
+// decodeSafely decodes a frame and rejects it if the decoder panics.
+func (d *StreamDecoder) decodeSafely(f dialect.Frame, b *event.Batch) {
+	defer d.settings.Panics.Recover(recovery.Decoder, func() {
+		b.Events, b.Rejected, b.Type = b.Events[:0], event.ReasonPanic, ""
+	})
+	d.decoder.Decode(f, b)
+	if b.TooManyEvents() {
+		b.Events, b.Rejected = nil, event.ReasonShape
+	}
+}
+
+// reject returns the batch of a frame that is not decoded. The decoder learns of a frame over the size
+// limit, because frames that continue it may have to be withheld.
+func (d *StreamDecoder) reject(frame sse.Frame, received time.Time, reason event.Reason) *event.Batch {
+	b := d.begin(frame, received)
+	if reason == event.ReasonTooLarge && d.decoder != nil {
+		d.decodeSafely(dialect.Frame{Frame: frame, Malformed: reason}, b)
+		b = d.begin(frame, received) // without what it may have added
+	}
+	b.Rejected, b.Table = reason, d.table
+	return b
+}

@@ -1,0 +1,370 @@
+package exporter
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// Limits on what is remembered. A stream of a forgotten run starts a new run. A forgotten frame that
+// another stream brings is counted again.
+const (
+	maxOpenRuns  = 1000   // runs in progress
+	maxFrames    = 1000   // frames of each run
+	maxEndedRuns = 64     // ended runs
+	maxStreams   = 10_000 // open streams
+	maxListeners = 1000   // streams of a run
+)
+
+// Losses counts what was dropped because of a limit.
+type Losses interface{ CountEvicted(kind string) }
+
+// Deduplicator is an event.Sink that passes each run and each frame on to another sink once,
+// however many streams bring it. The next sink sees a run on the stream that brought it first,
+// until the last of its streams has closed.
+type Deduplicator struct {
+	next   event.Sink
+	losses Losses
+
+	mu      sync.Mutex
+	runs    *simplelru.LRU[sharedKey, *sharedRun]
+	over    *simplelru.LRU[sharedKey, *sharedRun] // ended runs, of which another stream may be open that has brought no frame yet
+	streams map[*event.Stream]*listener
+	waiting map[*event.Stream]struct{} // answers to requests that have not named their run yet, of sessions
+	pending map[sessionKey]int         // how many of them a session has
+}
+
+type sessionKey struct{ source, session string }
+
+type sharedKey struct{ source, run string }
+
+// sharedRun is a run that several streams may bring.
+type sharedRun struct {
+	key    sharedKey
+	stream *event.Stream // the stream that the next sink sees it on
+
+	mu        sync.Mutex  // held while the next sink is called
+	listeners []*listener // in the order in which they joined
+	heard     []heardFrame
+	forgotten int       // number of frames dropped from the front of heard
+	over      time.Time // when its last stream closed; zero while one is open
+	ended     time.Time // when the agent last ended one of the streams, if no new frame came since
+}
+
+type heardFrame struct {
+	said uint64
+	by   *listener
+	at   time.Time
+}
+
+// listener is a stream that brings a run.
+type listener struct {
+	run    *sharedRun
+	stream *event.Stream
+	at     int  // number of the run's next frame that this stream will bring
+	opened bool // the next sink has seen the stream open
+	since  time.Time
+}
+
+// NewDeduplicator returns a sink before next.
+func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
+	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOpenRuns, nil) // the only error is a size below one
+	over, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxEndedRuns, nil)
+	return &Deduplicator{next: next, losses: losses, runs: runs, over: over, streams: map[*event.Stream]*listener{}, waiting: map[*event.Stream]struct{}{}, pending: map[sessionKey]int{}}
+}
+
+// Open opens a stream. A stream that answers a message to a run in progress joins that run and
+// starts none. A stream that subscribes to a run in progress joins it: the run does not end before
+// the stream.
+func (s *Deduplicator) Open(stream *event.Stream) {
+	if s.joinAnswered(stream) {
+		return
+	}
+	s.await(stream)
+	s.next.Open(stream)
+	s.joinRequested(stream)
+}
+
+func (s *Deduplicator) joinAnswered(stream *event.Stream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range stream.Answers {
+		if run, goesOn := s.runs.Get(sharedKey{stream.Source, id}); goesOn && stream.SingleRun {
+			return s.join(run, stream, false) != nil
+		}
+	}
+	return false
+}
+
+func (s *Deduplicator) joinRequested(stream *event.Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run, goesOn := s.runs.Get(sharedKey{stream.Source, stream.JoinedRun}); goesOn && stream.JoinedRun != "" {
+		s.join(run, stream, true)
+	}
+}
+
+// join adds a stream to a run if there is room. The caller holds the lock.
+func (s *Deduplicator) join(run *sharedRun, stream *event.Stream, opened bool) *listener {
+	if len(s.streams) >= maxStreams {
+		return nil
+	}
+	l := run.join(stream, opened)
+	if l != nil {
+		s.streams[stream] = l
+	}
+	return l
+}
+
+// Consume passes on a frame unless another stream has brought it.
+func (s *Deduplicator) Consume(b *event.Batch) {
+	if b.Run != "" {
+		s.stopAwaiting(b.Stream)
+		s.leaveOther(b)
+		if s.isAwaited(b) {
+			return
+		}
+	}
+	l, lost := s.listener(b)
+	switch {
+	case lost != "":
+		s.losses.CountEvicted(lost)
+		if lost == tracker.LostStream {
+			s.next.Consume(b)
+		}
+	case l != nil && b.ContentHash != 0 && b.Run == l.run.key.run:
+		if !l.run.consume(l, b, s.next) {
+			s.begin(b)
+			s.Consume(b)
+		} else if l.stream.JoinedSession != "" && statesEnd(b) {
+			s.leave(l, b.Received)
+		}
+	case l != nil && !l.opened, b.Run == "" && b.Stream.JoinedRun+b.Stream.JoinedSession != "" && b.Rejected == "":
+		// A frame for this stream only, such as a refusal, does not belong to the run.
+	default:
+		s.next.Consume(b)
+	}
+}
+
+// listener returns the state of a frame's stream, or nil if no other stream can bring its run. lost
+// is the kind of loss if there is no room.
+func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l = s.streams[b.Stream]
+	brings := b.Stream.SingleRun || b.Stream.JoinedRun != "" || b.Stream.JoinedSession != ""
+	if l != nil || b.ContentHash == 0 || b.Run == "" || !brings {
+		return l, ""
+	}
+	key := sharedKey{b.Stream.Source, b.Run}
+	run, known := s.runs.Get(key)
+	past, _ := s.over.Get(key)
+	lost = tracker.LostListener
+	switch {
+	case known && b.Stream.SingleRun:
+		return nil, "" // the request did not name the run, so that another has begun
+	case known:
+	case past != nil && b.Stream.JoinedSession != "", past != nil && b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.over)):
+		run = past
+	default:
+		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
+	}
+	if l = s.join(run, b.Stream, true); l == nil {
+		return nil, lost
+	}
+	if lost == tracker.LostStream && s.runs.Add(key, run) {
+		s.losses.CountEvicted(tracker.LostStream)
+	}
+	return l, ""
+}
+
+// begin removes a stream from its ended run, so that its next frame starts a new run.
+func (s *Deduplicator) begin(b *event.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.streams, b.Stream)
+	s.over.Remove(sharedKey{b.Stream.Source, b.Run})
+}
+
+// join adds a stream, or returns nil if the run has too many. The stream will bring no frame from
+// before it was opened, unless it replays.
+func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.listeners) >= maxListeners {
+		return nil
+	}
+	first := slices.IndexFunc(r.heard, func(f heardFrame) bool { return !f.at.Before(stream.OpenedAt) })
+	switch {
+	case stream.ReplayedRun != "":
+		first = 0
+	case first < 0:
+		first = len(r.heard)
+	}
+	l := &listener{run: r, stream: stream, at: r.forgotten + first, opened: opened, since: stream.OpenedAt}
+	r.listeners = append(r.listeners, l)
+	return l
+}
+
+// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames,
+// and an error of the stream is taken from the first stream only. It reports false if the frame is
+// new and the run has ended.
+func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	alone := len(r.listeners) == 1 && r.over.IsZero() && r.ended.IsZero()
+	if b.Snapshot && !alone || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) {
+		return true
+	}
+	if !r.over.IsZero() {
+		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run was reported, and will not begin again
+	}
+	behind := l.at < r.forgotten+len(r.heard)
+	r.heard = append(r.heard, heardFrame{b.ContentHash, l, b.Received})
+	if len(r.heard) > maxFrames {
+		r.heard = slices.Delete(r.heard, 0, maxFrames/2)
+		r.forgotten += maxFrames / 2
+	}
+	if !behind {
+		l.at = r.forgotten + len(r.heard)
+	}
+	r.ended = time.Time{}
+	b.Stream = r.stream
+	next.Consume(b)
+	return true
+}
+
+// isKnown reports whether another stream has already brought the frame. A frame from before that
+// stream was opened cannot have come from it.
+func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
+	for i := max(l.at-r.forgotten, 0); i < len(r.heard); i++ {
+		if f := r.heard[i]; f.said == b.ContentHash && f.by != l && !b.Received.Before(f.by.since) {
+			l.at = r.forgotten + i + 1
+			return true
+		}
+	}
+	return false
+}
+
+// Close closes a stream. A run ends with the last of its streams, but at the time at which the
+// agent ended one of them if no new frame came after that.
+func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) {
+	s.stopAwaiting(stream)
+	s.mu.Lock()
+	l := s.streams[stream]
+	if l == nil {
+		s.mu.Unlock()
+		s.next.Close(stream, end, at)
+		return
+	}
+	delete(s.streams, stream)
+	r := l.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := s.remove(l, end, at)
+	s.mu.Unlock()
+	if l.opened && (stream != r.stream || !last && stream.JoinedSession != "") {
+		s.next.Close(stream, end, at)
+	}
+	if end == event.EndOfStream && at.After(r.ended) {
+		r.ended = at
+	}
+	switch {
+	case !last:
+	case r.ended.IsZero():
+		s.next.Close(r.stream, end, at)
+	default:
+		s.next.Close(r.stream, event.EndOfStream, r.ended)
+	}
+}
+
+// remove removes a stream from its run, and reports whether the run is over: no stream of it is left or,
+// if the agent has ended the stream, none but those of its session. The caller holds both locks.
+func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bool) {
+	r := l.run
+	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
+	others := slices.ContainsFunc(r.listeners, func(other *listener) bool { return end != event.EndOfStream || other.stream.JoinedSession == "" })
+	if others || !r.over.IsZero() {
+		return false
+	}
+	r.over = at
+	if known, _ := s.runs.Peek(r.key); known == r {
+		s.runs.Remove(r.key)
+		s.over.Add(r.key, r)
+	}
+	return true
+}
+
+// leave removes the stream of a session from a run that has ended. The stream continues.
+func (s *Deduplicator) leave(l *listener, at time.Time) {
+	s.mu.Lock()
+	if s.streams[l.stream] == l {
+		delete(s.streams, l.stream)
+	}
+	r := l.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := s.remove(l, event.EndOfStream, at)
+	s.mu.Unlock()
+	if last && r.stream != l.stream {
+		s.next.Close(r.stream, event.EndOfStream, at)
+	}
+}
+
+// leaveOther removes the stream of a session from its run if the frame belongs to the next one.
+func (s *Deduplicator) leaveOther(b *event.Batch) {
+	if b.Stream.JoinedSession == "" {
+		return
+	}
+	s.mu.Lock()
+	l := s.streams[b.Stream]
+	s.mu.Unlock()
+	if l != nil && l.run.key.run != b.Run {
+		s.leave(l, b.Received)
+	}
+}
+
+// await remembers the answer to a request until it names its run.
+func (s *Deduplicator) await(stream *event.Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stream.SingleRun && stream.Session != "" && len(s.waiting) < maxStreams {
+		s.waiting[stream] = struct{}{}
+		s.pending[sessionKey{stream.Source, stream.Session}]++
+	}
+}
+
+func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, waits := s.waiting[stream]; !waits {
+		return
+	}
+	delete(s.waiting, stream)
+	key := sessionKey{stream.Source, stream.Session}
+	if s.pending[key]--; s.pending[key] == 0 {
+		delete(s.pending, key)
+	}
+}
+
+// isAwaited reports whether the stream of a session brings an unknown run while the answer to a request
+// of the session has yet to name its run: then it is that run, and the answer brings its frames too.
+func (s *Deduplicator) isAwaited(b *event.Batch) bool {
+	if b.Stream.JoinedSession == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sharedKey{b.Stream.Source, b.Run}
+	return !s.runs.Contains(key) && !s.over.Contains(key) && s.pending[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
+}
+
+// statesEnd reports whether a frame states the end of its run.
+func statesEnd(b *event.Batch) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindRunEnded })
+}

@@ -1,0 +1,219 @@
+package exporter_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// transcript records the calls of a sink: streams by their nonces, frames by their types.
+type transcript struct{ strings.Builder }
+
+func (s *transcript) Open(of *event.Stream)  { fmt.Fprintf(s, "+%s ", of.Nonce) }
+func (s *transcript) Consume(b *event.Batch) { fmt.Fprintf(s, "%s:%s ", b.Stream.Nonce, b.Type) }
+func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
+	fmt.Fprintf(s, "-%s,%d@%d ", of.Nonce, end, at.Unix())
+}
+
+// TestListeners sends one run over several streams, one step a second. "+a" opens the answer to a request, "+a?" a stream that
+// listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+s#"
+// one of the run's session, and "+a!" the answer to a message to the run. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an
+// error, "a:x<" a frame that came before all others, "a:x?" a frame that names no run, and "a:E" the end of the run; x is the
+// frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves.
+func TestListeners(t *testing.T) {
+	for _, c := range []struct{ name, steps, want string }{
+		{"one", "+a a:x a:x a:y -a", "+a a:x a:x a:y -a,0@5 "},
+		{"a second hears the rest", "+a a:x +b? b:s^ a:y b:y a:z b:z -b -a", "+a a:x +b a:y a:z -b,0@9 -a,0@10 "},
+		{"the second hears it first", "+a a:x +b? b:s^ b:y b:z a:y a:z -a -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
+		{"the first falls behind", "+a +b? a:v b:s^ b:y a:x a:y b:z a:z -a -b", "+a +b a:v a:y a:x a:z -b,0@11 -a,0@11 "},
+		{"the first is heard late", "+a +b? a:v b:s^ b:x b:x a:x< a:x a:x -a -b", "+a +b a:v a:x a:x a:x -b,0@11 -a,0@11 "},
+		{"the first leaves", "+a a:x +b? a:y b:y -a. b:z -b", "+a a:x +b a:y a:z -b,0@8 -a,0@8 "},
+		{"the first leaves, then the second", "+a a:x +b? b:y -a. b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the second leaves after the end", "+a a:x +b? b:y a:y -a -b.", "+a a:x +b a:y -b,1@7 -a,0@6 "},
+		{"the first is ended too early", "+a a:x +b? b:y -a b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the same again", "+a a:x a:x +b? a:x b:x a:x b:x -b -a", "+a a:x a:x +b a:x a:x -b,0@9 -a,0@10 "},
+		{"what came before is not what comes", "+a a:x +b? b:s^ -a. b:x -b", "+a a:x +b a:x -b,0@7 -a,0@7 "},
+		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
+		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
+		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
+		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
+		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y a:z a:u -b,0@10 -a,0@10 "},
+		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c a:y a:z -c,0@12 -b,0@13 -a,0@13 "},
+		{"the second is answered when all is over", "+a a:x a:y -a +b?< b:s^ b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
+		{"the second is answered and has news when all is over", "+a a:x a:y -a +b?< b:s^ b:y b:z -b", "+a a:x a:y -a,0@4 +b b:z -b,0@9 "},
+		{"the second is refused", "+a a:x +b? b:e? a:y -b -a", "+a a:x +b a:y -b,0@6 -a,0@7 "},
+		{"the second's own error", "+a a:x +b? b:s^ b:e! -b a:y -a", "+a a:x +b -b,0@6 a:y -a,0@8 "},
+		{"an error that both hear", "+a a:x +b? b:s^ b:e! a:e! -b -a", "+a a:x +b a:e -b,0@7 -a,0@8 "},
+		{"an error after the first left", "+a a:x +b? b:s^ -a. b:e! -b", "+a a:x +b a:e -b,0@7 -a,0@7 "},
+		{"a message to a run that goes on", "+a a:x +b! a:y b:y b:z -b a:z -a", "+a a:x a:y a:z -a,0@9 "},
+		{"a message to a run that is over", "+a a:x -a +b! b:x -b", "+a a:x -a,0@3 +b b:x -b,0@6 "},
+		{"another answer names the same run", "+a a:x +b b:x -b -a", "+a a:x +b b:x -b,0@5 -a,0@6 "},
+		{"a client comes back in time", "+a a:x +b?r a:y -a. b:x b:y b:z -b", "+a a:x +b a:y a:z -b,0@9 -a,0@9 "},
+		{"a client comes back too late", "+a a:x a:y -a. +b?r b:x b:y b:z -b", "+a a:x a:y -a,1@4 +b -b,0@9 "},
+		{"a run that is over is read again", "+a a:x a:y -a +b?r b:x b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
+		{"a session beside its run", "+s# +a a:x s:x a:y -a s:y s:E -s.", "+s +a a:x a:y -a,0@6 -s,1@9 "},
+		{"a session goes on when the client has left", "+s# +a a:x s:x -a. s:y s:E -s.", "+s +a a:x a:y a:E -a,0@7 -s,1@8 "},
+		{"a session before its run", "+s# +a s:x s:y a:x a:y s:E -a s:z -s.", "+s +a a:x a:y a:E -a,0@8 -s,1@10 "},
+		{"a run that only a session brings", "+s# s:x s:E s:x -s.", "+s s:x s:E -s,1@5 "},
+		{"a session after the run", "+a a:x -a +s# s:x s:y -s.", "+a a:x -a,0@3 +s -s,1@7 "},
+		{"a session that was joined in the middle", "+s# s:n? -s.", "+s -s,1@3 "},
+		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
+	} {
+		var told transcript
+		s := exporter.NewDeduplicator(&told, losses{})
+		streams := map[string]*event.Stream{}
+		for i, step := range strings.Fields(c.steps) {
+			now := time.Unix(int64(i+1), 0)
+			switch step[0] {
+			case '+':
+				of := &event.Stream{Source: "s", Nonce: step[1:2], OpenedAt: now, SingleRun: true, Identity: event.Identity{Session: "session"}}
+				switch {
+				case strings.HasSuffix(step, "#"):
+					of.SingleRun, of.JoinedSession = false, "session"
+				case strings.HasSuffix(step, "?r"):
+					of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "t", "t"
+				case strings.Contains(step, "?"):
+					of.SingleRun, of.JoinedRun = false, "t"
+					if strings.HasSuffix(step, "<") {
+						of.OpenedAt = time.Unix(0, 0)
+					}
+				case strings.HasSuffix(step, "!"):
+					of.Answers = []string{"t"}
+				}
+				streams[of.Nonce] = of
+				s.Open(of)
+			case '-':
+				end := event.EndOfStream
+				if strings.HasSuffix(step, ".") {
+					end = event.EndClientLeft
+				}
+				s.Close(streams[step[1:2]], end, now)
+			default:
+				b := &event.Batch{Stream: streams[step[:1]], Type: step[2:3], Run: "t", ContentHash: uint64(step[2]), Received: now}
+				if strings.HasSuffix(step, "<") {
+					b.Received = time.Unix(0, 0)
+				}
+				if b.Type == "E" {
+					b.Add(event.KindRunEnded)
+				}
+				b.Snapshot, b.StreamError = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
+				if strings.HasSuffix(step, "?") {
+					b.Run, b.ContentHash = "", 0
+				}
+				s.Consume(b)
+			}
+		}
+		if got := told.String(); got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.name, c.steps, got, c.want)
+		}
+	}
+}
+
+// TestListenersOfOtherRuns checks that runs of other sources, runs with other ids, and streams of many runs stay separate.
+func TestListenersOfOtherRuns(t *testing.T) {
+	var told transcript
+	s := exporter.NewDeduplicator(&told, losses{})
+	a, b := &event.Stream{Source: "s", Nonce: "a", SingleRun: true}, &event.Stream{Source: "other", Nonce: "b", Identity: event.Identity{JoinedRun: "t"}}
+	c, tail := &event.Stream{Source: "s", Nonce: "c", Identity: event.Identity{JoinedRun: "u"}}, &event.Stream{Source: "s", Nonce: "d"}
+	for _, of := range []*event.Stream{a, b, c, tail} {
+		s.Open(of)
+		for _, run := range []string{"t", "u"} {
+			if of == tail || (run == "u") == (of == c) {
+				s.Consume(&event.Batch{Stream: of, Type: run, Run: run, ContentHash: 1})
+			}
+		}
+	}
+	if got, want := told.String(), "+a a:t +b b:t +c c:u +d d:t d:u "; got != want {
+		t.Errorf("merged streams: %s, want %s", got, want)
+	}
+}
+
+// losses counts evictions by kind.
+type losses map[string]int
+
+func (l losses) CountEvicted(kind string) { l[kind]++ }
+
+// TestListenersBounds sends more frames of a run, and more runs of a source, than are remembered. A listener that is not behind
+// the forgotten frames passes no frame twice.
+func TestListenersBounds(t *testing.T) {
+	next, lost := &sinkCounter{}, losses{}
+	s := exporter.NewDeduplicator(next, lost)
+	first := &event.Stream{Source: "s", SingleRun: true}
+	s.Open(first)
+	frame := func(of *event.Stream, i int) {
+		s.Consume(&event.Batch{Stream: of, Run: "t", ContentHash: uint64(i + 1), Received: time.Unix(int64(i), 0)})
+	}
+	for i := range 5000 {
+		frame(first, i)
+	}
+	second := &event.Stream{Source: "s", Identity: event.Identity{JoinedRun: "t"}, OpenedAt: time.Unix(4900, 0)}
+	s.Open(second)
+	for i := 4900; i < 5000; i++ {
+		frame(second, i)
+	}
+	if next.consumed != 5000 {
+		t.Errorf("%d frames were passed on", next.consumed)
+	}
+	for i := range 2000 {
+		of := &event.Stream{Source: "s", SingleRun: true}
+		s.Open(of)
+		s.Consume(&event.Batch{Stream: of, Run: fmt.Sprint(i), ContentHash: 1})
+	}
+	s.Open(&event.Stream{Source: "s", SingleRun: true, Identity: event.Identity{Answers: []string{"t"}}})
+	if next.opened != 2003 {
+		t.Errorf("%d streams were passed on: a run is still remembered after 2000 others", next.opened)
+	}
+	if want := (losses{tracker.LostStream: 1001}); !maps.Equal(lost, want) {
+		t.Errorf("evicted: %v, want %v", lost, want)
+	}
+}
+
+// TestTooManyListeners opens more listeners of a run than allowed, and checks that the last one passes nothing on. Then it opens
+// more streams of a source than are compared, and checks that the last one and its listener become a run of their own.
+func TestTooManyListeners(t *testing.T) {
+	const most, mostStreams = 1000, 10_000
+	next, lost := &sinkCounter{}, losses{}
+	s := exporter.NewDeduplicator(next, lost)
+	bring := func(run string, said uint64, joins bool) *event.Stream {
+		of := &event.Stream{Source: "s", SingleRun: !joins}
+		if joins {
+			of.JoinedRun = run
+		}
+		s.Open(of)
+		s.Consume(&event.Batch{Stream: of, Run: run, ContentHash: said})
+		return of
+	}
+	bring("t", 1, false)
+	var last *event.Stream
+	for range most {
+		last = bring("t", 1, true)
+	}
+	if want := (losses{tracker.LostListener: 1}); next.consumed != 1 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames were passed on, evicted %v, want %v", next.consumed, lost, want)
+	}
+	s.Close(last, event.EndOfStream, time.Unix(1, 0))
+	for i := range mostStreams - most {
+		bring(fmt.Sprint(i%500), uint64(i+1), i >= 500)
+	}
+	clear(lost)
+	next.consumed = 0
+	bring("another", 1, false)
+	bring("another", 1, true)
+	bring("0", 1, true)
+	if want := (losses{tracker.LostStream: 2, tracker.LostListener: 1}); next.consumed != 2 || !maps.Equal(lost, want) {
+		t.Errorf("%d frames were passed on, evicted %v, want %v", next.consumed, lost, want)
+	}
+}
+
+// sinkCounter counts the calls of a sink.
+type sinkCounter struct{ opened, consumed, closed int }
+
+func (h *sinkCounter) Open(*event.Stream)                        { h.opened++ }
+func (h *sinkCounter) Consume(*event.Batch)                      { h.consumed++ }
+func (h *sinkCounter) Close(*event.Stream, event.End, time.Time) { h.closed++ }

@@ -1,0 +1,210 @@
+package format
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// statusTracker derives the final status of a run. It applies the rules of package tracker (V1 to
+// V8 in docs/design/signals.md) as far as the reader's frames show what they need.
+type statusTracker struct {
+	frame          int // ordinal of the current frame
+	final, failed  int // ordinals of the last final frame and the last error; 0: none
+	failure        event.Failure
+	failedBranches []string // branches with a model failure and no final frame after it
+	open           []string // calls and model responses that have started and not ended
+	expectations   []expectation
+	inputs         []input
+	paused         []string // calls that wait for a person
+	pausedNow      []string // those named by the current frame
+}
+
+// expectation is an agent that must still speak: a model that received a result, or an agent that
+// received control.
+type expectation struct {
+	branch string
+	from   string // the agent that handed over control; "" for a result
+}
+
+const (
+	maxAsked = 32  // open questions of a run, and paused calls
+	maxOpen  = 256 // open operations, expectations and failed branches of a run; further ones are ignored at the end
+)
+
+// observeFrame starts a frame. An agent that speaks meets the expectations of its branch, and has
+// taken up control from another agent.
+func (t *statusTracker) observeFrame(b *event.Batch) {
+	t.frame++
+	t.pausedNow = t.pausedNow[:0]
+	if b.Partial || b.Agent == "" && !has(b, event.KindModelEnded) && !has(b, event.KindText) {
+		return
+	}
+	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == b.Branch || d.from != "" && d.from != b.Agent })
+}
+
+// observe records what an event of the current frame says about the status.
+func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
+	switch e.Kind {
+	case event.KindFinal:
+		t.observeFinal(b)
+	case event.KindError:
+		t.observeError(b, e)
+	case event.KindModelStarted:
+		t.startOperation("model " + b.Branch + " " + b.Agent)
+	case event.KindModelEnded:
+		t.endOperation("model " + b.Branch + " " + b.Agent)
+	case event.KindToolStarted:
+		t.startOperation(callKey(e))
+		if e.LongRunning {
+			t.addInput(input{ID: e.CallID, Kind: event.InputTool, agent: b.Agent})
+		}
+	case event.KindToolEnded:
+		t.toolEnded(b, e)
+	case event.KindTransfer:
+		t.expect(expectation{b.Branch, b.Agent})
+	case event.KindInputRequested:
+		asked := newInput(e).bounded()
+		asked.agent = b.Agent
+		t.addInput(asked)
+	case event.KindInputAnswered:
+		t.removeInput(e.CallID)
+	case event.KindToolPaused:
+		t.pausedNow = append(t.pausedNow, e.CallID)
+		if len(t.paused) < maxAsked && !slices.Contains(t.paused, e.CallID) {
+			t.paused = append(t.paused, e.CallID)
+		}
+	case event.KindRunEnded:
+		if e.Error == event.NoFailure {
+			t.final = t.frame
+		} else {
+			t.failed, t.failure = t.frame, e.Error
+		}
+	}
+}
+
+// observeFinal records a final frame. It ends the calls that invoked its agent, clears errors in
+// its branch and below, and drops questions that only the agent itself has acknowledged.
+func (t *statusTracker) observeFinal(b *event.Batch) {
+	t.final = t.frame
+	for _, call := range callsOf(b.Branch) { // a call that invokes an agent may have no other response
+		t.endOperation("call " + call)
+	}
+	t.failedBranches = slices.DeleteFunc(t.failedBranches, func(failed string) bool {
+		return b.Branch == "" || failed == b.Branch || strings.HasPrefix(failed, b.Branch+".")
+	})
+	t.inputs = slices.DeleteFunc(t.inputs, func(in input) bool { return in.acknowledged && in.agent == b.Agent })
+}
+
+func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
+	t.failed, t.failure = t.frame, e.Error
+	if t.failure == event.NoFailure {
+		t.failure = event.OtherFailure
+	}
+	if e.Inline && len(t.failedBranches) < maxOpen && !slices.Contains(t.failedBranches, b.Branch) {
+		t.failedBranches = append(t.failedBranches, b.Branch)
+	}
+}
+
+// toolEnded records a result. The placeholder result of a paused call does not count.
+func (t *statusTracker) toolEnded(b *event.Batch, e *event.Event) {
+	switch {
+	case slices.Contains(t.pausedNow, e.CallID):
+	case e.Pending:
+		for i := range t.inputs {
+			t.inputs[i].acknowledged = t.inputs[i].acknowledged || t.inputs[i].ID == e.CallID
+		}
+	default:
+		t.removeInput(e.CallID)
+	}
+	t.paused = slices.DeleteFunc(t.paused, func(id string) bool { return id == e.CallID })
+	if e.CallID != "" { // agents that worked within the call have nothing left to say
+		t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return slices.Contains(callsOf(d.branch), e.CallID) })
+	}
+	if t.endOperation(callKey(e)) && !e.TurnMayEnd {
+		t.expect(expectation{branch: b.Branch})
+	}
+}
+
+// callsOf returns the calls that invoked the agents of a branch.
+func callsOf(branch string) (calls []string) {
+	for segment := range strings.SplitSeq(branch, ".") {
+		if _, call, named := strings.Cut(segment, "@"); named {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+func callKey(e *event.Event) string {
+	if e.CallID != "" {
+		return "call " + e.CallID
+	}
+	return "tool " + e.Name
+}
+
+func (t *statusTracker) startOperation(key string) {
+	if len(t.open) < maxOpen {
+		t.open = append(t.open, key)
+	}
+}
+
+// endOperation ends an operation and reports whether it had started.
+func (t *statusTracker) endOperation(key string) bool {
+	i := slices.Index(t.open, key)
+	if i >= 0 {
+		t.open = slices.Delete(t.open, i, i+1)
+	}
+	return i >= 0
+}
+
+func (t *statusTracker) expect(owed expectation) {
+	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == owed.branch })
+	if len(t.expectations) < maxOpen {
+		t.expectations = append(t.expectations, owed)
+	}
+}
+
+func (t *statusTracker) addInput(asked input) {
+	if t.removeInput(asked.ID); len(t.inputs) < maxAsked {
+		t.inputs = append(t.inputs, asked)
+	}
+}
+
+func (t *statusTracker) removeInput(id string) {
+	if i := slices.IndexFunc(t.inputs, func(in input) bool { return in.ID == id }); i >= 0 {
+		t.inputs = slices.Delete(t.inputs, i, i+1)
+	}
+}
+
+// finalStatus returns the status of an ended run. If explicit is set, the protocol ended it;
+// otherwise its stream ended as end says.
+func (t *statusTracker) finalStatus(explicit bool, end event.End) status {
+	lost := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)
+	switch {
+	case !explicit && end == event.EndClientLeft, lost && t.failure == event.FailureCanceled:
+		return canceled
+	case lost:
+		return failed
+	case len(t.inputs) > 0:
+		return interrupted
+	case explicit:
+		return completed
+	case end != event.EndOfStream || t.final == 0 || len(t.open)+len(t.expectations) > 0:
+		return incomplete
+	}
+	return completed
+}
+
+// failureClass returns why a run failed.
+func (t *statusTracker) failureClass() event.Failure {
+	if t.failure == event.NoFailure {
+		return event.OtherFailure
+	}
+	return t.failure
+}
+
+func has(b *event.Batch, kind event.Kind) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == kind })
+}

@@ -1,0 +1,56 @@
+package jetstream
+
+import "github.com/delegraph/delegraph/exporter/stream/replay"
+
+// gapDetector detects messages that are missing from a feed. NATS silently continues with the next
+// message after it has removed some. So each message names the previous one on its subject. In a
+// feed of all subjects, the numbers themselves have no gaps.
+type gapDetector struct {
+	allSubjects   bool
+	start         uint64            // messages up to this number do not belong to this feed, or were already received
+	last          uint64            // the number of the last message
+	lastBySubject map[string]uint64 // the last number of each subject
+}
+
+// maxSubjects bounds the subjects that one feed tracks. A session has one subject per source.
+const maxSubjects = 10_000
+
+func newGapDetector(subjects []string, start uint64) gapDetector {
+	return gapDetector{allSubjects: len(subjects) == 1 && subjects[0] == prefix+">", start: start, last: start, lastBySubject: map[string]uint64{}}
+}
+
+// observe records a message, and returns why messages before it are missing, or "". A message whose
+// subject was empty (d.alone) cannot name the previous one; if the caller is sure that nothing was
+// published since the last message, that is not a gap.
+func (g *gapDetector) observe(subject string, number uint64, d *decoded, sure bool) (why replay.GapReason) {
+	had := max(g.start, g.lastBySubject[subject]) // too low for an evicted subject, which may report a false gap but never hides one
+	previous := d.previous
+	switch {
+	case g.allSubjects:
+		had, previous = g.last, number-1
+	case d.alone && sure:
+		previous = had
+	}
+	if g.advance(subject, number); previous > had {
+		return replay.GapEvicted
+	}
+	if d.lost {
+		return replay.GapLost
+	}
+	return ""
+}
+
+// advance records a message that is not reported to readers.
+func (g *gapDetector) advance(subject string, number uint64) {
+	g.last = number
+	if g.allSubjects {
+		return
+	}
+	if _, known := g.lastBySubject[subject]; !known && len(g.lastBySubject) >= maxSubjects {
+		for other := range g.lastBySubject {
+			delete(g.lastBySubject, other)
+			break
+		}
+	}
+	g.lastBySubject[subject] = number
+}

@@ -1,0 +1,42 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// mayBeRoot puts a frame's agent directly below the run.
+func mayBeRoot(place string) fact {
+	return func(b *event.Batch) { b.Branch, b.MayBeRoot = place, true }
+}
+
+// TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
+func TestFirstAgent(t *testing.T) {
+	tell(t, []story{
+		{"control leaves by transfers only", file(), []*event.Batch{
+			says("", fresh(event.KindRunStarted)), says("a", mayBeRoot("a:1"), calls("t1", "go")), says("a", mayBeRoot("a:1"), returns("t1", "go"), settles, handsOver("t1", "b")),
+			says("b", mayBeRoot("b:1"), responds("m"), handsOver("", "a")), says("a", mayBeRoot("a:2"), responds("m"), final)}, `
+completed
+invoke_agent a ok 1-5
+  execute_tool go ok 2-3
+  invoke_agent b ok 3-4
+    chat m ok 3-4
+  chat m ok 4-5`},
+		{"another agent follows without a transfer", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("b", mayBeRoot("b:1"), responds("m")), says("b", mayBeRoot("b:1"), final)}, `
+completed
+invoke_workflow  ok 1-3
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent b ok 1-3
+    chat m ok 1-2`},
+		{"the run itself speaks", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("", final), says("me", responds("m"), final)}, `
+completed
+invoke_agent me ok 1-3
+  invoke_agent a ok 1-2
+    chat m ok 1-1
+  chat m ok 2-3`},
+	})
+}

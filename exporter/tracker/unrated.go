@@ -1,0 +1,54 @@
+package tracker
+
+import "github.com/delegraph/delegraph/collector/event"
+
+// lastText is the last whole text after which no call, agent or request for input began. If the protocol marks no text as
+// final, it is the run's final text.
+type lastText struct {
+	agent        string
+	isSet, rated bool
+	finalSeen    bool // the protocol marked a text as final
+}
+
+// countUnrated counts texts that the protocol marks as final and that state no confidence.
+func (r *openRun) countUnrated(b *event.Batch) {
+	text, rated, final, begins := false, false, false, false
+	for i := range b.Events {
+		switch e := &b.Events[i]; e.Kind {
+		case event.KindText:
+			text = !b.Partial
+		case event.KindConfidence:
+			rated = rated || e.Confidence.Origin != event.OriginThought
+		case event.KindFinal:
+			final = true
+		case event.KindToolStarted, event.KindInputRequested, event.KindAgentStarted:
+			begins = true
+		}
+	}
+	switch a := &r.lastText; {
+	case text && final && b.Agent != "":
+		if a.finalSeen = true; !rated {
+			r.addUnrated(b.Agent)
+		}
+	case begins:
+		a.isSet = false
+	case text:
+		a.agent, a.isSet, a.rated = b.Agent, true, rated
+	}
+}
+
+// countUnratedLast counts the last text of a completed run if it states no confidence and the protocol
+// marked no text as final.
+func (r *openRun) countUnratedLast() {
+	if a := r.lastText; r.Status == Completed && r.endStated && a.isSet && !a.rated && !a.finalSeen {
+		r.addUnrated(a.agent)
+	}
+}
+
+func (r *openRun) addUnrated(agent string) {
+	if r.UnratedAnswers[agent] > 0 {
+		r.UnratedAnswers[agent]++
+		return
+	}
+	r.keepFact(len(r.UnratedAnswers), event.KindFinal.String(), func() { put(&r.UnratedAnswers, agent, 1) })
+}

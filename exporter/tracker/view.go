@@ -1,0 +1,77 @@
+package tracker
+
+import "slices"
+
+// RunView gives access to an open run during Tracker.ViewOpen.
+type RunView struct{ run *openRun }
+
+// ViewOpen calls see with the open runs that observers know, the one that has been silent longest
+// first. It holds the tracker's lock during the call.
+func (t *Tracker) ViewOpen(see func([]RunView)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var open []RunView
+	for _, r := range t.open.Keys() {
+		if r.isAnnounced {
+			open = append(open, RunView{r})
+		}
+	}
+	see(open)
+}
+
+// Run returns the run that the observers were notified of. It must not be used after ViewOpen has
+// returned.
+func (o RunView) Run() *Run { return &o.run.Run }
+
+// Copy returns a copy of the run as it is now, without content. Open operations have no end and are
+// unfinished. The ids are those of the later spans, unless the run's id or session is not known
+// yet.
+func (o RunView) Copy() *Run {
+	r := o.run
+	if r.key == "" {
+		// A view must not fix the run's key, because its id may come later.
+		r.key = runKey(r)
+		defer func() { r.key = "" }()
+	}
+	view := r.Run
+	if view.Trace = r.Trace; view.Trace == ([16]byte{}) {
+		if view.Trace = r.Parent.Trace; !r.Parent.IsValid() {
+			view.Trace = traceID(r.key)
+		}
+	}
+	ops := make([]Operation, 0, len(r.Operations))
+	view.Operations = make([]*Operation, 0, len(r.Operations))
+	for _, op := range r.Operations {
+		if op.dropped {
+			continue
+		}
+		ops = append(ops, *op)
+		c := &ops[len(ops)-1]
+		if view.Operations = append(view.Operations, c); op == r.Root {
+			view.Root = c
+		}
+		if op.open {
+			if c.ID = r.idOf(op); op.parent != nil {
+				c.Parent = r.idOf(op.parent)
+			}
+			c.Ended, c.Status, c.Timing = Timestamp{}, OperationUnfinished, TimingUnknown
+		}
+		if c.openState, c.parent = nil, nil; op.Details != nil {
+			details := *op.Details
+			details.Content = nil
+			c.Details = &details
+		}
+	}
+	view.Inputs = make([]*InputRequest, len(r.Inputs))
+	for i, in := range r.Inputs {
+		c := *in
+		c.owner, c.Question = nil, nil
+		view.Inputs[i] = &c
+	}
+	view.Artifacts, view.Transfers = slices.Clone(r.Artifacts), slices.Clone(r.Transfers)
+	view.Confidence, view.Citations = slices.Clone(r.Confidence), slices.Clone(r.Citations)
+	view.Reasoning, view.Links, view.UnattributedUsage = slices.Clone(r.Reasoning), slices.Clone(r.Links), slices.Clone(r.UnattributedUsage)
+	view.Thoughts = slices.Clone(r.Thoughts)
+	view.UnratedAnswers = nil
+	return &view
+}

@@ -1,0 +1,25 @@
+package harness_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/delegraph/delegraph/test/e2e/harness"
+)
+
+// TestFreeAddress requests more addresses than a block has.
+func TestFreeAddress(t *testing.T) {
+	given := map[string]bool{}
+	for range 150 {
+		address := harness.FreeAddress(t)
+		if given[address] {
+			t.Fatalf("FreeAddress returned %s twice", address)
+		}
+		given[address] = true
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatalf("FreeAddress returned an address that is taken: %v", err)
+		}
+		l.Close()
+	}
+}

@@ -1,0 +1,187 @@
+package relay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/component"
+	"github.com/delegraph/delegraph/test/e2e/harness"
+)
+
+// TestLangGraph has LangGraph's SDK ask its server directly and through a default proxy, in every stream mode: it gets the same, and
+// the telemetry of each run is what LangChain's own tracer saw of it inside the server.
+func TestLangGraph(t *testing.T) {
+	const server = "langgraph-dev"
+	harness.Slow(t)
+	home := harness.ServersHome(t)
+	if !harness.IsInstalled(t, home, server) {
+		component.Missing(t, "no "+server+" in "+home+": run .ci/install/servers "+server)
+	}
+	traces := filepath.Join(t.TempDir(), "traces")
+	t.Setenv("TRACE_FILE", traces)
+	agent := harness.ServeReal(t, home, server)
+	client := newClient(t, "langgraph.py", filepath.Join(home, server))
+	direct := client(agent)
+	before, err := os.ReadFile(traces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := harness.Launch(t, fmt.Sprintf(defaultProxy, agent), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	if difference := firstDifference(direct, client(service.Address())); difference != "" {
+		t.Error(difference)
+	}
+	service.Stop()
+	if errors := service.Count(t, "delegraph_parse_errors_total"); errors > 0 {
+		t.Errorf("%g parse errors", errors)
+	}
+	after, err := os.ReadFile(traces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]tracedRun{}
+	for line := range bytes.Lines(bytes.TrimPrefix(after, before)) {
+		var run tracedRun
+		if err := json.Unmarshal(line, &run); err != nil {
+			t.Fatal(err)
+		}
+		own[run.ID] = run
+	}
+	reports := service.Recent.Reports()
+	if len(reports) != len(own) {
+		t.Errorf("%d runs: %s\nthe server's tracer saw %d", len(reports), listRuns(reports), len(own))
+	}
+	left := 0
+	for _, ours := range reports {
+		is, known := own[harness.Text(ours.Run)]
+		if !known {
+			t.Errorf("the server's tracer saw no run %s", harness.Text(ours.Run))
+			continue
+		}
+		if ours.Status == tracker.Canceled { // to its client: the server went on
+			left++
+			continue
+		}
+		if want, got := is.describe(), describe(ours); got != want {
+			t.Errorf("a run of %s is\n%s\nthe server's tracer saw\n%s", is.Name, got, want)
+		}
+	}
+	if left > 1 { // none if it came back before its leaving was noticed
+		t.Errorf("the client left %d runs, it was one", left)
+	}
+}
+
+// tracedRun is a run of LangChain's tracer, and what ran in it: see trace_file.py.
+type tracedRun struct {
+	ID, Kind, Name, Agent, Error string
+	Tokens                       []int64
+	Children                     []tracedRun
+}
+
+// describe returns a run's status, its tokens, and the tree of its agents, tools and models.
+func (r tracedRun) describe() string {
+	var input, output int64
+	interrupted := false
+	r.visit(func(one tracedRun) {
+		interrupted = interrupted || one.Error == "GraphInterrupt"
+		if len(one.Tokens) == 2 {
+			input, output = input+one.Tokens[0], output+one.Tokens[1]
+		}
+	})
+	status := tracker.Completed
+	switch {
+	case interrupted:
+		status = tracker.Interrupted
+	case r.Error != "":
+		status = tracker.Failed
+	}
+	return summary(status, r.Error, input, output, r.tree())
+}
+
+func (r tracedRun) visit(each func(tracedRun)) {
+	each(r)
+	for _, child := range r.Children {
+		child.visit(each)
+	}
+}
+
+// tree describes what ran, without graphs and nodes that are no agents, and without models that failed before they said anything.
+func (r tracedRun) tree() []string {
+	var inner []string
+	for _, child := range r.Children {
+		inner = append(inner, child.tree()...)
+	}
+	failed := ""
+	if r.Error != "" {
+		failed = " " + r.Error
+	}
+	switch {
+	case r.Kind == "llm" && r.Error == "":
+		return []string{"chat"}
+	case r.Kind == "tool":
+		return branch("tool "+r.Name+failed, inner)
+	case r.Kind == "chain" && r.Name == r.Agent:
+		return branch("agent "+r.Name, inner)
+	}
+	return inner
+}
+
+// branch returns an operation with what ran in it, in an order that does not depend on which of two tools is faster.
+func branch(name string, inner []string) []string {
+	if slices.Sort(inner); len(inner) == 0 {
+		return []string{name}
+	}
+	return []string{name + strings.ReplaceAll("\n"+strings.Join(inner, "\n"), "\n", "\n  ")}
+}
+
+func describe(r tracker.Report) string {
+	var under func(parent string) []string
+	under = func(parent string) (lines []string) {
+		for _, op := range r.Operations {
+			if strings.Trim(harness.Text(op.Parent), "-") != parent {
+				continue
+			}
+			inner := under(op.ID)
+			failed := ""
+			if op.Error != nil {
+				failed = " " + *op.Error
+			}
+			switch op.Kind {
+			case tracker.Chat:
+				lines = append(lines, "chat")
+			case tracker.ExecuteTool:
+				if op.Status == tracker.OperationInterrupted { // it waits for approval, so that nothing ran
+					continue
+				}
+				lines = append(lines, branch("tool "+harness.Text(op.Name)+failed, inner)...)
+			case tracker.InvokeAgent:
+				if slices.Contains([]string{"app", "-"}, harness.Text(op.Name)) { // of graphs that name no agent
+					lines = append(lines, inner...)
+					continue
+				}
+				lines = append(lines, branch("agent "+harness.Text(op.Name), inner)...)
+			default:
+				lines = append(lines, inner...)
+			}
+		}
+		return lines
+	}
+	return summary(r.Status, strings.Trim(harness.Text(r.Error), "-"), count(r.Usage.Input), count(r.Usage.Output), under(""))
+}
+
+func count(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func summary(status tracker.Status, code string, input, output int64, tree []string) string {
+	return fmt.Sprintf("%s %s, %d tokens in, %d out\n%s", status, code, input, output, branch("run", tree)[0])
+}

@@ -1,0 +1,95 @@
+package replay_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/agents/recorded"
+	"github.com/delegraph/delegraph/test/e2e/harness"
+)
+
+// protocols are the rows of the README's table: the name of a dialect, its words in the README and its recordings.
+var protocols = []struct {
+	dialect, name, about string
+	families             []string
+}{
+	{"adk", "ADK", "Google's Agent Development Kit", []string{"adk-go", "adk-python", "adk-js"}},
+	{"a2a", "A2A", "Agent2Agent 0.3 and 1.0", []string{"a2a"}},
+	{"agui", "AG-UI", "CopilotKit, pydantic-ai, Strands and others", []string{"agui"}},
+	{"openai", "OpenAI", "Responses, Chat Completions, Agents SDK", []string{"openai"}},
+	{"langgraph", "LangGraph", "its server, with LangChain and DeepAgents", []string{"langgraph"}},
+	{"aisdk", "AI SDK", "Vercel's UI message stream", []string{"aisdk"}},
+	{"looopy", "Looopy", "", []string{"looopy"}},
+	{"adkstudio", "ADK Studio", "", []string{"adkstudio"}},
+	{"deepagents", "DeepAgents", "one private API, not LangChain's library", []string{"deepagents"}},
+}
+
+// seen are the columns of the table: a fact, and whether a run has it.
+var seen = []struct {
+	name string
+	has  func(tracker.Report) bool
+}{
+	{"agents", func(r tracker.Report) bool { return hasOperation(r, tracker.InvokeAgent) }},
+	{"transfers", func(r tracker.Report) bool { return len(r.Transfers) > 0 }},
+	{"tools", func(r tracker.Report) bool { return hasOperation(r, tracker.ExecuteTool) }},
+	{"model calls", func(r tracker.Report) bool { return hasOperation(r, tracker.Chat) }},
+	{"tokens", func(r tracker.Report) bool { return r.Usage.Input != nil || r.Usage.Output != nil }},
+	{"inputs", func(r tracker.Report) bool { return len(r.Inputs) > 0 }},
+}
+
+// hasOperation reports whether a run has an operation of a kind, with a name if it is an agent.
+func hasOperation(r tracker.Report, kind tracker.OperationKind) bool {
+	return slices.ContainsFunc(r.Operations, func(op tracker.OperationReport) bool {
+		return op.Kind == kind && (kind != tracker.InvokeAgent || op.Name != nil)
+	})
+}
+
+// TestProtocols compares the README's table of protocols with what the recordings show. The flag -update rewrites it.
+func TestProtocols(t *testing.T) {
+	head, rule := "| protocol |", "|-|"
+	for _, column := range seen {
+		head, rule = head+" "+column.name+" |", rule+"-|"
+	}
+	table := head + "\n" + rule + "\n"
+	for _, p := range protocols {
+		var reports []tracker.Report
+		for _, family := range p.families {
+			for _, file := range recorded.Files(t, recorded.Captures[family]) {
+				reports = append(reports, harness.Replay(t, file)...)
+			}
+		}
+		row := fmt.Sprintf("| [%s](docs/reference/dialects/%s.md)", p.name, p.dialect)
+		if p.about != "" {
+			row += ": " + p.about
+		}
+		for _, column := range seen {
+			mark := "–"
+			if slices.ContainsFunc(reports, column.has) {
+				mark = "✓"
+			}
+			row += " | " + mark
+		}
+		table += row + " |\n"
+	}
+	const page, start, end = "../../../README.md", "<!-- protocols: written by go test ./test/e2e/replay -run TestProtocols -update -->\n", "<!-- end of protocols -->\n"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), start)
+	got, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatal("the README has no marks of the table")
+	}
+	if *harness.Update {
+		if err := os.WriteFile(page, []byte(before+start+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != table {
+		t.Errorf("the README has\n%s\nwant\n%s", got, table)
+	}
+}

@@ -1,0 +1,106 @@
+package repository_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestFaultTable compares docs/design/faults.md with the tests: rows are numbered, and each names at least one existing test with
+// a command that runs it.
+func TestFaultTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/design/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile("`go test (\\./[a-z0-9/]+) -run '?([A-Za-z0-9|]+)'?( -faults)?`")
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
+		if len(cells) != 8 || strings.Trim(cells[1], " -") == "" {
+			continue
+		}
+		rows++
+		if number := strings.TrimSpace(cells[1]); number != fmt.Sprint(rows) {
+			t.Errorf("row %d has the number %s", rows, number)
+		}
+		shown := strings.ReplaceAll(cells[6], "\x00", "|")
+		commands := command.FindAllStringSubmatch(shown, -1)
+		if rest := strings.Trim(command.ReplaceAllString(shown, ""), " ,"); rest != "" || len(commands) == 0 {
+			t.Errorf("row %d names %q as its test", rows, shown)
+		}
+		for _, c := range commands {
+			for name := range strings.SplitSeq(c[2], "|") {
+				if !tested(t, filepath.Join("../..", c[1]), name) {
+					t.Errorf("row %d: there is no %s in %s", rows, name, c[1])
+				}
+			}
+		}
+		if strings.TrimSpace(cells[2]) == "" || strings.TrimSpace(cells[3]) == "" || strings.TrimSpace(cells[4]) == "" {
+			t.Errorf("row %d says too little: %s", rows, line)
+		}
+	}
+	if rows < 35 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+// TestFuzzTable checks that docs/design/security.md lists every fuzz target once, with its package.
+func TestFuzzTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/design/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Parsers\n")
+	named := map[string]int{}
+	for _, group := range regexp.MustCompile("((?:`Fuzz[A-Za-z0-9]+`(?:, )?)+) in `\\./([a-z0-9/]+)`").FindAllStringSubmatch(table, -1) {
+		for _, target := range regexp.MustCompile("Fuzz[A-Za-z0-9]+").FindAllString(group[1], -1) {
+			named[group[2]+" "+target]++
+		}
+	}
+	targets := regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9]+)\(f \*testing\.F\)`)
+	err = fs.WalkDir(os.DirFS("../.."), ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join("../..", file))
+		for _, target := range targets.FindAllStringSubmatch(string(content), -1) {
+			name := path.Dir(file) + " " + target[1]
+			if named[name] != 1 {
+				t.Errorf("%s is %d times in the table of parsers", name, named[name])
+			}
+			delete(named, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for name := range named {
+		t.Errorf("there is no %s", name)
+	}
+}
+
+// tested reports whether a package has a test.
+func tested(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "\nfunc "+name+"(t *testing.T) {") {
+			return true
+		}
+	}
+	return false
+}
