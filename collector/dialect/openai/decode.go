@@ -126,24 +126,37 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			b.Type = typeResumed
 		}
 	} else {
-		d.checkOutput(v.Get("response").Get("output"), b)
+		d.checkOutput(f, v.Get("response").Get("output"), b)
 	}
 }
 
-// checkOutput handles a response that has its items within it, which may be internal or thoughts.
-func (d *decoder) checkOutput(output strictjson.Value, b *event.Batch) {
-	thinks, n := false, 0
+// checkOutput handles a response that has its items within it, which may be internal or thoughts. If the response is
+// withheld, so is what continues the items that it begins.
+func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event.Batch) {
+	if output.Kind() <= strictjson.Null {
+		return
+	}
+	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
+	thinks := false
+	var begins []place
 	for item := range output.Elements() {
 		var at place
-		if at.addID(item.Get("id")); len(at.keys) == 0 { // the Agents SDK gives items of chats no ID
-			at.keys = []string{itemNumber + strconv.Itoa(n)}
+		number := itemNumber + strconv.Itoa(len(begins))
+		if at.addItem(item); len(at.keys) == 0 { // the Agents SDK gives items of chats no ID
+			at.keys = []string{number}
 		}
-		n++
-		b.Internal = b.Internal || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
+		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
 		thinks = thinks || item.Get("type").Is("reasoning")
+		at.keys = append(at.keys, number)
+		begins = append(begins, at)
 	}
 	if thinks {
 		b.Type = thoughtful(b.Type)
+	}
+	for _, at := range begins {
+		if b.Internal && !d.ended && !d.withheld.saw(at) {
+			d.withheld.withhold(at)
+		}
 	}
 }
 

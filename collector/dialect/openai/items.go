@@ -83,7 +83,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 	kind, role := item.Get("type").String(), item.Get("role")
 	switch {
-	case isInstruction(role):
+	case isHiddenItem(item):
 		b.Internal = true
 	case textKindOf(item) == event.KindThought:
 		b.Type = thoughtful(b.Type)

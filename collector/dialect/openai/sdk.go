@@ -84,10 +84,12 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		b.Agent = by
 	}
 	raw := item
-	if said := item.First("raw_item", "rawItem"); said.Kind() == strictjson.Object {
-		raw = said
+	if said := item.First("raw_item", "rawItem"); said.Kind() > strictjson.Null {
+		raw = said // else an application may send only the item's type
 	}
-	if isInstruction(item.Get("role")) || isInstruction(raw.Get("role")) {
+	var at place
+	at.addItem(raw)
+	if raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
 		b.Internal = true
 		return
 	}

@@ -129,7 +129,7 @@ func placeOf(v strictjson.Value) (at place) {
 		at.addNumber(itemNumber, index)
 	}
 	at.addID(v.Get("item_id"))
-	at.addID(v.Get("item").Get("id"))
+	at.addItem(v.Get("item"))
 	if part := v.Get("content_index"); part.Exists() {
 		at.part = "/" + dialect.Name(string(part.Raw()))
 	}
@@ -145,6 +145,12 @@ func choicePlace(choice strictjson.Value) (at place) {
 		at.keys = []string{choiceNumber + "0"}
 	}
 	return at
+}
+
+// addItem adds the IDs of an item. The result of a call names the call by call_id.
+func (at *place) addItem(item strictjson.Value) {
+	at.addID(item.Get("id"))
+	at.addID(item.First("call_id", "callId"))
 }
 
 func (at *place) addID(id strictjson.Value) {
@@ -203,6 +209,12 @@ var instructionRoles = []string{"system", "developer"}
 // isInstruction reports whether a role is that of an instruction, or unreadable.
 func isInstruction(role strictjson.Value) bool {
 	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
+}
+
+// isHiddenItem reports whether an item is an instruction, or none that can be read.
+func isHiddenItem(item strictjson.Value) bool {
+	role := item.Get("role")
+	return item.Kind() != strictjson.Object || isInstruction(role) || role.Kind() == strictjson.Null && item.Get("type").Is("message")
 }
 
 // isAssistant reports whether a role is the assistant's, or absent.

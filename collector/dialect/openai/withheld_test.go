@@ -34,6 +34,42 @@ func TestNumbersInOtherForms(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, choice(`{"index":[0],"delta":{"role":"system"}}`), choice(`{"index":0,"delta":{"content":"secret"}}`))
 }
 
+// TestItemsWithinResponse continues an item that a withheld response brought in its output.
+func TestItemsWithinResponse(t *testing.T) {
+	for _, kind := range []string{"response.created", "response.in_progress"} {
+		for _, item := range []string{`{"type":"message","id":"i","role":"system","content":[]}`, `{"type":"function_call","id":"i","call_id":"c","name":"n","arguments":"","kind":"internal:x"}`} {
+			first := `{"type":"` + kind + `","response":{"id":"r","object":"response","output":[` + item + `]}}`
+			for _, next := range []string{delta, strings.Replace(delta, `"output_index":0,`, "", 1), strings.Replace(delta, `"item_id":"i",`, "", 1), strings.Replace(added, `[]`, `[{"type":"output_text","text":"secret"}]`, 1), ended} {
+				checkStaysIn(t, []filter.Settings{client, public}, first, next)
+			}
+		}
+	}
+}
+
+// TestResultsOfWithheldCalls brings the result of a withheld call, which names only the call's other ID.
+func TestResultsOfWithheldCalls(t *testing.T) {
+	call := `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"i","call_id":"c","name":"n","arguments":"","kind":"internal:x"}}`
+	for _, next := range []string{
+		`{"type":"response.output_item.added","output_index":5,"item":{"type":"function_call_output","id":"o","call_id":"c","output":"secret"}}`,
+		`{"type":"response.completed","response":{"id":"r","object":"response","output":[{"type":"function_call_output","id":"o","call_id":"c","output":"secret"}]}}`,
+		`{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","output":"secret","raw_item":{"type":"function_call_output","call_id":"c","output":"secret"}}}`,
+		`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","raw_item":{"type":"function_call","id":"i","name":"n","arguments":"secret"}}}`,
+		`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"secret"}]}}}`,
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, created, call, next)
+	}
+}
+
+// TestUnclearMessages has messages whose role or form is none of the protocol's.
+func TestUnclearMessages(t *testing.T) {
+	checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(added, `"assistant"`, "null", 1), delta)
+	for _, output := range []string{`{"0":{"type":"message","role":"system","id":"z","content":"secret"}}`, `[[{"type":"message","role":"system","id":"z","content":"secret"}]]`} {
+		checkStaysIn(t, []filter.Settings{client, public}, created, `{"type":"response.completed","response":{"id":"r","object":"response","output":`+output+`}}`)
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, created,
+		`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":[{"type":"message","id":"m","role":"developer","content":"secret"}]}}`)
+}
+
 // TestItemsBesideWithheld checks that a withheld item does not withhold the next one.
 func TestItemsBesideWithheld(t *testing.T) {
 	next := strings.NewReplacer(`"output_index":0`, `"output_index":1`, `"i"`, `"j"`)
