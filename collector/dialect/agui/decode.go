@@ -135,7 +135,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		b.Type = typeRunWithInput
 	}
 	if d.startWithheld {
-		d.withhold(key{entity: entityRun})
+		d.withhold(key{entity: entityRun}, key{entity: entitySubagent, id: run})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session

@@ -12,11 +12,17 @@ type withheldSet struct {
 	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
 }
 
-func (s *withheldSet) add(k key) {
+// listed returns the key under which an entity is remembered: all kinds of messages share their ids.
+func listed(k key) key {
 	switch k.entity {
 	case entityMessage, entityPhase, entityThought, entityActivity:
 		k.entity = entityListed
 	}
+	return k
+}
+
+func (s *withheldSet) add(k key) {
+	k = listed(k)
 	switch {
 	case k.id == "" || k.entity == entityStep || s.keys[k]:
 	case len(s.keys) >= maxWithheld:
@@ -77,8 +83,11 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 }
 
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call of
-// one, or states an activity with the id of a withheld message.
-func (d *decoder) continuesListed(k *kind, this key) bool {
+// one, or states an activity or the result of a call as a message with the id of a withheld one.
+func (d *decoder) continuesListed(k *kind, this key, message string) bool {
+	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys[key{entity: entityListed, id: message}]) {
+		return true
+	}
 	return k.name == typeActivitySnapshot && d.withheld.keys[key{entity: entityListed, id: this.id}] || k.idMember == "messageId" && d.withheldListed[key{entity: entityListed, id: this.id}] || k.entity == entityCall && d.withheldListed[key{entity: entityCall, id: this.id}]
 }
 

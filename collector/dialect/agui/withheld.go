@@ -92,8 +92,13 @@ const (
 // frames before it.
 func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	v, owner := f.JSON, d.owner(f.JSON)
-	if k.name == typeRunStarted {
+	switch k.name {
+	case typeRunStarted:
 		return d.checkRun(f)
+	case typeRunFinished, typeRunError:
+		if d.isWithheldRun(d.runLink(v, runIDs)) {
+			return verdictInternal
+		}
 	}
 	last := key{entity: k.entity, owner: owner}
 	this := last
@@ -103,11 +108,11 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] || this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this) || d.isPartOfWithheld(k, v, owner)
+	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] || this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
-		if withheld = withheld || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld; withheld {
+		if withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld; withheld {
 			d.withhold(this, last)
 			d.missedStart = true
 			return verdictInternal
@@ -144,11 +149,23 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 // handled by runStarted, because each one resets the state of the one before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
-	if nested && (d.starts.withheld[key{entity: entityRun}] || d.starts.withheld[key{entity: entitySubagent, id: parent}] || isFiltered(f)) {
+	if nested && (d.starts.withheld[key{entity: entityRun}] || isFiltered(f)) || d.isWithheldRun(parent) {
 		d.withhold(key{entity: entitySubagent, id: run})
 		return verdictInternal
 	}
 	return verdictPass
+}
+
+// isWithheldRun reports whether a run of this stream was withheld.
+func (d *decoder) isWithheldRun(run string) bool {
+	return run != "" && d.withheld.keys[key{entity: entitySubagent, id: run}]
+}
+
+// reusesWithheld reports whether an event begins an entity under the id of one that was withheld before, perhaps
+// in an earlier run or as another kind of message.
+func (d *decoder) reusesWithheld(this key) bool {
+	known := d.starts.seen[this] || this.entity == entityMessage && d.messages.byID(this.id) != nil
+	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys[listed(this)]
 }
 
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
