@@ -1,6 +1,8 @@
 package langgraph
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -152,10 +154,13 @@ func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
 // Members that examineObject looks for.
 var (
 	spokenMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
-	typeMembers   = []string{"type", "role"}
-	nameMembers   = []string{"name"}
-	idMembers     = []string{"id", "tool_call_id"}
-	scopeMembers  = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	// savedMembers hold a message that LangChain has written as its class and what it was made of, or as its type and
+	// what it says. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript equals.
+	savedMembers = []string{"kwargs", "data"}
+	typeMembers  = []string{"type", "role"}
+	nameMembers  = []string{"name"}
+	idMembers    = []string{"id", "tool_call_id"}
+	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
@@ -163,7 +168,7 @@ var (
 
 	// lookedFor rules out most names of members.
 	lookedFor = lenient.NewPrefilter(&event.Table{
-		Labels: append(append(append([]string{}, spokenMembers...), typeMembers...), nameMembers...), Envelopes: append(append([]string{}, idMembers...), scopeMembers...), DeepMembers: thoughtMembers,
+		Labels: slices.Concat(spokenMembers, savedMembers, typeMembers, nameMembers), Envelopes: slices.Concat(idMembers, scopeMembers), DeepMembers: thoughtMembers,
 	})
 )
 
@@ -175,7 +180,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		if !lookedFor.MayMatch(text) {
 			continue
 		}
-		spoken = spoken || lenient.MatchesAny(text, spokenMembers)
+		spoken = spoken || lenient.MatchesAny(text, spokenMembers) || lenient.MatchesAny(text, savedMembers) && hasAny(value, spokenMembers)
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
@@ -183,7 +188,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
-			labeled = labeled || d.withheld.has(value)
+			labeled = labeled || d.withheld.has(value) || namesInstruction(value)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):
@@ -275,6 +280,20 @@ var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemM
 
 func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
+}
+
+// namesInstruction reports whether the path of a class ends with an instruction's.
+func namesInstruction(class strictjson.Value) bool {
+	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
+}
+
+func hasAny(v strictjson.Value, names []string) bool {
+	for name := range v.Members() {
+		if lenient.MatchesAny(name.Text(), names) {
+			return true
+		}
+	}
+	return false
 }
 
 // isInstructionPair reports whether v is a message as LangChain also writes it: the role and the text.

@@ -162,3 +162,26 @@ func TestManyWithheld(t *testing.T) {
 		t.Errorf("%d are remembered, and another may leave: %v", len(d.withheld), !found.internal)
 	}
 }
+
+// TestSavedInstructions sends instructions in the forms in which LangChain saves messages, in every mode.
+func TestSavedInstructions(t *testing.T) {
+	for _, message := range []string{
+		`{"lc":1,"type":"constructor","id":["langchain_core","messages","SystemMessage"],"kwargs":{"content":"secret"}}`,
+		`{"lc":1,"type":"constructor","id":["langchain","schema","messages","SystemMessageChunk"],"kwargs":{"content":"secret"}}`,
+		`{"type":"system","data":{"content":"secret"}}`,
+	} {
+		for _, stream := range []sent{
+			{"events", `{"event":"on_chat_model_start","data":{"input":{"messages":[[` + message + `]]}},"run_id":"r","name":"n","tags":[],"metadata":{},"parent_ids":[]}`},
+			{"values", `{"messages":[` + message + `]}`}, {"values", `{"history":[` + message + `],"messages":[]}`},
+			{"updates", `{"model":{"messages":[` + message + `]}}`}, inTuple(message, ""),
+			{"tasks", `{"id":"x","name":"model","input":{"messages":[` + message + `]},"triggers":[]}`}, {"custom", `{"prompt":` + message + `}`},
+			{"checkpoints", `{"values":{"messages":[` + message + `]},"metadata":{},"next":[],"tasks":[]}`},
+		} {
+			checkStaysIn(t, []filter.Settings{client, public}, stream)
+		}
+	}
+	answer := `{"lc":1,"type":"constructor","id":["langchain_core","messages","AIMessage"],"kwargs":{"content":"hello"}}`
+	if out := leaving(client, sent{"custom", `{"answer":` + answer + `}`}); !strings.Contains(out, "hello") {
+		t.Errorf("the answer stays in; this leaves: %s", out)
+	}
+}
