@@ -247,7 +247,8 @@ type route struct {
 
 // route finds the dialects that a path selects. A stream on a path that only the configuration names
 // answers one run request. If the configuration names the agent's dialect, a path that only other dialects
-// have is still filtered with those dialects. So naming a dialect does not let more data pass.
+// have is still filtered with those dialects, or with the named one if the stream turns out to be in it. So naming a
+// dialect does not let more data pass.
 func (p *Proxy) route(r *http.Request) route {
 	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, as.canonical())
@@ -263,13 +264,18 @@ func (p *Proxy) route(r *http.Request) route {
 }
 
 func (p *Proxy) routeAs(method string, as interpretations) route {
-	own := func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect }
-	if i := slices.IndexFunc(p.dialects, own); i >= 0 {
-		if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
-			return found
-		}
+	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
+	if i < 0 {
+		return p.routeAmong(p.dialects, method, as)
 	}
-	return p.routeAmong(p.dialects, method, as)
+	if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
+		return found
+	}
+	found := p.routeAmong(p.dialects, method, as)
+	if found.dialects != nil {
+		found.dialects = append(found.dialects, p.dialects[i])
+	}
+	return found
 }
 
 func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpretations) (found route) {

@@ -73,3 +73,37 @@ func TestPinnedDialectIsNoWeaker(t *testing.T) {
 		}
 	}
 }
+
+// TestPinnedDialectOnOthersPaths sends streams of the configured dialect on paths that only other dialects have. The client gets as much
+// as on a path of no dialect.
+func TestPinnedDialectOnOthersPaths(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(sent)
+	}))
+	t.Cleanup(agent.Close)
+	recorded := recordedStreams(t)
+	for name, file := range map[string]string{"openai": "openai-agents/recordings/root-plain.http", "aisdk": "vercel/recordings/plain.http"} {
+		service := harness.Launch(t, fmt.Sprintf("sources: [{name: %[1]s, dialect: %[1]s, proxy: {listen: \"127.0.0.1:0\", upstream: %[2]q}}]", name, agent.URL),
+			map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+		var stream []byte
+		for at, data := range recorded {
+			if strings.HasSuffix(at, file) {
+				stream = data
+			}
+		}
+		want := echo(t, service, 0, "/news", stream)
+		if len(want) == 0 {
+			t.Fatalf("%s: %s: nothing passes on a path of no dialect", name, file)
+		}
+		for _, d := range collector.Dialects() {
+			for _, at := range d.Paths() {
+				path := strings.ReplaceAll(at.Glob, "*", "x")
+				if got := echo(t, service, 0, path, stream); !bytes.Equal(got, want) && at.Method != http.MethodGet {
+					t.Errorf("%s on %s: %d bytes pass, want %d", name, path, len(got), len(want))
+				}
+			}
+		}
+	}
+}
