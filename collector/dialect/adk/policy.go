@@ -19,7 +19,8 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
-	Events:       []string{"message", "error"}, // Go names its error frames
+	Events:       []string{"message", "error"},
+	KeptEvents:   []string{"error"}, // the Go server names its error frames
 	FailureData:  `{"error":"the run failed"}`,
 	OversizeData: `{"error":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
