@@ -64,7 +64,7 @@ func TestFilteredRelay(t *testing.T) {
 		{"an id taken back", "/run_sse", "id: 7\ndata: " + adkFrame + "\n\nid\ndata: " + adkFrame + "\n\n", "id: 7\ndata: " + adkFrame + "\n\nid\n\ndata: " + adkFrame + "\n\n"},
 		{"a retry", "/run_sse", "retry: 1500\ndata: " + adkFrame + "\n\n", "retry: 1500\n\ndata: " + adkFrame + "\n\n"},
 		{"half an event", "/run_sse", "data: " + adkFrame, ""},
-		{"an error frame", "/run_sse", "event: error\ndata: {\"error\":\"quota\"}\n\n", "data: {\"error\":\"quota\"}\n\n"},
+		{"an error frame", "/run_sse", "event: error\ndata: {\"error\":\"quota\"}\n\n", "event: error\ndata: {\"error\":\"quota\"}\n\n"},
 		{"an error nobody can read", "/run_sse", "data: {\"error\": \"said \"secret\" and died\"}\n\n", "data: {\"error\":\"the run failed\"}\n\n"},
 		{"an internal error nobody can read", "/run_sse", "event: internal:x\ndata: {\"error\": \"said \"secret\" and died\"}\n\n", ""},
 		{"an application's stream", "/news", ": hi\r\n\r\nevent: tick\r\ndata: {\"kind\":\"internal:x\"}\r\n\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut", ": hi\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut"},
