@@ -99,6 +99,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.setSession(fr)
 	t := d.findTask(fr, b)
 	d.setRun(t, b)
+	if b.Run != "" {
+		b.ContentHash = wire.ContentHash(f)
+	}
 	switch k := kinds[fr.kind]; {
 	case fr.internal:
 		d.addIteration(fr, b)

@@ -3,6 +3,7 @@
 package looopy
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -67,9 +68,13 @@ func maybe(likely bool) dialect.Match {
 const sessionHeader = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 
 // Identify reads the context, and the answers in a request that resumes a turn. The user is not
-// identified, because only the request's token names the user.
+// identified, because only the request's token names the user. A GET request listens to the turns that others request.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(contextOf(r))}
+	if r.Method == http.MethodGet {
+		id.JoinedSession = id.Session // every listener to a context gets the same events
+		return id
+	}
 	if r.Body.Get("type").Is("prompt") {
 		return id
 	}

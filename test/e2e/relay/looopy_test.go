@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/delegraph/delegraph/test/agents/recorded"
@@ -58,5 +59,42 @@ func TestPublicStreamOfLooopy(t *testing.T) {
 				t.Errorf("%s: something internal left under %s", filepath.Base(file), policy)
 			}
 		}
+	}
+}
+
+// TestListenersOfLooopy has two clients listen to the same turn: they see one run.
+func TestListenersOfLooopy(t *testing.T) {
+	turn, err := os.ReadFile(filepath.Join(recorded.Captures["looopy"], "tool-failure.sse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothListen := make(chan struct{}, 2)
+	begin := make(chan struct{})
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		bothListen <- struct{}{}
+		<-begin
+		_, _ = w.Write(turn)
+	}))
+	defer agent.Close()
+	service := startSidecar(t, agent.URL)
+	var clients sync.WaitGroup
+	for range 2 {
+		clients.Go(func() {
+			if resp, err := http.Get(service.Address() + "/events/ctx-tool-failure"); err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		})
+	}
+	<-bothListen
+	<-bothListen
+	close(begin)
+	clients.Wait()
+	service.Stop()
+	if runs := service.Recent.Reports(); len(runs) != 1 || runs[0].Status != "completed" {
+		t.Errorf("two clients listened to one turn; these runs were seen: %s", listRuns(runs))
 	}
 }
