@@ -55,7 +55,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestMarkers checks that the document has markers for every part.
+// TestMarkers checks that the document has markers for every part but those that are only printed.
 func TestMarkers(t *testing.T) {
 	content, err := os.ReadFile("../../docs/design/performance.md")
 	if err != nil {
@@ -66,8 +66,8 @@ func TestMarkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sections {
-		if err := replace(path, s.name, ""); err != nil {
-			t.Error(err)
+		if err := replace(path, s.name, ""); (err == nil) == s.printed {
+			t.Errorf("%s, printed %t: %v", s.name, s.printed, err)
 		}
 	}
 }

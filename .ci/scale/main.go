@@ -56,7 +56,7 @@ func run() error {
 			return err
 		}
 	}
-	for _, t := range tables(f) {
+	for _, t := range append(basis(f), tables(f)...) {
 		fmt.Printf("## %s\n\n%s\n", t.name, t.text)
 	}
 	return nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -146,17 +145,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCommands checks that each cost has a benchmark that runs, by a command that the document shows.
-func TestCommands(t *testing.T) {
-	content, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range runs {
-		if command := fmt.Sprintf("go test %s -run '^$' -bench %s -benchtime %s", r.pkg, r.bench, r.time); !strings.Contains(string(content), command) {
-			t.Errorf("%s has no %q", document, command)
-		}
-	}
+// TestCosts checks that a benchmark measures each cost.
+func TestCosts(t *testing.T) {
 	for _, c := range wanted {
 		if !slices.ContainsFunc(runs, func(r benchmark) bool { return r.pkg == c.Package && strings.HasPrefix(c.Benchmark, r.bench) }) {
 			t.Errorf("nothing measures %q", c.Name)

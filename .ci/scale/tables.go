@@ -17,18 +17,23 @@ func sizes() []size {
 	return []size{{100, 1e3, 1e4}, {1e3, 1e4, 1e5}, {1e4, 1e5, 1e6}}
 }
 
+// tables returns the tables of the document.
 func tables(f *figures) []table {
 	var plans []*plan
 	for _, s := range sizes() {
 		plans = append(plans, least(f, s, atRandom, seed))
 	}
 	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
-	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
-	all = append(all, table{"scenarios", scenariosTable(plans[len(plans)-2:])})
+	all := []table{{"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}, {"scenarios", scenariosTable(plans[len(plans)-2:])}}
 	if len(f.Checks) > 0 && len(f.Cluster) > 0 {
 		all = append(all, table{"check", checksTable(f)})
 	}
 	return all
+}
+
+// basis returns the tables of what the model is based on, which the document leaves out.
+func basis(f *figures) []table {
+	return []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}}
 }
 
 func row(cells ...any) string {

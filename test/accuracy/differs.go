@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/adkshapes"
 )
 
-// difference names fields in which the accounts of some runs cannot be equal, and why. docs/design/accuracy.md lists the same.
+// difference names fields in which the accounts of some runs cannot be equal, and why. docs/design/accuracy.md lists the reasons.
 type difference struct {
 	versions string // separated by spaces
 	runs     []string

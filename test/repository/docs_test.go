@@ -25,7 +25,7 @@ var (
 	link        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	noAnchor    = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
-	goTest      = regexp.MustCompile(`go test \./([a-z0-9/]+)(?: [^\s&]\S*)*? -run '?\^?(Test[A-Za-z0-9|]+)`)
+	goTest      = regexp.MustCompile(`go test \./([a-z0-9/]+)(?: [^\s&]\S*)*? -run '?\^?(Test[A-Za-z0-9|\\$]+)`)
 )
 
 // documents returns the pages for users and contributors by path.
@@ -74,7 +74,7 @@ func TestDocumentedCommands(t *testing.T) {
 		for _, line := range lines {
 			line = strings.TrimRight(line, " &")
 			for _, found := range goTest.FindAllStringSubmatch(line, -1) {
-				for name := range strings.SplitSeq(strings.ReplaceAll(found[2], `\`, ""), "|") {
+				for name := range strings.SplitSeq(strings.NewReplacer(`\`, "", "$", "").Replace(found[2]), "|") {
 					if !hasTestLike(t, "../../"+found[1], name) {
 						t.Errorf("%s: %s has no %s", file, found[1], name)
 					}

@@ -21,7 +21,7 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// designDocument is a design document with its examples. docs/design/documents.md explains the result for each.
+// designDocument is a design document with its examples. docs/design/documents.md says where results depart from it.
 type designDocument struct {
 	number   string
 	examples []documentExample
