@@ -65,7 +65,7 @@ var sections = []struct {
 }{
 	{"Operations", "A status that is an error has `error.type` as its description.", []row{
 		{names.OperationName, attribute.STRING, onAll, "always", "invoke_agent"},
-		{names.AgentName, attribute.STRING, onAgents, "the agent, or who calls the tool or model", "coordinator"},
+		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller of the tool or model", "coordinator"},
 		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application, from the request or the stream", "helpdesk"},
 		{names.ConversationID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
 		{names.SessionID, attribute.STRING, onAll, "the same: some backends group by it", "ctx-1"},
