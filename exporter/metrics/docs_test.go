@@ -68,7 +68,7 @@ func tables(t *testing.T) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("### Names over OTLP\n\nMetrics of the conventions, with their units: " + strings.Join(sentNames(), ", ") + ".\n")
-	b.WriteString("\n### Labels\n\n| label | of | values |\n|-|-|-|\n")
+	b.WriteString("\n### Labels\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
@@ -127,12 +127,12 @@ func labelLines() (lines []string) {
 	for values, of := range labels {
 		names := ""
 		if len(lists[of[0]]) > 1 {
-			names = quoted(metrics[values])
+			names = " of " + quoted(metrics[values])
 			if len(metrics[values]) > 4 {
-				names = "the others"
+				names = " of the others"
 			}
 		}
-		lines = append(lines, fmt.Sprintf("| %s | %s | %s |\n", quoted(of), names, values))
+		lines = append(lines, fmt.Sprintf("- %s%s: %s\n", quoted(of), names, values))
 	}
 	slices.Sort(lines)
 	return lines
