@@ -92,13 +92,13 @@ func checkSection(t *testing.T, page, start, end, want string) {
 
 func referenceTables() string {
 	var b strings.Builder
-	b.WriteString("## Statements\n\n| shape | example | read as |\n|-|-|-|\n")
+	b.WriteString("## Statements\n\n| example | read as |\n|-|-|\n")
 	for _, s := range shapes {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, code(s.example), readAs(s.example))
+		fmt.Fprintf(&b, "| %s | %s |\n", code(s.example), readAs(s.example))
 	}
-	b.WriteString("\n## Values\n\nThe examples follow `Confidence: `.\n\n| value | what is read | example | read as |\n|-|-|-|-|\n")
+	b.WriteString("\n## Values\n\nThe examples follow `Confidence: `.\n\n| example | read as | |\n|-|-|-|\n")
 	for _, v := range valueShapes {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", v.name, v.reading, code(v.example), readAs("Confidence: "+v.example))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", code(v.example), readAs("Confidence: "+v.example), v.reading)
 	}
 	return b.String()
 }

@@ -49,17 +49,26 @@ func tables(t *testing.T) string {
 	}
 	var b strings.Builder
 	for _, section := range append(table[:len(table):len(table)], newest()) {
-		fmt.Fprintf(&b, "### %s\n\n| name | type | labels | meaning |\n|-|-|-|-|\n", section.title)
+		fmt.Fprintf(&b, "### %s\n\n", section.title)
+		labels := func(m metric) []string { return m.labels }
+		if !slices.ContainsFunc(section.metrics, func(m metric) bool { return !slices.Contains(m.labels, "source") }) {
+			b.WriteString("All have the label `source`.\n\n")
+			labels = func(m metric) []string {
+				return slices.DeleteFunc(slices.Clone(m.labels), func(l string) bool { return l == "source" })
+			}
+		}
+		b.WriteString("| name | labels | meaning |\n|-|-|-|\n")
 		for _, m := range section.metrics {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, strings.ToLower(kinds[m.name].String()), quoted(m.labels), cell(m.help))
+			kind := ""
+			if kinds[m.name] != dto.MetricType_COUNTER {
+				kind = " " + strings.ToLower(kinds[m.name].String())
+			}
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", m.name, kind, quoted(labels(m)), cell(m.help))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Names over OTLP\n\n| scraped | sent | unit |\n|-|-|-|\n")
-	for _, line := range sentLines() {
-		b.WriteString(line)
-	}
-	b.WriteString("\n### Labels\n\n| label | of | values |\n|-|-|-|\n")
+	b.WriteString("### Names over OTLP\n\nMetrics of the conventions, with their units: " + strings.Join(sentNames(), ", ") + ".\n")
+	b.WriteString("\n### Labels\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
@@ -85,15 +94,15 @@ func beginLines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// sentLines returns a line for each metric of the conventions.
-func sentLines() (lines []string) {
+// sentNames returns the names and units of the conventions' metrics.
+func sentNames() (names []string) {
 	for _, m := range append(released.all(), latest.all()...) {
-		line := fmt.Sprintf("| `%s` | `%s` | %s |\n", m.name, m.sent, m.unit)
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
+		name := fmt.Sprintf("`%s` (%s)", m.sent, m.unit)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return lines
+	return names
 }
 
 // labelLines returns a line for each list of label values, with the labels that have it. If a label has several lists, its lines name
@@ -118,12 +127,12 @@ func labelLines() (lines []string) {
 	for values, of := range labels {
 		names := ""
 		if len(lists[of[0]]) > 1 {
-			names = quoted(metrics[values])
+			names = " of " + quoted(metrics[values])
 			if len(metrics[values]) > 4 {
-				names = "the others"
+				names = " of the others"
 			}
 		}
-		lines = append(lines, fmt.Sprintf("| %s | %s | %s |\n", quoted(of), names, values))
+		lines = append(lines, fmt.Sprintf("- %s%s: %s\n", quoted(of), names, values))
 	}
 	slices.Sort(lines)
 	return lines

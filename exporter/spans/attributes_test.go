@@ -43,7 +43,7 @@ var (
 var spanRows = [][4]string{
 	{"`{http.request.method} {http.route}`", "server", "A run request that a proxy forwards.", "the caller's span (`traceparent`)"},
 	{"`invoke_workflow {gen_ai.workflow.name}`", "internal", "A whole run of an application that is not an agent itself.", "the server span"},
-	{"`invoke_agent {gen_ai.agent.name}`", "internal", "What one agent does. The run's own span is the outermost of this or `invoke_workflow`.", "the agent or tool call that it works for, else the run; of the run, the server span"},
+	{"`invoke_agent {gen_ai.agent.name}`", "internal", "What one agent does.", "the agent or tool call that it works for, else the run; of the run, the server span"},
 	{"`invoke_node {name}`", "internal", "A step of a workflow or graph that is not an agent.", "its agent or workflow"},
 	{"`execute_tool {gen_ai.tool.name}`", "internal", "A tool call until its response.", "the calling agent"},
 	{"`chat {gen_ai.response.model}`", "client", "A model's response.", "the asking agent"},
@@ -77,16 +77,16 @@ var sections = []struct {
 		{timing, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
 		{statedDuration, attribute.FLOAT64, onTook, "seconds; only if `delegraph.timing` is `unknown`", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "steps of a stated reasoning chain", "3"},
-		{statementsDropped, attribute.INT64, onProofs, "confidences, citations and reasoning chains beyond what an operation keeps", "7"},
+		{statementsDropped, attribute.INT64, onProofs, "confidences, citations and reasoning chains beyond the limit", "7"},
 		{loopIteration, attribute.INT64, onLoops, "round of the agent's loop; on an agent, the last", "2"},
 		{loopMessages, attribute.INT64, onLoops, "messages sent to the model in that round", "12"},
 		{loopTools, attribute.INT64, onLoops, "tools offered to the model in that round", "4"},
 		{reportedIterations, attribute.INT64, []string{"invoke_agent"}, "rounds, as reported at the agent's end", "3"},
-		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "types of its thoughts, each once; no text", `["planning", "decision"]`},
-		{stateKeys, attribute.STRINGSLICE, onState, "names in the shared state that it reported, never values", `["query", "plan"]`},
+		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "types of its thoughts, each once", `["planning", "decision"]`},
+		{stateKeys, attribute.STRINGSLICE, onState, "names in the shared state that it reported", `["query", "plan"]`},
 		{stateBytes, attribute.INT64, onState, "size of that state as JSON", "120"},
 	}},
-	{"Runs", "On the run's own span only.", []row{
+	{"Runs", "The run's span is its outermost `invoke_workflow` or `invoke_agent`.", []row{
 		{runStatus, attribute.STRING, onRuns, "always", "completed"},
 		{runReason, attribute.STRING, onRuns, "if the run did not complete", "client_left"},
 		{clockOffset, attribute.FLOAT64, onRuns, "of live streams: least time of receipt less time reported, in seconds", "0.02"},
@@ -117,7 +117,7 @@ var sections = []struct {
 		{names.HandoffTarget, attribute.STRING, onTools, "on a hand-over: the agent that got it", "billing"},
 		{toolIsAgent, attribute.BOOL, onTools, "the tool is in `agents_as_tools`", "true"},
 		{toolProgress, attribute.FLOAT64, onTools, "last reported progress, in the tool's unit", "0.5"},
-		{toolInferred, attribute.BOOL, onTools, "call and response were joined by name and order, because there are no IDs", "true"},
+		{toolInferred, attribute.BOOL, onTools, "call and response have no IDs, and were joined by name and order", "true"},
 	}},
 	{"Server spans", "One for each run request of a proxy. They also have `delegraph.source`, and `error.type` if the status is 500 or more, the answer was cut off, or the run in it failed or timed out. Then the span's status is an error, except if the client left.", []row{
 		{"http.request.method", attribute.STRING, onRequests, "always; `_OTHER` if HTTP does not define it", "POST"},
@@ -129,16 +129,20 @@ var sections = []struct {
 		{"server.port", attribute.INT64, onRequests, "port of the request", "8000"},
 		{"http.response.status_code", attribute.INT64, onRequests, "of the answer", "200"},
 	}},
-	{"Events", "At most 128 for each operation; OTLP's `dropped_events_count` has the rest. `delegraph.citation` and `gen_ai.evaluation.result` are on the operation whose answer states them, `delegraph.input` is on the run's span.", []row{
+	{"Events: confidences", "On the operation whose answer states them. An operation has at most 128 events; OTLP's `dropped_events_count` has the rest.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
 		{names.EvaluationScore, attribute.FLOAT64, onResults, "a number from 0 to 1", "0.92"},
 		{names.EvaluationLabel, attribute.STRING, onResults, "a word, range or score, as written", "high"},
 		{confidenceLow, attribute.FLOAT64, onResults, "lower end of a range", "0.85"},
 		{confidenceHigh, attribute.FLOAT64, onResults, "upper end of a range", "0.9"},
 		{names.EvaluationExplanation, attribute.STRING, onResults, "always: where the answer states it", "structured, overall"},
+	}},
+	{"Events: citations", "On the operation whose answer states them.", []row{
 		{citationSource, attribute.STRING, onCitations, "always", "36 CFR 220.6"},
 		{citationReference, attribute.STRING, onCitations, "as stated", "2022-09-15"},
 		{citationURI, attribute.STRING, onCitations, "as stated", "https://www.ecfr.gov/"},
+	}},
+	{"Events: requests for input", "On the run's span, for each request.", []row{
 		{inputKind, attribute.STRING, onInputs, "always", "confirmation"},
 		{inputStatus, attribute.STRING, onInputs, "always: `open`, `answered` or `expired`", "answered"},
 		{inputID, attribute.STRING, onInputs, "the protocol's ID of the request", "q-1"},

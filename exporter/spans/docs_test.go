@@ -78,9 +78,9 @@ func fits(example string, kind attribute.Type) bool {
 	return example != "" && err == nil
 }
 
-// typeWords maps types to the conventions' names for them.
+// typeWords maps types to the conventions' names for them. Strings, the most frequent type, have none.
 var typeWords = map[attribute.Type]string{
-	attribute.STRING: "string", attribute.INT64: "int", attribute.FLOAT64: "double", attribute.BOOL: "boolean", attribute.STRINGSLICE: "string[]",
+	attribute.INT64: " int", attribute.FLOAT64: " double", attribute.BOOL: " boolean", attribute.STRINGSLICE: " string[]",
 }
 
 func tables() string {
@@ -90,9 +90,20 @@ func tables() string {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(s[:], " | "))
 	}
 	for _, section := range sections {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| attribute | type | of | meaning | example |\n|-|-|-|-|-|\n", section.title, section.about)
+		of := strings.Join(quoted(section.rows[0].places), ", ")
+		mixed := slices.ContainsFunc(section.rows, func(r row) bool { return !slices.Equal(r.places, section.rows[0].places) })
+		fmt.Fprintf(&b, "\n## %s\n\n%s", section.title, section.about)
+		if mixed {
+			b.WriteString("\n\n| attribute | of | meaning | example |\n|-|-|-|-|\n")
+		} else {
+			fmt.Fprintf(&b, " All are of %s.\n\n| attribute | meaning | example |\n|-|-|-|\n", of)
+		}
 		for _, row := range section.rows {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", row.key, typeWords[row.kind], strings.Join(quoted(row.places), ", "), row.when, row.example)
+			fmt.Fprintf(&b, "| `%s`%s | ", row.key, typeWords[row.kind])
+			if mixed {
+				b.WriteString(strings.Join(quoted(row.places), ", ") + " | ")
+			}
+			fmt.Fprintf(&b, "%s | `%s` |\n", row.when, row.example)
 		}
 	}
 	b.WriteString("\n")

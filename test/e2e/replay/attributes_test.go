@@ -19,8 +19,8 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// attributeRow matches a row of docs/reference/attributes.md: name, type, places, condition.
-var attributeRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (string|int|double|boolean|string\\[\\]) \\| (.+?) \\| (.+?) \\| `.*` \\|$")
+// attributeCell matches the first cell of an attribute in docs/reference/attributes.md: its name and, unless it is a string, type.
+var attributeCell = regexp.MustCompile("^`([a-z0-9_.]+)`(?: (int|double|boolean|string\\[\\]))?$")
 
 // documentedAttribute is an attribute as documented.
 type documentedAttribute struct {
@@ -35,13 +35,32 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]documentedAttribute{}
-	for _, m := range attributeRow.FindAllStringSubmatch(string(page), -1) {
-		places := strings.Split(strings.ReplaceAll(m[3], "`", ""), ", ")
-		if m[3] == "operations" {
-			places = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
+	all, of := map[string]documentedAttribute{}, ""
+	for line := range strings.Lines(string(page)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			of = ""
+		} else if _, places, found := strings.Cut(line, "All are of "); found {
+			of = strings.TrimSuffix(places, ".")
 		}
-		all[m[1]] = documentedAttribute{m[2], places, strings.HasPrefix(m[4], "always")}
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		m := attributeCell.FindStringSubmatch(cells[0])
+		if m == nil || len(cells) < 3 {
+			continue
+		}
+		places := of
+		if places == "" {
+			places = cells[1]
+		}
+		kind := m[2]
+		if kind == "" {
+			kind = "string"
+		}
+		d := documentedAttribute{kind, strings.Split(strings.ReplaceAll(places, "`", ""), ", "), strings.HasPrefix(cells[len(cells)-2], "always")}
+		if places == "operations" {
+			d.places = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
+		}
+		all[m[1]] = d
 	}
 	if len(all) < 50 {
 		t.Fatalf("%d attributes are documented", len(all))
