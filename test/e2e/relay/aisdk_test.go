@@ -70,7 +70,8 @@ func TestResumedChat(t *testing.T) {
 		{"begin retrieve end retrieved", tracker.Completed},
 		{"begin retrieve retrieved end", tracker.Completed},
 		{"begin retrieve leave retrieved", tracker.Completed},
-		{"begin leave retrieve retrieved", tracker.Canceled},
+		{"begin leave retrieve retrieved", tracker.Completed},
+		{"begin leave", tracker.Canceled},
 		{"begin end retrieve retrieved", tracker.Completed},
 		{"retrieve retrieved", tracker.Completed},
 	} {
