@@ -19,6 +19,7 @@ import (
 // directly and through a filtered relay: it gets the same, nothing that the policy withholds is in an external stream, and the runs are
 // the responses that the API made.
 func TestOpenAIResponses(t *testing.T) {
+	harness.Slow(t)
 	client, agent := startOpenAIAgents(t, "openai_responses.py")
 	service := harness.Launch(t, fmt.Sprintf(defaultProxy, agent), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	external := readExternal(t, service)
