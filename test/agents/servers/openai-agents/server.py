@@ -134,4 +134,4 @@ async def tell():
     return list(truth.traces.values())
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]))
+uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]), timeout_keep_alive=600)  # clients reuse connections on a slow machine
