@@ -48,7 +48,7 @@ recordings: ## record the real servers of test/agents/servers again, or those in
 clients: ## run real clients against real servers, directly and through a proxy
 	.ci/install/servers a2a-1 a2a-js agno llama-index fasta2a adk-a2a vercel pydantic-ai litellm openai-agents mastra langgraph-dev clients
 	.ci/install/agui
-	go test ./test/e2e/relay -run '^(Test(Servers|AISDK)Clients|TestLangGraph|TestOpenAIAgentsTruth)$$' -slow -v
+	go test ./test/e2e/relay -run '^(Test(Servers|AISDK)Clients|TestLangGraph|TestLangGraphPublic|TestOpenAIAgentsTruth|TestOpenAIResponses)$$' -slow -v
 
 lint: ## check the format and run golangci-lint, which .ci/run installs
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }

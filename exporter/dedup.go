@@ -19,6 +19,7 @@ const (
 	maxEndedRuns = 64     // ended runs
 	maxStreams   = 10_000 // open streams
 	maxListeners = 1000   // streams of a run
+	maxDeparted  = 64     // runs that wait for a client to come back
 )
 
 // Losses counts what was dropped because of a limit.
@@ -31,12 +32,13 @@ type Deduplicator struct {
 	next   event.Sink
 	losses Losses
 
-	mu      sync.Mutex
-	runs    *simplelru.LRU[sharedKey, *sharedRun]
-	over    *simplelru.LRU[sharedKey, *sharedRun] // ended runs, of which another stream may be open that has brought no frame yet
-	streams map[*event.Stream]*listener
-	waiting map[*event.Stream]struct{} // answers to requests that have not named their run yet, of sessions
-	pending map[sessionKey]int         // how many of them a session has
+	mu       sync.Mutex
+	runs     *simplelru.LRU[sharedKey, *sharedRun]
+	over     *simplelru.LRU[sharedKey, *sharedRun] // ended runs, of which another stream may be open that has brought no frame yet
+	streams  map[*event.Stream]*listener
+	waiting  map[*event.Stream]struct{} // answers to requests that have not named their run yet, of sessions
+	pending  map[sessionKey]int         // how many of them a session has
+	departed map[*sharedRun]*departure  // runs that wait for a client to come back
 }
 
 type sessionKey struct{ source, session string }
@@ -75,7 +77,7 @@ type listener struct {
 func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
 	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOpenRuns, nil) // the only error is a size below one
 	over, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxEndedRuns, nil)
-	return &Deduplicator{next: next, losses: losses, runs: runs, over: over, streams: map[*event.Stream]*listener{}, waiting: map[*event.Stream]struct{}{}, pending: map[sessionKey]int{}}
+	return &Deduplicator{next: next, losses: losses, runs: runs, over: over, streams: map[*event.Stream]*listener{}, waiting: map[*event.Stream]struct{}{}, pending: map[sessionKey]int{}, departed: map[*sharedRun]*departure{}}
 }
 
 // Open opens a stream. A stream that answers a message to a run in progress joins that run and
@@ -117,6 +119,7 @@ func (s *Deduplicator) join(run *sharedRun, stream *event.Stream, opened bool) *
 	l := run.join(stream, opened)
 	if l != nil {
 		s.streams[stream] = l
+		s.takeDeparture(run)
 	}
 	return l
 }
@@ -252,7 +255,8 @@ func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 }
 
 // Close closes a stream. A run ends with the last of its streams, but at the time at which the
-// agent ended one of them if no new frame came after that.
+// agent ended one of them if no new frame came after that. If the client of the last one left, the run
+// waits for another one before it ends.
 func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) {
 	s.stopAwaiting(stream)
 	s.mu.Lock()
@@ -289,15 +293,20 @@ func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bo
 	r := l.run
 	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
 	others := slices.ContainsFunc(r.listeners, func(other *listener) bool { return end != event.EndOfStream || other.stream.JoinedSession == "" })
-	if others || !r.over.IsZero() {
+	if others || !r.over.IsZero() || end == event.EndClientLeft && s.depart(r, at) {
 		return false
 	}
+	s.end(r, at)
+	return true
+}
+
+// end marks a run as over. The caller holds both locks.
+func (s *Deduplicator) end(r *sharedRun, at time.Time) {
 	r.over = at
 	if known, _ := s.runs.Peek(r.key); known == r {
 		s.runs.Remove(r.key)
 		s.over.Add(r.key, r)
 	}
-	return true
 }
 
 // leave removes the stream of a session from a run that has ended. The stream continues.

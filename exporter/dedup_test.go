@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -22,10 +23,11 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 }
 
 // TestListeners sends one run over several streams, one step a second. "+a" opens the answer to a request, "+a?" a stream that
-// listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+s#"
-// one of the run's session, and "+a!" the answer to a message to the run. "a:x" is a frame of the run, "a:x^" a snapshot, "a:x!" an
-// error, "a:x<" a frame that came before all others, "a:x?" a frame that names no run, and "a:E" the end of the run; x is the
-// frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves.
+// listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+a?o"
+// one that does too and names the run differently, "+s#" one of the run's session, and "+a!" the answer to a message to the run. "a:x"
+// is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame that came before all others, "a:x?" a frame that names no
+// run, and "a:E" the end of the run; x is the frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves, and
+// "..." the time that a run waits for a client to come back.
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
 		{"one", "+a a:x a:x a:y -a", "+a a:x a:x a:y -a,0@5 "},
@@ -34,14 +36,14 @@ func TestListeners(t *testing.T) {
 		{"the first falls behind", "+a +b? a:v b:s^ b:y a:x a:y b:z a:z -a -b", "+a +b a:v a:y a:x a:z -b,0@11 -a,0@11 "},
 		{"the first is heard late", "+a +b? a:v b:s^ b:x b:x a:x< a:x a:x -a -b", "+a +b a:v a:x a:x a:x -b,0@11 -a,0@11 "},
 		{"the first leaves", "+a a:x +b? a:y b:y -a. b:z -b", "+a a:x +b a:y a:z -b,0@8 -a,0@8 "},
-		{"the first leaves, then the second", "+a a:x +b? b:y -a. b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the first leaves, then the second", "+a a:x +b? b:y -a. b:z -b. ...", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
 		{"the second leaves after the end", "+a a:x +b? b:y a:y -a -b.", "+a a:x +b a:y -b,1@7 -a,0@6 "},
-		{"the first is ended too early", "+a a:x +b? b:y -a b:z -b.", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
+		{"the first is ended too early", "+a a:x +b? b:y -a b:z -b. ...", "+a a:x +b a:y a:z -b,1@7 -a,1@7 "},
 		{"the same again", "+a a:x a:x +b? a:x b:x a:x b:x -b -a", "+a a:x a:x +b a:x a:x -b,0@9 -a,0@10 "},
 		{"what came before is not what comes", "+a a:x +b? b:s^ -a. b:x -b", "+a a:x +b a:x -b,0@7 -a,0@7 "},
 		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
 		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
-		{"after all have left", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@7 "},
+		{"after all have left", "+a a:x -a. ... +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@8 "},
 		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
 		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y a:z a:u -b,0@10 -a,0@10 "},
 		{"two have news when all is over", "+a a:x +b? +c? -a b:s^ c:s^ b:y c:y b:z c:z -c -b", "+a a:x +b +c a:y a:z -c,0@12 -b,0@13 -a,0@13 "},
@@ -55,64 +57,86 @@ func TestListeners(t *testing.T) {
 		{"a message to a run that is over", "+a a:x -a +b! b:x -b", "+a a:x -a,0@3 +b b:x -b,0@6 "},
 		{"another answer names the same run", "+a a:x +b b:x -b -a", "+a a:x +b b:x -b,0@5 -a,0@6 "},
 		{"a client comes back in time", "+a a:x +b?r a:y -a. b:x b:y b:z -b", "+a a:x +b a:y a:z -b,0@9 -a,0@9 "},
-		{"a client comes back too late", "+a a:x a:y -a. +b?r b:x b:y b:z -b", "+a a:x a:y -a,1@4 +b -b,0@9 "},
+		{"a client comes back too late", "+a a:x a:y -a. ... +b?r b:x b:y b:z -b", "+a a:x a:y -a,1@4 +b -b,0@10 "},
+		{"a client comes back after it left", "+a a:x a:y -a. +b?r b:x b:y b:z -b", "+a a:x a:y +b a:z -b,0@9 -a,0@9 "},
+		{"a client comes back, by another name", "+a a:x a:y -a. +b?o b:x b:y b:z -b", "+a a:x a:y +b a:z -b,0@9 -a,0@9 "},
+		{"a client comes back and leaves again", "+a a:x -a. +b?r b:x b:y -b. ...", "+a a:x +b a:y -b,1@7 -a,1@7 "},
+		{"a client comes back twice", "+a a:x -a. +b?r b:x -b. +c?r c:x c:y -c ...", "+a a:x +b -b,1@6 +c a:y -c,0@10 -a,0@10 "},
+		{"a client left and nobody comes", "+a a:x -a.", "+a a:x -a,1@3 "},
+		{"a client that left subscribes", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x +b a:s a:y -b,0@7 -a,0@7 "},
+		{"a client that left sends a message", "+a a:x -a. +b! b:y -b", "+a a:x a:y -a,0@6 "},
+		{"a client left before the first frame", "+a -a.", "+a -a,1@2 "},
 		{"a run that is over is read again", "+a a:x a:y -a +b?r b:x b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
 		{"a session beside its run", "+s# +a a:x s:x a:y -a s:y s:E -s.", "+s +a a:x a:y -a,0@6 -s,1@9 "},
 		{"a session goes on when the client has left", "+s# +a a:x s:x -a. s:y s:E -s.", "+s +a a:x a:y a:E -a,0@7 -s,1@8 "},
 		{"a session before its run", "+s# +a s:x s:y a:x a:y s:E -a s:z -s.", "+s +a a:x a:y a:E -a,0@8 -s,1@10 "},
 		{"a run that only a session brings", "+s# s:x s:E s:x -s.", "+s s:x s:E -s,1@5 "},
 		{"a session after the run", "+a a:x -a +s# s:x s:y -s.", "+a a:x -a,0@3 +s -s,1@7 "},
+		{"a session when the client has left", "+a a:x -a. +s# s:y s:E -s.", "+a a:x +s a:y a:E -a,0@6 -s,1@7 "},
 		{"a session that was joined in the middle", "+s# s:n? -s.", "+s -s,1@3 "},
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
-		var told transcript
-		s := exporter.NewDeduplicator(&told, losses{})
-		streams := map[string]*event.Stream{}
-		for i, step := range strings.Fields(c.steps) {
-			now := time.Unix(int64(i+1), 0)
-			switch step[0] {
-			case '+':
-				of := &event.Stream{Source: "s", Nonce: step[1:2], OpenedAt: now, SingleRun: true, Identity: event.Identity{Session: "session"}}
-				switch {
-				case strings.HasSuffix(step, "#"):
-					of.SingleRun, of.JoinedSession = false, "session"
-				case strings.HasSuffix(step, "?r"):
-					of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "t", "t"
-				case strings.Contains(step, "?"):
-					of.SingleRun, of.JoinedRun = false, "t"
-					if strings.HasSuffix(step, "<") {
-						of.OpenedAt = time.Unix(0, 0)
-					}
-				case strings.HasSuffix(step, "!"):
-					of.Answers = []string{"t"}
-				}
-				streams[of.Nonce] = of
-				s.Open(of)
-			case '-':
-				end := event.EndOfStream
-				if strings.HasSuffix(step, ".") {
-					end = event.EndClientLeft
-				}
-				s.Close(streams[step[1:2]], end, now)
-			default:
-				b := &event.Batch{Stream: streams[step[:1]], Type: step[2:3], Run: "t", ContentHash: uint64(step[2]), Received: now}
-				if strings.HasSuffix(step, "<") {
-					b.Received = time.Unix(0, 0)
-				}
-				if b.Type == "E" {
-					b.Add(event.KindRunEnded)
-				}
-				b.Snapshot, b.StreamError = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
-				if strings.HasSuffix(step, "?") {
-					b.Run, b.ContentHash = "", 0
-				}
-				s.Consume(b)
-			}
-		}
-		if got := told.String(); got != c.want {
+		var got string
+		synctest.Test(t, func(*testing.T) { got = listened(c.steps) })
+		if got != c.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", c.name, c.steps, got, c.want)
 		}
 	}
+}
+
+// listened returns what the next sink sees of the steps of TestListeners. After the last one no run waits any longer.
+func listened(steps string) string {
+	var told transcript
+	s := exporter.NewDeduplicator(&told, losses{})
+	streams := map[string]*event.Stream{}
+	for i, step := range strings.Fields(steps) {
+		now := time.Unix(int64(i+1), 0)
+		switch step[0] {
+		case '.':
+			time.Sleep(time.Hour)
+			synctest.Wait()
+		case '+':
+			of := &event.Stream{Source: "s", Nonce: step[1:2], OpenedAt: now, SingleRun: true, Identity: event.Identity{Session: "session"}}
+			switch {
+			case strings.HasSuffix(step, "#"):
+				of.SingleRun, of.JoinedSession = false, "session"
+			case strings.HasSuffix(step, "?r"):
+				of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "t", "t"
+			case strings.HasSuffix(step, "?o"):
+				of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "other", "other"
+			case strings.Contains(step, "?"):
+				of.SingleRun, of.JoinedRun = false, "t"
+				if strings.HasSuffix(step, "<") {
+					of.OpenedAt = time.Unix(0, 0)
+				}
+			case strings.HasSuffix(step, "!"):
+				of.Answers = []string{"t"}
+			}
+			streams[of.Nonce] = of
+			s.Open(of)
+		case '-':
+			end := event.EndOfStream
+			if strings.HasSuffix(step, ".") {
+				end = event.EndClientLeft
+			}
+			s.Close(streams[step[1:2]], end, now)
+		default:
+			b := &event.Batch{Stream: streams[step[:1]], Type: step[2:3], Run: "t", ContentHash: uint64(step[2]), Received: now}
+			if strings.HasSuffix(step, "<") {
+				b.Received = time.Unix(0, 0)
+			}
+			if b.Type == "E" {
+				b.Add(event.KindRunEnded)
+			}
+			b.Snapshot, b.StreamError = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
+			if strings.HasSuffix(step, "?") {
+				b.Run, b.ContentHash = "", 0
+			}
+			s.Consume(b)
+		}
+	}
+	s.EndDeparted()
+	return told.String()
 }
 
 // TestListenersOfOtherRuns checks that runs of other sources, runs with other ids, and streams of many runs stay separate.

@@ -47,19 +47,20 @@ type Sidecar struct {
 	Recent   *recent.Runs    // the latest runs
 	Sources  *recent.Sources // the state of the configured sources
 
-	logger   *slog.Logger
-	client   *http.Client // for OTLP within this process; nil for the exporters of the environment
-	metrics  *metrics.Metrics
-	panics   *recovery.Recorder
-	memory   *memory
-	delivery *metrics.Delivery // of metrics over OTLP
-	exporter *exporter.Exporter
-	tracing  source.Tracing
-	shutdown func(context.Context) error // delivers the last spans
-	pipeline func([]dialect.Dialect) *collector.Collector
-	external *external // nil if there is no external stream
-	sample   func(*tracker.Run) bool
-	ready    atomic.Bool // Run has started and not begun to stop
+	logger    *slog.Logger
+	client    *http.Client // for OTLP within this process; nil for the exporters of the environment
+	metrics   *metrics.Metrics
+	panics    *recovery.Recorder
+	memory    *memory
+	delivery  *metrics.Delivery // of metrics over OTLP
+	exporter  *exporter.Exporter
+	listeners *exporter.Deduplicator
+	tracing   source.Tracing
+	shutdown  func(context.Context) error // delivers the last spans
+	pipeline  func([]dialect.Dialect) *collector.Collector
+	external  *external // nil if there is no external stream
+	sample    func(*tracker.Run) bool
+	ready     atomic.Bool // Run has started and not begun to stop
 
 	bySession atomic.Pointer[[]*source.Sessions] // of the tails that read one stream for each session
 	started   chan struct{}                      // closed by start
@@ -147,9 +148,9 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	reading := settings.Collector(c)
 	reading.OnForeign, reading.Panics = settings.WarnForeign(logger), s.panics
 	reading.OnUnrecognized = func(stream *event.Stream) { s.metrics.CountUnrecognizedStream(stream.Source) }
-	listeners := exporter.NewDeduplicator(s.exporter, s.metrics)
+	s.listeners = exporter.NewDeduplicator(s.exporter, s.metrics)
 	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
-		return collector.New(dialects, reading, listeners)
+		return collector.New(dialects, reading, s.listeners)
 	}
 	first, err := s.prepare(c)
 	if err != nil {
@@ -249,6 +250,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	for _, t := range s.tails {
 		t.end()
 	}
+	s.listeners.EndDeparted()
 	stopSweeping()
 	<-swept          // every run has ended, and its last spans are queued
 	stopPublishing() // while spans are delivered, so that neither waits for the other

@@ -185,10 +185,18 @@ func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event
 	if named := d.name(item.Get("name")); named != "" {
 		started.tool = named
 	}
+	d.questionAnswered(item, b) // an approval, before the call
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = started.id, started.tool
 	if len(d.serverCalls) < maxCalls {
 		d.serverCalls = append(d.serverCalls, started)
+	}
+}
+
+// questionAnswered reports the answer to the approval that an item names, if it names one.
+func (d *decoder) questionAnswered(item strictjson.Value, b *event.Batch) {
+	if id := d.name(item.Get("approval_request_id")); id != "" {
+		b.Add(event.KindInputAnswered).CallID = id
 	}
 }
 

@@ -19,3 +19,19 @@ func TestResumedCalls(t *testing.T) {
 		t.Error(facts)
 	}
 }
+
+// TestAnsweredApprovals reads a call that was approved, and the Agents SDK's item of an answer. Both answer the question, wherever it
+// was asked.
+func TestAnsweredApprovals(t *testing.T) {
+	const begun = `data: {"type":"agent_updated_stream_event","new_agent":"a"}` + "\n\n"
+	for name, c := range map[string]struct{ frame, want string }{
+		"a call":                    {`{"type":"response.output_item.added","output_index":0,"item":{"id":"m","type":"mcp_call","name":"f","server_label":"s","arguments":"","approval_request_id":"q"}}`, "input_answered call=\"q\"\n  tool_started name=\"f\" call=\"m\""},
+		"a call without a question": {`{"type":"response.output_item.added","output_index":0,"item":{"id":"m","type":"mcp_call","name":"f","server_label":"s","arguments":"","approval_request_id":null}}`, "\n  tool_started name=\"f\" call=\"m\""},
+		"an answer":                 {`{"type":"run_item_stream_event","name":"mcp_approval_response","item":{"type":"mcp_approval_response_item","raw_item":{"type":"mcp_approval_response","approval_request_id":"q","approve":false}}}`, `input_answered call="q"`},
+	} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, begun+"data: "+c.frame+"\n\n")
+		if !strings.Contains(facts, c.want) || strings.Contains(facts, "input_answered") != strings.Contains(c.want, "input_answered") {
+			t.Errorf("%s: want %s in\n%s", name, c.want, facts)
+		}
+	}
+}

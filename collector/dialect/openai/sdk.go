@@ -106,6 +106,8 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(id, firstOf(item.Get("output"), raw.Get("output")), b)
 		}
+	case name.Is("mcp_approval_response"):
+		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
 		d.sdk.handoff = id
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it

@@ -19,23 +19,20 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// account is what one side says of a run. Times are left out, and operations of a kind stand in the order in which they ended.
+// account is what one side says of a run. Times are left out, and chats stand in the order in which they ended.
 type account struct {
 	Agents, Tools, Chats, Transfers []string
 	Input, Output                   int64
-	Failed                          bool
+	Failed, Waits                   bool
 }
 
 // TestOpenAIAgentsTruth holds runs of a real application with the OpenAI Agents SDK against what the SDK's own tracing says of
 // them.
 func TestOpenAIAgentsTruth(t *testing.T) {
 	harness.Slow(t)
-	home := harness.ServersHome(t)
-	if !harness.IsInstalled(t, home, "openai-agents") {
-		component.Missing(t, "no openai-agents in "+home+": run .ci/install/servers openai-agents")
-	}
-	agent := harness.ServeReal(t, home, "openai-agents")
+	_, agent := startOpenAIAgents(t, "openai_agents.py")
 	service := harness.Launch(t, fmt.Sprintf(defaultProxy, agent), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	external := readExternal(t, service)
 	for _, said := range []string{
 		"Hello there.",
 		"call weather {\"city\":\"Rome\"} & call weather {\"city\":\"Oslo\"}\nBoth are sunny.",
@@ -45,24 +42,56 @@ func TestOpenAIAgentsTruth(t *testing.T) {
 		"fail",
 		"call weather {\"city\":\"Rome\"}\nfail",
 		"spoil",
+		"search fires\nmcp lookup {}\ncall weather {\"city\":\"Rome\"}\nTwo fires.", // of the agent with built-in tools, as those that follow
+		"mcp broken {}\nIt did not work.",
+		"ask burn {}\nThe end.",
 	} {
+		builtIn := slices.ContainsFunc([]string{"search ", "mcp ", "ask "}, func(verb string) bool { return strings.HasPrefix(said, verb) })
 		for _, shape := range []string{"", `,"wrapped":true`, `,"named":true`} {
 			t.Run(said+shape, func(t *testing.T) {
 				text, _ := json.Marshal(said)
-				read(t, http.MethodPost, service.Address()+"/chat", fmt.Sprintf(`{"whole":true,"input":%s%s}`, text, shape))
+				before := len(readKept(t, agent))
+				read(t, http.MethodPost, service.Address()+"/chat", fmt.Sprintf(`{"whole":true,"hosted":%t,"input":%s%s}`, builtIn, text, shape))
 				var traces [][]sdkSpan
 				if err := json.Unmarshal(read(t, http.MethodGet, agent+"/truth", ""), &traces); err != nil {
 					t.Fatal(err)
 				}
-				got := accountOf(service.Recent.Reports()[0]) // the newest
-				if diff := cmp.Diff(accountOfTrace(traces[len(traces)-1]), got); diff != "" {
+				run := service.Recent.Reports()[0] // the newest
+				want, got := accountOfTrace(traces[len(traces)-1]), accountOf(run)
+				for _, response := range readKept(t, agent)[before:] {
+					want.addBuiltIn(response)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("the run differs from the SDK's trace:\n%s", diff)
+				}
+				if want.Waits {
+					approve(t, service, run, shape)
 				}
 			})
 		}
 	}
 	if service.Stop(); service.Count(t, "delegraph_parse_errors_total") > 0 {
 		t.Error("parse errors")
+	}
+	checkUntold(t, "the external stream", <-external)
+	bodies := []string{
+		`{"whole":true,"hosted":true,"input":"search fires\nmcp lookup {}\nmcp broken {}\nTwo fires."}`,
+		`{"whole":true,"input":"call weather {\"city\":\"Rome\"} & call broken {\"reason\":\"rain\"}\nBoth are sunny."}`,
+		`{"whole":true,"wrapped":true,"input":"call transfer_to_expert\nThe expert speaks."}`,
+		`{"whole":true,"named":true,"input":"think aloud"}`,
+		`{"input":"fail"}`,
+	}
+	checkPublic(t, agent, "/chat", bodies, "Two ", "sunny.", `"expert"`)
+}
+
+// approve answers the question of a run. The answer is a run of its own.
+func approve(t *testing.T, service *harness.Service, asked tracker.Report, shape string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"whole":true,"hosted":true,"input":[{"type":"mcp_approval_response","approval_request_id":%q,"approve":true}]%s}`, harness.Text(asked.Inputs[0].ID), shape)
+	answer := read(t, http.MethodPost, service.Address()+"/chat", body)
+	got := accountOf(service.Recent.Reports()[0])
+	if want := (account{Agents: []string{"hosted true"}, Tools: []string{"burn true"}, Chats: []string{"true"}, Input: 100, Output: 9}); !cmp.Equal(got, want) {
+		t.Errorf("the answered run differs:\n%s\n%s", cmp.Diff(want, got), answer)
 	}
 }
 
@@ -126,7 +155,7 @@ func accountOfTrace(spans []sdkSpan) (a account) {
 			a.Agents, a.Failed = append(a.Agents, ended), a.Failed || s.Error != nil
 		case s.Data.Type == "function":
 			a.Tools = append(a.Tools, ended)
-		case s.Data.Type == "generation":
+		case s.Data.Type == "generation" || s.Data.Type == "response":
 			a.Chats = append(a.Chats, fmt.Sprint(s.Error == nil))
 		case s.Data.Type == "handoff":
 			a.Transfers = append(a.Transfers, s.Data.From+" to "+s.Data.To)
@@ -135,13 +164,29 @@ func accountOfTrace(spans []sdkSpan) (a account) {
 		}
 	}
 	slices.Sort(a.Agents)
+	slices.Sort(a.Tools)
 	return a
 }
 
+// addBuiltIn adds the built-in tools of a response, of which the SDK has no spans.
+func (a *account) addBuiltIn(k keptResponse) {
+	for _, item := range k.Output {
+		switch item.Type {
+		case "web_search_call":
+			a.Tools = append(a.Tools, fmt.Sprintf("web_search %v", item.Status == "completed"))
+		case "mcp_call":
+			a.Tools = append(a.Tools, fmt.Sprintf("%s %v", item.Name, item.Status == "completed"))
+		case "mcp_approval_request":
+			a.Waits = true
+		}
+	}
+	slices.Sort(a.Tools)
+}
+
 func accountOf(run tracker.Report) (a account) {
-	a.Failed = run.Status == tracker.Failed
+	a.Failed, a.Waits = run.Status == tracker.Failed, run.Status == tracker.Interrupted
 	for _, op := range run.Operations {
-		name, ok := harness.Text(op.Name), op.Status == tracker.OperationOK
+		name, ok := harness.Text(op.Name), op.Status == tracker.OperationOK || op.Status == tracker.OperationInterrupted && run.Status == tracker.Interrupted
 		switch op.Kind {
 		case tracker.InvokeAgent:
 			a.Agents = append(a.Agents, fmt.Sprintf("%s %v", name, ok))
@@ -157,6 +202,7 @@ func accountOf(run tracker.Report) (a account) {
 		a.Transfers = append(a.Transfers, harness.Text(transfer.From)+" to "+transfer.To)
 	}
 	slices.Sort(a.Agents)
+	slices.Sort(a.Tools)
 	a.Input, a.Output = tokens(run.Usage.Input), tokens(run.Usage.Output)
 	return a
 }

@@ -74,10 +74,12 @@ await ask("failing model", "fail");
 await decide("approved", 'call pay {"amount":5}\nPaid.', true);
 await decide("denied", 'call pay {"amount":5}\nNot paid.', false);
 await ask("agent in a tool", isVercel ? 'call research {"task":"call weather {\\"city\\":\\"Bern\\"}\\nSunny there."}\nIt is sunny.' : 'call consult {"question":"Who knows?"}\nThe expert does.');
+await ask("reasoning", "think aloud");
 if (isVercel) await vercel();
+await leave(isVercel ? "/api/stoppable" : "/api/chat");
+if (isVercel) await reconnect();
 
 async function vercel() {
-  await ask("reasoning", "think aloud");
   await ask("model that breaks off", "break");
   await ask("model that fails later", 'call weather {"city":"Rome"}\nfail');
   await ask("everything else", "Look at these.", { api: "/api/extras" });
@@ -86,15 +88,12 @@ async function vercel() {
   const { chat, messages } = await ask("tool of the client", 'call color {"name":"red"}\nRed it is.');
   Object.assign(messages[1].parts.at(-1), { state: "output-available", output: "done" });
   await ask("result of the client", "", { messages, chat });
-
-  await leave();
-  await reconnect();
 }
 
 // leave goes away in the middle of an answer.
-async function leave() {
+async function leave(api) {
   const left = new AbortController();
-  const transport = new DefaultChatTransport({ api: `${url}/api/stoppable` });
+  const transport = new DefaultChatTransport({ api: url + api });
   const stream = await transport.sendMessages({ trigger: "submit-message", chatId: "chat-left", messageId: undefined, messages: [user("slow")], abortSignal: left.signal });
   const got = [];
   try {

@@ -1,15 +1,16 @@
-"""An application's own stream of what the OpenAI Agents SDK says: the SDK has no server."""
+"""An application's own stream of what the OpenAI Agents SDK says: the SDK has no server. A request with a model is for the scripted
+Responses API, whose built-in tools the agent "hosted" has."""
 
 import json
 import os
 
 import uvicorn
-from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, handoff, set_trace_processors
+import responses
+from agents import Agent, HostedMCPTool, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, WebSearchTool, function_tool, handoff, set_trace_processors
 from agents.tracing import TracingProcessor
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 from openai import AsyncOpenAI
-
 
 
 class Truth(TracingProcessor):
@@ -63,7 +64,12 @@ def alerts(city: str) -> str:
 expert = Agent(name="expert", handoff_description="knows it all", model=model, tools=[weather])
 boss = Agent(name="boss", model=model, tools=[weather, broken], handoffs=[expert])
 coordinator = Agent(name="coordinator", model=model, tools=[weather, alerts], handoffs=[handoff(expert, tool_name_override="transfer_to_agent")])
+own = AsyncOpenAI(base_url=f"http://127.0.0.1:{os.environ['PORT']}/v1", api_key="none", max_retries=0)
+maps = {"type": "mcp", "server_label": "maps", "server_url": "http://127.0.0.1:1/", "require_approval": {"always": {"tool_names": ["burn"]}}}
+hosted = Agent(name="hosted", model=OpenAIResponsesModel("scripted", own), tools=[WebSearchTool(), HostedMCPTool(maps), weather])
+waiting = {}  # the states of runs that wait for an approval, by its ID
 app = FastAPI()
+app.include_router(responses.api)
 
 
 def whole(event):
@@ -90,17 +96,32 @@ def said(event, asked):
     return event.type, {"type": event.type, "name": event.name, "item": event.item.type, "agent": event.item.agent.name}
 
 
+def resume(answer):
+    """Is the state that waits for an answer, with the answer."""
+    state, question = waiting.pop(answer["approval_request_id"])
+    (state.approve if answer["approve"] else state.reject)(question)
+    return state
+
+
 @app.post("/")
 @app.post("/chat")
 @app.post("/v1/responses")
 async def run(request: Request):
     asked = await request.json()
+    if "model" in asked:
+        return StreamingResponse(responses.respond(asked), media_type="text/event-stream")
+    agent, script = coordinator if asked.get("story") else hosted if asked.get("hosted") else boss, asked["input"]
+    if isinstance(script, list):
+        script = resume(script[0])
 
     async def stream():
         try:
-            async for event in Runner.run_streamed(coordinator if asked.get("story") else boss, asked["input"]).stream_events():
+            running = Runner.run_streamed(agent, script)
+            async for event in running.stream_events():
                 name, data = said(event, asked)
                 yield (f"event: {name}\n" if asked.get("named") else "") + f"data: {json.dumps(data)}\n\n"
+            for question in running.interruptions:
+                waiting[question.raw_item.id] = running.to_state(), question
             yield "data: [DONE]\n\n"
         except Exception as fault:
             yield f"event: error\ndata: {json.dumps({'error': str(fault)})}\n\n"
@@ -113,4 +134,4 @@ async def tell():
     return list(truth.traces.values())
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]))
+uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]), timeout_keep_alive=600)  # clients reuse connections on a slow machine

@@ -61,4 +61,4 @@ async def approving_chat(request: Request):
     return await VercelAIAdapter.dispatch_request(request, agent=agent, sdk_version=6)
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]))
+uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]), timeout_keep_alive=600)  # clients reuse connections on a slow machine

@@ -1,0 +1,66 @@
+package exporter
+
+import (
+	"maps"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// returnTime is how long a run whose last client left stays open: the agent may go on, and a client that
+// reloads its page or changes its network comes back to it.
+const returnTime = 30 * time.Second
+
+// departure is the end of a run whose last client left, unless another one comes back in time.
+type departure struct {
+	at    time.Time
+	timer *time.Timer
+}
+
+// depart has a run wait for a client to come back, unless the agent has ended it or too many wait. The
+// caller holds both locks.
+func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
+	if !r.ended.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
+		return false
+	}
+	d := &departure{at: at}
+	d.timer = time.AfterFunc(returnTime, func() { s.endDeparted(r, d) })
+	s.departed[r] = d
+	return true
+}
+
+// takeDeparture ends a run's wait, and returns it, or nil if the run did not wait. The caller holds
+// the lock.
+func (s *Deduplicator) takeDeparture(r *sharedRun) *departure {
+	d := s.departed[r]
+	if d != nil {
+		d.timer.Stop()
+		delete(s.departed, r)
+	}
+	return d
+}
+
+// endDeparted ends a run at the time at which its last client left, unless another one has come back.
+func (s *Deduplicator) endDeparted(r *sharedRun, d *departure) {
+	s.mu.Lock()
+	if s.departed[r] != d {
+		s.mu.Unlock()
+		return
+	}
+	s.takeDeparture(r)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.end(r, d.at)
+	s.mu.Unlock()
+	s.next.Close(r.stream, event.EndClientLeft, d.at)
+}
+
+// EndDeparted ends the runs that wait for a client to come back, for a shutdown.
+func (s *Deduplicator) EndDeparted() {
+	s.mu.Lock()
+	all := maps.Clone(s.departed)
+	s.mu.Unlock()
+	for r, d := range all {
+		s.endDeparted(r, d)
+	}
+}
