@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,47 @@ func TestComposeFile(t *testing.T) {
 	}
 	if out, err := exec.Command(program(t), "check", "--config.file="+filepath.Join(composeFolder, "delegraph.yml")).CombinedOutput(); err != nil {
 		t.Errorf("check: %v\n%s", err, out)
+	}
+}
+
+// TestComposeAddresses checks that the ports, files and hosts that the services of the compose file name are those of the others.
+func TestComposeAddresses(t *testing.T) {
+	var c composition
+	var delegraph struct {
+		Sources []struct {
+			Proxy struct{ Listen, Upstream string }
+		}
+	}
+	var prometheus struct {
+		Scrapes []struct {
+			Static []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	for file, into := range map[string]any{"compose.yaml": &c, "delegraph.yml": &delegraph, "prometheus.yml": &prometheus} {
+		if err := yaml.Unmarshal([]byte(repositoryFile(t, "examples/compose/"+file)), into); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	arguments := strings.Join(imageArguments(t), " ")
+	admin := regexp.MustCompile(`--web.listen-address=(:\d+)`).FindStringSubmatch(arguments)
+	if admin == nil || len(delegraph.Sources) != 1 || len(prometheus.Scrapes) != 1 || len(prometheus.Scrapes[0].Static) != 1 {
+		t.Fatalf("image arguments %q, %d sources, %d scrapes", arguments, len(delegraph.Sources), len(prometheus.Scrapes))
+	}
+	proxy, ours := delegraph.Sources[0].Proxy, c.Services["delegraph"]
+	if want := []string{"127.0.0.1:8080" + proxy.Listen, "127.0.0.1" + admin[1] + admin[1]}; !slices.Equal(ours.Ports, want) {
+		t.Errorf("delegraph publishes %q, want its proxy and its admin server, %q", ours.Ports, want)
+	}
+	if want := "--config.file=" + strings.Split(ours.Volumes[0], ":")[1]; !strings.Contains(arguments+" ", want+" ") {
+		t.Errorf("the image reads %s, want %s", arguments, want)
+	}
+	if !strings.Contains(repositoryFile(t, "examples/compose/agent.py"), `(("", `+strings.TrimPrefix(proxy.Upstream, "http://agent:")+`), Agent)`) {
+		t.Errorf("the agent does not listen on the port of %s", proxy.Upstream)
+	}
+	if endpoint := ours.Environment["OTEL_EXPORTER_OTLP_ENDPOINT"]; endpoint != "http://jaeger:4317" { // the port of OTLP over gRPC
+		t.Errorf("spans go to %s", endpoint)
+	}
+	if got := prometheus.Scrapes[0].Static[0].Targets; !slices.Equal(got, []string{"delegraph" + admin[1]}) {
+		t.Errorf("Prometheus scrapes %q, want the admin server, delegraph%s", got, admin[1])
 	}
 }
 

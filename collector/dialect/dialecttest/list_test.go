@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,32 @@ func TestDialects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestChartSchema checks that the chart takes each dialect of the list. The flag -update writes the names.
+func TestChartSchema(t *testing.T) {
+	const file, start, end = "../../../helm/delegraph/values.schema.json", `"dialect": {"enum": [`, `]}`
+	names := []string{`"auto"`, `"custom"`}
+	for _, d := range collector.Dialects() {
+		names = append(names, strconv.Quote(d.Name()))
+	}
+	schema, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(schema), start)
+	got, after, closed := strings.Cut(rest, end)
+	want := strings.Join(names, ", ")
+	switch {
+	case !found || !closed:
+		t.Fatalf("%s has no %s", file, start)
+	case *update:
+		if err := os.WriteFile(file, []byte(before+start+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case got != want:
+		t.Errorf("the chart takes %s, want %s: run this test with -update", got, want)
 	}
 }
 

@@ -34,6 +34,9 @@ func relayStream(t *testing.T, name string, policy event.Policy, sent string) (g
 func TestOversize(t *testing.T) {
 	for _, d := range collector.Dialects() {
 		t.Run(d.Name(), func(t *testing.T) {
+			if d.Table().OversizeData == "" {
+				t.Fatalf("Table.OversizeData is empty; set it to an error of the protocol with event.OversizeMessage")
+			}
 			large := "data: " + strings.Repeat(canary, 1<<10) + "\n\n"
 			got, _ := relayStream(t, d.Name(), event.PolicyClient, large)
 			if !strings.Contains(got, event.OversizeMessage) || strings.Contains(got, canary) || strings.Count(got, "\n\n") != 1 {

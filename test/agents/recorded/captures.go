@@ -4,23 +4,36 @@ package recorded
 import (
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector"
 )
 
-// Captures are the folders of recorded streams, by the name of their golden file. They are relative to packages of test/e2e.
-var Captures = map[string]string{
-	"adk-go":     "../../../test/agents/adk-go",
-	"adk-python": "../../../collector/dialect/adk/adkserver/testdata/captures/python",
-	"adk-js":     "../../../collector/dialect/adk/adkserver/testdata/captures/js",
-	"looopy":     "../../../collector/dialect/looopy/testdata",
-	"adkstudio":  "../../../collector/dialect/adkstudio/testdata",
-	"deepagents": "../../../collector/dialect/deepagents/testdata",
-	"a2a":        "../../../collector/dialect/a2a/testdata",
-	"langgraph":  "../../../collector/dialect/langgraph/testdata",
-	"agui":       "../../../collector/dialect/agui/testdata",
-	"aisdk":      "../../../collector/dialect/aisdk/testdata",
-	"openai":     "../../../collector/dialect/openai/testdata",
+// Captures are the folders of recorded streams, by the name of their golden file: those of each dialect, and of the ADK those of each
+// language. They are relative to packages of test/e2e.
+var Captures = func() map[string]string {
+	all := map[string]string{"adk-go": "../../../test/agents/adk-go"}
+	for _, d := range collector.Dialects() {
+		all[d.Name()] = "../../../collector/dialect/" + d.Name() + "/testdata"
+	}
+	delete(all, "adk")
+	for _, language := range []string{"python", "js"} {
+		all["adk-"+language] = "../../../collector/dialect/adk/adkserver/testdata/captures/" + language
+	}
+	return all
+}()
+
+// Families returns the names of the folders of a dialect.
+func Families(dialect string) (names []string) {
+	for name := range Captures {
+		if name == dialect || strings.HasPrefix(name, dialect+"-") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // ADKCaptures are the folders of recordings of ADK servers.

@@ -7,25 +7,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// protocols are the rows of the README's table: the name of a dialect, its words in the README and its recordings.
-var protocols = []struct {
-	dialect, name, about string
-	families             []string
-}{
-	{"adk", "ADK", "Google's Agent Development Kit", []string{"adk-go", "adk-python", "adk-js"}},
-	{"a2a", "A2A", "Agent2Agent 0.3 and 1.0", []string{"a2a"}},
-	{"agui", "AG-UI", "CopilotKit, pydantic-ai, Strands and others", []string{"agui"}},
-	{"openai", "OpenAI", "Responses, Chat Completions, Agents SDK", []string{"openai"}},
-	{"langgraph", "LangGraph", "its server, with LangChain and DeepAgents", []string{"langgraph"}},
-	{"aisdk", "AI SDK", "Vercel's UI message stream", []string{"aisdk"}},
-	{"looopy", "Looopy", "", []string{"looopy"}},
-	{"adkstudio", "ADK Studio", "", []string{"adkstudio"}},
-	{"deepagents", "DeepAgents", "one private API, not LangChain's library", []string{"deepagents"}},
+type protocol struct{ dialect, name, about string }
+
+// protocols are the rows of the README's table: the name of a dialect and its words in the README.
+var protocols = []protocol{
+	{"adk", "ADK", "Google's Agent Development Kit"},
+	{"a2a", "A2A", "Agent2Agent 0.3 and 1.0"},
+	{"agui", "AG-UI", "CopilotKit, pydantic-ai, Strands and others"},
+	{"openai", "OpenAI", "Responses, Chat Completions, Agents SDK"},
+	{"langgraph", "LangGraph", "its server, with LangChain and DeepAgents"},
+	{"aisdk", "AI SDK", "Vercel's UI message stream"},
+	{"looopy", "Looopy", ""},
+	{"adkstudio", "ADK Studio", ""},
+	{"deepagents", "DeepAgents", "one private API, not LangChain's library"},
 }
 
 // seen are the columns of the table: a fact, and whether a run has it.
@@ -50,6 +50,11 @@ func hasOperation(r tracker.Report, kind tracker.OperationKind) bool {
 
 // TestProtocols compares the README's table of protocols with what the recordings show. The flag -update rewrites it.
 func TestProtocols(t *testing.T) {
+	for _, d := range collector.Dialects() {
+		if !slices.ContainsFunc(protocols, func(p protocol) bool { return p.dialect == d.Name() }) {
+			t.Errorf("the README's table lacks %s: add a row to protocols", d.Name())
+		}
+	}
 	head, rule := "| protocol |", "|-|"
 	for _, column := range seen {
 		head, rule = head+" "+column.name+" |", rule+"-|"
@@ -57,7 +62,7 @@ func TestProtocols(t *testing.T) {
 	table := head + "\n" + rule + "\n"
 	for _, p := range protocols {
 		var reports []tracker.Report
-		for _, family := range p.families {
+		for _, family := range recorded.Families(p.dialect) {
 			for _, file := range recorded.Files(t, recorded.Captures[family]) {
 				reports = append(reports, harness.Replay(t, file)...)
 			}

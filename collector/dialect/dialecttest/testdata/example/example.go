@@ -35,11 +35,15 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 // Table returns the rules of the filter: the policy public lets out the text and its speaker.
 func (Dialect) Table() *event.Table { return &table }
 
-var table = event.Table{Types: map[string]event.Type{
-	"say": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
-		"toy": {}, "say": {Fact: event.KindText}, "last": {},
-	}}},
-}}
+var table = event.Table{
+	OversizeData: `{"toy":"toys","broken":"` + event.OversizeMessage + `"}`,
+	Types: map[string]event.Type{
+		"say": {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
+			"toy": {}, "say": {Fact: event.KindText}, "last": {},
+		}}},
+		"broken": {Client: true},
+	},
+}
 
 // New returns a decoder for one stream.
 func (Dialect) New(*event.Stream) dialect.Decoder { return decoder{} }
@@ -58,6 +62,11 @@ func (decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type, b.Run, b.Agent = "say", "talk", cut(name.String())
+	if f.JSON.Get("broken").Kind() == strictjson.String {
+		b.Type = "broken"
+		b.Add(event.KindError).Error = event.AgentError
+		return
+	}
 	b.AddText(event.KindText, f.JSON.Get("say"))
 	if last, _ := f.JSON.Get("last").Bool(); last {
 		b.Add(event.KindFinal)
