@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 	"time"
@@ -24,6 +25,12 @@ func (env Environment) exporter() string { return otlp.Environment(env).Enum("OT
 // protocol returns the OTLP protocol, by default gRPC.
 func (env Environment) protocol() (string, error) {
 	return otlp.Environment(env).Protocol(otlp.Traces, "grpc", "http/protobuf", "http/json")
+}
+
+// Sampler returns the name of the sampler and its argument: OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
+func (env Environment) Sampler() (name, argument string) {
+	name = cmp.Or(otlp.Environment(env).Enum("OTEL_TRACES_SAMPLER"), "parentbased_always_on")
+	return name, otlp.Environment(env).Text("OTEL_TRACES_SAMPLER_ARG")
 }
 
 // KnownMethods returns the HTTP methods in OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS, which replace
@@ -56,12 +63,12 @@ func NewSettings(env Environment, queue, size int, logger *slog.Logger) (s Setti
 	s.BatchSize = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.QueueSize), 1, s.QueueSize)
 	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, longestTime)) * time.Millisecond
 	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, longestTime)) * time.Millisecond
-	s.QueueBytes, s.Backend, s.Logger = size, env.backend(), logger
+	s.QueueBytes, s.Backend, s.Logger = size, env.Backend(), logger
 	return s, err
 }
 
-// backend returns where spans are sent, for the log.
-func (env Environment) backend() string {
+// Backend returns where spans are sent, for the log.
+func (env Environment) Backend() string {
 	if env.exporter() == "console" {
 		return "standard output"
 	}

@@ -140,7 +140,7 @@ func TestBackendName(t *testing.T) {
 		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://hunter2@b:2/v1/traces"), "b:2"},
 		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_TRACES_EXPORTER", "console"), "standard output"},
 	} {
-		if got := c.env.backend(); got != c.want {
+		if got := c.env.Backend(); got != c.want {
 			t.Errorf("%s, not %s", got, c.want)
 		}
 	}

@@ -60,10 +60,7 @@ func NewInProcessExporter(ctx context.Context, client *http.Client) (sdktrace.Sp
 
 // NewSampler returns the sampler of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
 func NewSampler(env Environment) (sdktrace.Sampler, error) {
-	name, argument := otlp.Environment(env).Enum("OTEL_TRACES_SAMPLER"), otlp.Environment(env).Text("OTEL_TRACES_SAMPLER_ARG")
-	if name == "" {
-		name = "parentbased_always_on"
-	}
+	name, argument := env.Sampler()
 	ratio := 1.0
 	if strings.HasSuffix(name, "traceidratio") && argument != "" {
 		parsed, err := strconv.ParseFloat(argument, 64)

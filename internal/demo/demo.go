@@ -115,18 +115,12 @@ func (d *Command) serveOwn(ctx context.Context) error {
 		return err
 	}
 	return d.serve(ctx, c, func(ctx context.Context, proxies map[string]string, ended *summary) error {
-		fmt.Fprintf(d.Out, ownAgent, d.Agent, proxies["agent"])
+		d.introduce(ctx, proxies["agent"])
 		ended.begin()
 		<-ctx.Done()
 		return nil
 	})
 }
-
-// ownAgent explains how to call the agent in the most likely protocol.
-const ownAgent = `agent    %[1]s
-proxy    %[2]s  use this URL in your client, or call it yourself. An ADK agent with the name APP:
-         curl -N %[2]s/run_sse -H 'Content-Type: application/json' -d '{"appName":"APP","userId":"me","sessionId":"1","newMessage":{"role":"user","parts":[{"text":"Hello"}]}}'
-`
 
 // serve runs the sidecar with the clients beside it, and stops when these are done.
 func (d *Command) serve(ctx context.Context, c config.Config, clients func(context.Context, map[string]string, *summary) error) error {

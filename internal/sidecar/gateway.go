@@ -72,6 +72,18 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return err
 }
 
+// Starting says where the stream is served.
+func (g *Gateway) Starting() []Notice { return []Notice{g.external.notice()} }
+
+// OpenRequests returns the number of subscribers.
+func (g *Gateway) OpenRequests() int { return int(totals(g.registry)["delegraph_stream_subscribers"]) }
+
+// DrainTime returns how long subscribers may take to leave.
+func (g *Gateway) DrainTime() time.Duration { return g.external.drainDelay + drainTimeout }
+
+// Stopped returns what was delivered and lost.
+func (g *Gateway) Stopped() Notice { return stoppedNotice(totals(g.registry), 0) }
+
 // Configure reads the tokens again. Nothing else of a gateway can change while it runs.
 func (g *Gateway) Configure(c config.Config) error {
 	if err := fitsGateway(c); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/recovery"
@@ -21,6 +22,7 @@ type port struct {
 	listen   string // as configured
 	listener net.Listener
 	server   *http.Server
+	open     atomic.Int64 // requests that are being answered
 
 	mu      sync.RWMutex
 	current *generation
@@ -55,6 +57,8 @@ func (p *port) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.requests.Add(1)
 	p.mu.RUnlock()
 	defer g.requests.Done()
+	p.open.Add(1)
+	defer p.open.Add(-1)
 	g.proxy.ServeHTTP(w, r)
 }
 
@@ -108,9 +112,10 @@ func (p *port) wait() {
 }
 
 // drain waits for streams and upgraded connections until the first context is done, and then closes them. It waits for the observation
-// of the streams until the second context is done.
-func (p *port) drain(polite, ctx context.Context) {
+// of the streams until the second context is done. It returns the number of requests that it cut off.
+func (p *port) drain(polite, ctx context.Context) (cut int64) {
 	if p.server.Shutdown(polite) != nil || !p.finish(polite) {
+		cut = p.open.Load()
 		for _, g := range p.generations() {
 			g.proxy.Stop()
 		}
@@ -122,6 +127,7 @@ func (p *port) drain(polite, ctx context.Context) {
 	case <-over:
 	case <-ctx.Done():
 	}
+	return cut
 }
 
 // finish waits for all requests until the context is done, and reports whether all have ended. Server.Shutdown does not wait for

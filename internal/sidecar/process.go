@@ -31,6 +31,13 @@ const FinalScrapeWait = time.Second
 type Service interface {
 	// Run serves until the context is done, and returns when everything has been released.
 	Run(context.Context) error
+	// Starting says what the service does once it runs.
+	Starting() []Notice
+	// OpenRequests returns the number of requests that a stop waits for, and DrainTime for how long.
+	OpenRequests() int
+	DrainTime() time.Duration
+	// Stopped says what was delivered and what was lost.
+	Stopped() Notice
 	// Configure applies a configuration as a whole, or returns an error and changes nothing.
 	Configure(config.Config) error
 	// RecordReload records the outcome of a reload.
@@ -84,13 +91,21 @@ func (p *Process) Run(ctx context.Context) error {
 		go reloader.Watch(ctx, ticker.C)
 	}
 	admin := service.Admin(reloader.Reload, p.PProf)
-	return Serve(ctx, service, func(ctx context.Context) error {
+	told := newNotifier(p.Stderr, lines, logger)
+	told.notify(service.Starting()...)
+	if addresses := p.Web.WebListenAddresses; addresses != nil && len(*addresses) > 0 {
+		told.notify(pageNotice((*addresses)[0], *p.Web.WebConfigFile)...)
+	}
+	defer context.AfterFunc(ctx, func() { told.notify(drainingNotice(service.OpenRequests(), service.DrainTime())) })()
+	err = Serve(ctx, service, func(ctx context.Context) error {
 		err := web.Serve(ctx, admin, p.Web, FinalScrapeWait, logger.With("server", "admin"))
 		if err != nil {
 			err = fmt.Errorf("%w; see --web.listen-address and --web.config.file", err)
 		}
 		return err
 	})
+	told.notify(service.Stopped())
+	return err
 }
 
 // Serve runs a service and its admin server until the context is done or one of them fails. The admin server outlives the service so

@@ -40,6 +40,9 @@ import (
 // grace is the default of Sidecar.Grace.
 const grace = 10 * time.Second
 
+// politePart is the part of Grace in which streams may end by themselves.
+const politePart = 0.5
+
 // Sidecar reads the streams of agents and serves their signals. It is made by New and used once.
 type Sidecar struct {
 	Grace    time.Duration // how long Run may take to stop: for streams to end and spans to be delivered
@@ -56,6 +59,7 @@ type Sidecar struct {
 	exporter  *exporter.Exporter
 	listeners *exporter.Deduplicator
 	tracing   source.Tracing
+	tracesTo  Notice
 	shutdown  func(context.Context) error // delivers the last spans
 	pipeline  func([]dialect.Dialect) *collector.Collector
 	external  *external // nil if there is no external stream
@@ -69,6 +73,7 @@ type Sidecar struct {
 	work      sync.WaitGroup                     // of everything that Run started
 	drained   context.Context                    // done when no port waits for streams any more
 	cutOff    context.CancelFunc
+	cut       atomic.Int64 // requests that a stop cut off
 
 	mu             sync.Mutex // guards what a reload replaces
 	running        bool
@@ -176,6 +181,7 @@ func (s *Sidecar) release() {
 
 // traces prepares the export of spans according to the OTEL_* environment. A nil sampler means that no spans are exported.
 func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, trace.TracerProvider, error) {
+	s.tracesTo = tracesNotice(env)
 	propagator, err := spans.NewPropagator(env)
 	if err != nil {
 		return nil, nil, err
@@ -309,16 +315,16 @@ func (s *Sidecar) fail(err error) {
 	}
 }
 
-// drain waits for streams to end for half of the remaining grace period, then closes them.
+// drain waits for streams to end for politePart of the remaining grace period, then closes them.
 func (s *Sidecar) drain(ctx context.Context) {
-	polite, cancel := share(ctx, 0.5)
+	polite, cancel := share(ctx, politePart)
 	defer cancel()
 	s.mu.Lock()
 	open := slices.Concat(s.proxies, s.draining)
 	s.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, p := range open {
-		closing.Go(func() { p.drain(polite, ctx) })
+		closing.Go(func() { s.cut.Add(p.drain(polite, ctx)) })
 	}
 	closing.Wait()
 	s.cutOff()
