@@ -146,8 +146,17 @@ var publicPart = event.Rule{
 		"function_response": {Members: publicCall, Fact: event.KindToolEnded},
 		"name":              {Fact: event.KindToolStarted}, // Rust: a call without its wrapper
 		"id":                &scalar,
+
+		"executableCode": &foundCall, "executable_code": &foundCall, "toolCall": &foundCall, "tool_call": &foundCall,
+		"codeExecutionResult": &foundResult, "code_execution_result": &foundResult, "toolResponse": &foundResult, "tool_response": &foundResult,
 	},
 }
+
+// Calls and results of tools that the model's server runs. Frames that are not whole report none.
+var (
+	foundCall   = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
+	foundResult = event.Rule{FindOnly: true, Fact: event.KindToolEnded}
+)
 
 var publicCall = map[string]*event.Rule{"id": &scalar, "name": &scalar}
 
