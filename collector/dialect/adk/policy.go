@@ -19,10 +19,12 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
-	Events:       []string{"message", "error"},
-	KeptEvents:   []string{"error"}, // the Go server names its error frames
-	FailureData:  `{"error":"the run failed"}`,
-	OversizeData: `{"error":"` + event.OversizeMessage + `"}`,
+	Events:      []string{"message", "error"},
+	KeptEvents:  []string{"error"}, // the Go server names its error frames
+	FailureData: `{"error":"the run failed"}`,
+	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. This is an event
+	// that they accept and take neither for an answer nor for its end.
+	OversizeData: `{"author":"","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
 		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},

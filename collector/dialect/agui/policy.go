@@ -31,7 +31,8 @@ var table = event.Table{
 	Events:          []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
-	OversizeData:    `{"type":"RUN_ERROR","message":"` + event.OversizeMessage + `"}`,
+	// After RUN_ERROR, the protocol's client accepts nothing more of a run that goes on.
+	OversizeData: `{"type":"CUSTOM","name":"delegraph.oversize","value":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
 		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
