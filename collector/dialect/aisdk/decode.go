@@ -16,6 +16,8 @@ type decoder struct {
 	withheld bool // the filter withholds the current frame
 	runState
 
+	over bool // the last chunk was the end of an answer
+
 	names wire.NameCache
 }
 
@@ -45,7 +47,11 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case string(f.Data) == typeDone:
 		b.Type = typeDone
 		d.done(b)
+		d.over = true
 		return
+	}
+	d.over = false
+	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
 		d.missedStart = d.missedStart || f.MayContainObject()
@@ -143,6 +149,10 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 
 // done ends the run.
 func (d *decoder) done(b *event.Batch) {
+	if d.over {
+		b.Add(event.KindOther) // it is repeated
+		return
+	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}
