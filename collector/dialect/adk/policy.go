@@ -22,9 +22,9 @@ var table = event.Table{
 	Events:      []string{"message", "error"},
 	KeptEvents:  []string{"error"}, // the Go server names its error frames
 	FailureData: `{"error":"the run failed"}`,
-	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. This is an event
-	// that they accept and take neither for an answer nor for its end.
-	OversizeData: `{"author":"","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
+	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. They accept this
+	// event, and take it neither for an answer nor for the end. "user" is the author that is no agent.
+	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
 		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
