@@ -16,7 +16,8 @@ type decoder struct {
 	withheld bool // the filter withholds the current frame
 	runState
 
-	over bool // the last chunk was the end of an answer
+	over    bool   // the last chunk was the end of an answer
+	lastRun string // the run that has ended
 
 	names wire.NameCache
 }
@@ -47,7 +48,6 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case string(f.Data) == typeDone:
 		b.Type = typeDone
 		d.done(b)
-		d.over = true
 		return
 	}
 	d.over = false
@@ -149,10 +149,12 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 
 // done ends the run.
 func (d *decoder) done(b *event.Batch) {
-	if d.over {
-		b.Add(event.KindOther) // it is repeated
+	if d.over { // it is repeated
+		b.Run = d.lastRun
+		b.Add(event.KindOther)
 		return
 	}
+	d.over, d.lastRun = true, d.run
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

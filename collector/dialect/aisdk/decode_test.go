@@ -152,6 +152,9 @@ func TestRepeatedEnd(t *testing.T) {
 		if n := strings.Count(facts, "run_ended"); n != want {
 			t.Errorf("%d runs end, want %d: %s", n, want, facts)
 		}
+		if frames, n := strings.Count(sent, "data: "), strings.Count(facts, `run="m"`); n < frames {
+			t.Errorf("%d of %d chunks belong to the run: %s", n, frames, facts)
+		}
 	}
 }
 
