@@ -73,7 +73,7 @@ type Table struct {
 	FailureData string
 
 	// OversizeData replaces a frame over the size limit for the protocol's own client, which would
-	// otherwise wait for it.
+	// otherwise wait for it: an error, or a notice if the client stops at an error although the run goes on.
 	OversizeData string
 }
 
@@ -99,6 +99,11 @@ type Type struct {
 	// InternalMembers are members that are not for external readers, in addition to those of the
 	// table.
 	InternalMembers []string
+
+	// Shows are the kinds of facts to which each frame of the type belongs, besides those that the decoder
+	// and Public find: a piece of a call's arguments is part of the call's start. If a setting excludes one,
+	// the client does not get the frame.
+	Shows []Kind
 
 	// AnyJSON says that the frame's data may be any JSON value instead of an object.
 	AnyJSON bool
@@ -140,7 +145,7 @@ type Messages struct {
 // with Text set, all data is text and the members do not apply.
 type Words struct {
 	Members          map[string]Kind // members that state a fact of this kind if they are not empty; KindText is text of the speaker
-	Containers       []string        // members that contain Members, at any depth and through lists
+	Containers       []string        // members that contain Members, at any depth and through lists, even if they are Members themselves
 	ClientContainers []string        // the same, for members that only the client gets
 
 	AuthorMembers []string        // members that name the speaker
@@ -148,6 +153,7 @@ type Words struct {
 	UserRoles     []string        // roles of the user
 	FromUser      bool            // the speaker is the user, whatever the role
 	RoleKinds     map[string]Kind // the kind of text of other roles; KindOther: no setting excludes it
+	TypeKinds     map[string]Kind // the kind of text in an object whose member `type` has this value
 
 	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
 	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers
@@ -185,6 +191,7 @@ type Rule struct {
 	State            bool             // an object of session state, of which only the configured keys are allowed
 	Patch            bool             // a JSON Patch (RFC 6902) of session state, with the same restriction
 	AllowAny         bool             // the value is allowed as it is
+	FindOnly         bool             // the value is dropped; the rule only finds the facts that the client would see in it
 
 	// The rest keeps the output valid for readers that check a schema.
 	DropNull bool   // null is dropped, because the schema does not allow it

@@ -84,6 +84,8 @@ func TestMarkedArtifacts(t *testing.T) {
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
 	for _, sent := range [][]string{
 		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`)},
+		{artifact("a", "one", "", marked), artifact("a", "secret", "", `,"append":true`)},
+		{strings.Replace(artifact("a", "one", "", ""), `"one"`, `"one"`+marked, 1), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 		{artifact("a", "secret", marked, ""), snapshot},
 		{artifact("a", "one", "", ""), artifact("a", "two", marked, `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 	} {

@@ -121,23 +121,31 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 const maxThoughts = 256
 
 // thoughtArtifacts are the artifacts of a task that are thoughts, by their ID. Only their first piece
-// may be marked.
+// may be marked: the artifact, the update around it, or the part that the next piece continues.
 type thoughtArtifacts map[string]bool
 
 // note marks the parts of an artifact as thoughts if it is one, and remembers it. begins reports that
 // the parts are the artifact's first.
 func (a *thoughtArtifacts) note(id string, artifact strictjson.Value, begins bool, p parts) parts {
-	switch marked := isMarkedThought(artifact); {
-	case marked && len(*a) < maxThoughts:
+	if begins {
+		delete(*a, id)
+	}
+	p.thought = p.thought || a.has(id, begins)
+	if (isMarkedThought(artifact) || begins && p.endsInThought()) && len(*a) < maxThoughts {
 		if *a == nil {
 			*a = make(thoughtArtifacts)
 		}
 		(*a)[id] = true
-	case begins && !marked:
-		delete(*a, id)
 	}
-	p.thought = p.thought || a.has(id, begins)
 	return p
+}
+
+// endsInThought reports whether the last of the parts is a thought.
+func (p parts) endsInThought() (is bool) {
+	for one := range p.all() {
+		is = one.isThought
+	}
+	return is
 }
 
 func (a *thoughtArtifacts) has(id string, begins bool) bool {

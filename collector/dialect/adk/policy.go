@@ -19,10 +19,12 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
-	Events:       []string{"message", "error"},
-	KeptEvents:   []string{"error"}, // the Go server names its error frames
-	FailureData:  `{"error":"the run failed"}`,
-	OversizeData: `{"error":"` + event.OversizeMessage + `"}`,
+	Events:      []string{"message", "error"},
+	KeptEvents:  []string{"error"}, // the Go server names its error frames
+	FailureData: `{"error":"the run failed"}`,
+	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. They accept this
+	// event, and take it neither for an answer nor for the end. "user" is the author that is no agent.
+	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
 		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
@@ -146,8 +148,17 @@ var publicPart = event.Rule{
 		"function_response": {Members: publicCall, Fact: event.KindToolEnded},
 		"name":              {Fact: event.KindToolStarted}, // Rust: a call without its wrapper
 		"id":                &scalar,
+
+		"executableCode": &foundCall, "executable_code": &foundCall, "toolCall": &foundCall, "tool_call": &foundCall,
+		"codeExecutionResult": &foundResult, "code_execution_result": &foundResult, "toolResponse": &foundResult, "tool_response": &foundResult,
 	},
 }
+
+// Calls and results of tools that the model's server runs. Frames that are not whole report none.
+var (
+	foundCall   = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
+	foundResult = event.Rule{FindOnly: true, Fact: event.KindToolEnded}
+)
 
 var publicCall = map[string]*event.Rule{"id": &scalar, "name": &scalar}
 

@@ -1,6 +1,10 @@
 package agui
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"maps"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // Types of frames that the protocol does not define.
 const (
@@ -27,7 +31,8 @@ var table = event.Table{
 	Events:          []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
-	OversizeData:    `{"type":"RUN_ERROR","message":"` + event.OversizeMessage + `"}`,
+	// After RUN_ERROR, the protocol's client accepts nothing more of a run that goes on.
+	OversizeData: `{"type":"CUSTOM","name":"delegraph.oversize","value":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
 		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
@@ -54,9 +59,9 @@ var table = event.Table{
 		typeThoughtMessage: {Client: true, Public: &publicThought},
 
 		typeToolStart: {Client: true, Public: &publicCall},
-		typeToolArgs:  {Client: true},
-		typeToolEnd:   {Client: true, Public: frame(rules{"toolCallId": &scalar})},
-		typeToolChunk: {Client: true, Public: &publicCall},
+		typeToolArgs:  {Client: true, Shows: callKinds},
+		typeToolEnd:   {Client: true, Shows: callKinds, Public: frame(rules{"toolCallId": &scalar})}, // of its arguments
+		typeToolChunk: {Client: true, Shows: callKinds, Public: &publicCall},
 		typeToolResult: {Client: true, Public: frame(rules{
 			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Replacement: `""`},
 		})},
@@ -72,7 +77,7 @@ var table = event.Table{
 		typeThinkingTextStart:       {Client: true, Public: &publicThought},
 		typeThinkingTextContent:     {Client: true, Public: &publicThought},
 		typeThinkingTextEnd:         {Client: true, Public: &publicThought},
-		typeReasoningEncryptedValue: {Client: true}, // the client must send it back with the next request
+		typeReasoningEncryptedValue: {Client: true, Shows: []event.Kind{event.KindThought}}, // the client must send it back with the next request
 
 		// For the policy public, the configured keys are the whole state: a key that a snapshot
 		// lacks was removed.
@@ -101,13 +106,25 @@ func (Dialect) Table() *event.Table { return &table }
 var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: instructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
 
 var (
-	// conversationWords finds the texts of messages that earlier events reported.
-	conversationWords = event.Words{
-		Containers: []string{"input", "messages"},
-		Members: map[string]event.Kind{
-			"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
-			"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
-		},
+	callKinds = []event.Kind{event.KindToolStarted}
+
+	// conversationWords finds the texts of messages that earlier events reported. resultWords also finds a
+	// result, which may contain messages.
+	conversationWords = wordsOf(nil)
+	resultWords       = wordsOf(map[string]event.Kind{"result": event.KindText})
+	userWords         = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
+)
+
+// wordsOf returns where an event contains messages, besides its own members.
+func wordsOf(own map[string]event.Kind) event.Words {
+	members := map[string]event.Kind{
+		"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
+		"encryptedValue": event.KindThought, "encrypted_value": event.KindThought,
+		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
+	}
+	maps.Copy(members, own)
+	return event.Words{
+		Containers: []string{"input", "messages", "content", "result"}, Members: members,
 		AuthorMembers: []string{"name", "subagentRunId", "subagent_run_id"},
 		RoleMember:    "role",
 		UserRoles:     []string{"user"},
@@ -115,10 +132,9 @@ var (
 			"reasoning": event.KindThought, "tool": event.KindToolEnded, "activity": event.KindArtifact,
 			"system": event.KindOther, "developer": event.KindOther,
 		},
+		TypeKinds: map[string]event.Kind{"reasoning": event.KindThought, "thinking": event.KindThought},
 	}
-	resultWords = event.Words{Members: map[string]event.Kind{"result": event.KindText}}
-	userWords   = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
-)
+}
 
 type rules = map[string]*event.Rule
 

@@ -16,6 +16,9 @@ type decoder struct {
 	withheld bool // the filter withholds the current frame
 	runState
 
+	over    bool   // the last chunk was the end of an answer
+	lastRun string // the run that has ended
+
 	names wire.NameCache
 }
 
@@ -46,6 +49,9 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		b.Type = typeDone
 		d.done(b)
 		return
+	}
+	d.over = false
+	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
 		d.missedStart = d.missedStart || f.MayContainObject()
@@ -143,6 +149,12 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 
 // done ends the run.
 func (d *decoder) done(b *event.Batch) {
+	if d.over { // it is repeated
+		b.Run = d.lastRun
+		b.Add(event.KindOther)
+		return
+	}
+	d.over, d.lastRun = true, d.run
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

@@ -144,6 +144,20 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestRepeatedEnd checks that an end without an answer ends no run.
+func TestRepeatedEnd(t *testing.T) {
+	const answer = "data: {\"type\":\"start\",\"messageId\":\"m\"}\n\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n"
+	for sent, want := range map[string]int{answer + "data: [DONE]\n\n": 1, answer + answer: 2} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, sent)
+		if n := strings.Count(facts, "run_ended"); n != want {
+			t.Errorf("%d runs end, want %d: %s", n, want, facts)
+		}
+		if frames, n := strings.Count(sent, "data: "), strings.Count(facts, `run="m"`); n < frames {
+			t.Errorf("%d of %d chunks belong to the run: %s", n, frames, facts)
+		}
+	}
+}
+
 // TestResumed checks that a stream that resumes an answer brings the run of the answer's message, if the message has an ID.
 func TestResumed(t *testing.T) {
 	for start, want := range map[string]int{`{"type":"start","messageId":"m"}`: 2, `{"type":"start"}`: 0} {

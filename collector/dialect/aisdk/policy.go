@@ -38,7 +38,7 @@ var table = event.Table{
 		// Tools: names and IDs without arguments, results and titles. A client needs the members that are
 		// replaced.
 		typeToolInputStart: {Client: true, Public: members(rules{"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag})},
-		typeToolInputDelta: {Client: true},
+		typeToolInputDelta: {Client: true, Shows: []event.Kind{event.KindToolStarted}},
 		typeToolInput: {Client: true, Public: members(rules{
 			"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"},
 		})},

@@ -81,7 +81,15 @@ var (
 	publicContent = event.Rule{String: &text, Fallback: `""`, Elements: &event.Rule{
 		String: &text, AllowedTypes: []string{"text", "thinking", "reasoning"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
 		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
+		ByType: rules{
+			"redacted_thinking": &foundThought, "tool_use": &foundCall, "server_tool_use": &foundCall, "input_json_delta": &foundCall, "function_call": &foundCall,
+			"tool_call": &foundCall, "tool_call_chunk": &foundCall, "invalid_tool_call": &foundCall, "server_tool_call": &foundCall, "server_tool_call_chunk": &foundCall,
+			"server_tool_result": &foundResult,
+		},
 	}}
+	foundThought = event.Rule{FindOnly: true, Fact: event.KindThought}
+	foundCall    = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
+	foundResult  = event.Rule{FindOnly: true, Fact: event.KindToolEnded}
 
 	publicCalls = event.Rule{Fact: event.KindToolStarted, Elements: &event.Rule{
 		AllowedTypes: []string{"tool_call", "tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `{}`}},
@@ -93,9 +101,13 @@ var (
 	// publicMessage is a message of a model or a tool. The user's, and those for models, do not leave.
 	publicMessage = rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
-		"additional_kwargs": {Members: rules{"reasoning_content": &thought}},
-		"response_metadata": {Members: rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar}},
-		"chunk_position":    {Form: event.FormEnum, AllowedValues: []string{"last"}},
+		"additional_kwargs": {Members: rules{
+			"reasoning_content": &thought, "reasoning": &foundThought, "reasoning_details": &foundThought, "thinking_blocks": &foundThought,
+			"tool_calls": &foundCall, "function_call": &foundCall,
+		}},
+		"invalid_tool_calls": &foundCall,
+		"response_metadata":  {Members: rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar}},
+		"chunk_position":     {Form: event.FormEnum, AllowedValues: []string{"last"}},
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
 

@@ -83,3 +83,15 @@ func TestChats(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorsAfterEnd checks that an error after the end of a run is no run in a capture of several answers.
+func TestErrorsAfterEnd(t *testing.T) {
+	const failure = "data: {\"error\":{\"message\":\"x\",\"type\":\"server_error\",\"code\":\"500\"}}\n\n"
+	const answer = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+	for sent, want := range map[string]int{answer + "data: [DONE]\n\n": 1, answer + failure: 1, failure + failure: 1, failure + answer: 2} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, sent)
+		if n := strings.Count(facts, "run_started"); n != want {
+			t.Errorf("%d runs, want %d: %s", n, want, facts)
+		}
+	}
+}

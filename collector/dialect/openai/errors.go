@@ -16,8 +16,8 @@ var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
 // fail ends the run with an error of the server. A model's answer fails with it, unless it is the
 // Agents SDK's run that fails and no response is open. A run that has ended stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
-	if d.ended && d.singleRun {
-		return // no other run can fail
+	if d.ended {
+		return // an error alone starts no other run
 	}
 	code, ofModel := errorCode(v)
 	run := d.joined

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -78,12 +80,7 @@ func init() {
 	for _, name := range thoughtsDone {
 		kinds[name] = kind{part: true, decode: (*decoder).thoughtDone}
 	}
-	for _, names := range [][]string{thoughtParts, toolProgress, toolData, {typeAnnotation}} {
-		for _, name := range names {
-			kinds[name] = kind{part: true, decode: (*decoder).nothing}
-		}
-	}
-	for _, name := range responseData {
+	for _, name := range slices.Concat(thoughtParts, callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation}) {
 		kinds[name] = kind{part: true, decode: (*decoder).nothing}
 	}
 }
@@ -93,24 +90,30 @@ var (
 	thoughtsDone  = []string{"response.reasoning_summary_text.done", "response.reasoning_text.done"}
 	thoughtParts  = []string{"response.reasoning_summary_part.added", "response.reasoning_summary_part.done"}
 
-	// toolProgress are events with the state of a built-in tool.
-	toolProgress = []string{
-		"response.web_search_call.in_progress", "response.web_search_call.searching", "response.web_search_call.completed",
-		"response.file_search_call.in_progress", "response.file_search_call.searching", "response.file_search_call.completed",
-		"response.code_interpreter_call.in_progress", "response.code_interpreter_call.interpreting", "response.code_interpreter_call.completed",
-		"response.image_generation_call.in_progress", "response.image_generation_call.generating", "response.image_generation_call.completed",
-		"response.mcp_call.in_progress", "response.mcp_call.completed", "response.mcp_call.failed",
-		"response.mcp_list_tools.in_progress", "response.mcp_list_tools.completed", "response.mcp_list_tools.failed",
+	// callProgress and callEnds are events with the state of a built-in tool, toolLists of a list of tools.
+	callProgress = []string{
+		"response.web_search_call.in_progress", "response.web_search_call.searching",
+		"response.file_search_call.in_progress", "response.file_search_call.searching",
+		"response.code_interpreter_call.in_progress", "response.code_interpreter_call.interpreting",
+		"response.image_generation_call.in_progress", "response.image_generation_call.generating",
+		"response.mcp_call.in_progress",
 	}
+	callEnds = []string{
+		"response.web_search_call.completed", "response.file_search_call.completed", "response.code_interpreter_call.completed",
+		"response.image_generation_call.completed", "response.mcp_call.completed", "response.mcp_call.failed",
+	}
+	toolLists = []string{"response.mcp_list_tools.in_progress", "response.mcp_list_tools.completed", "response.mcp_list_tools.failed"}
 
-	// toolData are events with arguments or results of a tool.
-	toolData = []string{
+	// callData are events with arguments of a tool, resultData with results.
+	callData = []string{
 		"response.function_call_arguments.delta", "response.function_call_arguments.done",
 		"response.custom_tool_call_input.delta", "response.custom_tool_call_input.done",
 		"response.mcp_call_arguments.delta", "response.mcp_call_arguments.done",
 		"response.code_interpreter_call_code.delta", "response.code_interpreter_call_code.done",
-		"response.image_generation_call.partial_image",
 		"response.shell_call_command.added", "response.shell_call_command.delta", "response.shell_call_command.done",
+	}
+	resultData = []string{
+		"response.image_generation_call.partial_image",
 		"response.shell_call_output_content.delta", "response.shell_call_output_content.done",
 	}
 

@@ -1,6 +1,11 @@
 package openai
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // failure replaces an error of the server. OpenAI's clients raise an exception with its message.
 const failure = `{"error":{"message":"the run failed","type":"server_error","param":null,"code":null}}`
@@ -49,7 +54,7 @@ func types() map[string]event.Type {
 		typeRaw:                 {},                            // an event of a known type has a type of its own
 	}
 	for name, public := range responseRules() {
-		t := event.Type{Client: true, Public: public, Words: wordsOf(name)}
+		t := event.Type{Client: true, Public: public, Words: wordsOf(name), Shows: shownBy(name)}
 		all[name] = t
 		t.Public = nil
 		if public != nil {
@@ -60,9 +65,22 @@ func types() map[string]event.Type {
 	return all
 }
 
+// shownBy returns the kind to which an event about a call belongs.
+func shownBy(name string) []event.Kind {
+	switch {
+	case slices.Contains(callData, name), slices.Contains(callProgress, name):
+		return []event.Kind{event.KindToolStarted}
+	case slices.Contains(resultData, name), slices.Contains(callEnds, name):
+		return []event.Kind{event.KindToolEnded}
+	}
+	return nil
+}
+
 // wordsOf returns where an event repeats texts that its rule for the public leaves out.
 func wordsOf(name string) *event.Words {
 	switch name {
+	case typePartAdded, typePartDone:
+		return &partWords
 	case typeItemAdded, typeItemDone, typeForeign:
 		return &itemWords
 	case typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed:
@@ -100,13 +118,11 @@ func responseRules() map[string]*event.Rule {
 	for _, name := range thoughtParts {
 		all[name] = part(rules{"summary_index": &number, "part": members(rules{"type": &scalar, "text": &thought})})
 	}
-	for _, name := range toolProgress {
+	for _, name := range slices.Concat(callProgress, callEnds, toolLists) {
 		all[name] = part(nil)
 	}
-	for _, names := range [][]string{toolData, responseData} {
-		for _, name := range names {
-			all[name] = nil // arguments, results, images and audio
-		}
+	for _, name := range slices.Concat(callData, resultData, responseData) {
+		all[name] = nil // arguments, results, images and audio
 	}
 	return all
 }
@@ -174,29 +190,42 @@ var (
 		Members: map[string]event.Kind{
 			"reasoning_content": event.KindThought, "reasoning": event.KindThought, "reasoning_details": event.KindThought,
 			"thinking_blocks": event.KindThought, "thinking": event.KindThought,
+			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted,
 		},
 	}
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
 		Containers: []string{"item", "raw_item", "content", "data"},
-		Members: map[string]event.Kind{
-			"text": event.KindText, "refusal": event.KindText, "summary": event.KindThought, "output": event.KindToolEnded, "arguments": event.KindToolStarted,
-		},
-		RoleMember: "role",
-		UserRoles:  []string{"user"},
+		Members:    itemMembers(map[string]event.Kind{"output": event.KindToolEnded}),
+		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
 	}
 	// responseWords finds the texts of the items that the end of a response repeats.
 	responseWords = event.Words{
 		Containers: []string{"response", "output", "content", "data"},
-		Members: map[string]event.Kind{
-			"text": event.KindText, "refusal": event.KindText, "summary": event.KindThought, "arguments": event.KindToolStarted,
-		},
-		RoleMember: "role",
-		UserRoles:  []string{"user"},
+		Members:    itemMembers(nil),
+		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
 	}
+	// partWords finds the thoughts in parts of items.
+	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
+	thoughtTypes = map[string]event.Kind{"reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
 	// thoughtfulWords are those of a response with a reasoning item. LiteLLM writes that like an answer.
 	thoughtfulWords = event.Words{
 		Containers: []string{"response", "data"},
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
+
+// itemMembers returns the members of items with texts, arguments and results, besides some more.
+//
+// Source: openai/types/responses/response_output_item.py of openai 3.54.
+func itemMembers(more map[string]event.Kind) map[string]event.Kind {
+	all := map[string]event.Kind{"text": event.KindText, "refusal": event.KindText, "summary": event.KindThought}
+	for _, name := range []string{"arguments", "input", "code", "action", "actions", "operation", "queries"} {
+		all[name] = event.KindToolStarted
+	}
+	for _, name := range []string{"outputs", "results", "result"} {
+		all[name] = event.KindToolEnded
+	}
+	maps.Copy(all, more)
+	return all
+}

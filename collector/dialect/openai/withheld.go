@@ -214,7 +214,7 @@ func isInstruction(role strictjson.Value) bool {
 // isHiddenItem reports whether an item is an instruction, or none that can be read.
 func isHiddenItem(item strictjson.Value) bool {
 	role := item.Get("role")
-	return item.Kind() != strictjson.Object || isInstruction(role) || role.Kind() == strictjson.Null && item.Get("type").Is("message")
+	return item.Kind() > strictjson.Null && item.Kind() != strictjson.Object || isInstruction(role) || role.Kind() == strictjson.Null && item.Get("type").Is("message")
 }
 
 // isAssistant reports whether a role is the assistant's, or absent.

@@ -79,6 +79,9 @@ func (e *encoder) begin() []byte {
 // value appends the parts of v that the rule allows. It returns false, and dst unchanged, if
 // nothing may pass.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+	if rule.FindOnly && !e.dryRun {
+		return dst, false
+	}
 	if slices.ContainsFunc(rule.AllowedValues, v.Is) {
 		return quote(dst, v), true
 	}

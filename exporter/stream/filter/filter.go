@@ -235,6 +235,9 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	if rules.Public != nil {
 		shown |= f.encoder.findKinds(b, rules.Public)
 	}
+	for _, k := range rules.Shows {
+		shown |= kindBit(k)
+	}
 	return orOtherKind(shown)
 }
 

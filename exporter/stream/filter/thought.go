@@ -45,7 +45,7 @@ const maxRuleDepth = 6
 
 // statesText reports whether a rule allows text at any depth.
 func statesText(rule *event.Rule, depth int) bool {
-	if rule == nil || depth == 0 {
+	if rule == nil || rule.FindOnly || depth == 0 {
 		return false
 	}
 	if rule.Fact == event.KindText || statesText(rule.Elements, depth-1) || statesText(rule.String, depth-1) || statesText(rule.AnyMember, depth-1) {

@@ -48,11 +48,8 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) {
-			if w.isExcluded(kind, by) {
-				return true
-			}
-			continue
+		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && w.isExcluded(kind, by) {
+			return true
 		}
 		past := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
 		if (past || lenient.MatchesAny(text, w.rules.Containers)) && w.findsExcluded(value, by) {
@@ -93,11 +90,9 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 			}
 		case w.rules.RoleMember != "" && lenient.MatchesAny(text, []string{w.rules.RoleMember}):
 			by.user = lenient.MatchesAny(value.Text(), w.rules.UserRoles)
-			for role, kind := range w.rules.RoleKinds {
-				if lenient.MatchesAny(value.Text(), []string{role}) {
-					by.textKind = kind
-				}
-			}
+			by.textKind = kindOf(value, w.rules.RoleKinds, by.textKind)
+		case lenient.MatchesAny(text, typeMembers):
+			by.textKind = kindOf(value, w.rules.TypeKinds, by.textKind)
 		case lenient.MatchesAny(text, w.rules.MetadataMembers):
 			by = w.updateSpeaker(value, by)
 		}
@@ -107,6 +102,19 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 		by.textKind = event.KindThought
 	}
 	return by
+}
+
+// typeMembers are the members to which Words.TypeKinds applies.
+var typeMembers = []string{"type"}
+
+// kindOf returns the kind of a value, or unknown if kinds does not list it.
+func kindOf(value strictjson.Value, kinds map[string]event.Kind, unknown event.Kind) event.Kind {
+	for name, kind := range kinds {
+		if lenient.MatchesAny(value.Text(), []string{name}) {
+			return kind
+		}
+	}
+	return unknown
 }
 
 // isExcluded reports whether the settings exclude words of a kind by a speaker.
