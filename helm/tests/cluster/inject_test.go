@@ -51,7 +51,7 @@ const probed = "      readinessProbe: {httpGet: {path: /healthz, port: 8080}, pe
 
 const injectValues = imageValues + `
 mode: inject
-config: {sources: [{name: SOURCE, proxy: {listen: ":8080", upstream: "http://127.0.0.1:8000"}}]}
+config: {sources: [{name: SOURCE, proxy: {listen: ":8080", upstream: "http://127.0.0.1:8000"}}], MORE}
 inject: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: SPACE}}}
 `
 
@@ -61,10 +61,10 @@ func templateOf(name, args, extra, more string) string {
 
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// injecting installs a release that injects the pods of a namespace, and waits until the API server applies it.
-func injecting(t *testing.T, space, source string) {
+// injecting installs a release that injects the pods of a namespace, with more configuration, and waits until the API server applies it.
+func injecting(t *testing.T, space, source, more string) {
 	t.Helper()
-	helm(t, space, "watch", chart, strings.NewReplacer("SOURCE", source, "SPACE", space).Replace(injectValues))
+	helm(t, space, "watch", chart, strings.NewReplacer("SOURCE", source, "SPACE", space, "MORE", more).Replace(injectValues))
 	pod := object[core.Pod](t, templateOf("probe", "pause", "", ""))
 	pod.Name = "probe"
 	eventually(t, "the policy to inject", func(ctx context.Context) error {
@@ -102,7 +102,7 @@ func TestInjectedWorkloads(t *testing.T) {
 	needsNode(t)
 	const space = "workloads"
 	namespace(t, space)
-	injecting(t, space, "agents")
+	injecting(t, space, "agents", "")
 	pods := map[string]*core.Pod{"of-deployment": deploy(t, space, "of-deployment")}
 	set := object[apps.StatefulSet](t, "spec:\n  serviceName: none\n  selector: {matchLabels: {app: of-set}}\n  template:\n"+indent(templateOf("of-set", "serve", "", probed)))
 	set.Name = "of-set"
@@ -161,7 +161,7 @@ func TestDrain(t *testing.T) {
 	needsNode(t)
 	const space = "drain"
 	namespace(t, space)
-	injecting(t, space, "agents")
+	injecting(t, space, "agents", "")
 	for name, remove := range map[string]func(*core.Pod) error{
 		"eviction": func(pod *core.Pod) error {
 			return cluster.PolicyV1().Evictions(space).Evict(t.Context(), &policy.Eviction{ObjectMeta: meta.ObjectMeta{Name: pod.Name, Namespace: space}})
@@ -223,7 +223,7 @@ func TestCrashes(t *testing.T) {
 	needsNode(t)
 	const space = "crashes"
 	namespace(t, space)
-	injecting(t, space, "agents")
+	injecting(t, space, "agents", "")
 	pod := deploy(t, space, "crashing")
 	t.Run("sidecar", func(t *testing.T) {
 		client := halfway(t, pod)
@@ -303,10 +303,10 @@ func TestRollout(t *testing.T) {
 	needsNode(t)
 	const space = "rollout"
 	namespace(t, space)
-	injecting(t, space, "before")
+	injecting(t, space, "before", "")
 	old := deploy(t, space, "rolling")
 	client := halfway(t, old)
-	injecting(t, space, "after")
+	injecting(t, space, "after", "")
 	patch := `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}` // as kubectl rollout restart
 	if _, err := cluster.AppsV1().Deployments(space).Patch(t.Context(), "rolling", types.StrategicMergePatchType, []byte(patch), meta.PatchOptions{}); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestRefused(t *testing.T) {
 	needsNode(t)
 	const space = "refused"
 	namespace(t, space)
-	injecting(t, space, "agents")
+	injecting(t, space, "agents", "")
 	for name, c := range map[string]struct{ extra, more, want string }{
 		"annotation": {`delegraph.dev/log-level: loud`, "", "annotation delegraph.dev/log-level: it must be debug, info, warn or error"},
 		"port":       {"", "      ports: [{containerPort: 8080}]\n", "container agent: port 8080 belongs to the sidecar: let it use another port, such as 127.0.0.1:8000 for the agent"},
