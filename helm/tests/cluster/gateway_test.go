@@ -95,7 +95,9 @@ func (r *reader) connect(ctx context.Context, address, last string) string {
 	if err != nil {
 		return last
 	}
-	request.Header.Set("Last-Event-ID", last)
+	if last != "" {
+		request.Header.Set("Last-Event-ID", last)
+	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // each connection finds a pod of its own
 	resp, err := client.Do(request)
 	if err != nil {

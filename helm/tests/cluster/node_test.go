@@ -40,8 +40,8 @@ var (
 
 // node starts programs and keeps their output in files.
 type node struct {
-	dir, path string
-	ended     chan error
+	dir   string
+	ended chan error
 }
 
 // withNode runs the tests on a node.
@@ -50,7 +50,10 @@ func withNode(m *testing.M, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := &node{filepath.Join(dir, "node"), filepath.Dir(kubelet) + ":" + os.Getenv("PATH") + ":/usr/sbin", make(chan error, 16)}
+	if err := os.Setenv("PATH", filepath.Dir(kubelet)+":"+os.Getenv("PATH")+":/usr/sbin"); err != nil { // containerd looks for its shim there
+		return 0, err
+	}
+	n := &node{filepath.Join(dir, "node"), make(chan error, 16)}
 	began := time.Now()
 	if err := errors.Join(n.writeFiles(dir), n.start(filepath.Join(dir, "images"))); err != nil {
 		return 0, errors.Join(err, n.logs())
@@ -70,27 +73,13 @@ func (n *node) run(name string, args ...string) error {
 		return err
 	}
 	defer log.Close()
-	program, err := n.look(name)
-	if err != nil {
-		return err
-	}
-	c := exec.Command(program, args...)
-	c.Env = append(os.Environ(), "PATH="+n.path)
+	c := exec.Command(name, args...)
 	c.Stdout, c.Stderr = log, log
 	if err := c.Start(); err != nil {
 		return err
 	}
 	go func() { n.ended <- fmt.Errorf("%s has ended: %w", name, c.Wait()) }()
 	return nil
-}
-
-func (n *node) look(name string) (string, error) {
-	for _, dir := range filepath.SplitList(n.path) {
-		if path := filepath.Join(dir, name); exec.Command("test", "-x", path).Run() == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("there is no %s here; .ci/install/kubernetes installs it", name)
 }
 
 // logs returns the last lines of each program's output.
@@ -166,17 +155,16 @@ func (n *node) start(images string) error {
 
 // importImages gives containerd the images, and waits for it before.
 func (n *node) importImages(images string) error {
-	ctr, err := n.look("ctr")
-	if err != nil {
-		return err
-	}
 	socket := []string{"--address", filepath.Join(n.dir, "containerd.sock"), "--namespace", "k8s.io"}
-	if err := n.until("containerd to answer", func(context.Context) error { _, err := command("", nil, ctr, append(socket, "version")...); return err }); err != nil {
+	if err := n.until("containerd to answer", func(context.Context) error {
+		_, err := command("", nil, "ctr", append(socket, "version")...)
+		return err
+	}); err != nil {
 		return err
 	}
 	tars, err := filepath.Glob(filepath.Join(images, "*.tar"))
 	for _, tar := range tars {
-		_, problem := command("", nil, ctr, append(socket, "images", "import", tar)...)
+		_, problem := command("", nil, "ctr", append(socket, "images", "import", tar)...)
 		err = errors.Join(err, problem)
 	}
 	return err
