@@ -29,7 +29,7 @@ spec:
   containers:
     - name: nats
       image: ` + natsImage + `
-      args: [--jetstream, --store_dir, /data, --name, nats-N, --cluster_name, nats, --cluster, "nats://0.0.0.0:6222", --routes, "nats://10.96.7.1:6222,nats://10.96.7.2:6222,nats://10.96.7.3:6222", --http_port, "8222"]
+      args: [--jetstream, --store_dir, /data, --name, nats-N, --cluster_name, nats, --cluster, "nats://0.0.0.0:6222", --routes, "nats://10.96.0.21:6222,nats://10.96.0.22:6222,nats://10.96.0.23:6222", --http_port, "8222"]
       readinessProbe: {httpGet: {path: /healthz, port: 8222}, periodSeconds: 1}
       volumeMounts: [{name: data, mountPath: /data}]
       securityContext: {runAsNonRoot: true, runAsUser: 65532, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}
@@ -37,7 +37,7 @@ spec:
 `
 
 const (
-	natsServers = `["nats://10.96.7.1:4222", "nats://10.96.7.2:4222", "nats://10.96.7.3:4222"]`
+	natsServers = `["nats://10.96.0.21:4222", "nats://10.96.0.22:4222", "nats://10.96.0.23:4222"]`
 
 	publishing = `stream: {listen: "", store: jetstream, jetstream: {urls: ` + natsServers + `, replicas: 3}}`
 
@@ -59,7 +59,7 @@ func fleet(t *testing.T, space string) (agent *core.Pod) {
 		if _, err := cluster.AppsV1().Deployments(space).Create(t.Context(), deployment, meta.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		service(t, space, name, fmt.Sprintf("10.96.7.%d", n), 4222, 6222)
+		service(t, space, name, fmt.Sprintf("10.96.0.2%d", n), 4222, 6222)
 	}
 	for n := 1; n <= 3; n++ {
 		ready(t, space, fmt.Sprintf("nats-%d", n), "")

@@ -335,6 +335,12 @@ func TestRefused(t *testing.T) {
 			text := templateOf(name, "serve", c.extra, c.more)
 			pod := object[core.Pod](t, text)
 			pod.Name = name
+			eventually(t, "the policy to refuse", func(ctx context.Context) error { // the server reads a new policy some time after it was made
+				if _, err := cluster.CoreV1().Pods(space).Create(ctx, pod, meta.CreateOptions{DryRun: []string{meta.DryRunAll}}); err != nil {
+					return nil
+				}
+				return errors.New("it does not")
+			})
 			_, err := cluster.CoreV1().Pods(space).Create(t.Context(), pod, meta.CreateOptions{})
 			if err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicy") || !strings.Contains(err.Error(), "the Delegraph sidecar cannot be injected: "+c.want) {
 				t.Fatalf("refused with %v; want %q", err, c.want)

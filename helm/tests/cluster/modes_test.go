@@ -25,9 +25,10 @@ func service(t *testing.T, space, name, address string, ports ...int32) {
 	for _, port := range ports {
 		made.Spec.Ports = append(made.Spec.Ports, core.ServicePort{Name: fmt.Sprintf("port-%d", port), Port: port})
 	}
-	if _, err := cluster.CoreV1().Services(space).Create(t.Context(), made, meta.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "the address of "+name+" to be free", func(ctx context.Context) error { // an earlier test's namespace may still have it
+		_, err := cluster.CoreV1().Services(space).Create(ctx, made, meta.CreateOptions{})
+		return err
+	})
 }
 
 // addressOf returns the address of a release's Service.
@@ -37,7 +38,16 @@ func addressOf(t *testing.T, space, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return net.JoinHostPort(found.Spec.ClusterIP, "80")
+	address := net.JoinHostPort(found.Spec.ClusterIP, "80")
+	eventually(t, "the Service to lead to a pod", func(ctx context.Context) error {
+		var dialer net.Dialer
+		connection, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			connection.Close()
+		}
+		return err
+	})
+	return address
 }
 
 // TestLibrary installs another chart that includes the sidecar, and drains its pod.
@@ -79,7 +89,7 @@ func TestLibrary(t *testing.T) {
 }
 
 const standaloneValues = imageValues + `
-config: {sources: [{name: SOURCE, proxy: {listen: ":8080", upstream: "http://10.96.8.1:8000"}}]}
+config: {sources: [{name: SOURCE, proxy: {listen: ":8080", upstream: "http://10.96.0.31:8000"}}]}
 standalone: {podLabels: {app: watch}}
 `
 
@@ -93,7 +103,7 @@ func TestStandalone(t *testing.T) {
 	if _, err := cluster.AppsV1().Deployments(space).Create(t.Context(), deployment, meta.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	service(t, space, "agent", "10.96.8.1", 8000)
+	service(t, space, "agent", "10.96.0.31", 8000)
 	agent := ready(t, space, "agent", "")
 	helm(t, space, "watch", chart, strings.ReplaceAll(standaloneValues, "SOURCE", "before"))
 	old := ready(t, space, "watch", "")
