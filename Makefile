@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz faults soak bench bench-peers scale recordings clients lint update ci
+.PHONY: help build run test race fuzz faults soak bench bench-peers scale recordings clients cluster lint update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
@@ -49,6 +49,9 @@ clients: ## run real clients against real servers, directly and through a proxy
 	.ci/install/servers a2a-1 a2a-js agno llama-index fasta2a adk-a2a vercel pydantic-ai litellm openai-agents mastra langgraph-dev clients
 	.ci/install/agui
 	go test ./test/e2e/relay -run '^(Test(Servers|AISDK)Clients|TestLangGraph|TestLangGraphPublic|TestOpenAIAgentsTruth|TestOpenAIResponses)$$' -slow -v
+
+cluster: ## test the chart on a real node of Kubernetes, which it builds once and starts; as root on Linux
+	.ci/cluster
 
 lint: ## check the format and run golangci-lint, which .ci/run installs
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }
