@@ -1,5 +1,11 @@
 package budget
 
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
 const (
 	// smallWork is the memory in bytes up to which work needs no turn.
 	smallWork = 1 << 20
@@ -47,7 +53,21 @@ func (t *Turns) Take(size int) Turn {
 		turn.lane <- struct{}{}
 	}
 	t.account.Charge(size)
+	if size > mediumWork && !fitsRuntime(size, debug.SetMemoryLimit(-1)) {
+		runtime.GC()
+	}
 	return turn
+}
+
+// fitsRuntime reports whether size more bytes fit below the memory limit of the Go runtime without a collection of
+// garbage. The runtime does not look ahead: a single large allocation can exceed the limit before it collects.
+func fitsRuntime(size int, limit int64) bool {
+	sample := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(sample)
+	inUse := sample[0].Value.Uint64() - sample[1].Value.Uint64() - sample[2].Value.Uint64()
+	return int64(inUse) <= limit-int64(size) //nolint:gosec // no process has 8 EiB
 }
 
 // End ends the turn. It does nothing if the turn has ended already.

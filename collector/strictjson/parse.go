@@ -181,10 +181,12 @@ func (d *Doc) push(start, end int, info uint32) uint32 {
 	return uint32(index)
 }
 
-// grow doubles a small index. A large one grows once, to the nodes that the input from start on states, so
-// that no copies of it are in memory at the same time.
+// grow doubles a small index, but not beyond what the input from start on can fill: a node takes at least
+// two bytes. Only brackets that are never closed take one byte; they are rejected in the end, and grow
+// is called again for them. A large index grows once, so that no copies of it are in memory at the same
+// time.
 func (d *Doc) grow(start int) {
-	n := max(64, 2*cap(d.nodes))
+	n := min(max(64, 2*cap(d.nodes)), len(d.nodes)+(len(d.data)-start)/2+1)
 	if n > keptNodes {
 		n = len(d.nodes) + countNodes(d.data[start:])
 	}
