@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/proof"
@@ -21,6 +22,7 @@ type Settings struct {
 	MaxFrame     int // bytes of one frame
 	MaxJSONDepth int
 	Proof        proof.Limits
+	Turns        *budget.Turns // for the decoding of large frames; nil means no bound
 
 	// OnForeign is called when a stream turns out to have the dialect found instead of that of its source
 	// or path.

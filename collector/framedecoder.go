@@ -31,6 +31,7 @@ func NewFrameDecoder(d dialect.Dialect, singleRun bool, settings Settings) *Fram
 // Decode returns the batch of a frame, which stays valid.
 func (d *FrameDecoder) Decode(frame sse.Frame) *event.Batch {
 	d.batch = new(event.Batch)
+	defer func() { d.batch = nil }() // a large one would stay in memory until the next frame
 	d.batch.Begin(d.stream, frame, time.Time{})
 	d.batch.Table = d.table
 	malformed := d.batch.Parse(d.settings.MaxJSONDepth)

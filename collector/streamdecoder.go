@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -20,7 +21,7 @@ const (
 	maxUndecidedTime = time.Second
 
 	// ownedFrame is the size in bytes from which on a frame's data is handed on instead of copied.
-	ownedFrame = 64 << 10
+	ownedFrame = event.LargeFrame
 )
 
 // StreamDecoder reads a stream and decodes it frame by frame. It is for one goroutine at a time.
@@ -33,6 +34,7 @@ type StreamDecoder struct {
 	decoder  dialect.Decoder // nil while the dialect is unknown
 	table    *event.Table
 	last     *event.Batch // nil if there is none or it was detached
+	turn     budget.Turn  // while a large frame is decoded and used
 	session  string
 	offset   int64 // of the end of the frame or comment that Next returned last
 
@@ -90,8 +92,9 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 }
 
 // Next returns the batch of the next frame, even of one that cannot be decoded. The batch is valid until
-// the next call unless it is detached. Next returns sse.ErrComment for a comment, after which the stream
-// continues. Any other error is the reader's own, io.EOF at the end, and final.
+// the next call unless it is detached. The batch of a large frame has a turn until ReleaseLarge is called.
+// Next returns sse.ErrComment for a comment, after which the stream continues. Any other error is the
+// reader's own, io.EOF at the end, and final.
 func (d *StreamDecoder) Next() (*event.Batch, error) {
 	for {
 		switch {
@@ -99,6 +102,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			next := d.pending[0]
 			d.pending[0] = pendingFrame{} // release its bytes: the array stays
 			d.pending, d.flushing, d.offset = d.pending[1:], d.flushing-1, next.offset
+			d.takeTurn(next.Frame)
 			switch {
 			case next.rejected != "":
 				return d.reject(next.Frame, next.received, next.rejected), nil
@@ -113,10 +117,12 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			d.recycleLast()
 			return nil, d.err
 		}
+		d.ReleaseLarge() // others may decode while this stream waits for its agent
 		frame, err := d.reader.Next()
 		d.offset = d.reader.Offset()
 		if len(frame.Data) >= ownedFrame {
 			frame = d.reader.Detach(frame)
+			d.takeTurn(frame)
 		}
 		switch {
 		case errors.Is(err, sse.ErrComment):
@@ -188,11 +194,23 @@ func (d *StreamDecoder) pendingSize() (n int) {
 	return n
 }
 
-// ReleaseLarge drops the last batch if its frame is large. The batch must not be used any more.
+// takeTurn waits until a large frame may be decoded.
+func (d *StreamDecoder) takeTurn(frame sse.Frame) {
+	if d.EndTurn(); d.settings.Turns != nil && len(frame.Data) >= ownedFrame {
+		d.turn = d.settings.Turns.Take(event.DecodingSize(frame.Data))
+	}
+}
+
+// EndTurn lets others decode large frames. It is for use after a panic; otherwise call ReleaseLarge.
+func (d *StreamDecoder) EndTurn() { d.turn.End() }
+
+// ReleaseLarge drops the last batch if its frame is large, and ends its turn. The batch must not be used
+// any more.
 func (d *StreamDecoder) ReleaseLarge() {
 	if d.last != nil && len(d.last.Frame.Data) >= ownedFrame {
 		d.recycleLast()
 	}
+	d.EndTurn()
 }
 
 // End returns why the stream ended. It is valid after Next has returned a final error.

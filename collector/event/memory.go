@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"unsafe"
 
 	"github.com/delegraph/delegraph/collector/sse"
@@ -16,6 +17,18 @@ type memory struct {
 	replacedSize int    // capacity of the chunks that were replaced, in bytes
 	docs         []*strictjson.Doc
 	docsInUse    int
+}
+
+// LargeFrame is the size in bytes from which on the data of a frame is not copied, and its decoding needs a turn.
+const LargeFrame = 64 << 10
+
+// DecodingSize returns about how many bytes decoding data takes at most, with its texts and the JSON in them.
+func DecodingSize(data []byte) int {
+	nodes := 1
+	for _, separator := range [...]string{",", ":", "[", "{"} {
+		nodes += bytes.Count(data, []byte(separator))
+	}
+	return 2*len(data) + strictjson.NodeSize*min(nodes, len(data)/2+1)
 }
 
 const (

@@ -56,7 +56,8 @@ type frameShare struct {
 
 	bytes    atomic.Int64 // changed only under the lock of memory
 	progress atomic.Int64 // when the agent or the client last took part, in nanoseconds of the Unix time
-	waiting  bool         // guarded by the lock of memory
+	state    atomic.Int32 // a streamState
+	waiting  bool         // for memory; guarded by the lock of memory
 }
 
 // share returns the share of a stream. disconnect ends the stream; it must not block or use the FrameMemory.
@@ -67,9 +68,22 @@ func (m *FrameMemory) share(ctx context.Context, frameLimit int, disconnect func
 	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect}
 }
 
-// touch records that the agent sent bytes or the client took some.
-func (s *frameShare) touch() {
-	if s != nil && s.bytes.Load() > 0 {
+// streamState says whether a stream waits for one of its sides.
+type streamState = int32
+
+const (
+	working streamState = iota // it waits only for memory and processors
+	readingAgent
+	writingClient
+)
+
+// enter records that the agent sent bytes or the client took some, and what the stream does next.
+func (s *frameShare) enter(next streamState) {
+	if s == nil {
+		return
+	}
+	s.state.Store(next)
+	if s.bytes.Load() > 0 {
 		s.progress.Store(time.Now().UnixNano())
 	}
 }
@@ -97,14 +111,10 @@ func (s *frameShare) await(n int) {
 	if n <= int(s.bytes.Load()) {
 		return
 	}
-	for counted := false; ; {
+	for {
 		changed, admitted := s.memory.admit(s, n)
 		if admitted {
 			return
-		}
-		if !counted {
-			counted = true
-			s.memory.account.CountShed()
 		}
 		poll := time.NewTimer(memoryPoll)
 		select {
@@ -152,15 +162,18 @@ func (m *FrameMemory) fits(s *frameShare, n int) bool {
 }
 
 // disconnectStalled disconnects the stream that has made no progress for the longest time, if that is
-// long enough. It waits for the memory of one before it disconnects another.
+// long enough. A stream whose client does not read goes before one whose agent has not finished its frame. It
+// waits for the memory of one before it disconnects another.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
 	if m.leaving != nil {
 		return
 	}
-	since := now.Add(-m.maxStall).UnixNano()
-	for _, s := range m.holders {
-		if at := s.progress.Load(); !s.waiting && at < since {
-			since, m.leaving = at, s
+	for _, state := range []streamState{readingAgent, writingClient} {
+		since := now.Add(-m.maxStall).UnixNano()
+		for _, s := range m.holders {
+			if at := s.progress.Load(); !s.waiting && s.state.Load() == state && at < since {
+				since, m.leaving = at, s
+			}
 		}
 	}
 	if m.leaving != nil {
@@ -215,7 +228,6 @@ func (r *filteredBody) updateMemory() {
 		held = 0
 	}
 	r.memory.hold(held)
-	r.memory.touch()
 }
 
 // memorySize returns the bytes that the stream holds.

@@ -224,8 +224,9 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	if b.tap != nil {
 		b.tap.wake()
 	}
+	b.memory.enter(readingAgent)
 	n, err := b.ReadCloser.Read(p)
-	b.memory.touch()
+	b.memory.enter(working)
 	if b.tap != nil {
 		b.tap.write(p[:n])
 	}

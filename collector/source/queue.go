@@ -185,13 +185,15 @@ func (q *queue[E]) awaitNext() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.advance()
+	q.memory.Release(q.current.cost) // it is in memory until the observer asks for the next
+	q.current = queued[E]{}
 	for {
 		for len(q.waiting) == 0 && !q.closed && q.lossReason == "" {
 			q.asleep, q.idle = true, true
 			q.slot.release()
 			q.ready.Wait()
 		}
-		q.current, q.idle = queued[E]{}, false
+		q.idle = false
 		if len(q.waiting) == 0 {
 			q.waitUnlocked(q.last)
 			return element, false
@@ -205,7 +207,6 @@ func (q *queue[E]) awaitNext() (element E, ok bool) {
 		}
 		q.current = next
 		q.cost -= next.cost
-		q.memory.Release(next.cost)
 		return next.element, true
 	}
 }
@@ -229,8 +230,8 @@ func (q *queue[E]) abandon(reason string, unobserved int) {
 			e.barrier.reach()
 		}
 	}
-	q.memory.Release(q.cost)
-	q.waiting, q.cost = nil, 0
+	q.memory.Release(q.cost + q.current.cost)
+	q.waiting, q.cost, q.current.cost = nil, 0, 0
 	if q.lossReason == "" {
 		unobserved += q.remainder
 		q.lose(reason)

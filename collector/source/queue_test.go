@@ -81,7 +81,12 @@ func TestQueuesShareMemory(t *testing.T) {
 	first.put(1, 90, 1)
 	second.put(1, 20, 1)
 	first.next()
+	first.close(0)
 	second.put(1, 20, 1)
+	if left := memory.Remaining(); left != 10 {
+		t.Errorf("%d bytes of the budget remain while the first element is observed, want 10", left)
+	}
+	first.next()
 	third.put(1, 90, 1)
 	third.abandon(UnobservedPanic, 0)
 	if want := []string{UnobservedMemory, UnobservedMemory, UnobservedPanic}; !slices.Equal(reasons, want) {

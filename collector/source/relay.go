@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 // Read returns the next bytes for the client. It waits for the agent if there are none.
 func (r *filteredBody) Read(p []byte) (int, error) {
+	r.memory.enter(working)
 	for r.sent == len(r.out) {
 		if r.queue != nil {
 			r.queue.wake() // the client has received everything so far
@@ -103,6 +105,7 @@ func (r *filteredBody) Read(p []byte) (int, error) {
 		}
 	}
 	r.updateMemory()
+	r.memory.enter(writingClient)
 	n := copy(p, r.out[r.sent:])
 	r.sent += n
 	return n, nil
@@ -115,12 +118,14 @@ func (r *filteredBody) Close() error {
 	if r.queue == nil || r.err != nil {
 		return err
 	}
+	defer r.decoding.EndTurn() // also after a panic
 	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	r.decoding.StopReading()
 	for r.err == nil {
 		switch _, err := r.decoding.Next(); {
 		case err == nil:
 			r.observe()
+			r.decoding.ReleaseLarge()
 		case !errors.Is(err, sse.ErrComment):
 			r.stop(err)
 		}
@@ -181,8 +186,10 @@ func (r *filteredBody) step() {
 	if r.steps++; r.steps%framesPerTurn == 0 {
 		runtime.Gosched()
 	}
+	decoding := r.decoding
+	defer decoding.EndTurn() // also after a panic
 	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
-	b, err := r.decoding.Next()
+	b, err := decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.block != nil:
 		r.passBlock()
@@ -199,7 +206,7 @@ func (r *filteredBody) step() {
 	default:
 		r.relay(b)
 	}
-	r.decoding.ReleaseLarge()
+	decoding.ReleaseLarge()
 }
 
 // genericTable lists the members by which any protocol names the type of a frame, and those that hold
@@ -250,6 +257,9 @@ func (r *filteredBody) relay(b *event.Batch) {
 	if retry, asked := r.decoding.Retry(); asked && retry != r.retry {
 		r.retry = retry
 		r.out = sse.AppendRetry(r.out, retry)
+	}
+	if size := len(b.Frame.Data); size >= event.LargeFrame {
+		r.out = slices.Grow(r.out, size+size/16) // at once, because each step would leave garbage behind
 	}
 	r.out = r.filter.Append(r.out, b)
 	if r.queue != nil {

@@ -14,8 +14,8 @@
 // byte of input (`[0,0,…]`). While it is open, an object of more than sixteen members, or with names
 // whose cheap hashes collide, has a table of at most 16 bytes for each name, or 256 bytes. Together
 // with the index, that is still at most 8 bytes for each byte of input, plus 256 bytes for each level
-// of nesting. While one of them grows, it briefly takes up to twice as much. A Doc keeps at most 288
-// KiB between calls of Parse.
+// of nesting. While a table grows, it briefly takes up to twice as much; an index of more than 128 KiB
+// grows only once. A Doc keeps at most 288 KiB between calls of Parse.
 //
 // Time is linear in the size of any input: the hash of the tables has a new seed in each process.
 package strictjson
@@ -112,7 +112,7 @@ func (d *Doc) Root() Value {
 func (d *Doc) Contains(v Value) bool { return v.doc == d }
 
 // MemorySize returns the capacity of the index in bytes.
-func (d *Doc) MemorySize() int { return 16*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
+func (d *Doc) MemorySize() int { return NodeSize*cap(d.nodes) + 4*cap(d.table) + cap(d.key) }
 
 // Reset releases the input, and the memory that only a large input needed.
 func (d *Doc) Reset() {

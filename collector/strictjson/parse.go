@@ -8,6 +8,9 @@ type node struct {
 	info       uint32 // kind, escapedBit, and a container's length from lengthShift on
 }
 
+// NodeSize is the memory in bytes that the index takes for each value and each member name.
+const NodeSize = 16
+
 const (
 	kindMask    = 7
 	escapedBit  = 8
@@ -178,14 +181,41 @@ func (d *Doc) push(start, end int, info uint32) uint32 {
 	return uint32(index)
 }
 
-// grow doubles the index, but not beyond what the input from start on can fill: a node takes at least
+// grow doubles a small index, but not beyond what the input from start on can fill: a node takes at least
 // two bytes. Only brackets that are never closed take one byte; they are rejected in the end, and grow
-// is called again for them.
+// is called again for them. A large index grows once, so that no copies of it are in memory at the same
+// time.
 func (d *Doc) grow(start int) {
-	limit := len(d.nodes) + (len(d.data)-start)/2 + 1
-	nodes := make([]node, len(d.nodes), min(max(64, 2*cap(d.nodes)), limit))
+	n := min(max(64, 2*cap(d.nodes)), len(d.nodes)+(len(d.data)-start)/2+1)
+	if n > keptNodes {
+		n = len(d.nodes) + countNodes(d.data[start:])
+	}
+	nodes := make([]node, len(d.nodes), n)
 	copy(nodes, d.nodes)
 	d.nodes = nodes
+}
+
+// countNodes returns the number of nodes in data, which begins with a value or a name. If data is not in
+// the grammar, it counts at least the nodes before the error.
+func countNodes(data []byte) (n int) {
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c <= ' ' || c == ',' || c == ':' || c == ']' || c == '}':
+			continue
+		case c == '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case c != '[' && c != '{':
+			for i+1 < len(data) && data[i+1] > ',' && data[i+1] != ']' && data[i+1] != '}' {
+				i++
+			}
+		}
+		n++
+	}
+	return max(n, 1)
 }
 
 func (d *Doc) fail(reason Reason, offset int) int {

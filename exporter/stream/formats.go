@@ -80,6 +80,11 @@ func (s *subscriber) writeNextFormatted(opening []byte) Disconnect {
 	if batch.Lost {
 		return TooSlow
 	}
+	if i := slices.IndexFunc(some, replay.Frame.IsLarge); i == 0 {
+		return s.writeLarge(opening, some[0])
+	} else if i > 0 {
+		some, batch = some[:i], replay.Batch{Next: some[i-1].Cursor()}
+	}
 	s.advance(batch)
 	out, sent := opening, 0
 	for next := 0; next < len(some); {

@@ -29,6 +29,9 @@ type Settings struct {
 	Decoder   func(source, dialect string, response bool) format.Decoder
 	Decodings *budget.Account // account that decoders are charged to; nil: unlimited
 
+	Turns  *budget.Turns   // for encoding large frames in other formats; nil: unlimited
+	Unsent *budget.Account // account that large frames are charged to until they are written; nil: unlimited
+
 	MaxSubscribers         int
 	MaxSubscribersPerToken int
 
@@ -52,7 +55,10 @@ type Hub struct {
 	store     Store
 	slots     *slots
 	decodings *format.Decodings
-	turns     chan struct{} // one element for each subscriber that selects or encodes frames
+	unsent    unsent
+
+	encodingLarge sync.Mutex    // held while a large frame is encoded
+	turns         chan struct{} // one element for each subscriber that selects or encodes frames
 
 	drainOnce    sync.Once
 	grace        time.Duration // set before drainStarted is closed
@@ -77,7 +83,7 @@ func New(s Settings) (*Hub, error) {
 	}
 	return &Hub{
 		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.Decodings), drainStarted: make(chan struct{}),
-		turns: newTurns(),
+		unsent: unsent{account: s.Unsent}, turns: newTurns(),
 		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }

@@ -48,7 +48,7 @@ const drainTimeout = 2 * time.Second
 const recheckInterval = 5 * time.Second
 
 // newExternal opens the external stream's port. It returns nil if the configuration neither serves nor stores the stream.
-func newExternal(whole config.Config, publish bool, memory, decodings *budget.Account, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
+func newExternal(whole config.Config, publish bool, memory *memory, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
 	c := whole.Stream
 	if c.Listen == "" && c.Store == config.StoreMemory {
 		return nil, nil
@@ -58,7 +58,7 @@ func newExternal(whole config.Config, publish bool, memory, decodings *budget.Ac
 	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, panics: panics, logger: logger}
 	if c.Store == config.StoreJetStream {
 		counted := m.Store(counters)
-		if e.store, err = jetstream.Open(storeSettings(c, publish, memory, counted, panics, logger)); err != nil {
+		if e.store, err = jetstream.Open(storeSettings(c, publish, memory.replay, counted, panics, logger)); err != nil {
 			return nil, fmt.Errorf("%w; see stream.jetstream", err)
 		}
 		counted.Observe(e.store)
@@ -69,11 +69,11 @@ func newExternal(whole config.Config, publish bool, memory, decodings *budget.Ac
 		}()
 	}
 	e.storeCustomDialects(whole)
-	return e, e.open(whole, memory, decodings, counters)
+	return e, e.open(whole, memory, counters)
 }
 
 // open opens the port if the configuration has one.
-func (e *external) open(whole config.Config, memory, decodings *budget.Account, counters *metrics.Stream) error {
+func (e *external) open(whole config.Config, memory *memory, counters *metrics.Stream) error {
 	c := whole.Stream
 	if c.Listen == "" {
 		counters.Observe(e.store.Stats, func() access.Counts { return access.Counts{} })
@@ -91,10 +91,10 @@ func (e *external) open(whole config.Config, memory, decodings *budget.Account, 
 	if warning := gate.Warning(); warning != nil {
 		e.logger.Warn("check the tokens file", "err", warning)
 	}
-	served := hubSettings(c, memory, gate, counters)
+	served := hubSettings(c, memory.replay, gate, counters)
 	decoding := settings.Collector(whole)
 	decoding.Panics = e.panics
-	served.Decodings = decodings
+	served.Decodings, served.Unsent, served.Turns = memory.decodings, memory.subscribers, memory.turns
 	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store

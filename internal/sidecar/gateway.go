@@ -42,7 +42,7 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
 	g.panics = recovery.New(logger, g.metrics.CountPanic)
 	var err error
-	if g.external, err = newExternal(c, false, nil, nil, g.metrics, g.panics, logger); err != nil {
+	if g.external, err = newExternal(c, false, new(memory), g.metrics, g.panics, logger); err != nil {
 		return nil, err
 	}
 	g.external.drainDelay = c.Stream.DrainDelay

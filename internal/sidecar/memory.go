@@ -12,8 +12,9 @@ import (
 // are read more slowly.
 type memory struct {
 	*budget.Budget
-	observe, requests, spans, content, replay, decodings, fixed *budget.Account
+	observe, requests, spans, content, replay, decodings, subscribers, fixed *budget.Account
 
+	turns     *budget.Turns
 	frames    *source.FrameMemory
 	observers *source.ObserverSlots
 }
@@ -31,7 +32,8 @@ func newMemory(c config.Config) *memory {
 		spans:     b.Account("span_queue", 0.25, 0.75),
 		content:   b.Account("content", 0.25, 0.75),
 		replay:    b.Account("replay", 0.5, 0.9),
-		decodings: b.Account("decodings", 0.25, 0.9),
+		decodings: b.Account("decodings", 0.25, 0.9), subscribers: b.Account("subscribers", 0.25, 0.9),
+		turns:     budget.NewTurns(b.Account("large_frames", 1, 1), limit/4),
 		frames:    source.NewFrameMemory(b.Account("relays", 1, 1), int(limit/2)),
 		observers: source.NewObserverSlots(),
 		fixed:     b.Account("log_and_ended_runs", 1, 1),

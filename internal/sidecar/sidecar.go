@@ -138,7 +138,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), delivered, s.Registry, settings.Resource, logger); err != nil {
 		return nil, err
 	}
-	if s.external, err = newExternal(c, true, s.memory.replay, s.memory.decodings, s.metrics, s.panics, logger); err != nil {
+	if s.external, err = newExternal(c, true, s.memory, s.metrics, s.panics, logger); err != nil {
 		return nil, err
 	}
 	s.Sources = recent.NewSources(time.Now)
@@ -151,6 +151,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	s.exporter = exporter.New(s.metrics, followed, sinks, observers...)
 	s.Recent.SetTracker(s.exporter.Tracker())
 	reading := settings.Collector(c)
+	reading.Turns = s.memory.turns
 	reading.OnForeign, reading.Panics = settings.WarnForeign(logger), s.panics
 	reading.OnUnrecognized = func(stream *event.Stream) { s.metrics.CountUnrecognizedStream(stream.Source) }
 	s.listeners = exporter.NewDeduplicator(s.exporter, s.metrics)

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/sse"
@@ -23,9 +24,6 @@ type output struct {
 const maxReusedBuffer = 256 << 10
 
 func (o *output) begin(number uint64) {
-	if o.json.Cap() > maxReusedBuffer {
-		o.json = bytes.Buffer{}
-	}
 	o.json.Reset()
 	o.number, o.newIDs, o.messages, o.ends = number, 0, 0, o.ends[:0]
 }
@@ -71,6 +69,9 @@ func (o *output) newMessageID() string {
 // appendTo appends the frames. Only the last one has the native frame's id, so that a client that
 // loses the connection between them receives all of them again.
 func (o *output) appendTo(dst []byte) []byte {
+	if n := o.json.Len(); n > maxReusedBuffer {
+		dst = slices.Grow(dst, n+n/64)
+	}
 	start := 0
 	for i, end := range o.ends {
 		f := sse.Frame{Data: o.json.Bytes()[start:end]}
@@ -78,6 +79,9 @@ func (o *output) appendTo(dst []byte) []byte {
 			f.ID = o.appendID(nil, o.number)
 		}
 		dst, _ = sse.AppendFrame(dst, f) // ids contain no line breaks, so there is no error
+	}
+	if o.json.Cap() > maxReusedBuffer {
+		o.json, o.ends = bytes.Buffer{}, o.ends[:0]
 	}
 	return dst
 }

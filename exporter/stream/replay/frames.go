@@ -94,6 +94,18 @@ var (
 	dataPrefix  = []byte("data: ")
 )
 
+// IsLarge reports whether the frame should be converted alone.
+func (f Frame) IsLarge() bool { return len(f.wire) >= event.LargeFrame }
+
+// Size returns the frame's size in bytes.
+func (f Frame) Size() int { return len(f.wire) }
+
+// DecodingSize returns about how many bytes decoding the frame takes at most.
+func (f Frame) DecodingSize() int { return event.DecodingSize(f.wire) }
+
+// Cursor returns the position after the frame.
+func (f Frame) Cursor() Cursor { return Cursor{sequence: f.Sequence, number: f.Number} }
+
 // Name returns the frame's SSE event name, or "".
 func (f Frame) Name() (name []byte) {
 	f.eachLine(func(line []byte) {

@@ -1,0 +1,82 @@
+package budget
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+const (
+	// smallWork is the memory in bytes up to which work needs no turn.
+	smallWork = 1 << 20
+	// mediumWork and largeWork are the memory in bytes that the work of one turn takes at most. Larger work is as
+	// rare as frames over 8 MiB.
+	mediumWork = 8 << 20
+	largeWork  = 80 << 20
+)
+
+// Turns bound how much memory the decoding of large frames takes at the same time. Medium frames do not wait for
+// large ones. A turn lasts as long as processors work on the frame: nobody may wait for a network during it. A nil
+// Turns does not bound anything.
+type Turns struct {
+	account       *Account
+	medium, large chan struct{} // one element for each turn
+}
+
+// NewTurns returns turns that an account pays for. They take about limit bytes, but one turn of each kind is always
+// possible.
+func NewTurns(account *Account, limit int64) *Turns {
+	turns := func(size int64) chan struct{} { return make(chan struct{}, max(1, limit/2/size)) }
+	return &Turns{account: account, medium: turns(mediumWork), large: turns(largeWork)}
+}
+
+// Turn is one piece of work and its memory. The zero value is no turn.
+type Turn struct {
+	turns *Turns
+	lane  chan struct{} // nil if the work is small
+	size  int
+}
+
+// Take waits for a turn for work that takes size bytes, and charges the account until End is called.
+func (t *Turns) Take(size int) Turn {
+	if t == nil {
+		return Turn{}
+	}
+	turn := Turn{turns: t, size: size}
+	switch {
+	case size > mediumWork:
+		turn.lane = t.large
+	case size > smallWork:
+		turn.lane = t.medium
+	}
+	if turn.lane != nil {
+		turn.lane <- struct{}{}
+	}
+	t.account.Charge(size)
+	if size > mediumWork && !fitsRuntime(size, debug.SetMemoryLimit(-1)) {
+		runtime.GC()
+	}
+	return turn
+}
+
+// fitsRuntime reports whether size more bytes fit below the memory limit of the Go runtime without a collection of
+// garbage. The runtime does not look ahead: a single large allocation can exceed the limit before it collects.
+func fitsRuntime(size int, limit int64) bool {
+	sample := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(sample)
+	inUse := sample[0].Value.Uint64() - sample[1].Value.Uint64() - sample[2].Value.Uint64()
+	return int64(inUse) <= limit-int64(size) //nolint:gosec // no process has 8 EiB
+}
+
+// End ends the turn. It does nothing if the turn has ended already.
+func (t *Turn) End() {
+	if t.turns != nil {
+		t.turns.account.Release(t.size)
+	}
+	if t.lane != nil {
+		<-t.lane
+	}
+	*t = Turn{}
+}

@@ -1,0 +1,54 @@
+package budget
+
+import (
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// TestTurns checks that large work is done one at a time and charged, that medium and small work does not wait for it,
+// and that a turn ends once.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		whole := New(100 << 20)
+		turns := NewTurns(whole.Account("large_frames", 1, 1), 25<<20)
+		var mu sync.Mutex
+		var taken []Turn
+		for range 4 {
+			go func() {
+				turn := turns.Take(mediumWork + 1)
+				mu.Lock()
+				defer mu.Unlock()
+				taken = append(taken, turn)
+			}()
+		}
+		for n := range 4 {
+			synctest.Wait()
+			if len(taken) != n+1 {
+				t.Fatalf("%d turns for large work at once", len(taken)-n)
+			}
+			if used := whole.Usage()[0].Bytes; used != mediumWork+1 {
+				t.Errorf("%d bytes are charged for one turn", used)
+			}
+			medium, small := turns.Take(mediumWork), turns.Take(smallWork)
+			medium.End()
+			small.End()
+			taken[n].End()
+			taken[n].End()
+		}
+		if used := whole.Usage()[0].Bytes; used != 0 {
+			t.Errorf("%d bytes are charged after the last turn", used)
+		}
+		var none *Turns
+		free := none.Take(math.MaxInt)
+		free.End()
+	})
+}
+
+// TestFitsRuntime checks that a collection of garbage is due only before the limit of the runtime is exceeded.
+func TestFitsRuntime(t *testing.T) {
+	if !fitsRuntime(1<<30, math.MaxInt64) || fitsRuntime(1<<20, 1<<20) {
+		t.Error("an unlimited process must have room, one at its limit none")
+	}
+}

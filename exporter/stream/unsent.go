@@ -1,0 +1,82 @@
+package stream
+
+import (
+	"sync"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// roomPoll is how often a subscriber looks whether there is room for its next frame.
+const roomPoll = 50 * time.Millisecond
+
+// unsent is the memory of large frames that were encoded for subscribers and are not written yet.
+type unsent struct {
+	account *budget.Account
+
+	mu     sync.Mutex
+	frames int
+}
+
+// add reports whether there is room for a frame of size bytes, and charges it. One frame always has room.
+func (u *unsent) add(size int) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.frames > 0 && u.account.Remaining() < size {
+		return false
+	}
+	u.frames++
+	u.account.Charge(size)
+	return true
+}
+
+func (u *unsent) remove(size int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.frames--
+	u.account.Release(size)
+}
+
+// writeLarge writes opening, which may be empty, and a large frame. If there is no room for the frame, it stays in the
+// ring and writeLarge is called again later.
+func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
+	size := f.Size()
+	if !s.hub.unsent.add(size) {
+		retry := make(chan struct{})
+		time.AfterFunc(roomPoll, func() { close(retry) })
+		s.wait = retry
+		if len(opening) > 0 {
+			return s.write(opening)
+		}
+		return ""
+	}
+	defer func() { s.hub.unsent.remove(size) }()
+	out, sent := s.encodeLarge(opening, f), 0
+	s.hub.unsent.account.Charge(cap(out) - size)
+	size = cap(out)
+	s.advance(replay.Batch{Next: f.Cursor()})
+	if s.unsentID = len(out) == len(opening); s.unsentID {
+		out = s.appendComment(out, "")
+	} else {
+		sent = 1
+	}
+	if why := s.write(out); why != "" {
+		return why
+	}
+	if sent > 0 {
+		s.hub.settings.Observer.CountSent(sent)
+	}
+	return ""
+}
+
+// encodeLarge returns opening and a large frame in the subscriber's format. One subscriber at a time takes part in the
+// turns of the process, so that a relay does not wait behind many.
+func (s *subscriber) encodeLarge(opening []byte, f replay.Frame) (out []byte) {
+	s.hub.encodingLarge.Lock()
+	defer s.hub.encodingLarge.Unlock()
+	turn := s.hub.settings.Turns.Take(f.DecodingSize())
+	defer turn.End()
+	s.takeTurn(func() { out = s.appendFormatted(opening, f) })
+	return out
+}
