@@ -22,6 +22,7 @@ require (
 require (
 	go.opentelemetry.io/collector/consumer/xconsumer v0.158.0 // indirect
 	go.opentelemetry.io/collector/receiver/xreceiver v0.158.0 // indirect
+	golang.org/x/term v0.47.0 // indirect
 )
 
 require (
