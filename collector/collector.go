@@ -85,6 +85,7 @@ type Position struct {
 // it unless it is io.EOF. The names are those of Decode.
 func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(Position) (Input, error), names ...string) error {
 	d := c.Decode(s, Input{Reader: strings.NewReader(""), ReceivedAt: now}, names...)
+	defer d.EndTurn() // after a panic
 	c.sink.Open(s)
 	end := event.EndUnobserved // if a panic ends the loop
 	defer func() { c.sink.Close(s, end, now()) }()
@@ -134,6 +135,7 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 		in.ReceivedAt = func() time.Time { return time.Time{} }
 	}
 	d := c.Decode(s, in, names...)
+	defer d.EndTurn()          // after a panic
 	end := event.EndUnobserved // if a panic ends the loop
 	opened, unrecognized := false, false
 	open := func() {

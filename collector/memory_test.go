@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -48,5 +49,30 @@ func TestPendingFramesAreBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"unrecognised: 0 events", "x " + strings.Repeat("x", limits.MaxFrame/2), "x yes", "closed 0"}, r.calls); diff != "" {
 		t.Errorf("the calls to the sink differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestTurnEndsAfterPanic checks that a panic while a large frame is used does not keep other streams from decoding theirs.
+func TestTurnEndsAfterPanic(t *testing.T) {
+	b := budget.New(1 << 20)
+	settings := limits
+	settings.MaxFrame, settings.Turns = 2<<20, budget.NewTurns(b.Account("large", 1, 1), 1)
+	observed, panics := 0, true
+	c := collector.New([]dialect.Dialect{fake("x")}, settings, sinkFunc(func(*event.Batch) {
+		if observed++; panics {
+			panic("planted")
+		}
+	}))
+	for _, panics = range []bool{true, false} {
+		func() {
+			defer func() { _ = recover() }()
+			in := collector.Input{Reader: strings.NewReader(stream(`{"n":"` + strings.Repeat("x", 1<<20) + `"}`))}
+			if err := c.Observe(&event.Stream{}, in, "x"); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	if used := b.Usage()[0].Bytes; observed != 2 || used != 0 {
+		t.Errorf("%d frames were observed, and %d bytes are still charged; want 2 and 0", observed, used)
 	}
 }
