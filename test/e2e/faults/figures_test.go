@@ -52,13 +52,13 @@ func TestFaultComments(t *testing.T) {
 	}
 }
 
-// TestFaultLongPaths sends 300 requests for runs with paths of 900 kB while the trace backend is away. The queue does not grow with
-// the paths. Without -faults it sends 20.
+// TestFaultLongPaths sends 2,700 requests for runs with paths of 100 kB while the trace backend is away. The queue does not grow with
+// the paths. Without -faults it sends 180.
 func TestFaultLongPaths(t *testing.T) {
 	const allowed = 64 << 20
-	requests := 20
+	requests := 180
 	if *slowFaults {
-		requests = 300
+		requests = 2700
 	}
 	if harness.RaceDetector {
 		t.Skip("the race detector takes memory of its own")
@@ -70,7 +70,7 @@ func TestFaultLongPaths(t *testing.T) {
 	t.Cleanup(agent.Close)
 	ask := func(proxy string) {
 		for range requests {
-			resp, err := http.Post("http://"+proxy+"/run_sse;"+strings.Repeat("x", 900_000), "application/json", strings.NewReader("{}"))
+			resp, err := http.Post("http://"+proxy+"/run_sse;"+strings.Repeat("x", 100_000), "application/json", strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
