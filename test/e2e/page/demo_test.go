@@ -164,19 +164,24 @@ func TestDemoOfOwnAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.URL.Path != "/base/run_sse" {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /base/list-apps":
+			_, _ = io.WriteString(w, `["APP"]`)
+		case "POST /base/apps/APP/users/me/sessions":
+			_, _ = io.WriteString(w, `{"id": "s-1"}`)
+		case "POST /base/run_sse":
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write(said)
+		default:
 			http.NotFound(w, r)
-			return
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(said)
 	}))
 	t.Cleanup(agent.Close)
 	withoutTelemetry(t)
 	d := harness.StartDemo(t, "--agent="+agent.URL+"/base")
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
-	example := regexp.MustCompile(`curl -N (\S+) -H 'Content-Type: application/json' -d '(.*)'`)
+	example := regexp.MustCompile(`curl -N '(\S+)' -H 'Content-Type: application/json' -d '(.*)'`)
 	d.WaitOutput(t, "("+example.String()+")")
 	asked := example.FindStringSubmatch(d.String())
 	if proxy := d.WaitOutput(t, `^proxy +(\S+) `); asked[1] != proxy+"/run_sse" {

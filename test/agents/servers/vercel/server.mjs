@@ -39,9 +39,9 @@ const tools = {
   }),
 };
 
-async function answer(messages, chat, abortSignal) {
+async function answer(messages, chat, abortSignal, onChunk) {
   return streamText({
-    model, tools, abortSignal, messages: await convertToModelMessages(messages), stopWhen: stepCountIs(5), maxRetries: 0, onError: () => {}, experimental_telemetry: telemetry("assistant", chat),
+    model, tools, abortSignal, onChunk, messages: await convertToModelMessages(messages), stopWhen: stepCountIs(5), maxRetries: 0, onError: () => {}, experimental_telemetry: telemetry("assistant", chat),
   });
 }
 
@@ -93,8 +93,11 @@ const routes = {
   },
   async "POST /api/aborted"({ id, messages }, response) {
     const enough = new AbortController();
-    setTimeout(() => enough.abort(new DOMException("the budget is spent", "AbortError")), 1000);
-    (await answer(messages, id, enough.signal)).pipeUIMessageStreamToResponse(response, options(messages));
+    let words = 0; // after two, however slow the machine is
+    const onChunk = ({ chunk }) => {
+      if (chunk.type === "text-delta" && ++words === 2) enough.abort(new DOMException("the budget is spent", "AbortError"));
+    };
+    (await answer(messages, id, enough.signal, onChunk)).pipeUIMessageStreamToResponse(response, options(messages));
   },
   // Everything else that an application may write.
   async "POST /api/extras"({ messages }, response) {
