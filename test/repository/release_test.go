@@ -57,7 +57,7 @@ func TestReleaseFiles(t *testing.T) {
 // TestActionsPinned checks that workflows use actions by commit only.
 func TestActionsPinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^(?:\./\S+|[\w./-]+@[0-9a-f]{40} # v[0-9.]+)$`)
-	for _, file := range []string{"ci.yml", "slow.yml", "release.yml", "release-dry-run.yml"} {
+	for _, file := range []string{"ci.yml", "cluster.yml", "slow.yml", "release.yml", "release-dry-run.yml"} {
 		for _, use := range regexp.MustCompile(`(?m)uses: (.*)$`).FindAllStringSubmatch(repositoryFile(t, ".github/workflows/"+file), -1) {
 			if !pinned.MatchString(use[1]) {
 				t.Errorf("%s: %s is not pinned to a commit", file, use[1])
