@@ -2,7 +2,6 @@ package budget
 
 import (
 	"math"
-	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -13,29 +12,24 @@ func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := New(100 << 20)
 		turns := NewTurns(whole.Account("large_frames", 1, 1), 25<<20)
-		var mu sync.Mutex
-		var taken []Turn
-		for range 4 {
-			go func() {
-				turn := turns.Take(mediumWork + 1)
-				mu.Lock()
-				defer mu.Unlock()
-				taken = append(taken, turn)
-			}()
+		taken := make(chan Turn, 4)
+		for range cap(taken) {
+			go func() { taken <- turns.Take(mediumWork + 1) }()
 		}
-		for n := range 4 {
+		for range cap(taken) {
 			synctest.Wait()
-			if len(taken) != n+1 {
-				t.Fatalf("%d turns for large work at once", len(taken)-n)
+			if len(taken) != 1 {
+				t.Fatalf("%d turns for large work at once, want 1", len(taken))
 			}
+			large := <-taken
 			if used := whole.Usage()[0].Bytes; used != mediumWork+1 {
 				t.Errorf("%d bytes are charged for one turn", used)
 			}
 			medium, small := turns.Take(mediumWork), turns.Take(smallWork)
 			medium.End()
 			small.End()
-			taken[n].End()
-			taken[n].End()
+			large.End()
+			large.End()
 		}
 		if used := whole.Usage()[0].Bytes; used != 0 {
 			t.Errorf("%d bytes are charged after the last turn", used)
