@@ -170,7 +170,7 @@ func stoppedNotice(counted map[string]float64, cut int) Notice {
 		{"delegraph_spans_exported_total", "span", " delivered", false},
 		{"delegraph_spans_dropped_total", "span", " lost", true},
 		{"delegraph_stream_frames_sent_total", "frame", " sent to readers", false},
-		{"delegraph_stream_frames_dropped_total", "frame", " not sent to slow readers", false},
+		{"delegraph_stream_frames_dropped_total", "frame", " not in the external stream", false},
 		{"delegraph_stream_store_published_total", "frame", " published", false},
 		{"delegraph_stream_store_dropped_total", "frame", " not published", false},
 		{"delegraph_log_lines_dropped_total", "log line", " lost", false},
