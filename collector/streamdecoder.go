@@ -20,7 +20,7 @@ const (
 	maxUndecided     = 5
 	maxUndecidedTime = time.Second
 
-	// ownedFrame is the size in bytes from which on a frame's data is handed on instead of copied.
+	// ownedFrame is the size in bytes of the smallest frame whose data is handed on instead of copied.
 	ownedFrame = event.LargeFrame
 )
 

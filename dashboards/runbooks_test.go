@@ -35,8 +35,8 @@ func runbooks(t *testing.T) map[string]string {
 	return all
 }
 
-// TestRunbookValues checks that the keys of the chart and of the configuration and the flags that runbooks name exist. TestDocs and
-// TestDocsConfiguration check metrics, and keys in other text.
+// TestRunbookValues checks that the keys of the chart and of the configuration and the flags that runbooks name exist. TestDocs
+// checks metrics, and TestDocsConfiguration checks keys in other text.
 func TestRunbookValues(t *testing.T) {
 	files := map[string]string{"helm/delegraph/README.md#values": "helm/delegraph/values.yaml", "config/example.yml": "config/example.yml"}
 	known := map[string]map[string]bool{}

@@ -256,7 +256,7 @@ func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 
 // Close closes a stream. A run ends with the last of its streams, but at the time at which the
 // agent ended one of them if no new frame came after that. If the client of the last one left, the run
-// waits for another one before it ends.
+// first waits for a client to come back.
 func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) {
 	s.stopAwaiting(stream)
 	s.mu.Lock()

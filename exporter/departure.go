@@ -11,14 +11,14 @@ import (
 // reloads its page or changes its network comes back to it.
 const returnTime = 30 * time.Second
 
-// departure is the end of a run whose last client left, unless another one comes back in time.
+// departure is the end of a run whose last client left. It takes effect unless a client comes back in time.
 type departure struct {
 	at    time.Time
 	timer *time.Timer
 }
 
-// depart has a run wait for a client to come back, unless the agent has ended it or too many wait. The
-// caller holds both locks.
+// depart makes a run wait for a client to come back, and reports whether it does: not if the agent has ended
+// the run or too many wait. The caller holds both locks.
 func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
 	if !r.ended.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
 		return false
@@ -29,8 +29,8 @@ func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
 	return true
 }
 
-// takeDeparture ends a run's wait, and returns it, or nil if the run did not wait. The caller holds
-// the lock.
+// takeDeparture ends a run's wait. It returns the departure, or nil if the run did not wait. The caller
+// holds the lock.
 func (s *Deduplicator) takeDeparture(r *sharedRun) *departure {
 	d := s.departed[r]
 	if d != nil {
@@ -40,7 +40,7 @@ func (s *Deduplicator) takeDeparture(r *sharedRun) *departure {
 	return d
 }
 
-// endDeparted ends a run at the time at which its last client left, unless another one has come back.
+// endDeparted ends a run at the time at which its last client left, unless a client has come back.
 func (s *Deduplicator) endDeparted(r *sharedRun, d *departure) {
 	s.mu.Lock()
 	if s.departed[r] != d {

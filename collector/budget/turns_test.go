@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestFitsRuntime checks that a collection of garbage is due only before the limit of the runtime is exceeded.
+// TestFitsRuntime checks that a garbage collection is due only if the limit of the runtime would be exceeded.
 func TestFitsRuntime(t *testing.T) {
 	if !fitsRuntime(1<<30, math.MaxInt64) || fitsRuntime(1<<20, 1<<20) {
 		t.Error("an unlimited process must have room, one at its limit none")

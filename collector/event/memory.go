@@ -19,10 +19,10 @@ type memory struct {
 	docsInUse    int
 }
 
-// LargeFrame is the size in bytes from which on the data of a frame is not copied, and its decoding needs a turn.
+// LargeFrame is the size in bytes of the smallest frame whose data is not copied and whose decoding needs a turn.
 const LargeFrame = 64 << 10
 
-// DecodingSize returns about how many bytes decoding data takes at most, with its texts and the JSON in them.
+// DecodingSize estimates how many bytes decoding data takes at most, including its texts and the JSON in them.
 func DecodingSize(data []byte) int {
 	nodes := 1
 	for _, separator := range [...]string{",", ":", "[", "{"} {

@@ -73,7 +73,7 @@ type Table struct {
 	FailureData string
 
 	// OversizeData replaces a frame over the size limit for the protocol's own client, which would
-	// otherwise wait for it: an error, or a notice if the client stops at an error although the run goes on.
+	// otherwise wait for it. It is an error, or a notice if the client stops at an error although the run goes on.
 	OversizeData string
 }
 

@@ -68,7 +68,7 @@ func (m *FrameMemory) share(ctx context.Context, frameLimit int, disconnect func
 	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect}
 }
 
-// streamState says whether a stream waits for one of its sides.
+// streamState says whether a stream waits for its agent or its client.
 type streamState = int32
 
 const (
@@ -162,8 +162,8 @@ func (m *FrameMemory) fits(s *frameShare, n int) bool {
 }
 
 // disconnectStalled disconnects the stream that has made no progress for the longest time, if that is
-// long enough. A stream whose client does not read goes before one whose agent has not finished its frame. It
-// waits for the memory of one before it disconnects another.
+// long enough. A stream whose client does not read is chosen before one whose agent has not finished its
+// frame. The memory of one must be free before the next is disconnected.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
 	if m.leaving != nil {
 		return

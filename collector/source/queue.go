@@ -185,7 +185,7 @@ func (q *queue[E]) awaitNext() (element E, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.advance()
-	q.memory.Release(q.current.cost) // it is in memory until the observer asks for the next
+	q.memory.Release(q.current.cost) // the element stays in memory until the observer asks for the next one
 	q.current = queued[E]{}
 	for {
 		for len(q.waiting) == 0 && !q.closed && q.lossReason == "" {

@@ -259,7 +259,7 @@ func (r *filteredBody) relay(b *event.Batch) {
 		r.out = sse.AppendRetry(r.out, retry)
 	}
 	if size := len(b.Frame.Data); size >= event.LargeFrame {
-		r.out = slices.Grow(r.out, size+size/16) // at once, because each step would leave garbage behind
+		r.out = slices.Grow(r.out, size+size/16) // at once: to grow in steps leaves garbage
 	}
 	r.out = r.filter.Append(r.out, b)
 	if r.queue != nil {

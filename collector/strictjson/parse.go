@@ -195,8 +195,8 @@ func (d *Doc) grow(start int) {
 	d.nodes = nodes
 }
 
-// countNodes returns the number of nodes in data, which begins with a value or a name. If data is not in
-// the grammar, it counts at least the nodes before the error.
+// countNodes returns the number of nodes in data, which begins with a value or a name. If data is not
+// valid JSON, it counts at least the nodes before the error.
 func countNodes(data []byte) (n int) {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {

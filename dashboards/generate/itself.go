@@ -188,7 +188,7 @@ func process() []panel {
 		lines("Queues and buffers", "Memory used by each queue or buffer, and the budget that they share.", "bytes",
 			rangeQuery(ofDelegraph.latest("buffer", "delegraph_memory_used_bytes"), "{{buffer}}"),
 			rangeQuery(ofDelegraph.latest("", "delegraph_memory_budget_bytes"), "budget")).sized(8, 8),
-		stacked("Memory shed", "Times that the memory budget refused memory to a queue, made a buffer drop data, or cost a relayed stream its connection (relays), by buffer.", "short",
+		stacked("Memory shed", "Times that the memory budget refused memory to a queue, made a buffer drop data, or disconnected a relayed stream (relays), by buffer.", "short",
 			rangeQuery(ofDelegraph.eachFromFirst("buffer", "delegraph_memory_shed_total"), "{{buffer}}")).sized(8, 8),
 		lines("Heap", "Memory of heap objects, including those not yet collected, by instance.", "bytes", rangeQuery(ofDelegraph.latest("instance", "go_memstats_heap_alloc_bytes"), "{{instance}}")).sized(8, 8),
 		lines("CPU", "CPU usage as a share of one core, by instance.", "percentunit", rangeQuery(ofDelegraph.rate("instance", "process_cpu_seconds_total"), "{{instance}}")).sized(8, 8),

@@ -70,8 +70,8 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	return ""
 }
 
-// encodeLarge returns opening and a large frame in the subscriber's format. One subscriber at a time takes part in the
-// turns of the process, so that a relay does not wait behind many.
+// encodeLarge returns opening and a large frame in the subscriber's format. Only one subscriber at a time takes a
+// turn of the process, so that a relay does not wait behind many subscribers.
 func (s *subscriber) encodeLarge(opening []byte, f replay.Frame) (out []byte) {
 	s.hub.encodingLarge.Lock()
 	defer s.hub.encodingLarge.Unlock()

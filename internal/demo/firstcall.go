@@ -31,7 +31,7 @@ func (c firstCall) command(server string) string {
 	return command + " -d " + quoted(c.body)
 }
 
-// quoted returns a word for a POSIX shell, without control characters of an agent's names.
+// quoted returns word in quotes for a POSIX shell. It drops control characters, which an agent's names may contain.
 func quoted(word string) string {
 	printable := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -42,17 +42,17 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(printable, "'", `'\''`) + "'"
 }
 
-// probeTime is how long an agent may take to answer one question about what it is.
+// probeTime is how long an agent may take to answer one of the prober's requests.
 const probeTime = 10 * time.Second
 
-// maxProbe limits the bytes that are read of an answer.
+// maxProbe is the maximum number of bytes of an answer that are read.
 const maxProbe = 1 << 20
 
 // errSilent means that nothing answers at an agent's URL.
 var errSilent = errors.New("nothing answers")
 
-// findFirstCall asks an agent what it is. It returns nil for an agent that answers but is none of those it knows. The error wraps
-// errSilent.
+// findFirstCall finds out which protocol an agent speaks. It returns nil if the agent answers but speaks none of those it knows.
+// An error wraps errSilent.
 func findFirstCall(ctx context.Context, agent string) (*firstCall, error) {
 	p := prober{client: &http.Client{Timeout: probeTime, Transport: &http.Transport{DisableKeepAlives: true}}, agent: strings.TrimSuffix(agent, "/")}
 	for _, ask := range []func(prober, context.Context) (*firstCall, error){prober.adk, prober.a2a, prober.langGraph, prober.openAI} {
@@ -64,7 +64,7 @@ func findFirstCall(ctx context.Context, agent string) (*firstCall, error) {
 	return nil, nil
 }
 
-// prober asks an agent's own server, not the proxy, so that its questions appear in no run.
+// prober asks an agent's own server, not the proxy, so that its requests appear in no run.
 type prober struct {
 	client *http.Client
 	agent  string
@@ -117,7 +117,7 @@ func (p prober) adk(ctx context.Context) (*firstCall, error) {
 	})
 }
 
-// a2a recognizes an agent by its card. Version 1.0 of the protocol has other names than the versions before.
+// a2a recognizes an agent by its card. Version 1.0 of the protocol uses other names than earlier versions.
 func (p prober) a2a(ctx context.Context) (*firstCall, error) {
 	var card struct {
 		URL        string

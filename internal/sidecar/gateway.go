@@ -72,7 +72,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return err
 }
 
-// Starting says where the stream is served.
+// Starting returns where the stream is served.
 func (g *Gateway) Starting() []Notice { return []Notice{g.external.notice()} }
 
 // OpenRequests returns the number of subscribers.

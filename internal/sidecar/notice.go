@@ -17,20 +17,21 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// Notice tells what a service does: in words for a person at a terminal, otherwise as a log message with attributes.
+// Notice says what a service does: as a line for a person at a terminal, otherwise as a log message with attributes.
 type Notice struct {
-	Label, Text string // of a line such as "page      http://127.0.0.1:10477/"; no text is no line
-	Message     string // "" if the log says it already
+	Label, Text string // of a line such as "page      http://127.0.0.1:10477/"; without Text there is no line
+	Message     string // "" if the log has it already
 	Attributes  []any
 }
 
 // notifier writes notices to a terminal, or to the log.
 type notifier struct {
-	people io.Writer // nil if nobody looks
+	people io.Writer // nil if standard error is not a terminal
 	logger *slog.Logger
 }
 
-// newNotifier returns a notifier for people if behind is a terminal. It writes to lines, which never block.
+// newNotifier returns a notifier that writes to lines if the file behind them is a terminal, and to the log otherwise. Writing to lines
+// never blocks.
 func newNotifier(behind, lines io.Writer, logger *slog.Logger) notifier {
 	if _, isTerminal := terminal.Columns(behind); isTerminal {
 		return notifier{lines, logger}
@@ -49,7 +50,8 @@ func (n notifier) notify(notices ...Notice) {
 	}
 }
 
-// pageNotice names the address of the admin server's page. There is none for a port that the system chooses, which is not known yet.
+// pageNotice names the address of the admin server's page. It returns none if the system chooses the
+// port, which is not known yet.
 func pageNotice(address, webConfig string) []Notice {
 	host, number, err := net.SplitHostPort(address)
 	if err != nil || number == "0" {
@@ -61,7 +63,8 @@ func pageNotice(address, webConfig string) []Notice {
 	return []Notice{{Label: "page", Text: webURL(net.JoinHostPort(host, number), webConfig) + "/"}}
 }
 
-// webURL returns the URL of a server that has TLS if its web configuration says so, which only the toolkit reads.
+// webURL returns the URL of a server, or only its address if there is a web configuration. That may turn TLS on, but only the toolkit
+// reads it.
 func webURL(address, webConfig string) string {
 	if webConfig != "" {
 		return address
@@ -110,7 +113,7 @@ func withoutSecrets(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// notice says who can read the external stream where.
+// notice says where the external stream is served, and under which policy.
 func (e *external) notice() Notice {
 	if e.listener == nil {
 		return Notice{Label: "stream", Text: "published to NATS JetStream, policy " + e.policy}
@@ -161,13 +164,13 @@ func stoppedNotice(counted map[string]float64, cut int) Notice {
 	var attributes []any
 	for _, part := range []struct {
 		name, unit, what string
-		always           bool // zero is said too
+		always           bool // show zero too
 	}{
 		{runsEnded, "run", "", true},
 		{"delegraph_spans_exported_total", "span", " delivered", false},
 		{"delegraph_spans_dropped_total", "span", " lost", true},
 		{"delegraph_stream_frames_sent_total", "frame", " sent to readers", false},
-		{"delegraph_stream_frames_dropped_total", "frame", " not sent to slow readers", false},
+		{"delegraph_stream_frames_dropped_total", "frame", " not in the external stream", false},
 		{"delegraph_stream_store_published_total", "frame", " published", false},
 		{"delegraph_stream_store_dropped_total", "frame", " not published", false},
 		{"delegraph_log_lines_dropped_total", "log line", " lost", false},
@@ -187,13 +190,13 @@ func stoppedNotice(counted map[string]float64, cut int) Notice {
 
 const runsEnded = "delegraph_runs_ended_total"
 
-// requestsCutOff stands for the requests that a stop cut off. No metric counts them, because nobody would scrape it any more.
+// requestsCutOff stands for the requests that a stop cut off. No metric counts them, because it would not be scraped anymore.
 const requestsCutOff = "requests_cut_off"
 
 // totals returns the sum of all series of each counter and gauge.
 func totals(registry prometheus.Gatherer) map[string]float64 {
 	sums := map[string]float64{}
-	families, _ := registry.Gather() // what was gathered is right in spite of an error
+	families, _ := registry.Gather() // what was gathered is right even if there is an error
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
 			sums[family.GetName()] += m.GetCounter().GetValue() + m.GetGauge().GetValue()

@@ -58,7 +58,7 @@ stopped   1 run, 7 spans delivered, 2 spans lost, 3 frames sent to readers, 1 re
 	}
 }
 
-// TestNoticesInLog checks that the log gets messages with attributes where nobody looks at a terminal.
+// TestNoticesInLog checks that the log gets messages with attributes if standard error is not a terminal.
 func TestNoticesInLog(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

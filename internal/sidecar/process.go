@@ -31,12 +31,12 @@ const FinalScrapeWait = time.Second
 type Service interface {
 	// Run serves until the context is done, and returns when everything has been released.
 	Run(context.Context) error
-	// Starting says what the service does once it runs.
+	// Starting returns what the service does once it runs.
 	Starting() []Notice
-	// OpenRequests returns the number of requests that a stop waits for, and DrainTime for how long.
+	// OpenRequests returns the number of requests that a stop waits for. DrainTime returns how long it waits for them.
 	OpenRequests() int
 	DrainTime() time.Duration
-	// Stopped says what was delivered and what was lost.
+	// Stopped returns what was delivered and what was lost.
 	Stopped() Notice
 	// Configure applies a configuration as a whole, or returns an error and changes nothing.
 	Configure(config.Config) error

@@ -40,7 +40,7 @@ import (
 // grace is the default of Sidecar.Grace.
 const grace = 10 * time.Second
 
-// politePart is the part of Grace in which streams may end by themselves.
+// politePart is the part of Grace in which streams may end on their own.
 const politePart = 0.5
 
 // Sidecar reads the streams of agents and serves their signals. It is made by New and used once.

@@ -121,7 +121,7 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 const maxThoughts = 256
 
 // thoughtArtifacts are the artifacts of a task that are thoughts, by their ID. Only their first piece
-// may be marked: the artifact, the update around it, or the part that the next piece continues.
+// may have the mark: on the artifact, on the update around it, or on the part that the next piece continues.
 type thoughtArtifacts map[string]bool
 
 // note marks the parts of an artifact as thoughts if it is one, and remembers it. begins reports that

@@ -90,7 +90,7 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 		return
 	}
 	d.parts = appendParts(d.parts, fr.Parts)
-	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next
+	defer func() { clear(d.parts) }() // or they keep a large frame in memory until the next one
 	fr.parts = d.parts
 	switch {
 	case user:

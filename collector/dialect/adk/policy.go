@@ -23,7 +23,7 @@ var table = event.Table{
 	KeptEvents:  []string{"error"}, // the Go server names its error frames
 	FailureData: `{"error":"the run failed"}`,
 	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. They accept this
-	// event, and take it neither for an answer nor for the end. "user" is the author that is no agent.
+	// event, and take it neither for an answer nor for the end. No agent has the name "user".
 	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
@@ -154,7 +154,7 @@ var publicPart = event.Rule{
 	},
 }
 
-// Calls and results of tools that the model's server runs. Frames that are not whole report none.
+// Rules for calls and results of tools that the model's server runs. The decoder reports none in partial frames.
 var (
 	foundCall   = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
 	foundResult = event.Rule{FindOnly: true, Fact: event.KindToolEnded}

@@ -31,7 +31,7 @@ var table = event.Table{
 	Events:          []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
-	// After RUN_ERROR, the protocol's client accepts nothing more of a run that goes on.
+	// The run goes on, but after RUN_ERROR the protocol's client accepts no more of its events.
 	OversizeData: `{"type":"CUSTOM","name":"delegraph.oversize","value":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
@@ -60,7 +60,7 @@ var table = event.Table{
 
 		typeToolStart: {Client: true, Public: &publicCall},
 		typeToolArgs:  {Client: true, Shows: callKinds},
-		typeToolEnd:   {Client: true, Shows: callKinds, Public: frame(rules{"toolCallId": &scalar})}, // of its arguments
+		typeToolEnd:   {Client: true, Shows: callKinds, Public: frame(rules{"toolCallId": &scalar})}, // the end of the arguments
 		typeToolChunk: {Client: true, Shows: callKinds, Public: &publicCall},
 		typeToolResult: {Client: true, Public: frame(rules{
 			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Replacement: `""`},
@@ -115,7 +115,7 @@ var (
 	userWords         = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
 )
 
-// wordsOf returns where an event contains messages, besides its own members.
+// wordsOf returns the rules for an event that contains messages. own are members of the event itself.
 func wordsOf(own map[string]event.Kind) event.Words {
 	members := map[string]event.Kind{
 		"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,

@@ -83,7 +83,7 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 }
 
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call of
-// one, or states an activity or the result of a call as a message with the id of a withheld one.
+// one, or reports an activity or the result of a call under the id of a withheld message.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
 	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys[key{entity: entityListed, id: message}]) {
 		return true

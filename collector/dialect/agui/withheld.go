@@ -161,8 +161,8 @@ func (d *decoder) isWithheldRun(run string) bool {
 	return run != "" && d.withheld.keys[key{entity: entitySubagent, id: run}]
 }
 
-// reusesWithheld reports whether an event begins an entity under the id of one that was withheld before, perhaps
-// in an earlier run or as another kind of message.
+// reusesWithheld reports whether an event begins an entity under the id of one that was withheld before. That one
+// may be of an earlier run or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
 	known := d.starts.seen[this] || this.entity == entityMessage && d.messages.byID(this.id) != nil
 	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys[listed(this)]

@@ -17,7 +17,7 @@ type decoder struct {
 	runState
 
 	over    bool   // the last chunk was the end of an answer
-	lastRun string // the run that has ended
+	lastRun string // the last run that has ended
 
 	names wire.NameCache
 }
@@ -149,7 +149,7 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 
 // done ends the run.
 func (d *decoder) done(b *event.Batch) {
-	if d.over { // it is repeated
+	if d.over { // the end is repeated
 		b.Run = d.lastRun
 		b.Add(event.KindOther)
 		return

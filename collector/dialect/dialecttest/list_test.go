@@ -50,7 +50,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestChartSchema checks that the chart takes each dialect of the list. The flag -update writes the names.
+// TestChartSchema checks that the chart accepts each dialect of the list. The flag -update writes the names.
 func TestChartSchema(t *testing.T) {
 	const file, start, end = "../../../helm/delegraph/values.schema.json", `"dialect": {"enum": [`, `]}`
 	names := []string{`"auto"`, `"custom"`}

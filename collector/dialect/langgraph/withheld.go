@@ -154,8 +154,8 @@ func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
 // Members that examineObject looks for.
 var (
 	spokenMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
-	// savedMembers hold a message that LangChain has written as its class and what it was made of, or as its type and
-	// what it says. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript equals.
+	// savedMembers hold the members of a message that LangChain has serialized: kwargs beside its class, or data
+	// beside its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript counterparts.
 	savedMembers = []string{"kwargs", "data"}
 	typeMembers  = []string{"type", "role"}
 	nameMembers  = []string{"name"}
@@ -282,7 +282,7 @@ func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
 }
 
-// namesInstruction reports whether the path of a class ends with an instruction's.
+// namesInstruction reports whether the path of a class contains the name of an instruction's class.
 func namesInstruction(class strictjson.Value) bool {
 	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
 }

@@ -182,6 +182,6 @@ func TestSavedInstructions(t *testing.T) {
 	}
 	answer := `{"lc":1,"type":"constructor","id":["langchain_core","messages","AIMessage"],"kwargs":{"content":"hello"}}`
 	if out := leaving(client, sent{"custom", `{"answer":` + answer + `}`}); !strings.Contains(out, "hello") {
-		t.Errorf("the answer stays in; this leaves: %s", out)
+		t.Errorf("the answer is withheld; this leaves: %s", out)
 	}
 }

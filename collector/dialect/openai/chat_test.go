@@ -84,7 +84,7 @@ func TestChats(t *testing.T) {
 	}
 }
 
-// TestErrorsAfterEnd checks that an error after the end of a run is no run in a capture of several answers.
+// TestErrorsAfterEnd checks that an error after the end of a run starts no run in a capture of several answers.
 func TestErrorsAfterEnd(t *testing.T) {
 	const failure = "data: {\"error\":{\"message\":\"x\",\"type\":\"server_error\",\"code\":\"500\"}}\n\n"
 	const answer = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"

@@ -130,8 +130,8 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 }
 
-// checkOutput handles a response that has its items within it, which may be internal or thoughts. If the response is
-// withheld, so is what continues the items that it begins.
+// checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is
+// withheld, so are later events about the items that it begins.
 func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event.Batch) {
 	if output.Kind() <= strictjson.Null {
 		return

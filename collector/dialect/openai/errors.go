@@ -17,7 +17,7 @@ var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
 // Agents SDK's run that fails and no response is open. A run that has ended stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if d.ended {
-		return // an error alone starts no other run
+		return // an error alone does not start another run
 	}
 	code, ofModel := errorCode(v)
 	run := d.joined

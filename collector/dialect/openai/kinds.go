@@ -90,7 +90,8 @@ var (
 	thoughtsDone  = []string{"response.reasoning_summary_text.done", "response.reasoning_text.done"}
 	thoughtParts  = []string{"response.reasoning_summary_part.added", "response.reasoning_summary_part.done"}
 
-	// callProgress and callEnds are events with the state of a built-in tool, toolLists of a list of tools.
+	// callProgress and callEnds are events with the state of a built-in tool. toolLists are those with the state of
+	// a list of tools.
 	callProgress = []string{
 		"response.web_search_call.in_progress", "response.web_search_call.searching",
 		"response.file_search_call.in_progress", "response.file_search_call.searching",
@@ -104,7 +105,7 @@ var (
 	}
 	toolLists = []string{"response.mcp_list_tools.in_progress", "response.mcp_list_tools.completed", "response.mcp_list_tools.failed"}
 
-	// callData are events with arguments of a tool, resultData with results.
+	// callData are events with arguments of a tool. resultData are those with results.
 	callData = []string{
 		"response.function_call_arguments.delta", "response.function_call_arguments.done",
 		"response.custom_tool_call_input.delta", "response.custom_tool_call_input.done",

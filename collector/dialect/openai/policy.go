@@ -65,7 +65,7 @@ func types() map[string]event.Type {
 	return all
 }
 
-// shownBy returns the kind to which an event about a call belongs.
+// shownBy returns the kind to which an event about a call belongs, or nil for other events.
 func shownBy(name string) []event.Kind {
 	switch {
 	case slices.Contains(callData, name), slices.Contains(callProgress, name):
@@ -215,7 +215,7 @@ var (
 	}
 )
 
-// itemMembers returns the members of items with texts, arguments and results, besides some more.
+// itemMembers returns the members of items that hold texts, arguments and results, together with those in more.
 //
 // Source: openai/types/responses/response_output_item.py of openai 3.54.
 func itemMembers(more map[string]event.Kind) map[string]event.Kind {

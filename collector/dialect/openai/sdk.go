@@ -85,7 +85,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 	raw := item
 	if said := item.First("raw_item", "rawItem"); said.Kind() > strictjson.Null {
-		raw = said // else an application may send only the item's type
+		raw = said // without it, the application may have sent only the item's type, a string
 	}
 	var at place
 	at.addItem(raw)

@@ -211,7 +211,7 @@ func isInstruction(role strictjson.Value) bool {
 	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
 }
 
-// isHiddenItem reports whether an item is an instruction, or none that can be read.
+// isHiddenItem reports whether an item is an instruction or cannot be read.
 func isHiddenItem(item strictjson.Value) bool {
 	role := item.Get("role")
 	return item.Kind() > strictjson.Null && item.Kind() != strictjson.Object || isInstruction(role) || role.Kind() == strictjson.Null && item.Get("type").Is("message")

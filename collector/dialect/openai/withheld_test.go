@@ -34,7 +34,7 @@ func TestNumbersInOtherForms(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, choice(`{"index":[0],"delta":{"role":"system"}}`), choice(`{"index":0,"delta":{"content":"secret"}}`))
 }
 
-// TestItemsWithinResponse continues an item that a withheld response brought in its output.
+// TestItemsWithinResponse continues an item of a withheld response's output.
 func TestItemsWithinResponse(t *testing.T) {
 	for _, kind := range []string{"response.created", "response.in_progress"} {
 		for _, item := range []string{`{"type":"message","id":"i","role":"system","content":[]}`, `{"type":"function_call","id":"i","call_id":"c","name":"n","arguments":"","kind":"internal:x"}`} {
@@ -46,7 +46,7 @@ func TestItemsWithinResponse(t *testing.T) {
 	}
 }
 
-// TestResultsOfWithheldCalls brings the result of a withheld call, which names only the call's other ID.
+// TestResultsOfWithheldCalls sends the result of a withheld call, which names the call only by its other ID.
 func TestResultsOfWithheldCalls(t *testing.T) {
 	call := `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"i","call_id":"c","name":"n","arguments":"","kind":"internal:x"}}`
 	for _, next := range []string{
@@ -60,7 +60,7 @@ func TestResultsOfWithheldCalls(t *testing.T) {
 	}
 }
 
-// TestUnclearMessages has messages whose role or form is none of the protocol's.
+// TestUnclearMessages sends messages with a role or form that the protocol does not have.
 func TestUnclearMessages(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(added, `"assistant"`, "null", 1), delta)
 	for _, output := range []string{`{"0":{"type":"message","role":"system","id":"z","content":"secret"}}`, `[[{"type":"message","role":"system","id":"z","content":"secret"}]]`} {

@@ -100,7 +100,7 @@ func (f Frame) IsLarge() bool { return len(f.wire) >= event.LargeFrame }
 // Size returns the frame's size in bytes.
 func (f Frame) Size() int { return len(f.wire) }
 
-// DecodingSize returns about how many bytes decoding the frame takes at most.
+// DecodingSize estimates how many bytes decoding the frame takes at most.
 func (f Frame) DecodingSize() int { return event.DecodingSize(f.wire) }
 
 // Cursor returns the position after the frame.

@@ -89,7 +89,7 @@ func (a adapter) serve(space string) {
 	})
 }
 
-// TestAutoscaler connects five readers to a gateway that is to have two, and waits for the third pod, which five readers need.
+// TestAutoscaler connects five readers to a gateway that is to have two for each pod, and waits for the third pod.
 func TestAutoscaler(t *testing.T) {
 	needsNode(t)
 	const space = "autoscaler"

@@ -121,7 +121,7 @@ func (r *reader) connect(ctx context.Context, address, last string) string {
 	return last
 }
 
-// take checks that a line has the next frame, if it has one.
+// take checks a line: a gap is wrong, and a frame must be the next one.
 func (r *reader) take(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

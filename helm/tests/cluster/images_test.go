@@ -21,7 +21,7 @@ const (
 	imageTag       = "1.2.3"
 )
 
-// tool returns the path of a program from the folder that a script of .ci/install fills, or from the PATH.
+// tool returns the path of a program, from the folder into which a script of .ci/install installs it or from the PATH.
 func tool(installer, name string) (string, error) {
 	dir := os.Getenv("DELEGRAPH_" + strings.ToUpper(installer))
 	if dir == "" {
@@ -42,7 +42,7 @@ func tool(installer, name string) (string, error) {
 	return path, nil
 }
 
-// command returns a program's output, and an error with what it said.
+// command runs a program and returns its output. An error contains what the program wrote.
 func command(dir string, env []string, program string, args ...string) (string, error) {
 	c := exec.Command(program, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), env...)

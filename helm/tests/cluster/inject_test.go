@@ -32,8 +32,8 @@ const (
 	wholeRun      = callFrame + responseFrame + finalFrame
 )
 
-// template is the pod template of an agent, NAME, with the label that injects a release's sidecar. ARGS are of the agent, EXTRA is an
-// annotation.
+// template is the pod template of an agent with the label that injects a release's sidecar. NAME is the agent's name, ARGS are its
+// arguments, and EXTRA is an annotation.
 const template = `
 metadata: {labels: {app: NAME, delegraph.dev/inject: "true"}, annotations: {EXTRA}}
 spec:
@@ -46,7 +46,7 @@ spec:
       securityContext: {runAsNonRoot: true, runAsUser: 65532, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}
 `
 
-// probed makes the agent's readiness that of the path through the sidecar.
+// probed is a readiness probe that reaches the agent through the sidecar.
 const probed = "      readinessProbe: {httpGet: {path: /healthz, port: 8080}, periodSeconds: 1}\n"
 
 const injectValues = imageValues + `
@@ -61,7 +61,8 @@ func templateOf(name, args, extra, more string) string {
 
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// injecting installs a release that injects the pods of a namespace, with more configuration, and waits until the API server applies it.
+// injecting installs a release that injects the pods of a namespace, and waits until the API server applies it. more is added to the
+// configuration.
 func injecting(t *testing.T, space, source, more string) {
 	t.Helper()
 	helm(t, space, "watch", chart, strings.NewReplacer("SOURCE", source, "SPACE", space, "MORE", more).Replace(injectValues))
@@ -321,7 +322,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestRefused checks the sentences with which pods are refused that cannot take the sidecar.
+// TestRefused checks the messages with which the policy refuses pods that cannot take the sidecar.
 func TestRefused(t *testing.T) {
 	needsNode(t)
 	const space = "refused"

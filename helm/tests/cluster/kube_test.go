@@ -81,7 +81,7 @@ func namespace(t *testing.T, name string) {
 	})
 }
 
-// helm installs or upgrades a release of the chart in a folder, which is removed with the test.
+// helm installs or upgrades a release of the chart in a folder. The end of the test removes the release.
 func helm(t *testing.T, space, release, folder, values string, args ...string) {
 	t.Helper()
 	program, err := tool("helm", "helm")
@@ -104,7 +104,7 @@ func helm(t *testing.T, space, release, folder, values string, args ...string) {
 // imageValues are the values that name the image of the test.
 const imageValues = "image: {repository: " + delegraphImage + ", tag: " + imageTag + "}\n"
 
-// ready waits until a namespace has exactly one pod with a label that is ready and not being deleted, other than one, and returns it.
+// ready waits until a pod of an app is ready and not being deleted, and returns it. It ignores the pod that other names.
 func ready(t *testing.T, space, app, other string) (found *core.Pod) {
 	t.Helper()
 	eventually(t, "a ready pod of "+app, func(ctx context.Context) error {
@@ -166,7 +166,7 @@ func call(ctx context.Context, method, address, body string) (string, error) {
 	return string(text), err
 }
 
-// order gives an agent an order.
+// order tells an agent what to do.
 func order(t *testing.T, pod *core.Pod, path, body string) {
 	t.Helper()
 	if _, err := call(t.Context(), http.MethodPost, "http://"+pod.Status.PodIP+":9000"+path, body); err != nil {

@@ -4,7 +4,7 @@
 // `make cluster` runs it, as root.
 //
 // All of it runs in namespaces of its own: processes, mounts, network, host name. The kernel ends everything in them when the test
-// ends, also when it is killed. Cgroups and the test's folder remain then, and a process outside of the namespaces removes them.
+// ends, even if it is killed. Cgroups and the test's folder remain then, and a process outside of the namespaces removes them.
 package cluster
 
 import (
@@ -25,7 +25,7 @@ import (
 
 var wanted = flag.Bool("cluster", false, "start a node of Kubernetes and test the chart on it, as root; .ci/install/kubernetes and .ci/install/helm install the programs")
 
-// Environment variables by which the stages of this program know each other.
+// Environment variables that tell this program its stage and the test's folder.
 const (
 	stage  = "DELEGRAPH_CLUSTER_STAGE"
 	folder = "DELEGRAPH_CLUSTER_FOLDER"
@@ -68,8 +68,8 @@ func outside() (status int, err error) {
 		return 0, err
 	}
 	sweeper := again("sweep", dir)
-	sweeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not ended by what ends this process
-	ended, err := sweeper.StdinPipe()                        // closed when this process has ended, however
+	sweeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a signal to this process's group must not end it
+	ended, err := sweeper.StdinPipe()                        // closed when this process ends, for whatever reason
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// service creates a Service with an address of its own choice, because the node has no DNS.
+// service creates a Service with a given address, because the node has no DNS.
 func service(t *testing.T, space, name, address string, ports ...int32) {
 	t.Helper()
 	made := &core.Service{ObjectMeta: meta.ObjectMeta{Name: name}, Spec: core.ServiceSpec{ClusterIP: address, Selector: map[string]string{"app": name}, PublishNotReadyAddresses: true}}

@@ -30,7 +30,7 @@ const (
 	nodeName    = "node1"
 	nodeAddress = "10.9.0.1"
 	apiAddress  = "https://127.0.0.1:6443"
-	token       = "0123456789abcdef" // of the administrator, which all programs are
+	token       = "0123456789abcdef" // of the administrator, as whom all programs act
 )
 
 var (
@@ -153,7 +153,7 @@ func (n *node) start(images string) error {
 	})
 }
 
-// importImages gives containerd the images, and waits for it before.
+// importImages waits for containerd and imports the images into it.
 func (n *node) importImages(images string) error {
 	socket := []string{"--address", filepath.Join(n.dir, "containerd.sock"), "--namespace", "k8s.io"}
 	if err := n.until("containerd to answer", func(context.Context) error {
@@ -172,7 +172,7 @@ func (n *node) importImages(images string) error {
 
 // wait waits until a page answers with 200.
 func (n *node) wait(name, address string) error {
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // its own, just made certificate
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // its certificate is self-signed
 	return n.until(name+" to be ready", func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {

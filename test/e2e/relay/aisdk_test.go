@@ -39,7 +39,7 @@ func TestAISDKClients(t *testing.T) {
 			if runs := service.Recent.Reports(); server == "vercel" {
 				checkOwnRuns(t, own, runs)
 			} else if len(runs) != 13 || runs[0].Status != tracker.Canceled {
-				t.Errorf("%d runs, happened were 13, of which the client left the last: %s", len(runs), listRuns(runs))
+				t.Errorf("%d runs, want 13, and the client left during the last: %s", len(runs), listRuns(runs))
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestFirstCall(t *testing.T) {
 	}
 }
 
-// TestNoFirstCall puts the demo in front of a server that is no agent, and of nothing.
+// TestNoFirstCall puts the demo in front of a server that is no agent, and in front of an address where nothing listens.
 func TestNoFirstCall(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()

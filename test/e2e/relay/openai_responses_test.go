@@ -107,7 +107,7 @@ func readKept(t *testing.T, agent string) (kept []keptResponse) {
 type response struct {
 	Status         string
 	Tools          []string
-	Waits, Answers bool // for what another response brings, what an earlier response asked
+	Waits, Answers bool // it waits for what another response brings; it answers what an earlier one asked
 	Input, Output  int64
 }
 

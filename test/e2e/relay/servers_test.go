@@ -323,7 +323,7 @@ func judgeRuns(t *testing.T, service *harness.Service, stream plannedStream) (wr
 		return wrong
 	}
 	if len(runs) != *stream.Runs {
-		return append(wrong, fmt.Sprintf("%d runs, happened were %d: %s", len(runs), *stream.Runs, listRuns(runs)))
+		return append(wrong, fmt.Sprintf("%d runs, want %d: %s", len(runs), *stream.Runs, listRuns(runs)))
 	}
 	if len(runs) != 1 || stream.Leave > 0 {
 		return wrong

@@ -17,7 +17,7 @@ import (
 const (
 	frames = 3 // of a Job's stream
 
-	// frame is an answer of ADK; the last of a run if %q is "STOP".
+	// frame is an event of ADK with text. It is the last of a run if partial is false.
 	frame = `data: {"author":"coordinator","invocationId":"e-1","content":{"role":"model","parts":[{"text":"%d"}]},"partial":%t}` + "\n\n"
 )
 
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// agent holds the streams that are open and what they have sent.
+// agent holds what the test wants its streams to send.
 type agent struct {
 	mu      sync.Mutex
 	sent    []string
@@ -88,7 +88,7 @@ func serve(stop context.Context) error {
 	}
 }
 
-// stream sends what is said until it is over.
+// stream sends the frames that the test orders, until the test ends the stream.
 func (a *agent) stream(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")

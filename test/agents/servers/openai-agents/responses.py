@@ -191,7 +191,7 @@ async def retrieve(id: str, starting_after: int = -1):
 
 @api.get("/v1/kept")
 async def tell_kept():
-    """Is what the API itself knows of each response."""
+    """Returns what the API itself knows of each response."""
     def told(answer):
         last = answer.events[-1]
         response = last.response if hasattr(last, "response") else answer.response("cancelled")  # its caller has left

@@ -73,7 +73,7 @@ app.include_router(responses.api)
 
 
 def whole(event):
-    """Is an event with what its objects hold, as far as that is data."""
+    """Returns an event with what its objects hold, as far as that is data."""
     if event.type == "agent_updated_stream_event":
         return {"type": event.type, "new_agent": {"name": event.new_agent.name, "handoff_description": event.new_agent.handoff_description}}
     raw = event.item.raw_item
@@ -97,7 +97,7 @@ def said(event, asked):
 
 
 def resume(answer):
-    """Is the state that waits for an answer, with the answer."""
+    """Returns the state that waits for an answer, with the answer."""
     state, question = waiting.pop(answer["approval_request_id"])
     (state.approve if answer["approve"] else state.reject)(question)
     return state
