@@ -21,6 +21,7 @@ const (
 
 type decoder struct {
 	singleRun bool // the stream answers one run request, so none of its runs is part of another
+	listens   bool // other streams may bring the same runs
 	session   string
 	tasks     *simplelru.LRU[string, *task]
 	last      *task
@@ -99,7 +100,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.setSession(fr)
 	t := d.findTask(fr, b)
 	d.setRun(t, b)
-	if b.Run != "" {
+	if d.listens && b.Run != "" {
 		b.ContentHash = wire.ContentHash(f)
 	}
 	switch k := kinds[fr.kind]; {

@@ -106,6 +106,7 @@ func contextOf(r dialect.Request) string {
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{
 		singleRun: s.SingleRun,
+		listens:   s.JoinedSession != "",
 		session:   dialect.Name(s.Session),
 		tasks:     newCache[*task](maxTasks),
 		questions: newCache[question](maxQuestions),

@@ -111,7 +111,7 @@ func newSoakTest(t *testing.T) (*soakTest, *harness.Receiver) {
 	t.Cleanup(agents.Close)
 	upstream := s.toxics.before(t, "agents", agents.Listener.Addr().String())
 
-	configured := fmt.Sprintf("stream: {listen: %q, write_timeout: 1s, replay: {frames: 20000, bytes: 4MiB, age: 30s}}\nruns: {max_open: 1000, max_ended: 200}\nsources:\n", s.external)
+	configured := fmt.Sprintf("stream: {listen: %q, write_timeout: 1s, replay: {frames: 20000, bytes: 4MiB, age: 30s}}\nruns: {max_open: 1000, max_ended: 1000}\nsources:\n", s.external)
 	for _, name := range slices.Sorted(maps.Keys(s.recordings)) {
 		s.proxies[name] = harness.FreeAddress(t)
 		relay := []string{"verbatim", "filtered"}[len(s.proxies)%2]
