@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// These tests check the HTTP behavior of WHATWG HTML 9.2.3, with one exception: a tail stops only after 204, because it has no user who could
-// reload the page. A browser stops after any status but 200.
+// These tests check the HTTP behavior that WHATWG HTML 9.2.3 requires of browsers, with one exception. A browser stops after any status but
+// 200, and its user can load the page again. A tail has no user, so it stops only after 204.
 
 // TestStatuses checks that a stream is read only with status 200.
 func TestStatuses(t *testing.T) {

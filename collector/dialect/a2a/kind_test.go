@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestKindsOfParts checks that the policy public withholds parts of unknown kinds, and that a part whose kind
-// means a thought is a thought.
+// TestKindsOfParts checks that the policy public withholds parts of unknown kinds, and that a part counts as a
+// thought if its kind says so.
 func TestKindsOfParts(t *testing.T) {
 	for kind, thought := range map[string]bool{
 		`"kind":"thought"`: true, `"kind":"reasoning"`: true, `"kind":"Thinking"`: true, `"type":"reasoning"`: true, `"Kind":"thought"`: true,

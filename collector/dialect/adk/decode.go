@@ -292,8 +292,8 @@ func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	}
 }
 
-// addText reports text of an agent. Text whose role is not the model's is no answer, even if its author
-// is an agent.
+// addText reports a text. If the role of the content is not the model's, the text is not an answer, even
+// if the author is an agent.
 func addText(p part, fr *frame, b *event.Batch) {
 	switch {
 	case fr.otherRole:

@@ -12,8 +12,8 @@ import (
 // ask.
 const maxPending = 16
 
-// reportPendingCalls reports the calls that an ended run left to its client, whose next request
-// brings the results: the calls that the run names or, if it names none, those without a result.
+// reportPendingCalls reports the calls that an ended run left to its client: those that the run names
+// or, if it names none, those without a result. The client's next request brings the results.
 func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	n := 0
 	add := func(id string) {

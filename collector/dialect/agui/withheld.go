@@ -38,8 +38,7 @@ type key struct {
 // the former is reached, every new entity is withheld.
 const maxWithheld = 1024
 
-// starts remembers how entities started, so that an entity whose start was withheld is withheld as
-// a whole.
+// starts remembers whether the start of each entity was withheld. If it was, so is the rest of the entity.
 type starts struct {
 	withheld map[key]bool
 	seen     map[key]bool // started and not withheld; of messages only those in chunks, because other pieces never leave without a start

@@ -46,8 +46,8 @@ var absent = []string{
 	"Frames published per second", "Publish queue", "Frames not published", "Store connected", "Feeds", "Gaps in feeds",
 }
 
-// TestDashboards lets a real Prometheus scrape a sidecar whose traffic has everything, including failures and garbage. Every
-// query of every panel and every rule must have a result, for both forms of histograms.
+// TestDashboards lets a real Prometheus scrape a sidecar with traffic of every kind, including failures and unreadable frames. It checks
+// that every query of every panel and every rule has a result, for both forms of histograms.
 func TestDashboards(t *testing.T) {
 	harness.Component(t, "prometheus", "prometheus")
 	const most = 6
