@@ -65,6 +65,7 @@ func (o RunView) Copy() *Run {
 	view.Inputs = make([]*InputRequest, len(r.Inputs))
 	for i, in := range r.Inputs {
 		c := *in
+		c.Operation = r.idOf(in.owner)
 		c.owner, c.Question = nil, nil
 		view.Inputs[i] = &c
 	}

@@ -99,7 +99,7 @@ func TestUnnamedAgent(t *testing.T) {
 				t.Errorf("no %s in %s", want, body)
 			}
 		}
-		if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, `<bdi class="called">unnamed agent</bdi>`) {
+		if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, `"><bdi>unnamed agent</bdi></a>`) {
 			t.Errorf("the waterfall has no such agent: %s", body)
 		}
 	}
