@@ -61,6 +61,8 @@ func sessionOf(t *testing.T, runs ...*tracker.Run) string {
 	return body
 }
 
+var clock = regexp.MustCompile(` \d\d:\d\d:\d\d`)
+
 // bars returns the rows of the time axis: each with its name, place and duration.
 func bars(body string) (rows []string) {
 	_, axis, _ := strings.Cut(body, `<table class="waterfall"`)
@@ -74,7 +76,7 @@ func bars(body string) (rows []string) {
 			place = []string{"", "no place", "", ""}
 		}
 		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(strings.TrimSuffix("<"+row, "\n"), " "))
-		rows = append(rows, strings.Join(strings.Fields(text), " ")+" | "+strings.TrimSpace(strings.Join(place[1:], " ")))
+		rows = append(rows, clock.ReplaceAllString(strings.Join(strings.Fields(text), " "), "")+" | "+strings.TrimSpace(strings.Join(place[1:], " ")))
 	}
 	return rows
 }
@@ -152,7 +154,7 @@ func TestSessionPage(t *testing.T) {
 		"4 runs in 23.0 s: 1 completed, 1 failed, 2 interrupted .", "Source support", "Agent desk", "First start 2026-01-02 12:00:00", "Last end 2026-01-02 12:00:23",
 		"Tokens in / out 1 200 / – stated by 1 / 0 of 4 runs", "Failed runs 1",
 		"confirmation: open at the end; resumed by the run of 12:00:15 , 6.00 s after the request", "tool: open at the end; resumed by the run of 12:00:15 , 5.00 s after the request",
-		"run e-2 resumes the run of 12:00:00", "credential: answered after 2.00 s", "data: answered selection: expired data: open at the end",
+		"run e-2 resumes the run of 12:00:00", "desk 12:00:15 completed", "credential: answered after 2.00 s", "data: answered selection: expired data: open at the end",
 		"resumes a run that is not kept", "the agent sent an error: RESOURCE_EXHAUSTED tool search : NOT_FOUND", "clarification: open, and no kept run resumed this one",
 	} {
 		want = strings.ReplaceAll(strings.ReplaceAll(want, " .", "."), " ,", ",")

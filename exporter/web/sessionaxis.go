@@ -23,6 +23,7 @@ type sessionBar struct {
 	Key        string // of the run; "" for a time between runs
 	ID         string // of the element, which stays the same when the page is updated
 	Name       string
+	Clock      string // time of day at which the run started; "" if unknown
 	Status     tracker.Status
 	Class      string
 	Known      bool // it has a place on the axis
@@ -113,6 +114,9 @@ func (s timeScale) place(bar *sessionBar, from, to time.Time) {
 // run returns the bar of a run. It is a point at the known time if the other one is unknown.
 func (s timeScale) run(run recent.SessionRun, now time.Time) sessionBar {
 	bar := sessionBar{Key: run.Key, ID: "bar-" + run.Key, Name: run.Agent, Status: run.Status, Class: "agent" + barClasses[run.Status], Took: sessionRunTook(run, now)}
+	if !run.Started.IsZero() {
+		bar.Clock = formatHour(run.Started)
+	}
 	from, to, known := runInterval(run, now)
 	if !from.IsZero() {
 		s.place(&bar, from, to)
