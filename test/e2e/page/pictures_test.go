@@ -66,12 +66,15 @@ const (
 // takeDocumentation takes the pictures in the documentation, in a size that fits a page of text.
 func (p *photographer) takeDocumentation(folder string) {
 	p.t.Helper()
-	for _, s := range []state{
-		{name: "list", url: p.demo, until: shownList},
-		{name: "run", url: p.first("?status=completed&source=fire-briefing", 4), until: shownRun},
-		{name: "session", url: p.session(), until: shownSession},
+	for _, s := range []struct {
+		state
+		height int
+	}{
+		{state{name: "run", url: p.first("?status=completed&source=fire-briefing", 4), until: shownRun}, 735},
+		{state{name: "session", url: p.session(), until: shownSession}, 830},
+		{state{name: "list", url: p.demo, until: shownList}, 1000},
 	} {
-		p.open(s.url, browserCommand{"width": 1180, "height": 735})
+		p.open(s.url, browserCommand{"width": 1180, "height": s.height})
 		p.until(s.until)
 		p.take(filepath.Join(folder, s.name+".png"), false)
 	}
