@@ -60,7 +60,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	}
 	s.Statuses = map[tracker.Status]int{}
 	isMember := func(run *tracker.Run) bool { return run.Session == id && run.Source == source }
-	isOpen := map[uint64]bool{}
+	isOpen, operations := map[uint64]bool{}, 0
 	r.look(func(open []opened) {
 		slices.SortFunc(open, func(a, b opened) int { return cmp.Compare(b.number, a.number) })
 		for _, o := range open {
@@ -69,12 +69,16 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 				continue
 			}
 			isOpen[o.number] = true
-			if s.count(run); len(s.Runs) < limit {
+			s.count(run)
+			if operations += len(run.Operations); len(s.Runs) < limit && (operations <= maxWhole || len(s.Runs) == 0) { // the tracker waits meanwhile
 				s.Runs = append(s.Runs, newSessionRun(run, summarize(run), o.number))
 				s.Runs[len(s.Runs)-1].Key = r.key(o.number)
 			}
 		}
 	})
+	if len(s.Runs) < len(isOpen) {
+		limit = 0 // the ended runs are older than one that is left out
+	}
 	ended, evicted, lastEvicted := r.endedMembers(isMember)
 	s.Evicted = evicted
 	for _, k := range ended { // they no longer change

@@ -104,6 +104,28 @@ func TestSessionOfFullStore(t *testing.T) {
 	}
 }
 
+// TestSessionOfLargeOpenRuns checks that the tracker's lock is not held for many large runs of a session.
+func TestSessionOfLargeOpenRuns(t *testing.T) {
+	r := recent.New(10, 1<<20)
+	e := newExporter(tracker.Settings{MaxOpenRuns: 100, MaxOperations: 10_000, MaxFacts: 10, IdleTimeout: time.Hour}, r)
+	r.SetTracker(e.Tracker())
+	r.RunEnded(sessionRun("before", 0))
+	for i := range 5 {
+		s := &event.Stream{Source: "agent", Live: true, SingleRun: true, Nonce: fmt.Sprint(i), OpenedAt: time.Unix(int64(i), 0)}
+		s.Session = "s"
+		e.Open(s)
+		b := &event.Batch{Stream: s, Run: fmt.Sprint("e-", i), Agent: "agent", Received: time.Unix(int64(i), 5)}
+		for call := range 9_000 {
+			b.Events = append(b.Events, event.Event{Kind: event.KindToolStarted, CallID: fmt.Sprint(call), Name: "search"})
+		}
+		e.Consume(b)
+	}
+	s, _ := r.Session("agent", "s", 100)
+	if got, want := sessionIDs(s), []string{"e-3", "e-4"}; !slices.Equal(got, want) || s.Kept != 6 || s.Statuses[tracker.Running] != 5 {
+		t.Errorf("%q of %d, %v; want %q", got, s.Kept, s.Statuses, want)
+	}
+}
+
 // TestSessionWhileOpen checks that a session contains its open runs, with the keys that they keep after their end.
 func TestSessionWhileOpen(t *testing.T) {
 	r := recent.New(10, 1<<20)

@@ -60,6 +60,7 @@ const (
 	shownList    = alive + ` && document.querySelectorAll("#rows > tr").length >= 10`
 	shownRun     = alive + ` && document.querySelector(".waterfall")`
 	shownSession = alive + ` && document.querySelectorAll(".session tbody tr").length >= 2`
+	mixed        = ` && new Set([...document.querySelectorAll("#rows .status")].slice(0, 7).map((s) => s.innerText)).size >= 4`
 	allDetails   = `document.querySelectorAll("details").forEach((d) => { d.open = true })`
 )
 
@@ -72,7 +73,7 @@ func (p *photographer) takeDocumentation(folder string) {
 	}{
 		{state{name: "run", url: p.first("?status=completed&source=fire-briefing", 4), until: shownRun}, 735},
 		{state{name: "session", url: p.session(), until: shownSession}, 830},
-		{state{name: "list", url: p.demo, until: shownList}, 1000},
+		{state{name: "list", url: p.demo + "?source=fire-briefing", until: alive + mixed}, 880},
 	} {
 		p.open(s.url, browserCommand{"width": 1180, "height": s.height})
 		p.until(s.until)
