@@ -71,7 +71,7 @@ func (p *photographer) takeDocumentation(folder string) {
 		state
 		height int
 	}{
-		{state{name: "run", url: p.first("?status=completed&source=fire-briefing", 4), until: shownRun}, 735},
+		{state{name: "run", url: p.first("?status=completed&source=fire-briefing", "cruising_assistant"), until: shownRun}, 735},
 		{state{name: "session", url: p.session(), until: shownSession}, 830},
 		{state{name: "list", url: p.demo + "?source=fire-briefing", until: alive + mixed}, 880},
 	} {
@@ -89,7 +89,7 @@ func (p *photographer) takeReview(folder string) {
 		p.t.Fatal(err)
 	}
 	empty, running := p.startSlowAgent()
-	ended := p.first("?status=completed&source=fire-briefing", 4)
+	ended := p.first("?status=completed&source=fire-briefing", "cruising_assistant")
 	states := []state{
 		{name: "list-empty", url: empty, until: `document.querySelector("#none")`},
 		{name: "list-no-match", url: p.demo + "?status=canceled&source=air", until: `document.querySelector("#none")`},
@@ -97,8 +97,8 @@ func (p *photographer) takeReview(folder string) {
 		{name: "list-details", url: p.demo, until: shownList + ` && document.querySelector("details")`, before: allDetails},
 		{name: "run-ended", url: ended, until: shownRun},
 		{name: "run-details", url: ended, until: shownRun, before: allDetails},
-		{name: "run-failed", url: p.first("?status=failed", 0), until: shownRun},
-		{name: "run-waits", url: p.first("?status=interrupted&source=fire-briefing", 0), until: shownRun},
+		{name: "run-failed", url: p.first("?status=failed", ""), until: shownRun},
+		{name: "run-waits", url: p.first("?status=interrupted&source=fire-briefing", ""), until: shownRun},
 		{name: "run-missing", url: p.demo + "runs/none", until: `document.querySelector("h1")`},
 		{name: "session", url: p.session(), until: shownSession},
 		{name: "session-missing", url: p.demo + "session?source=none&id=none", until: `document.querySelector("h1")`},
@@ -128,11 +128,11 @@ func (p *photographer) takeState(folder string, s state, width int, dark bool) {
 	p.take(filepath.Join(folder, name), true)
 }
 
-// first returns the URL of the first run in a list that made at least a number of tool calls.
-func (p *photographer) first(query string, tools int) (url string) {
+// first returns the URL of the first run in a list whose row contains a text.
+func (p *photographer) first(query, text string) (url string) {
 	p.t.Helper()
 	p.open(p.demo+query, nil)
-	found := fmt.Sprintf(`[...document.querySelectorAll("#rows tr")].find((row) => parseInt(row.querySelector("[data-label=Tools]").innerText) >= %d)`, tools)
+	found := fmt.Sprintf(`[...document.querySelectorAll("#rows tr")].find((row) => row.textContent.includes(%q))`, text)
 	p.until(alive + " && " + found)
 	return p.text(found + `.querySelector("a").href`)
 }
@@ -142,7 +142,7 @@ func (p *photographer) session() string {
 	p.t.Helper()
 	const resumed = `document.querySelector("#h-links")`
 	harness.Await(p.t, func(context.Context) error {
-		p.open(p.first("?status=completed&source=tender-analysis", 0), nil)
+		p.open(p.first("?status=completed&source=tender-analysis", ""), nil)
 		if p.text(resumed) == "null" {
 			return fmt.Errorf("no run resumes another one")
 		}
