@@ -23,18 +23,20 @@ type Runs struct {
 	version      atomic.Uint64
 	tracker      *tracker.Tracker // nil if open runs cannot be read
 
-	mu     sync.Mutex
-	last   uint64                  // number of the last run started
-	ends   uint64                  // number of ended runs
-	open   map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
-	failed backlog                 // in the order in which they ended
-	others backlog
+	mu          sync.Mutex
+	last        uint64                  // number of the last run started
+	ends        uint64                  // number of ended runs
+	lastEvicted uint64                  // the highest position, among all ended runs, of an evicted one
+	open        map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
+	failed      backlog                 // in the order in which they ended
+	others      backlog
 }
 
 // endedRun is an ended run that is kept.
 type endedRun struct {
 	run     *tracker.Run
 	summary Summary
+	number  uint64 // its position among all started runs
 	ended   uint64 // its position among all ended runs
 	size    int
 }
@@ -93,14 +95,16 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 		number = r.last
 	}
 	r.ends++
-	k.summary.Key, k.ended = r.key(number), r.ends
+	k.summary.Key, k.number, k.ended = r.key(number), number, r.ends
 	if isFailure(run.Status) {
 		r.failed.add(k)
 	} else {
 		r.others.add(k)
 	}
 	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
-		r.victims(k).drop()
+		from := r.victims(k)
+		r.lastEvicted = max(r.lastEvicted, from.runs[0].ended)
+		from.drop()
 	}
 	r.version.Add(1)
 }

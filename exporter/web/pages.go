@@ -25,7 +25,7 @@ func page(name string) *template.Template {
 	return template.Must(template.New("frame.html").Funcs(functions).ParseFS(files, "page/frame.html", "page/"+name))
 }
 
-var listPage, runPage, missingPage = page("list.html"), page("run.html"), page("missing.html")
+var listPage, runPage, sessionPage, missingPage = page("list.html"), page("run.html"), page("session.html"), page("missing.html")
 
 // frame is shared by all pages.
 type frame struct {

@@ -55,7 +55,7 @@ async function refresh() {
       }
       setStatus('Live', 'on')
     } else if (answer.status === 404) {
-      setStatus('This run is no longer stored', 'off')
+      setStatus(document.querySelector('[data-gone]')?.dataset.gone ?? 'This run is no longer stored', 'off')
     }
   } catch {
     // The event stream reports when the server is unreachable and when it is back.

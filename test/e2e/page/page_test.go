@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,23 +143,6 @@ func TestPage(t *testing.T) {
 		w.Restore()
 		b.until(alive + " && " + first + ` !== "` + newest + `"`)
 	})
-	if *harness.Update {
-		takePicture(t, b, demo)
-	}
-}
-
-// takePicture takes the screenshot of the README.
-func takePicture(t *testing.T, b *browser, demo string) {
-	b.t = t
-	path, err := filepath.Abs("../../../docs/pictures/page.png")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.open(demo+"?status=completed&source=fire-briefing", browserCommand{"width": 1180, "height": 735})
-	b.until(alive + ` && [...document.querySelectorAll("#rows tr")].some((row) => parseInt(row.cells[5].innerText) > 3)`)
-	b.text(`[...document.querySelectorAll("#rows tr")].sort((a, b) => parseInt(b.cells[5].innerText) - parseInt(a.cells[5].innerText))[0].querySelector("a").click()`)
-	b.until(`document.querySelector(".waterfall") && ` + alive)
-	b.do(browserCommand{"deed": "picture", "path": path}, nil)
 }
 
 // TestPageOfRestartedServer starts another server with other runs on the same port. Open pages continue with those.
