@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -257,11 +258,15 @@ func TestLargeRun(t *testing.T) {
 	s := settings()
 	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/deep")
-	if !strings.Contains(body, "9500 more operations are in the JSON") || !strings.Contains(body, "9960 calls of further agents and tools are not shown.") {
+	if !strings.Contains(body, "<a href=\"?from=500\">9\u202f500 more operations</a>") || !strings.Contains(body, "9960 calls of further agents and tools are not shown.") {
 		t.Error("the page does not say what it leaves out")
 	}
 	if len(body) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(body))
+	}
+	_, body = ask(t, s, "GET", "/runs/deep?op="+hex.EncodeToString(r.Operations[9_999].ID[:]))
+	if !strings.Contains(body, "<a href=\"?from=9000\">9\u202f500 earlier operations</a>") || strings.Contains(body, " more operation") || !strings.Contains(body, `id="details"`) {
+		t.Error("the last operation is not reachable")
 	}
 }
 
