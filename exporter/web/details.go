@@ -183,7 +183,10 @@ func failures(run *tracker.Run) (named []failure, more int) {
 			more++
 			continue
 		}
-		f := failure{Href: selection(op.ID), Class: kinds[op.Kind], Kind: kindName(op), Name: op.Name, Type: oneLine(op.ErrorType())}
+		f := failure{Href: selection(op.ID), Class: kinds[op.Kind], Kind: kindName(op), Name: visible(op.Name), Type: oneLine(op.ErrorType())}
+		if op.AgentTool {
+			f.Class = "agent"
+		}
 		if op.Agent != op.Name {
 			f.Agent = op.Agent
 		}

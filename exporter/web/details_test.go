@@ -122,8 +122,8 @@ func TestFailures(t *testing.T) {
 	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/e-1")
 	for _, want := range []string{
-		`</i> tool <a href="?op=0400000000000000"><bdi>search</bdi></a> of agent <bdi>second</bdi> failed: <bdi>NOT_FOUND</bdi></li>`,
-		`</i> agent <a href="?op=0800000000000000"><bdi>third</bdi></a> failed: <bdi>agent_error</bdi></li>`, `3 more failed operations`,
+		`</i> <a href="?op=0400000000000000">tool <bdi>search</bdi></a> of agent <bdi>second</bdi> failed: <bdi>NOT_FOUND</bdi></li>`,
+		`</i> <a href="?op=0800000000000000">agent <bdi>third</bdi></a> failed: <bdi>agent_error</bdi></li>`, `3 more failed operations`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)

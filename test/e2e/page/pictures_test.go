@@ -97,6 +97,7 @@ func (p *photographer) takeReview(folder string) {
 		{name: "list-details", url: p.demo, until: shownList + ` && document.querySelector("details")`, before: allDetails},
 		{name: "run-ended", url: ended, until: shownRun},
 		{name: "run-details", url: ended, until: shownRun, before: allDetails},
+		{name: "run-operation", url: p.operation(ended), until: shownRun + ` && document.querySelector("#details")`},
 		{name: "run-failed", url: p.first("?status=failed", ""), until: shownRun},
 		{name: "run-waits", url: p.first("?status=interrupted&source=fire-briefing", ""), until: shownRun},
 		{name: "run-missing", url: p.demo + "runs/none", until: `document.querySelector("h1")`},
@@ -135,6 +136,14 @@ func (p *photographer) first(query, text string) (url string) {
 	found := fmt.Sprintf(`[...document.querySelectorAll("#rows tr")].find((row) => row.textContent.includes(%q))`, text)
 	p.until(alive + " && " + found)
 	return p.text(found + `.querySelector("a").href`)
+}
+
+// operation returns the URL of the last operation of a run.
+func (p *photographer) operation(run string) string {
+	p.t.Helper()
+	p.open(run, nil)
+	p.until(shownRun)
+	return p.text(`[...document.querySelectorAll("a.called")].at(-1).href`)
 }
 
 // session returns the URL of a session whose second run answers a question of the first.
