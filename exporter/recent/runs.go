@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -29,12 +30,14 @@ type Runs struct {
 	open   map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
 	failed backlog                 // in the order in which they ended
 	others backlog
+	lost   time.Time // the latest start of an evicted run; zero for none
 }
 
 // endedRun is an ended run that is kept.
 type endedRun struct {
 	run     *tracker.Run
 	summary Summary
+	number  uint64 // its position among all runs, by their start
 	ended   uint64 // its position among all ended runs
 	size    int
 }
@@ -51,6 +54,18 @@ func (l *backlog) drop() {
 	l.size -= l.runs[0].size
 	l.runs[0] = nil // the array is still referenced
 	l.runs = l.runs[1:]
+}
+
+// evict drops the first run of a backlog. A start in the future, which a stream may state, counts as now.
+func (r *Runs) evict(l *backlog) {
+	started := l.runs[0].summary.Started
+	if now := time.Now(); started.After(now) {
+		started = now
+	}
+	if started.After(r.lost) {
+		r.lost = started
+	}
+	l.drop()
 }
 
 // failedShare is the divisor of the limits that gives the share reserved for failed runs.
@@ -93,14 +108,14 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 		number = r.last
 	}
 	r.ends++
-	k.summary.Key, k.ended = r.key(number), r.ends
+	k.summary.Key, k.number, k.ended = r.key(number), number, r.ends
 	if isFailure(run.Status) {
 		r.failed.add(k)
 	} else {
 		r.others.add(k)
 	}
 	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
-		r.victims(k).drop()
+		r.evict(r.victims(k))
 	}
 	r.version.Add(1)
 }

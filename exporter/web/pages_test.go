@@ -48,15 +48,20 @@ func TestList(t *testing.T) {
 	s.Runs = runsOf(sampleRun())
 	_, body := ask(t, s, "GET", "/")
 	for _, want := range []string{
-		"0 open, 1 ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>waiting for input</small>`,
+		"0 open, 1 ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>waiting for input</small> <small class="bad"><span class="sr">the first failure: </span><i class="kind tool"></i>tool <bdi>search</bdi>: <bdi>NOT_FOUND</bdi></small>`,
 		"<bdi>support</bdi> <small>adk</small>", `datetime="2026-01-02T12:00:00Z">12:00:00</time> <small>2 Jan 2026</small>`,
 		`class="n">10.0 s</td>`, `class="n">2 <small class="bad">1 failed</small>`, "12\u202f345 / –", "83 % <small><bdi>second</bdi></small>",
-		`<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`,
+		`<span aria-hidden="true">→</span> ` + callee("agent", "second") + ", " + callee("tool", "search") + `</small>`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
+}
+
+// callee returns how the list shows an agent or a tool.
+func callee(kind, name string) string {
+	return `<i class="kind ` + kind + `"></i><span class="sr">` + kind + ` </span><bdi>` + name + `</bdi>`
 }
 
 // TestRunPage checks the waterfall, the transfer's arrow, the wait, the error, the confidence and the graph.
@@ -113,7 +118,7 @@ func TestAgentOfAnApp(t *testing.T) {
 	r.Operations = append(r.Operations, own)
 	s := settings()
 	s.Runs = runsOf(r)
-	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`) {
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> `+callee("agent", "second")+", "+callee("tool", "search")+`</small>`) {
 		t.Errorf("the list has %s", body)
 	}
 	const story = "It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer."
@@ -124,7 +129,7 @@ func TestAgentOfAnApp(t *testing.T) {
 
 // TestFailedRun checks that both pages show the error code of a failed run, if the stream has one.
 func TestFailedRun(t *testing.T) {
-	for code, want := range map[string]string{"RESOURCE_EXHAUSTED": "a response carried an error code: RESOURCE_EXHAUSTED<", "": "a response carried an error code<"} {
+	for code, want := range map[string]string{"RESOURCE_EXHAUSTED": "a response carried an error code: RESOURCE_EXHAUSTED<", "": "a response carried an error code: agent_error<"} {
 		r := sampleRun()
 		r.Status, r.Reason = tracker.Failed, tracker.ReasonErrorCode
 		r.Root.Status, r.Root.Failure, r.Root.ErrorCode = tracker.OperationError, event.AgentError, code
@@ -211,7 +216,7 @@ func TestManyNames(t *testing.T) {
 	}
 	s := settings()
 	s.Runs = runsOf(r)
-	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, "<bdi>second</bdi>, <bdi>search</bdi>, <bdi>tool-0</bdi>, …") {
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, callee("agent", "second")+", "+callee("tool", "search")+", "+callee("tool", "tool-0")+", …") {
 		t.Errorf("the list has %s", body)
 	}
 	_, body := ask(t, s, "GET", "/runs/e-1")
@@ -289,7 +294,7 @@ func TestSources(t *testing.T) {
 	if strings.Contains(body, "s3cret") {
 		t.Error("the page contains data of the frame")
 	}
-	const above = `<p class="quiet" id="counts" data-live>0 open, 0 ended · <a href="#sources">2 sources`
+	const above = `<p class="quiet" id="counts" data-live data-morph>0 open, 0 ended · <a href="#sources">2 sources`
 	if !strings.Contains(body, above+"</a>") {
 		t.Errorf("nothing above the runs leads to the sources: %s", body)
 	}
