@@ -156,8 +156,9 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 // PerMinute returns how many of the runs started a minute in the time that the overview covers. It is unknown for less than a minute, in
 // which a single run would make it large.
 func (o Overview) PerMinute(f Figures) (rate float64, known bool) {
-	if o.From.IsZero() || o.To.Sub(o.From) < time.Minute {
+	covered := o.To.Sub(o.From)
+	if o.From.IsZero() || covered < time.Minute {
 		return 0, false
 	}
-	return float64(f.Runs) / o.To.Sub(o.From).Minutes(), true
+	return float64(f.Runs) * float64(time.Minute) / float64(covered), true
 }
