@@ -39,38 +39,41 @@ const maxOverviewSources = 100
 func (r *Runs) Overview(q Query, now time.Time) Overview {
 	o := overviewBuilder{selects: newSelector(q), sources: map[string]*Figures{}}
 	seen := map[uint64]bool{}
-	var all []overviewed
+	var selected []openFigures
 	r.look(func(open []opened) {
 		for _, run := range open {
-			seen[run.number] = true
 			of := run.run.Run()
-			all = append(all, overviewed{source: of.Source, started: of.Root.Started.At, usage: of.Usage, selected: o.selects.open(run.run)})
+			seen[run.number] = true
+			if o.see(of.Root.Started.At); o.selects.open(run.run) {
+				selected = append(selected, openFigures{of.Source, of.Root.Started.At, of.Usage})
+			}
 		}
 	})
 	r.mu.Lock()
 	kept, lost := slices.Collect(r.newest(0)), r.lost
 	r.mu.Unlock()
 	for _, k := range kept {
-		if !seen[k.number] { // it may have ended while the open ones were read
-			all = append(all, overviewed{k.summary.Source, k.summary.Started, k.summary.Usage, o.selects.ended(k.run), &k.summary})
+		o.see(k.summary.Started)
+	}
+	o.cover(q, now, lost)
+	for _, run := range selected {
+		if o.covers(run.started, lost) {
+			o.add(run.source, run.usage, nil)
 		}
 	}
-	o.cover(q, now, lost, all)
-	for _, run := range all {
-		if run.selected && !(o.Evicted && !run.started.After(lost)) {
-			o.add(run)
+	for _, k := range kept {
+		if o.covers(k.summary.Started, lost) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
+			o.add(k.summary.Source, k.summary.Usage, &k.summary)
 		}
 	}
 	return o.finish()
 }
 
-// overviewed is a run that an overview may count.
-type overviewed struct {
-	source   string
-	started  time.Time
-	usage    event.Usage
-	selected bool
-	ended    *Summary // nil for an open run
+// openFigures is what an overview counts of an open run.
+type openFigures struct {
+	source  string
+	started time.Time
+	usage   event.Usage
 }
 
 type overviewBuilder struct {
@@ -79,13 +82,15 @@ type overviewBuilder struct {
 	sources map[string]*Figures
 }
 
-// cover sets the time that the overview covers. lost is the latest start of an evicted run.
-func (o *overviewBuilder) cover(q Query, now, lost time.Time, all []overviewed) {
-	for _, run := range all {
-		if !run.started.IsZero() && (o.Oldest.IsZero() || run.started.Before(o.Oldest)) {
-			o.Oldest = run.started
-		}
+// see takes the start of a kept run.
+func (o *overviewBuilder) see(started time.Time) {
+	if !started.IsZero() && (o.Oldest.IsZero() || started.Before(o.Oldest)) {
+		o.Oldest = started
 	}
+}
+
+// cover sets the time that the overview covers. lost is the latest start of an evicted run.
+func (o *overviewBuilder) cover(q Query, now, lost time.Time) {
 	if o.From, o.To = q.From, now; !q.To.IsZero() && q.To.Before(now) {
 		o.To = q.To
 	}
@@ -96,29 +101,35 @@ func (o *overviewBuilder) cover(q Query, now, lost time.Time, all []overviewed) 
 	}
 }
 
-func (o *overviewBuilder) add(run overviewed) {
-	of := o.sources[run.source]
+// covers reports whether no run that started then or later was evicted.
+func (o *overviewBuilder) covers(started, lost time.Time) bool {
+	return !o.Evicted || started.After(lost)
+}
+
+// add counts a run; ended is nil for an open one.
+func (o *overviewBuilder) add(source string, usage event.Usage, ended *Summary) {
+	of := o.sources[source]
 	if of == nil {
-		of = &Figures{Source: run.source}
-		o.sources[run.source] = of
+		of = &Figures{Source: source}
+		o.sources[source] = of
 	}
 	for _, f := range []*Figures{&o.Total, of} {
 		f.Runs++
-		f.Usage = f.Usage.Add(run.usage)
-		if run.usage.Input.Known {
+		f.Usage = f.Usage.Add(usage)
+		if usage.Input.Known {
 			f.Input++
 		}
-		if run.usage.Output.Known {
+		if usage.Output.Known {
 			f.Output++
 		}
-		if run.ended == nil {
+		if ended == nil {
 			continue
 		}
 		f.Ended++
-		if isFailure(run.ended.Status) {
+		if isFailure(ended.Status) {
 			f.Failed++
 		}
-		if d, known := run.ended.Duration(); known {
+		if d, known := ended.Duration(); known {
 			f.durations = append(f.durations, d)
 		}
 	}

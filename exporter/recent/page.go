@@ -165,14 +165,13 @@ type pager struct {
 	whole       bool
 	page        Page
 	open, ended []candidate // in the order of the list
-	seen        map[string]bool
+	seen        map[uint64]bool
 }
 
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
-	at      Cursor
-	summary Summary
-	run     *tracker.Run // the full run; for an open run only if it was asked for
+	at        Cursor
+	*endedRun // of an open run, as it is now, with its full run only if that was asked for
 }
 
 // room returns how many candidates of either kind are needed: one more than the page shows tells that more follow.
@@ -196,12 +195,12 @@ func (p *pager) lookAtOpen(r *Runs, open []opened) {
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int { return a.at.compare(b.at) })
-	p.seen = make(map[string]bool, p.room(len(places)))
+	p.seen = make(map[uint64]bool, p.room(len(places)))
 	operations := 0
 	for _, o := range places[:p.room(len(places))] {
-		c := candidate{at: o.at, summary: summarize(o.run.Run())}
+		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run())}}
 		c.summary.Key = r.key(o.number)
-		p.seen[c.summary.Key] = true
+		p.seen[o.number] = true
 		if p.whole && operations <= maxWhole {
 			c.run = o.run.Copy()
 			operations += len(c.run.Operations)
@@ -214,10 +213,10 @@ func (p *pager) lookAtOpen(r *Runs, open []opened) {
 func (p *pager) lookAtEnded(kept []*endedRun) {
 	for _, k := range kept {
 		at := endedCursor(p.query.Sort, k)
-		if !at.follows(p.query.After) || !p.selects.ended(k.run) || p.seen[k.summary.Key] { // it may have ended while the open ones were read
+		if !at.follows(p.query.After) || !p.selects.ended(k.run) || p.seen[k.number] { // it may have ended while the open ones were read
 			continue
 		}
-		p.ended = append(p.ended, candidate{at, k.summary, k.run})
+		p.ended = append(p.ended, candidate{at, k})
 		if p.query.Sort == SortDefault && len(p.ended) == p.room(len(kept)) {
 			return
 		}

@@ -304,28 +304,32 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// BenchmarkList writes the first page with 10,000 stored and 1,000 open runs. It reports the page's size, and the ratio of its time
-// to that with only the 50 runs shown, measured alternately.
+// BenchmarkList writes the first page with 10,000 stored and 1,000 open runs, for several queries. It reports the page's size, and the
+// ratio of its time to that with only the 50 runs shown, measured alternately.
 func BenchmarkList(b *testing.B) {
 	pages := []http.Handler{Handler(crowded(50, 0)), Handler(crowded(10_000, 1_000))}
-	r := httptest.NewRequest("GET", "/", nil)
-	var took [2][]time.Duration
-	var size int
-	for b.Loop() {
-		for i, page := range pages {
-			w, began := httptest.NewRecorder(), time.Now()
-			page.ServeHTTP(w, r)
-			took[i], size = append(took[i], time.Since(began)), w.Body.Len()
-		}
+	for _, query := range []string{"", "?q=agent+7", "?q=0123456789abcdef", "?since=1h&source=support", "?sort=started", "?sort=duration", "?sort=tokens"} {
+		b.Run(query, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/"+query, nil)
+			var took [2][]time.Duration
+			var size int
+			for b.Loop() {
+				for i, page := range pages {
+					w, began := httptest.NewRecorder(), time.Now()
+					page.ServeHTTP(w, r)
+					took[i], size = append(took[i], time.Since(began)), w.Body.Len()
+				}
+			}
+			for i := range took {
+				slices.Sort(took[i])
+			}
+			few, many := took[0][len(took[0])/2], took[1][len(took[1])/2]
+			b.ReportMetric(0, "ns/op") // of both
+			b.ReportMetric(float64(many.Microseconds()), "µs/page")
+			b.ReportMetric(float64(many)/float64(few), "x/50-runs")
+			b.ReportMetric(float64(size), "B/page")
+		})
 	}
-	for i := range took {
-		slices.Sort(took[i])
-	}
-	few, many := took[0][len(took[0])/2], took[1][len(took[1])/2]
-	b.ReportMetric(0, "ns/op") // of both
-	b.ReportMetric(float64(many.Microseconds()), "µs/page")
-	b.ReportMetric(float64(many)/float64(few), "x/50-runs")
-	b.ReportMetric(float64(size), "B/page")
 }
 
 // crowded returns settings with the given numbers of ended and open runs.
