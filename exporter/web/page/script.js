@@ -150,7 +150,7 @@ if (filter) {
   filter.addEventListener('change', applyFilters)
   filter.addEventListener('input', (event) => {
     clearTimeout(pause)
-    if (event.target.matches('[type=search]')) pause = setTimeout(applyFilters, 250)
+    if (event.target.matches('[type=search]')) pause = setTimeout(applyFilters, 150)
   })
   setInterval(() => { if (!document.hidden) refresh() }, 15_000) // times pass without events too
 }
