@@ -86,6 +86,9 @@ func summarize(r *tracker.Run) Summary {
 	}
 	if failed != nil {
 		s.FirstFailure = &Failure{calleeOf(failed), failed.ErrorType()}
+		if failed.Kind == tracker.Chat && failed.Name == "" {
+			s.FirstFailure.Callee = Callee{tracker.InvokeAgent, failed.Agent} // whose call of an unknown model failed
+		}
 	}
 	for _, in := range r.Inputs {
 		if in.Status == tracker.InputOpen {

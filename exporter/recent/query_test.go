@@ -155,6 +155,8 @@ func TestFirstFailure(t *testing.T) {
 	worker.AgentTool = true
 	classed := op(tracker.ExecuteTool, "classed", 1)
 	classed.ErrorCode = ""
+	unnamed := op(tracker.Chat, "", 1)
+	unnamed.Agent = "writer"
 	for name, c := range map[string]struct {
 		operations []*tracker.Operation
 		want       string
@@ -164,6 +166,7 @@ func TestFirstFailure(t *testing.T) {
 		"a call before its agent": {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.ExecuteTool, "tool", 5), op(tracker.InvokeAgent, "inner", 5)}, "execute_tool tool: E_tool"},
 		"the inner agent":         {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.InvokeAgent, "inner", 5)}, "invoke_agent inner: E_inner"},
 		"a class without a code":  {[]*tracker.Operation{classed}, "execute_tool classed: tool_error"},
+		"an unknown model":        {[]*tracker.Operation{unnamed}, "invoke_agent writer: E_"},
 	} {
 		run := failedRun("f")
 		run.Root.Status, run.Root.Failure = tracker.OperationError, event.AgentError

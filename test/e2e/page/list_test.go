@@ -112,7 +112,7 @@ func TestListPage(t *testing.T) {
 	t.Run("every screen", func(t *testing.T) {
 		b.t = t
 		for _, width := range []int{390, desktop} {
-			b.open(s.url+"?status=failed", browserCommand{"width": width, "dark": width == 390})
+			b.open(s.url+"?q=run-11", browserCommand{"width": width, "dark": width == 390})
 			b.until(alive)
 			b.text(`document.getElementById("by-source").open = true`)
 			b.sound(strings.TrimSuffix(s.url, "/"), width)
@@ -190,6 +190,16 @@ func TestListPage(t *testing.T) {
 		}
 		b.do(browserCommand{"deed": "choose", "selector": "select[name=sort]", "value": "tokens"}, nil)
 		b.until(`location.search === "?sort=tokens" && ` + shown + `[0] === "run-` + fmt.Sprint(s.ended-1) + `"`)
+	})
+	t.Run("a time that is none", func(t *testing.T) {
+		open(t, "?from="+time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+		write := func(value string) {
+			b.text(`document.querySelector("[name=from]").value = "` + value + `", document.querySelector("[name=from]").dispatchEvent(new Event("change", { bubbles: true }))`)
+		}
+		write("noon")
+		b.until(`document.querySelector("#live.off").innerText.includes('from="noon" is not a time')`)
+		write(time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+		b.until(`document.querySelector("#none a") && ` + alive)
 	})
 	t.Run("failures, agents and tools", func(t *testing.T) {
 		open(t, "?q=run-19&sort=started")
