@@ -206,8 +206,8 @@ func (d *Command) introduce(ctx context.Context, proxy string, example func(comm
 		fmt.Fprintln(d.Out, "         the agent answers, but is no server of ADK, A2A, LangGraph or OpenAI: call it as its own client does")
 	default:
 		command := call.command(proxy)
-		fmt.Fprintf(d.Out, "         it speaks %s; this makes it run:\n         %s\n", call.protocol, command)
 		example(command)
+		fmt.Fprintf(d.Out, "         it speaks %s; this makes it run:\n         %s\n", call.protocol, command)
 	}
 }
 
