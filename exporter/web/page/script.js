@@ -36,7 +36,7 @@ function updateChildren(old, fresh) {
   let at = old.firstChild
   for (const child of [...fresh.childNodes]) {
     const same = child.id ? known.get(child.id) : at && !at.id && at.nodeName === child.nodeName ? at : null
-    while (same && at !== same && at && !at.id) at = remove(at) // moving what is kept would take its focus
+    while (same && at !== same && at && !at.id) at = remove(at) // so that what stays need not move
     if (same && same === at) at = at.nextSibling
     else old.insertBefore(same ?? child, at)
     if (same) update(same, child)
@@ -49,6 +49,19 @@ function remove(node) {
   const after = node.nextSibling
   node.remove()
   return after
+}
+
+// keepPlace keeps the focus and the selection while an element moves.
+function keepPlace(change) {
+  const focus = document.activeElement
+  const selection = getSelection()
+  const { anchorNode, anchorOffset, focusNode, focusOffset, isCollapsed } = selection
+  change()
+  if (focus?.isConnected && focus !== document.activeElement) focus.focus({ preventScroll: true })
+  if (isCollapsed || !anchorNode.isConnected || !focusNode.isConnected) return
+  if (selection.anchorNode === anchorNode && selection.focusNode === focusNode) return
+  const most = (node) => node.length ?? node.childNodes.length
+  selection.setBaseAndExtent(anchorNode, Math.min(anchorOffset, most(anchorNode)), focusNode, Math.min(focusOffset, most(focusNode)))
 }
 
 // refresh shows the page as it is now at the current address. Calls during a refresh lead to one more.
@@ -65,17 +78,26 @@ function refresh() {
 }
 
 async function load() {
+  const wanted = location.href
   try {
-    const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(30_000) }) // a connection may hang
-    if (answer.ok) {
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      for (const part of document.querySelectorAll('[data-live]')) {
-        const next = fresh.getElementById(part.id)
-        if (next) update(part, document.adoptNode(next))
-      }
+    const answer = await fetch(wanted, { cache: 'no-store', signal: AbortSignal.timeout(30_000) }) // a connection may hang
+    const text = await answer.text()
+    if (wanted !== location.href) { // the filters have changed since
+      again = true
+    } else if (answer.ok) {
+      const fresh = new DOMParser().parseFromString(text, 'text/html')
+      updateChoices(fresh)
+      keepPlace(() => {
+        for (const part of document.querySelectorAll('[data-live]')) {
+          const next = fresh.getElementById(part.id)
+          if (next) update(part, document.adoptNode(next))
+        }
+      })
       setStatus('Live', 'on')
     } else if (answer.status === 404) {
       setStatus(document.querySelector('[data-gone]')?.dataset.gone ?? 'This run is no longer stored', 'off')
+    } else if (answer.status === 400) {
+      setStatus(text.trim(), 'off')
     }
   } catch {
     // The event stream reports when the server is unreachable and when it is back.
@@ -124,3 +146,38 @@ addEventListener('keydown', (event) => {
 // A hidden page holds no connection: browsers allow six per server.
 document.addEventListener('visibilitychange', listen)
 listen()
+
+// The list
+
+// updateChoices offers new agents and sources in the form, except in a field that is in use.
+function updateChoices(fresh) {
+  for (const field of document.querySelectorAll('#filter select')) {
+    const next = fresh.querySelector(`#filter select[name="${field.name}"]`)
+    if (!next || field === document.activeElement || field.isEqualNode(next)) continue
+    const { value } = field
+    field.replaceChildren(...next.children)
+    field.value = value
+  }
+}
+
+// applyFilters shows the runs that the form selects, under a URL that can be shared.
+function applyFilters() {
+  const url = new URL(location.href)
+  url.search = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value.trim())).toString()
+  if (url.href === location.href) return
+  history.replaceState(history.state, '', url)
+  refresh()
+}
+
+const filter = document.getElementById('filter')
+if (filter) {
+  let pause
+  filter.querySelector('button').hidden = true
+  filter.addEventListener('submit', (event) => { event.preventDefault(); applyFilters() })
+  filter.addEventListener('change', applyFilters)
+  filter.addEventListener('input', (event) => {
+    clearTimeout(pause)
+    if (event.target.matches('[type=search]')) pause = setTimeout(applyFilters, 150)
+  })
+  setInterval(() => { if (!document.hidden) refresh() }, 15_000) // times pass without events too
+}

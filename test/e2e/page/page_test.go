@@ -62,8 +62,7 @@ func TestPage(t *testing.T) {
 		b.t = t
 		b.do(browserCommand{"deed": "choose", "selector": "select[name=status]", "value": "completed"}, nil)
 		b.do(browserCommand{"deed": "choose", "selector": "select[name=source]", "value": "fire-weather"}, nil)
-		b.do(browserCommand{"deed": "click", "selector": "form button"}, nil)
-		b.until(alive)
+		b.until(rows + ` > 0 && [...document.querySelectorAll("#rows tr")].every((row) => row.querySelector(".completed") && row.cells[2].innerText.startsWith("fire-weather"))`)
 		if all, completed := b.number(rows), b.number(`document.querySelectorAll("#rows .status.completed").length`); all == 0 || all != completed {
 			t.Errorf("%d of %d runs are completed", completed, all)
 		}

@@ -34,7 +34,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("run make pictures")
 	}
 	withoutTelemetry(t)
-	p := &photographer{newBrowser(t), harness.StartDemo(t, "--speed=2").URL(t)}
+	p := &photographer{t, newBrowser(t), harness.StartDemo(t, "--speed=2").URL(t)}
 	if *harness.Update {
 		p.takeDocumentation("../../../docs/pictures")
 	}
@@ -45,6 +45,7 @@ func TestPictures(t *testing.T) {
 
 // photographer takes pictures of pages in Chromium.
 type photographer struct {
+	t *testing.T
 	*browser
 	demo string // the URL of the demo's pages
 }
