@@ -72,7 +72,7 @@ func (s *stand) end(operations int) {
 }
 
 const (
-	shown    = `[...document.querySelectorAll("#rows th small:last-child > bdi")].map((id) => id.innerText)`
+	shown    = `[...document.querySelectorAll("#rows th > small:last-child > bdi")].map((id) => id.innerText)`
 	overview = `document.getElementById("overview").innerText.replaceAll(/\s+/g, " ")`
 )
 
