@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz faults soak bench bench-peers scale recordings clients cluster lint update ci
+.PHONY: help build run test race fuzz faults soak bench bench-peers scale recordings clients cluster lint pictures update ci
 
 PKG      ?= ./...
 FUZZ     ?= FuzzReader
@@ -56,6 +56,10 @@ cluster: ## test the chart on a real node of Kubernetes, which it builds once an
 lint: ## check the format and run golangci-lint, which .ci/run installs
 	@test -z "$$(gofmt -l .)" || { gofmt -l . && exit 1; }
 	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" golangci-lint run ./...
+
+pictures: ## take the pictures in the documentation again; with REVIEW=DIR one of every page in every state into DIR
+	.ci/install/readers
+	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" DELEGRAPH_REQUIRE=all go test ./test/e2e/page -run '^TestPictures$$' -count 1 -v $(if $(REVIEW),-pictures=$(abspath $(REVIEW)),-update)
 
 # Pass -update only to packages that have the flag. The ADK captures are recordings of real servers, not goldens; see
 # their README.

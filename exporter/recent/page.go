@@ -2,10 +2,7 @@ package recent
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -20,18 +17,39 @@ type Summary struct {
 	Session, Agent  string
 	Status          tracker.Status
 	Reason          tracker.StatusReason
-	Code            string    // code, in the stream, of the error that failed the run, or ""
+	Code            string    // error.type of a failed run, else the code that the stream gives, or ""
 	Started, Ended  time.Time // zero if unknown; Ended is zero for an open run
 	Timing          tracker.Timing
 	Tools, Failed   int      // tool calls, and failed ones
 	FailedAgents    int      // without the run's own agent
-	Called          []string // the first agents and tools that worked for it, without duplicates
+	Called          []Callee // the first agents and tools that worked for it, without duplicates
 	CalledMore      bool     // there are more than Called lists
 	Waiting         int      // unanswered requests for input
 	Usage           event.Usage
+	FirstFailure    *Failure            // of the operations below the root, the one that failed first, or nil
 	Lowest          *tracker.Confidence // lowest stated confidence of the answers, or nil
 	Events          int
 	ParseErrors     int
+}
+
+// Callee is an agent, a tool, a step or a workflow that worked for a run.
+type Callee struct {
+	Kind tracker.OperationKind // InvokeAgent for a tool that the configuration names as an agent
+	Name string
+}
+
+// Failure is a failed operation.
+type Failure struct {
+	Callee
+	Type string // its error.type, or ""
+}
+
+// Duration returns how long the run lasted. It is unknown if the run is open, or if one of its times is unknown or they contradict.
+func (s Summary) Duration() (d time.Duration, known bool) {
+	if s.Started.IsZero() || s.Ended.IsZero() || s.Ended.Before(s.Started) {
+		return 0, false
+	}
+	return s.Ended.Sub(s.Started), true
 }
 
 func summarize(r *tracker.Run) Summary {
@@ -40,14 +58,21 @@ func summarize(r *tracker.Run) Summary {
 		Status: r.Status, Reason: r.Reason, Code: r.Root.ErrorCode, Started: r.Root.Started.At, Timing: r.Root.Timing,
 		Usage: r.Usage, Events: r.Events, ParseErrors: r.ParseErrors,
 	}
+	if r.Status == tracker.Failed {
+		s.Code = r.Root.ErrorType()
+	}
 	if r.Status != tracker.Running {
 		s.Ended = r.Root.Ended.At
 	}
+	var failed *tracker.Operation
 	for _, op := range r.Operations {
+		if op != r.Root && op.Status == tracker.OperationError && (failed == nil || failsBefore(op, failed)) {
+			failed = op
+		}
 		isAgent := op.Kind == tracker.InvokeAgent
 		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
 		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
-			s.call(op.Name)
+			s.call(calleeOf(op))
 		}
 		switch {
 		case isAgent && !own && op.Status == tracker.OperationError:
@@ -57,6 +82,12 @@ func summarize(r *tracker.Run) Summary {
 			if op.Status == tracker.OperationError {
 				s.Failed++
 			}
+		}
+	}
+	if failed != nil {
+		s.FirstFailure = &Failure{calleeOf(failed), failed.ErrorType()}
+		if failed.Kind == tracker.Chat && failed.Name == "" {
+			s.FirstFailure.Callee = Callee{tracker.InvokeAgent, failed.Agent} // whose call of an unknown model failed
 		}
 	}
 	for _, in := range r.Inputs {
@@ -76,63 +107,33 @@ func summarize(r *tracker.Run) Summary {
 // maxCalled is the maximum number of names in Summary.Called.
 const maxCalled = 3
 
-func (s *Summary) call(name string) {
+func (s *Summary) call(c Callee) {
 	switch {
-	case name == "" || slices.Contains(s.Called, name):
+	case c.Name == "" || slices.Contains(s.Called, c):
 	case len(s.Called) == maxCalled:
 		s.CalledMore = true
 	default:
-		s.Called = append(s.Called, name)
+		s.Called = append(s.Called, c)
 	}
 }
 
-// Query selects runs. Zero values select all.
-type Query struct {
-	Source string
-	Agent  string // the root agent, or the app
-	Status tracker.Status
-	After  Cursor
-	Limit  int // runs
-}
-
-func (q Query) takes(r *tracker.Run) bool {
-	return (q.Source == "" || q.Source == r.Source) && (q.Status == "" || q.Status == r.Status) &&
-		(q.Agent == "" || q.Agent == r.Agent || q.Agent == r.App || q.Agent == r.Root.Name)
-}
-
-// Cursor is a position in the list of runs: after an open run, or after an ended one. The zero
-// value is the beginning.
-type Cursor struct {
-	ended bool
-	place uint64
-}
-
-// String returns the cursor in the form that ParseCursor reads, or "" for the beginning.
-func (c Cursor) String() string {
-	switch {
-	case c.place == 0:
-		return ""
-	case c.ended:
-		return fmt.Sprint("ended-", c.place)
+func calleeOf(op *tracker.Operation) Callee {
+	if op.AgentTool {
+		return Callee{tracker.InvokeAgent, op.Name}
 	}
-	return fmt.Sprint("open-", c.place)
+	return Callee{op.Kind, op.Name}
 }
 
-// ParseCursor parses the result of Cursor.String.
-func ParseCursor(text string) (Cursor, error) {
-	if text == "" {
-		return Cursor{}, nil
+// failsBefore reports whether one failed operation is the cause rather than another. A frame that fails several operations fails a call
+// first, and then what made it. Operations are in the order in which they started, so that the later of two agents is the inner one.
+func failsBefore(op, other *tracker.Operation) bool {
+	if op.Ended.Frame != other.Ended.Frame {
+		return op.Ended.Frame < other.Ended.Frame
 	}
-	list, place, _ := strings.Cut(text, "-")
-	n, err := strconv.ParseUint(place, 10, 64)
-	if list != "open" && list != "ended" || err != nil || n == 0 {
-		return Cursor{}, fmt.Errorf("%.40q is not a cursor: take one from the previous page", text)
-	}
-	return Cursor{ended: list == "ended", place: n}, nil
+	return !op.Kind.Invokes() || other.Kind.Invokes()
 }
 
-// Page is a part of the list of runs: open ones, the latest started first, then ended ones, the
-// latest ended first.
+// Page is a part of the list of runs.
 type Page struct {
 	Runs  []Summary
 	Whole []*tracker.Run // the full runs, if they were asked for
@@ -146,73 +147,109 @@ const maxWhole = 20_000
 
 // Page returns a page of runs, with full runs if whole is set.
 func (r *Runs) Page(q Query, whole bool) Page {
-	p := pager{query: q, whole: whole}
+	p := pager{query: q, selects: newSelector(q), whole: whole}
 	r.look(func(open []opened) {
 		p.page.Open = len(open)
-		if q.After.ended {
-			return
-		}
-		slices.SortFunc(open, func(a, b opened) int { return cmp.Compare(b.number, a.number) })
-		for _, o := range open {
-			if q.After.place != 0 && o.number >= q.After.place {
-				continue
-			}
-			if p.take(o.run.Run(), Cursor{place: o.number}, func() Summary {
-				s := summarize(o.run.Run())
-				s.Key = r.key(o.number)
-				return s
-			}, o.run.Copy) {
-				return
-			}
-		}
+		p.lookAtOpen(r, open)
 	})
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	p.page.Ended = len(r.failed.runs) + len(r.others.runs)
-	if p.full {
-		return p.page
-	}
-	before := uint64(0)
-	if q.After.ended {
-		before = q.After.place
-	}
-	open := p.page.Runs
-	for k := range r.newest(before) {
-		if slices.ContainsFunc(open, func(s Summary) bool { return s.Key == k.summary.Key }) {
-			continue // it ended while the page was built
-		}
-		if p.take(k.run, Cursor{true, k.ended}, func() Summary { return k.summary }, func() *tracker.Run { return k.run }) {
-			break
-		}
-	}
+	kept := slices.Collect(r.newest(0)) // they no longer change, so that the lock is not needed while they are compared
+	r.mu.Unlock()
+	p.page.Ended = len(kept)
+	p.lookAtEnded(kept)
+	p.fill()
 	return p.page
 }
 
-// pager fills a page.
+// pager makes a page of the candidates for it.
 type pager struct {
-	query      Query
-	whole      bool
-	page       Page
-	last       Cursor // of the last run taken
-	operations int
-	full       bool // the page is full and more runs follow
+	query       Query
+	selects     selector
+	whole       bool
+	page        Page
+	open, ended []candidate // in the order of the list
+	seen        map[uint64]bool
 }
 
-// take adds a run if the query selects it. It reports whether the page was full already.
-func (p *pager) take(run *tracker.Run, at Cursor, summary func() Summary, whole func() *tracker.Run) (full bool) {
-	if !p.query.takes(run) {
-		return false
+// candidate is a run that the query selects, after its cursor.
+type candidate struct {
+	at        Cursor
+	*endedRun // of an open run, as it is now, with its full run only if that was asked for
+}
+
+// room returns how many candidates of either kind are needed: one more than the page shows tells that more follow.
+func (p *pager) room(of int) int {
+	if p.query.Limit <= 0 {
+		return of
 	}
-	if p.query.Limit > 0 && len(p.page.Runs) >= p.query.Limit || p.operations > maxWhole {
-		p.full, p.page.Next = true, p.last
-		return true
+	return min(p.query.Limit+1, of)
+}
+
+// lookAtOpen chooses among the open runs, which only the caller's lock keeps from changing.
+func (p *pager) lookAtOpen(r *Runs, open []opened) {
+	type place struct {
+		at Cursor
+		opened
 	}
-	p.page.Runs, p.last = append(p.page.Runs, summary()), at
-	if p.whole {
-		p.page.Whole = append(p.page.Whole, whole())
-		p.operations += len(run.Operations)
+	var places []place
+	for _, o := range open {
+		if at := openCursor(p.query.Sort, o.run.Run().Root.Started.At, o.number); at.follows(p.query.After) && p.selects.open(o.run) {
+			places = append(places, place{at, o})
+		}
 	}
-	return false
+	slices.SortFunc(places, func(a, b place) int { return a.at.compare(b.at) })
+	p.seen = make(map[uint64]bool, p.room(len(places)))
+	operations := 0
+	for _, o := range places[:p.room(len(places))] {
+		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run())}}
+		c.summary.Key = r.key(o.number)
+		p.seen[o.number] = true
+		if p.whole && operations <= maxWhole {
+			c.run = o.run.Copy()
+			operations += len(c.run.Operations)
+		}
+		p.open = append(p.open, c)
+	}
+}
+
+// lookAtEnded chooses among the ended runs, the latest ended first.
+func (p *pager) lookAtEnded(kept []*endedRun) {
+	for _, k := range kept {
+		at := endedCursor(p.query.Sort, k)
+		if !at.follows(p.query.After) || !p.selects.ended(k.run) || p.seen[k.number] { // it may have ended while the open ones were read
+			continue
+		}
+		p.ended = append(p.ended, candidate{at, k})
+		if p.query.Sort == SortDefault && len(p.ended) == p.room(len(kept)) {
+			return
+		}
+	}
+	if p.query.Sort != SortDefault {
+		slices.SortFunc(p.ended, func(a, b candidate) int { return a.at.compare(b.at) })
+	}
+}
+
+// fill merges the candidates up to the limits of the page.
+func (p *pager) fill() {
+	operations := 0
+	var last Cursor
+	for open, ended := p.open, p.ended; len(open)+len(ended) > 0; {
+		from := &ended
+		if len(ended) == 0 || len(open) > 0 && open[0].at.compare(ended[0].at) < 0 {
+			from = &open
+		}
+		next := (*from)[0]
+		if p.query.Limit > 0 && len(p.page.Runs) >= p.query.Limit || operations > maxWhole {
+			p.page.Next = last
+			return
+		}
+		*from = (*from)[1:]
+		p.page.Runs, last = append(p.page.Runs, next.summary), next.at
+		if p.whole {
+			p.page.Whole = append(p.page.Whole, next.run)
+			operations += len(next.run.Operations)
+		}
+	}
 }
 
 // opened is an open run and its number.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -23,18 +24,21 @@ type Runs struct {
 	version      atomic.Uint64
 	tracker      *tracker.Tracker // nil if open runs cannot be read
 
-	mu     sync.Mutex
-	last   uint64                  // number of the last run started
-	ends   uint64                  // number of ended runs
-	open   map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
-	failed backlog                 // in the order in which they ended
-	others backlog
+	mu          sync.Mutex
+	last        uint64                  // number of the last run started
+	ends        uint64                  // number of ended runs
+	open        map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
+	failed      backlog                 // in the order in which they ended
+	others      backlog
+	lastEvicted uint64    // the highest position, among all ended runs, of an evicted one
+	lost        time.Time // the latest start of an evicted run; zero for none
 }
 
 // endedRun is an ended run that is kept.
 type endedRun struct {
 	run     *tracker.Run
 	summary Summary
+	number  uint64 // its position among all runs, by their start
 	ended   uint64 // its position among all ended runs
 	size    int
 }
@@ -51,6 +55,19 @@ func (l *backlog) drop() {
 	l.size -= l.runs[0].size
 	l.runs[0] = nil // the array is still referenced
 	l.runs = l.runs[1:]
+}
+
+// evict drops the first run of a backlog. A start in the future, which a stream may state, counts as now.
+func (r *Runs) evict(l *backlog) {
+	started := l.runs[0].summary.Started
+	if now := time.Now(); started.After(now) {
+		started = now
+	}
+	if started.After(r.lost) {
+		r.lost = started
+	}
+	r.lastEvicted = max(r.lastEvicted, l.runs[0].ended)
+	l.drop()
 }
 
 // failedShare is the divisor of the limits that gives the share reserved for failed runs.
@@ -93,14 +110,14 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 		number = r.last
 	}
 	r.ends++
-	k.summary.Key, k.ended = r.key(number), r.ends
+	k.summary.Key, k.number, k.ended = r.key(number), number, r.ends
 	if isFailure(run.Status) {
 		r.failed.add(k)
 	} else {
 		r.others.add(k)
 	}
 	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
-		r.victims(k).drop()
+		r.evict(r.victims(k))
 	}
 	r.version.Add(1)
 }

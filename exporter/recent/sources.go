@@ -28,6 +28,9 @@ type openStream struct {
 type Source struct {
 	Name        string
 	Kind        string // "proxy" or "tail"
+	Address     string // URL that clients use instead of the agent's; "" for a tail, which reads the agent itself
+	Agent       string // URL of the agent, without path and secrets
+	Example     string // shell command that sends the agent a request through Address, or "" if none is known
 	Known, Up   bool   // Up: the last request or connection attempt reached the agent; Known: there was one
 	Streams     int    // open streams
 	Frames      uint64
@@ -65,7 +68,9 @@ func (s *Sources) Configure(configured ...Source) {
 	for _, c := range configured {
 		of := &c
 		if known := before[c.Name]; known != nil && known.Kind == c.Kind {
-			of = known
+			if of = known; c.Address != of.Address || c.Agent != of.Agent {
+				of.Address, of.Agent, of.Example = c.Address, c.Agent, c.Example
+			}
 		}
 		s.sources = append(s.sources, of)
 		s.byName[c.Name] = of
@@ -128,6 +133,15 @@ func (s *Sources) Up(source string, up bool) bool {
 		of.Known, of.Up = true, up
 	}
 	return of != nil
+}
+
+// SetExample sets a source's example of a request.
+func (s *Sources) SetExample(source, command string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of := s.byName[source]; of != nil {
+		of.Example = command
+	}
 }
 
 // All returns the sources in the configured order.

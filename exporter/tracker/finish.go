@@ -50,6 +50,9 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	if failed := r.Status == Failed || r.Status == TimedOut; failed && r.stream.RunFailed != nil {
 		r.stream.RunFailed(r.Root.ErrorType())
 	}
+	for _, in := range r.Inputs {
+		in.Operation = r.idOf(in.owner)
+	}
 	t.notify(func(o Observer) { o.RunEnded(&r.Run) })
 }
 

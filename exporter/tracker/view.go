@@ -28,17 +28,9 @@ func (o RunView) Run() *Run { return &o.run.Run }
 // yet.
 func (o RunView) Copy() *Run {
 	r := o.run
-	if r.key == "" {
-		// A view must not fix the run's key, because its id may come later.
-		r.key = runKey(r)
-		defer func() { r.key = "" }()
-	}
+	defer r.borrowKey()()
 	view := r.Run
-	if view.Trace = r.Trace; view.Trace == ([16]byte{}) {
-		if view.Trace = r.Parent.Trace; !r.Parent.IsValid() {
-			view.Trace = traceID(r.key)
-		}
-	}
+	view.Trace = r.traceOf()
 	ops := make([]Operation, 0, len(r.Operations))
 	view.Operations = make([]*Operation, 0, len(r.Operations))
 	for _, op := range r.Operations {
@@ -65,6 +57,7 @@ func (o RunView) Copy() *Run {
 	view.Inputs = make([]*InputRequest, len(r.Inputs))
 	for i, in := range r.Inputs {
 		c := *in
+		c.Operation = r.idOf(in.owner)
 		c.owner, c.Question = nil, nil
 		view.Inputs[i] = &c
 	}
@@ -74,4 +67,40 @@ func (o RunView) Copy() *Run {
 	view.Thoughts = slices.Clone(r.Thoughts)
 	view.UnratedAnswers = nil
 	return &view
+}
+
+// Trace returns the id of the run's trace, as Copy has it.
+func (o RunView) Trace() [16]byte {
+	defer o.run.borrowKey()()
+	return o.run.traceOf()
+}
+
+// HasSpan reports whether an operation has the id of a span, as Copy has it.
+func (o RunView) HasSpan(id SpanID) bool {
+	r := o.run
+	defer r.borrowKey()()
+	return slices.ContainsFunc(r.Operations, func(op *Operation) bool {
+		return !op.dropped && (op.ID == id || op.open && r.idOf(op) == id)
+	})
+}
+
+// borrowKey gives the run the key that it would have now, until the returned function is called. A view must not fix the key, because
+// the run's id may come later.
+func (r *openRun) borrowKey() (giveBack func()) {
+	if r.key != "" {
+		return func() {}
+	}
+	r.key = runKey(r)
+	return func() { r.key = "" }
+}
+
+// traceOf returns the id that the run's trace has or would have.
+func (r *openRun) traceOf() [16]byte {
+	switch {
+	case r.Trace != [16]byte{}:
+		return r.Trace
+	case r.Parent.IsValid():
+		return r.Parent.Trace
+	}
+	return traceID(r.key)
 }

@@ -3,18 +3,11 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"net/url"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -24,71 +17,10 @@ const (
 	maxLimit     = 1000
 )
 
-// parameters returns the query parameters of a URL. An unknown or repeated parameter is an error,
-// because the response would not match the request.
-func parameters(u *url.URL, known ...string) (url.Values, error) {
-	values, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return nil, errors.New("the query string is malformed; percent-encode its values and join them with &")
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("unknown query parameter %.40q; use one of %s", name, strings.Join(known, ", "))
-		}
-		if len(values[name]) > 1 {
-			return nil, fmt.Errorf("give only one %s", name)
-		}
-	}
-	return values, nil
-}
-
-// runParameters lists the parameters that select runs.
-var runParameters = []string{"agent", "cursor", "limit", "source", "status"}
-
-// parseQuery parses a query for runs.
-func parseQuery(u *url.URL, limit int) (values url.Values, q recent.Query, err error) {
-	if values, err = parameters(u, runParameters...); err != nil {
-		return nil, q, err
-	}
-	q = recent.Query{Source: values.Get("source"), Agent: values.Get("agent"), Status: tracker.Status(values.Get("status")), Limit: limit}
-	if q.Status != "" && !slices.Contains(statuses(), q.Status) {
-		return nil, q, fmt.Errorf("%.40q is not a status; use one of %v", q.Status, statuses())
-	}
-	if text := values.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxLimit {
-			return nil, q, fmt.Errorf("limit=%.40q is not valid; use a number from 1 to %d", text, maxLimit)
-		}
-		q.Limit = n
-	}
-	q.After, err = recent.ParseCursor(values.Get("cursor"))
-	return values, q, err
-}
-
-// statuses returns every status of a run.
-func statuses() []tracker.Status {
-	return append([]tracker.Status{tracker.Running}, tracker.Statuses()...)
-}
-
-// nextPage returns the query for the next page, or "" on the last page.
-func nextPage(values url.Values, cursor recent.Cursor) string {
-	if cursor == (recent.Cursor{}) {
-		return ""
-	}
-	following := url.Values{}
-	for _, key := range []string{"source", "agent", "status", "limit"} {
-		if v := values.Get(key); v != "" {
-			following.Set(key, v)
-		}
-	}
-	following.Set("cursor", cursor.String())
-	return "?" + following.Encode()
-}
-
 // apiRuns lists runs. The next page is in the Link header (RFC 8288), so that the body equals the
 // output of replay.
 func (s Settings) apiRuns(w http.ResponseWriter, r *http.Request) {
-	values, q, err := parseQuery(r.URL, defaultLimit)
+	values, q, err := parseQuery(r.URL, defaultLimit, s.Now())
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		return

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"encoding/hex"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -13,7 +16,8 @@ type chart struct {
 	Rows  []row
 	Ticks []tick
 	Timed bool
-	More  int // operations that are not shown
+	From  int // number of operations before the first row
+	More  int // operations after the last row
 	Took  string
 
 	Unknown bool // the time of some operations is unknown
@@ -23,7 +27,10 @@ type chart struct {
 
 // row is an operation or a wait for input.
 type row struct {
-	Kind       string // agent, tool, model or wait
+	ID         string   // of the operation or the wait, for the page; unique
+	Href       string   // query that opens the details, or closes them if they are open; "" if there are none
+	Details    *details // of the selected operation, or nil
+	Kind       string   // agent, tool, model or wait
 	Name       string
 	Note       string // a short remark
 	Class      string // CSS classes of its bar
@@ -60,39 +67,70 @@ var kinds = map[tracker.OperationKind]string{
 	tracker.ExecuteTool: "tool", tracker.Chat: "model",
 }
 
-// newChart lays out a run, up to the limits of the page. Open operations last until now.
-func newChart(run *tracker.Run, now time.Time) chart {
+// newChart lays out a run, up to the limits of the page, with the details of the selected operation if
+// there is one. The first row is the selected one's page, or that of the operation with number from. Open
+// operations last until now.
+func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int) chart {
 	laid := waterfall.New(run, now)
 	c := chart{Timed: laid.Timed, Took: waterfall.FormatDuration(laid.Duration), Ticks: ticks(laid)}
-	if len(laid.Rows) > maxRows {
-		c.More = len(laid.Rows) - maxRows
-		laid.Rows = laid.Rows[:maxRows]
-	}
-	at := map[tracker.SpanID]int{}
 	for i, r := range laid.Rows {
-		at[r.Op.ID] = i
-		c.Rows = append(c.Rows, operation(r, laid))
+		if r.Op.ID == selected && selected != (tracker.SpanID{}) {
+			from = i
+		}
+	}
+	c.From = max(min(from, len(laid.Rows)-1), 0) / maxRows * maxRows
+	shown := laid.Rows[c.From:min(c.From+maxRows, len(laid.Rows))]
+	c.More = len(laid.Rows) - c.From - len(shown)
+	waits, at := waitsOf(run), map[tracker.SpanID]int{}
+	for i, r := range shown {
+		at[r.Op.ID] = len(c.Rows)
+		drawn := operation(r, laid)
+		if drawn.Href = selection(r.Op.ID); r.Op.ID == selected {
+			drawn.Href, drawn.Details = c.here(), newDetails(r.Op, run)
+		}
+		c.Rows = append(c.Rows, drawn)
 		c.Unknown = c.Unknown || !r.Timed
-	}
-	for i, r := range laid.Rows {
-		for _, from := range r.Op.Details.OrZero().Links {
-			if source, drawn := at[from]; drawn {
-				c.connect(source, i, percentOf(r.From))
+		isLast := i+1 == len(laid.Rows)-c.From || laid.Rows[c.From+i+1].Depth <= r.Depth
+		for j, in := range waits[r.Op.ID] {
+			if w, timed := waitRow(in, run, laid, now); timed {
+				w.ID, w.Level = fmt.Sprintf("%s-wait-%d", drawn.ID, j), drawn.Level+1
+				w.Stems = stems(append(slices.Clone(r.Last), isLast && j == len(waits[r.Op.ID])-1))
+				c.Rows = append(c.Rows, w)
 			}
 		}
 	}
-	for _, in := range first(run.Inputs) {
-		if r, timed := waitRow(in, run, laid, now); timed {
-			c.Rows = append(c.Rows, r)
+	for _, r := range shown {
+		for _, from := range r.Op.Details.OrZero().Links {
+			if source, drawn := at[from]; drawn {
+				c.connect(source, at[r.Op.ID], percentOf(r.From))
+			}
 		}
 	}
 	return c
 }
 
+// waitsOf returns the requests for input of a run by the operation that waits. One whose operation is not
+// known waits for the whole run.
+func waitsOf(run *tracker.Run) map[tracker.SpanID][]*tracker.InputRequest {
+	known := map[tracker.SpanID]bool{}
+	for _, op := range run.Operations {
+		known[op.ID] = true
+	}
+	waits := map[tracker.SpanID][]*tracker.InputRequest{}
+	for _, in := range first(run.Inputs) {
+		of := in.Operation
+		if !known[of] {
+			of = run.Root.ID
+		}
+		waits[of] = append(waits[of], in)
+	}
+	return waits
+}
+
 func operation(r waterfall.Row, laid waterfall.Chart) row {
 	op := r.Op
 	out := row{
-		Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
+		ID: hex.EncodeToString(op.ID[:]), Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
 		From: percentOf(r.From), Wide: percentOf(r.To - r.From), Point: r.To-r.From < minBarWidth, Error: op.ErrorType(),
 	}
 	if op.AgentTool {
@@ -194,7 +232,7 @@ func waitRow(in *tracker.InputRequest, run *tracker.Run, laid waterfall.Chart, n
 	if !known {
 		return row{}, false
 	}
-	out := row{Kind: "wait", Name: waitTexts[in.Kind], Class: "wait", Note: string(in.Status), Level: 2, From: percentOf(from)}
+	out := row{Kind: "wait", Name: waitTexts[in.Kind], Class: "wait", Note: string(in.Status), From: percentOf(from)}
 	to, end := 1.0, run.Root.Ended.At
 	if run.Status == tracker.Running {
 		end = now

@@ -61,7 +61,11 @@ func TestHostilePages(t *testing.T) {
 func elements(t *testing.T, path, name string) (tags []string, text string) {
 	t.Helper()
 	s := settings()
-	s.Runs = runsOf(run(name))
+	r := run(name)
+	if path == "/" {
+		r.Operations = append(r.Operations, &tracker.Operation{ID: tracker.SpanID{2}, Parent: r.Root.ID, Kind: tracker.ExecuteTool, Name: name, Status: tracker.OperationError, ErrorCode: name})
+	}
+	s.Runs = runsOf(r)
 	if path == "/runs/" {
 		path += s.Runs.Page(recent.Query{}, false).Runs[0].Key
 	}

@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 //go:embed page
@@ -18,6 +20,7 @@ var functions = template.FuncMap{
 	"percent": percent, "percentage": func(ratio float64) string { return percentOf(min(max(ratio, 0), 1)) },
 	"counts": counts[int], "many": counts[uint64], "grouped": func(n int) string { return grouped(int64(n)) },
 	"tokens": tokens, "size": sizeText, "clock": formatTime, "hour": formatHour, "day": formatDay, "stamp": formatRFC3339, "wait": waitText,
+	"kind":  func(k tracker.OperationKind) string { return kinds[k] },
 	"kinds": func() []string { return []string{"workflow", "agent", "step", "tool", "model", "failed"} }, // kinds of bars that may be hatched
 }
 
@@ -25,7 +28,7 @@ func page(name string) *template.Template {
 	return template.Must(template.New("frame.html").Funcs(functions).ParseFS(files, "page/frame.html", "page/"+name))
 }
 
-var listPage, runPage, missingPage = page("list.html"), page("run.html"), page("missing.html")
+var listPage, runPage, sessionPage, missingPage = page("list.html"), page("run.html"), page("session.html"), page("missing.html")
 
 // frame is shared by all pages.
 type frame struct {

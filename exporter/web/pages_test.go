@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -48,15 +49,20 @@ func TestList(t *testing.T) {
 	s.Runs = runsOf(sampleRun())
 	_, body := ask(t, s, "GET", "/")
 	for _, want := range []string{
-		"0 open, 1 ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>waiting for input</small>`,
+		"0 open, 1 ended", "<bdi>first</bdi>", "session <bdi>s-1</bdi>", `<span class="status interrupted">interrupted</span> <small>waiting for input</small> <small class="bad"><span class="sr">the first failure: </span><i class="kind tool"></i>tool <bdi>search</bdi>: <bdi>NOT_FOUND</bdi></small>`,
 		"<bdi>support</bdi> <small>adk</small>", `datetime="2026-01-02T12:00:00Z">12:00:00</time> <small>2 Jan 2026</small>`,
 		`class="n">10.0 s</td>`, `class="n">2 <small class="bad">1 failed</small>`, "12\u202f345 / –", "83 % <small><bdi>second</bdi></small>",
-		`<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`,
+		`<span aria-hidden="true">→</span> ` + callee("agent", "second") + ", " + callee("tool", "search") + `</small>`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
+}
+
+// callee returns how the list shows an agent or a tool.
+func callee(kind, name string) string {
+	return `<i class="kind ` + kind + `"></i><span class="sr">` + kind + ` </span><bdi>` + name + `</bdi>`
 }
 
 // TestRunPage checks the waterfall, the transfer's arrow, the wait, the error, the confidence and the graph.
@@ -99,7 +105,7 @@ func TestUnnamedAgent(t *testing.T) {
 				t.Errorf("no %s in %s", want, body)
 			}
 		}
-		if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, `<bdi class="called">unnamed agent</bdi>`) {
+		if _, body := ask(t, s, "GET", "/runs/e-1"); !strings.Contains(body, `"><bdi>unnamed agent</bdi></a>`) {
 			t.Errorf("the waterfall has no such agent: %s", body)
 		}
 	}
@@ -113,7 +119,7 @@ func TestAgentOfAnApp(t *testing.T) {
 	r.Operations = append(r.Operations, own)
 	s := settings()
 	s.Runs = runsOf(r)
-	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> <bdi>second</bdi>, <bdi>search</bdi></small>`) {
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, `<span aria-hidden="true">→</span> `+callee("agent", "second")+", "+callee("tool", "search")+`</small>`) {
 		t.Errorf("the list has %s", body)
 	}
 	const story = "It delegated to 1 agent (<bdi>second</bdi>), called 1 tool (<bdi>search</bdi>), had 1 call fail and waits for 1 answer."
@@ -124,7 +130,7 @@ func TestAgentOfAnApp(t *testing.T) {
 
 // TestFailedRun checks that both pages show the error code of a failed run, if the stream has one.
 func TestFailedRun(t *testing.T) {
-	for code, want := range map[string]string{"RESOURCE_EXHAUSTED": "a response carried an error code: RESOURCE_EXHAUSTED<", "": "a response carried an error code<"} {
+	for code, want := range map[string]string{"RESOURCE_EXHAUSTED": "a response carried an error code: RESOURCE_EXHAUSTED<", "": "a response carried an error code: agent_error<"} {
 		r := sampleRun()
 		r.Status, r.Reason = tracker.Failed, tracker.ReasonErrorCode
 		r.Root.Status, r.Root.Failure, r.Root.ErrorCode = tracker.OperationError, event.AgentError, code
@@ -211,7 +217,7 @@ func TestManyNames(t *testing.T) {
 	}
 	s := settings()
 	s.Runs = runsOf(r)
-	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, "<bdi>second</bdi>, <bdi>search</bdi>, <bdi>tool-0</bdi>, …") {
+	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, callee("agent", "second")+", "+callee("tool", "search")+", "+callee("tool", "tool-0")+", …") {
 		t.Errorf("the list has %s", body)
 	}
 	_, body := ask(t, s, "GET", "/runs/e-1")
@@ -257,11 +263,15 @@ func TestLargeRun(t *testing.T) {
 	s := settings()
 	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/deep")
-	if !strings.Contains(body, "9500 more operations are in the JSON") || !strings.Contains(body, "9960 calls of further agents and tools are not shown.") {
+	if !strings.Contains(body, "<a href=\"?from=500\">9\u202f500 more operations</a>") || !strings.Contains(body, "9960 calls of further agents and tools are not shown.") {
 		t.Error("the page does not say what it leaves out")
 	}
 	if len(body) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(body))
+	}
+	_, body = ask(t, s, "GET", "/runs/deep?op="+hex.EncodeToString(r.Operations[9_999].ID[:]))
+	if !strings.Contains(body, "<a href=\"?from=9000\">9\u202f500 earlier operations</a>") || strings.Contains(body, " more operation") || !strings.Contains(body, `id="details"`) {
+		t.Error("the last operation is not reachable")
 	}
 }
 
@@ -299,28 +309,32 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// BenchmarkList writes the first page with 10,000 stored and 1,000 open runs. It reports the page's size, and the ratio of its time
-// to that with only the 50 runs shown, measured alternately.
+// BenchmarkList writes the first page with 10,000 stored and 1,000 open runs, for several queries. It reports the page's size, and the
+// ratio of its time to that with only the 50 runs shown, measured alternately.
 func BenchmarkList(b *testing.B) {
 	pages := []http.Handler{Handler(crowded(50, 0)), Handler(crowded(10_000, 1_000))}
-	r := httptest.NewRequest("GET", "/", nil)
-	var took [2][]time.Duration
-	var size int
-	for b.Loop() {
-		for i, page := range pages {
-			w, began := httptest.NewRecorder(), time.Now()
-			page.ServeHTTP(w, r)
-			took[i], size = append(took[i], time.Since(began)), w.Body.Len()
-		}
+	for _, query := range []string{"", "?q=agent+7", "?q=0123456789abcdef", "?since=1h&source=support", "?sort=started", "?sort=duration", "?sort=tokens"} {
+		b.Run(query, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/"+query, nil)
+			var took [2][]time.Duration
+			var size int
+			for b.Loop() {
+				for i, page := range pages {
+					w, began := httptest.NewRecorder(), time.Now()
+					page.ServeHTTP(w, r)
+					took[i], size = append(took[i], time.Since(began)), w.Body.Len()
+				}
+			}
+			for i := range took {
+				slices.Sort(took[i])
+			}
+			few, many := took[0][len(took[0])/2], took[1][len(took[1])/2]
+			b.ReportMetric(0, "ns/op") // of both
+			b.ReportMetric(float64(many.Microseconds()), "µs/page")
+			b.ReportMetric(float64(many)/float64(few), "x/50-runs")
+			b.ReportMetric(float64(size), "B/page")
+		})
 	}
-	for i := range took {
-		slices.Sort(took[i])
-	}
-	few, many := took[0][len(took[0])/2], took[1][len(took[1])/2]
-	b.ReportMetric(0, "ns/op") // of both
-	b.ReportMetric(float64(many.Microseconds()), "µs/page")
-	b.ReportMetric(float64(many)/float64(few), "x/50-runs")
-	b.ReportMetric(float64(size), "B/page")
 }
 
 // crowded returns settings with the given numbers of ended and open runs.

@@ -2,8 +2,10 @@ package web
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/exporter/recent"
@@ -24,6 +26,8 @@ type runView struct {
 	Internal int
 	Chart    chart
 	Graph    graph
+	Failures []failure
+	Unnamed  int // failures that are not named
 	Of       *tracker.Run
 	Links    []linkedRun
 }
@@ -35,6 +39,11 @@ type linkedRun struct{ Kind, Run, Key string }
 const maxFacts = 200
 
 func (s Settings) run(w http.ResponseWriter, r *http.Request) {
+	selected, from, err := parseSelection(r.URL)
+	if err != nil {
+		writeText(w, http.StatusBadRequest, err.Error())
+		return
+	}
 	run, summary, known := s.Runs.Run(r.PathValue("key"))
 	if !known {
 		s.write(w, http.StatusNotFound, missingPage, s.frame("No such run", "../", false))
@@ -46,11 +55,17 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 		Took: durationText(summary.Started, summary.Ended, now, run.Status), Reason: reasonText(summary), Graph: newGraph(run),
 		API: "api/v1/runs/" + url.PathEscape(summary.Key), OTLP: s.OTLP != nil,
 		TraceID: hex.EncodeToString(run.Trace[:]), Internal: run.Internal,
-		Chart: newChart(run, now),
+		Chart: newChart(run, now, selected, from),
 	}
+	view.Failures, view.Unnamed = failures(run)
 	view.Story = story(summary, view.Graph)
 	if s.TraceURL != "" && run.Sampled {
 		view.TraceURL = strings.ReplaceAll(s.TraceURL, "{trace_id}", view.TraceID)
+	}
+	for _, r := range view.Chart.Rows {
+		if r.Details != nil {
+			r.Details.TraceURL = view.TraceURL
+		}
 	}
 	for _, l := range run.Links[:min(len(run.Links), maxFacts)] {
 		to := linkedRun{Kind: l.Kind, Run: l.Run}
@@ -61,6 +76,35 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 	}
 	s.write(w, http.StatusOK, runPage, view)
 }
+
+// parseSelection parses the query of a run's page: op is the id of the selected operation, and from the
+// number of the first operation to show.
+func parseSelection(u *url.URL) (selected tracker.SpanID, from int, err error) {
+	values, err := parameters(u, "op", "from")
+	if err != nil {
+		return selected, 0, err
+	}
+	if text := values.Get("op"); text != "" {
+		if n, err := hex.Decode(selected[:], []byte(text[:min(len(text), 2*len(selected))])); err != nil || 2*n != len(text) || n != len(selected) {
+			return selected, 0, fmt.Errorf("op=%.40q is not the id of an operation; use 16 hexadecimal digits", text)
+		}
+	}
+	if text := values.Get("from"); text != "" {
+		if from, err = strconv.Atoi(text); err != nil || from < 0 {
+			return selected, 0, fmt.Errorf("from=%.40q is not the number of an operation; use 0 or more", text)
+		}
+	}
+	return selected, from, nil
+}
+
+// here returns the query for the operations that are shown.
+func (c chart) here() string { return fmt.Sprintf("?from=%d", c.From) }
+
+// Earlier returns the query for the operations before those that are shown.
+func (c chart) Earlier() string { return fmt.Sprintf("?from=%d", c.From-maxRows) }
+
+// Later returns the query for the operations after those that are shown.
+func (c chart) Later() string { return fmt.Sprintf("?from=%d", c.From+maxRows) }
 
 // storyPart is a part of the summary sentence with the names that it mentions.
 type storyPart struct {

@@ -69,6 +69,9 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
+// formatMillis formats a timestamp of an operation for people.
+func formatMillis(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
 // formatHour and formatDay format the two halves of a timestamp in a list.
 func formatHour(t time.Time) string {
 	if t.IsZero() {

@@ -50,6 +50,7 @@ func Handler(s Settings) http.Handler {
 	limited := limitAnswers()
 	mux.Handle("GET /{$}", limited(s.list))
 	mux.Handle("GET /runs/{key}", limited(s.run))
+	mux.Handle("GET /session", limited(s.session))
 	mux.Handle("GET /runs/events", newEvents(s.Runs.Version))
 	mux.HandleFunc("GET /assets/{name}", asset)
 	mux.Handle("GET /api/v1/runs", limited(s.apiRuns))

@@ -86,7 +86,7 @@ func (d *Command) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.serve(ctx, c, func(ctx context.Context, proxies map[string]string, ended *summary) error {
+	return d.serve(ctx, c, func(ctx context.Context, _ *sidecar.Sidecar, proxies map[string]string, ended *summary) error {
 		for _, configured := range c.Sources {
 			if configured.Tail != nil {
 				fmt.Fprintf(d.Out, "source   %-18s listens to %s\n", configured.Name, configured.Tail.URL)
@@ -114,8 +114,8 @@ func (d *Command) serveOwn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.serve(ctx, c, func(ctx context.Context, proxies map[string]string, ended *summary) error {
-		d.introduce(ctx, proxies["agent"])
+	return d.serve(ctx, c, func(ctx context.Context, service *sidecar.Sidecar, proxies map[string]string, ended *summary) error {
+		d.introduce(ctx, proxies["agent"], func(command string) { service.Sources.SetExample("agent", command) })
 		ended.begin()
 		<-ctx.Done()
 		return nil
@@ -123,7 +123,7 @@ func (d *Command) serveOwn(ctx context.Context) error {
 }
 
 // serve runs the sidecar with the clients beside it, and stops when these are done.
-func (d *Command) serve(ctx context.Context, c config.Config, clients func(context.Context, map[string]string, *summary) error) error {
+func (d *Command) serve(ctx context.Context, c config.Config, clients func(context.Context, *sidecar.Sidecar, map[string]string, *summary) error) error {
 	level := promslog.NewLevel()
 	if err := level.Set("warn"); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (d *Command) serve(ctx context.Context, c config.Config, clients func(conte
 	done := make(chan error, 1)
 	go func() {
 		defer stop()
-		done <- clients(ctx, proxies, ended)
+		done <- clients(ctx, service, proxies, ended)
 	}()
 	pages := service.Admin(nil, false)
 	err = sidecar.Serve(ctx, service, func(ctx context.Context) error {

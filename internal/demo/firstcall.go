@@ -195,8 +195,8 @@ func newCall(protocol, path string, body any) (*firstCall, error) {
 	return &firstCall{protocol: protocol, path: path, body: string(encoded)}, err
 }
 
-// introduce prints the address to use instead of the agent's, and a command that makes the agent run.
-func (d *Command) introduce(ctx context.Context, proxy string) {
+// introduce prints the address to use instead of the agent's, and a command that makes the agent run. It passes that on to example.
+func (d *Command) introduce(ctx context.Context, proxy string, example func(command string)) {
 	fmt.Fprintf(d.Out, "agent    %s\nproxy    %s  use this URL in your client instead of the agent's\n", d.Agent, proxy)
 	switch call, err := findFirstCall(ctx, d.Agent); {
 	case ctx.Err() != nil:
@@ -205,7 +205,9 @@ func (d *Command) introduce(ctx context.Context, proxy string) {
 	case call == nil:
 		fmt.Fprintln(d.Out, "         the agent answers, but is no server of ADK, A2A, LangGraph or OpenAI: call it as its own client does")
 	default:
-		fmt.Fprintf(d.Out, "         it speaks %s; this makes it run:\n         %s\n", call.protocol, call.command(proxy))
+		command := call.command(proxy)
+		example(command)
+		fmt.Fprintf(d.Out, "         it speaks %s; this makes it run:\n         %s\n", call.protocol, command)
 	}
 }
 

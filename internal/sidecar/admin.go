@@ -34,14 +34,17 @@ func (s *Sidecar) Admin(reload func() error, profile bool) http.Handler {
 	})
 }
 
-// observed returns the configured sources as the page shows them.
-func observed(c config.Config) (shown []recent.Source) {
+// observed returns the configured sources as the page shows them. The ports are those of the proxies, in the order of the configuration.
+func observed(c config.Config, ports []*port) (shown []recent.Source) {
 	for _, configured := range c.Sources {
-		kind := "proxy"
+		of := recent.Source{Name: configured.Name, Kind: "tail"}
 		if configured.Tail != nil {
-			kind = "tail"
+			of.Agent = withoutSecrets(configured.Tail.URL)
+		} else {
+			of.Kind, of.Address, of.Agent = "proxy", clientURL(ports[0].listener.Addr().String()), withoutSecrets(configured.Proxy.Upstream)
+			ports = ports[1:]
 		}
-		shown = append(shown, recent.Source{Name: configured.Name, Kind: kind})
+		shown = append(shown, of)
 	}
 	return shown
 }

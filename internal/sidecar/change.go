@@ -136,7 +136,7 @@ func (s *Sidecar) unchanged(configured config.Source) bool {
 // apply makes a change visible. Removed subscriptions end at once, removed proxies after their last stream.
 func (s *Sidecar) apply(next *change) {
 	was := s.config
-	s.Sources.Configure(observed(next.config)...)
+	s.Sources.Configure(observed(next.config, next.proxies)...)
 	for _, configured := range next.config.Sources {
 		s.metrics.AllowTools(configured.AgentsAsTools)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/delegraph/delegraph/config"
+	"github.com/delegraph/delegraph/exporter/recent"
 	"github.com/delegraph/delegraph/exporter/spans"
 	"github.com/delegraph/delegraph/internal/terminal"
 )
@@ -83,8 +83,8 @@ func drainingNotice(open int, atMost time.Duration) Notice {
 
 // Starting returns the addresses that clients use instead of the agents', and where traces and the external stream go.
 func (s *Sidecar) Starting() (notices []Notice) {
-	for _, configured := range s.config.Sources {
-		notices = append(notices, s.sourceNotice(configured))
+	for _, of := range s.Sources.All() {
+		notices = append(notices, sourceNotice(of))
 	}
 	notices = append(notices, s.tracesTo)
 	if s.external != nil {
@@ -93,15 +93,20 @@ func (s *Sidecar) Starting() (notices []Notice) {
 	return notices
 }
 
-func (s *Sidecar) sourceNotice(configured config.Source) Notice {
-	if configured.Tail != nil {
-		return Notice{Label: "source", Text: configured.Name + ": reads " + withoutSecrets(configured.Tail.URL)}
+func sourceNotice(of recent.Source) Notice {
+	if of.Address == "" {
+		return Notice{Label: "source", Text: of.Name + ": reads " + of.Agent}
 	}
-	var at string
-	if i := slices.IndexFunc(s.proxies, func(p *port) bool { return p.name == configured.Name }); i >= 0 {
-		at = "http://" + s.proxies[i].listener.Addr().String()
+	return Notice{Label: "source", Text: fmt.Sprintf("%s: use %s instead of %s", of.Name, of.Address, of.Agent)}
+}
+
+// clientURL returns the URL at which clients on this machine reach a listener.
+func clientURL(address string) string {
+	host, number, err := net.SplitHostPort(address)
+	if err == nil && net.ParseIP(host).IsUnspecified() {
+		address = net.JoinHostPort("localhost", number)
 	}
-	return Notice{Label: "source", Text: fmt.Sprintf("%s: use %s instead of %s", configured.Name, at, withoutSecrets(configured.Proxy.Upstream))}
+	return "http://" + address
 }
 
 // withoutSecrets returns a URL without user, path and query.

@@ -72,3 +72,14 @@ func TestNoticesInLog(t *testing.T) {
 		t.Errorf("log %q, want %q", got, want)
 	}
 }
+
+// TestClientURL checks that an address which clients cannot use is shown as one that they can.
+func TestClientURL(t *testing.T) {
+	for address, want := range map[string]string{
+		"[::]:8080": "http://localhost:8080", "0.0.0.0:8080": "http://localhost:8080", "127.0.0.1:8080": "http://127.0.0.1:8080", "[::1]:8080": "http://[::1]:8080",
+	} {
+		if got := clientURL(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}

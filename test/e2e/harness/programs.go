@@ -14,7 +14,7 @@ import (
 const ReaderSources = "../harness/testdata/readers"
 
 // ReaderScripts returns a folder with the readers' scripts and the packages that they import.
-func ReaderScripts(t *testing.T) string {
+func ReaderScripts(t testing.TB) string {
 	t.Helper()
 	installed := os.Getenv("DELEGRAPH_READERS")
 	if installed == "" {
@@ -38,7 +38,7 @@ func ReaderScripts(t *testing.T) string {
 }
 
 // Program returns the path of a program that .ci/install/INSTALLER installs or requires. Without it the test is skipped.
-func Program(t *testing.T, name, installer string) string {
+func Program(t testing.TB, name, installer string) string {
 	t.Helper()
 	found, err := exec.LookPath(name)
 	if err != nil {

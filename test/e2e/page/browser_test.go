@@ -17,7 +17,7 @@ import (
 
 // browser is Chromium with one page.
 type browser struct {
-	t       *testing.T
+	t       testing.TB
 	input   io.Writer
 	answers *json.Decoder
 }
@@ -25,7 +25,7 @@ type browser struct {
 // browserCommand is a command for the browser, as listed in testdata/readers/page.mjs of the harness.
 type browserCommand map[string]any
 
-func newBrowser(t *testing.T) *browser {
+func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	command := subprocess.CommandContext(t.Context(), harness.Program(t, "node", "readers"), "page.mjs", harness.Program(t, "chromium", "readers"))
 	command.Dir = harness.ReaderScripts(t)
@@ -105,7 +105,7 @@ func (b *browser) until(code string) {
 // number returns the value of an expression in the page.
 func (b *browser) number(code string) (n int) {
 	b.t.Helper()
-	b.do(browserCommand{"deed": "see", "code": "Math.round(" + code + ")"}, &n)
+	b.do(browserCommand{"deed": "see", "code": "(async () => Math.round(" + code + "))()"}, &n)
 	return n
 }
 

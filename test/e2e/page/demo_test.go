@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -186,6 +187,9 @@ func TestDemoOfOwnAgent(t *testing.T) {
 	asked := example.FindStringSubmatch(d.String())
 	if proxy := d.WaitOutput(t, `^proxy +(\S+) `); asked[1] != proxy+"/run_sse" {
 		t.Errorf("the example asks at %s, the proxy is at %s", asked[1], proxy)
+	}
+	if page := fetchBody(t, d.URL(t)); !strings.Contains(page, html.EscapeString(asked[0])) {
+		t.Errorf("the page does not show the example: %s", page)
 	}
 	resp, err := client.Post(asked[1], "application/json", strings.NewReader(asked[2]))
 	if err != nil {

@@ -16,12 +16,13 @@ let page
 let said = []
 let requests = []
 const deeds = {
-  async open({ url, width = 1280, height = 900, dark = false, script = true }) {
+  async open({ url, width = 1280, height = 900, dark = false, contrast = 'no-preference', forced = false, script = true }) {
     await page?.context().close()
     said = []
     requests = []
     const context = await browser.newContext({
       viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', javaScriptEnabled: script, reducedMotion: 'reduce',
+      contrast, forcedColors: forced ? 'active' : 'none',
     })
     page = await context.newPage()
     page.on('console', (message) => { if (message.type() === 'error' || message.type() === 'warning') said.push(message.text()) })

@@ -1,0 +1,153 @@
+package recent
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Sort is an order of the list of runs.
+type Sort string
+
+// The orders. All are descending, and unknown values come last. Open runs come first, the last started before the others, because their
+// durations and tokens still grow: a run that ends moves to a later page, never to one that was read before. Only SortStarted mixes
+// open and ended runs, because a start does not change.
+const (
+	SortDefault  Sort = ""         // ended runs by their end, as it was observed
+	SortStarted  Sort = "started"  // all runs by their start
+	SortDuration Sort = "duration" // ended runs by their duration
+	SortTokens   Sort = "tokens"   // ended runs by the sum of their known input and output tokens
+)
+
+// Sorts returns the orders other than the default.
+func Sorts() []Sort { return []Sort{SortStarted, SortDuration, SortTokens} }
+
+// Cursor is the position of a run in the list. The zero value is the beginning.
+type Cursor struct {
+	sort  Sort
+	open  bool   // among the open runs, which come before the others; never with SortStarted
+	value int64  // by which the order sorts; unknown for none
+	place uint64 // of runs with equal values: the number of the run, or of its end with SortDefault
+}
+
+// unknown is the value of a run whose value is not known.
+const unknown = math.MinInt64
+
+// openCursor returns the position of an open run with a number.
+func openCursor(by Sort, started time.Time, number uint64) Cursor {
+	if by == SortStarted {
+		return Cursor{sort: by, value: startValue(started), place: number}
+	}
+	return Cursor{sort: by, open: true, place: number}
+}
+
+// endedCursor returns the position of an ended run.
+func endedCursor(by Sort, k *endedRun) Cursor {
+	c := Cursor{sort: by, place: k.number}
+	switch by {
+	case SortStarted:
+		c.value = startValue(k.summary.Started)
+	case SortDuration:
+		c.value = unknown
+		if d, known := k.summary.Duration(); known {
+			c.value = int64(d)
+		}
+	case SortTokens:
+		c.value = unknown
+		if sum := k.summary.Usage.Input.Add(k.summary.Usage.Output); sum.Known {
+			c.value = sum.N
+		}
+	default:
+		c.place = k.ended
+	}
+	return c
+}
+
+// startValue returns a start in microseconds, which fit for every year that a stream can state.
+func startValue(started time.Time) int64 {
+	if started.IsZero() {
+		return unknown
+	}
+	return started.UnixMicro()
+}
+
+// compare orders two positions of one order of the list.
+func (c Cursor) compare(d Cursor) int {
+	if c.open != d.open {
+		if c.open {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(d.value, c.value), cmp.Compare(d.place, c.place))
+}
+
+// follows reports whether the position is after another, or that is the beginning.
+func (c Cursor) follows(d Cursor) bool { return d == Cursor{} || c.compare(d) > 0 }
+
+// String returns the cursor in the form that ParseCursor reads, such as "ended-118" or "duration-1500000000-42", or "" for the
+// beginning.
+func (c Cursor) String() string {
+	if c.place == 0 {
+		return ""
+	}
+	text := "open"
+	switch {
+	case c.open:
+	case c.sort == SortDefault:
+		text = "ended"
+	case c.value == unknown:
+		text = "unknown"
+	default:
+		text = strconv.FormatInt(c.value, 10)
+	}
+	if c.sort != SortDefault {
+		text = string(c.sort) + "-" + text
+	}
+	return fmt.Sprintf("%s-%d", text, c.place)
+}
+
+// ParseCursor parses the result of Cursor.String of a cursor of the given order.
+func ParseCursor(text string, by Sort) (Cursor, error) {
+	if text == "" {
+		return Cursor{}, nil
+	}
+	c, ok := parseCursor(text, by)
+	if !ok || c.String() != text {
+		return Cursor{}, fmt.Errorf("%.40q is not a cursor of this list: take one from the previous page, or leave it out", text)
+	}
+	return c, nil
+}
+
+func parseCursor(text string, by Sort) (c Cursor, ok bool) {
+	c.sort = by
+	if by != SortDefault {
+		if text, ok = strings.CutPrefix(text, string(by)+"-"); !ok {
+			return c, false
+		}
+	}
+	at := strings.LastIndexByte(text, '-')
+	if at < 0 {
+		return c, false
+	}
+	var err error
+	if c.place, err = strconv.ParseUint(text[at+1:], 10, 64); err != nil || c.place == 0 {
+		return c, false
+	}
+	switch value := text[:at]; {
+	case value == "open":
+		c.open = true
+		return c, by != SortStarted
+	case by == SortDefault:
+		return c, value == "ended"
+	case value == "unknown":
+		c.value = unknown
+		return c, true
+	default:
+		c.value, err = strconv.ParseInt(value, 10, 64)
+		return c, err == nil
+	}
+}

@@ -1,0 +1,175 @@
+package recent
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// Overview sums up the runs that a query selects, without its cursor and limit. It leaves out runs that started before From, of which
+// some were evicted: failed runs are kept longer than others, so that shares of what is left would be wrong.
+type Overview struct {
+	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
+	Oldest   time.Time // the first known start of all kept runs, whatever the query
+	Evicted  bool      // some runs of the query's time range were evicted; From is after the start of the last one
+	Total    Figures
+	Sources  []Figures // by name
+	More     int       // sources that are not in Sources
+}
+
+// Figures are the numbers of some runs.
+type Figures struct {
+	Source        string
+	Runs          int // that started
+	Ended, Failed int // of them; Failed includes timed out
+	P50, P95      time.Duration
+	Timed         int // ended runs with a known duration, of which P50 and P95 are
+	Usage         event.Usage
+	Input, Output int // runs whose input tokens are known, and output tokens
+
+	durations []time.Duration
+}
+
+// maxOverviewSources bounds the sources of an overview.
+const maxOverviewSources = 100
+
+// Overview returns the overview of the runs that a query selects at a time.
+func (r *Runs) Overview(q Query, now time.Time) Overview {
+	o := overviewBuilder{selects: newSelector(q), sources: map[string]*Figures{}}
+	seen := map[uint64]bool{}
+	var selected []openFigures
+	r.look(func(open []opened) {
+		for _, run := range open {
+			of := run.run.Run()
+			seen[run.number] = true
+			if o.see(of.Root.Started.At); o.selects.open(run.run) {
+				selected = append(selected, openFigures{of.Source, of.Root.Started.At, of.Usage})
+			}
+		}
+	})
+	r.mu.Lock()
+	kept, lost := slices.Collect(r.newest(0)), r.lost
+	r.mu.Unlock()
+	for _, k := range kept {
+		o.see(k.summary.Started)
+	}
+	o.cover(q, now, lost)
+	for _, run := range selected {
+		if o.covers(run.started, lost) {
+			o.add(run.source, run.usage, nil)
+		}
+	}
+	for _, k := range kept {
+		if o.covers(k.summary.Started, lost) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
+			o.add(k.summary.Source, k.summary.Usage, &k.summary)
+		}
+	}
+	return o.finish()
+}
+
+// openFigures is what an overview counts of an open run.
+type openFigures struct {
+	source  string
+	started time.Time
+	usage   event.Usage
+}
+
+type overviewBuilder struct {
+	Overview
+	selects selector
+	sources map[string]*Figures
+}
+
+// see takes the start of a kept run.
+func (o *overviewBuilder) see(started time.Time) {
+	if !started.IsZero() && (o.Oldest.IsZero() || started.Before(o.Oldest)) {
+		o.Oldest = started
+	}
+}
+
+// cover sets the time that the overview covers. lost is the latest start of an evicted run.
+func (o *overviewBuilder) cover(q Query, now, lost time.Time) {
+	if o.From, o.To = q.From, now; !q.To.IsZero() && q.To.Before(now) {
+		o.To = q.To
+	}
+	if o.Evicted = !lost.IsZero() && !lost.Before(q.From); o.Evicted {
+		o.From = lost
+	} else if o.From.Before(o.Oldest) {
+		o.From = o.Oldest
+	}
+}
+
+// covers reports whether no run that started then or later was evicted.
+func (o *overviewBuilder) covers(started, lost time.Time) bool {
+	return !o.Evicted || started.After(lost)
+}
+
+// add counts a run; ended is nil for an open one.
+func (o *overviewBuilder) add(source string, usage event.Usage, ended *Summary) {
+	of := o.sources[source]
+	if of == nil {
+		of = &Figures{Source: source}
+		o.sources[source] = of
+	}
+	for _, f := range []*Figures{&o.Total, of} {
+		f.Runs++
+		f.Usage = f.Usage.Add(usage)
+		if usage.Input.Known {
+			f.Input++
+		}
+		if usage.Output.Known {
+			f.Output++
+		}
+		if ended == nil {
+			continue
+		}
+		f.Ended++
+		if isFailure(ended.Status) {
+			f.Failed++
+		}
+		if d, known := ended.Duration(); known {
+			f.durations = append(f.durations, d)
+		}
+	}
+}
+
+func (o *overviewBuilder) finish() Overview {
+	o.Total.measure()
+	for _, f := range o.sources {
+		f.measure()
+		o.Sources = append(o.Sources, *f)
+	}
+	slices.SortFunc(o.Sources, func(a, b Figures) int { return cmp.Compare(a.Source, b.Source) })
+	if o.More = max(len(o.Sources)-maxOverviewSources, 0); o.More > 0 {
+		o.Sources = o.Sources[:maxOverviewSources]
+	}
+	return o.Overview
+}
+
+// measure computes the percentiles.
+func (f *Figures) measure() {
+	slices.Sort(f.durations)
+	f.Timed, f.P50, f.P95 = len(f.durations), percentile(f.durations, 50), percentile(f.durations, 95)
+	f.durations = nil
+}
+
+// percentile returns the smallest of some sorted durations that at least the given percentage of them does not exceed, or 0 if there are
+// none.
+func percentile(sorted []time.Duration, percent int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max((len(sorted)*percent+99)/100-1, 0)]
+}
+
+// PerMinute returns how many of the runs started a minute in the time that the overview covers. It is unknown for less than a minute, in
+// which a single run would make it large.
+func (o Overview) PerMinute(f Figures) (rate float64, known bool) {
+	covered := o.To.Sub(o.From)
+	if o.From.IsZero() || covered < time.Minute {
+		return 0, false
+	}
+	return float64(f.Runs) * float64(time.Minute) / float64(covered), true
+}

@@ -1,0 +1,185 @@
+package recent_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/recent"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// timedRun returns a completed run with a start and a duration in seconds. A negative duration leaves the end unknown.
+func timedRun(id string, started, seconds int) *tracker.Run {
+	run := endedRun(id)
+	run.Status = tracker.Completed
+	run.Root.Started.At = time.Unix(int64(started), 0)
+	if seconds >= 0 {
+		run.Root.Ended.At = time.Unix(int64(started+seconds), 0)
+	}
+	return run
+}
+
+// TestSorted pages through the list in each order with each page size, and checks the order and that each run appears once.
+func TestSorted(t *testing.T) {
+	r := recent.New(100, 1<<20)
+	follow(t, r, 3) // they start at 0, 1 and 2 s
+	for _, c := range []struct {
+		id                       string
+		started, seconds, tokens int
+	}{
+		{"a", 3, 9, 7}, {"b", 1, 9, -1}, {"c", 2, -1, 0}, {"d", -5, 30, 7}, {"e", 4, 0, 100},
+	} {
+		run := timedRun(c.id, c.started, c.seconds)
+		if c.tokens >= 0 {
+			run.Usage.Output = event.Count{N: int64(c.tokens), Known: true}
+		}
+		r.RunEnded(run)
+	}
+	untimed := endedRun("f")
+	untimed.Status = tracker.Completed
+	r.RunEnded(untimed)
+	for by, want := range map[recent.Sort]string{
+		recent.SortDefault:  "e-2 e-1 e-0 f e d c b a",
+		recent.SortStarted:  "e a c e-2 b e-1 e-0 d f",
+		recent.SortDuration: "e-2 e-1 e-0 d b a e f c",
+		recent.SortTokens:   "e-2 e-1 e-0 e d a c f b",
+	} {
+		for limit := range 10 {
+			var got []string
+			for q := (recent.Query{Sort: by, Limit: limit}); ; {
+				page := r.Page(q, limit%2 == 0)
+				for i, s := range page.Runs {
+					if got = append(got, s.Run); page.Whole != nil && page.Whole[i].ID != s.Run {
+						t.Errorf("%s: the full run of %s is %s", by, s.Run, page.Whole[i].ID)
+					}
+				}
+				if page.Next == (recent.Cursor{}) {
+					break
+				}
+				var err error
+				if q.After, err = recent.ParseCursor(page.Next.String(), by); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("order %q, %d a page: %q; want %q", by, limit, got, want)
+			}
+		}
+	}
+}
+
+// TestSortedWhileRunsEnd pages through the list while runs end, and checks that no run is missing.
+func TestSortedWhileRunsEnd(t *testing.T) {
+	for _, by := range append(recent.Sorts(), recent.SortDefault) {
+		for seed := range uint64(20) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			r := recent.New(100, 1<<20)
+			e, streams := follow(t, r, 12)
+			end := func() {
+				i := random.IntN(len(streams))
+				e.Close(streams[i], event.EndOfStream, time.Unix(100+random.Int64N(100), 0))
+				streams = slices.Delete(streams, i, i+1)
+			}
+			for range 4 {
+				end()
+			}
+			seen := map[string]bool{}
+			for q := (recent.Query{Sort: by, Limit: 2}); ; {
+				page := r.Page(q, false)
+				for _, s := range page.Runs {
+					seen[s.Run] = true
+				}
+				if q.After = page.Next; q.After == (recent.Cursor{}) {
+					break
+				}
+				if len(streams) > 0 {
+					end()
+				}
+			}
+			if len(seen) != 12 {
+				t.Errorf("order %q, seed %d: only %d of 12 runs", by, seed, len(seen))
+			}
+		}
+	}
+}
+
+// TestSearch finds open and ended runs by parts of names, by trace and span ids, and by their start.
+func TestSearch(t *testing.T) {
+	r := recent.New(100, 8<<20)
+	follow(t, r, 2)
+	ended := timedRun("Run-Ä", 60, 1)
+	ended.Session, ended.Agent, ended.App, ended.Trace, ended.Root.ID = "conversation 7", "Coordinator", "Desk", [16]byte{0xab, 15: 1}, tracker.SpanID{0xcd}
+	ended.Operations = append(ended.Operations, &tracker.Operation{ID: tracker.SpanID{7: 9}, Kind: tracker.ExecuteTool})
+	r.RunEnded(ended)
+	r.RunEnded(endedRun(strings.Repeat("a", 1<<20) + "end"))
+	open := r.Page(recent.Query{Status: tracker.Running}, true).Whole
+	trace, tool := hex.EncodeToString(open[0].Trace[:]), hex.EncodeToString(open[0].Operations[1].ID[:])
+	at := func(seconds int64) time.Time { return time.Unix(seconds, 0) }
+	for _, c := range []struct {
+		query recent.Query
+		want  string
+	}{
+		{recent.Query{Text: "SATION"}, "Run-Ä"}, {recent.Query{Text: "run-ä"}, "Run-Ä"}, {recent.Query{Text: "coord"}, "Run-Ä"}, {recent.Query{Text: "desk"}, "Run-Ä"},
+		{recent.Query{Text: "S-1"}, "e-1"}, {recent.Query{Text: "end"}, ""}, {recent.Query{Text: "nothing"}, ""},
+		{recent.Query{Text: "AB000000000000000000000000000001"}, "Run-Ä"}, {recent.Query{Text: "cd00000000000000"}, "Run-Ä"}, {recent.Query{Text: "0000000000000009"}, "Run-Ä"},
+		{recent.Query{Text: trace}, "e-1"}, {recent.Query{Text: tool}, "e-1"}, {recent.Query{Text: tool[:15]}, ""},
+		{recent.Query{Text: strings.Repeat("0", 32)}, ""}, {recent.Query{Text: strings.Repeat("0", 16)}, ""},
+		{recent.Query{From: at(1)}, "e-1 Run-Ä"}, {recent.Query{From: at(1), To: at(60)}, "e-1"}, {recent.Query{To: at(1)}, "e-0"}, {recent.Query{From: at(61)}, ""},
+		{recent.Query{Text: "e-", Source: "agent", To: at(1)}, "e-0"},
+	} {
+		var got []string
+		for _, s := range r.Page(c.query, false).Runs {
+			got = append(got, s.Run)
+		}
+		if strings.Join(got, " ") != c.want || !c.query.Narrows() {
+			t.Errorf("%+v: %.100q; want %q", c.query, got, c.want)
+		}
+	}
+	if again := r.Page(recent.Query{Status: tracker.Running}, true).Whole; again[0].Trace != open[0].Trace {
+		t.Error("the search changed the ids of an open run")
+	}
+}
+
+// TestFirstFailure checks which operation counts as the first that failed.
+func TestFirstFailure(t *testing.T) {
+	op := func(kind tracker.OperationKind, name string, frame int) *tracker.Operation {
+		return &tracker.Operation{Kind: kind, Name: name, Status: tracker.OperationError, Failure: event.ToolError, ErrorCode: "E_" + name, Ended: tracker.Timestamp{Frame: frame}}
+	}
+	worker := op(tracker.ExecuteTool, "worker", 3)
+	worker.AgentTool = true
+	classed := op(tracker.ExecuteTool, "classed", 1)
+	classed.ErrorCode = ""
+	unnamed := op(tracker.Chat, "", 1)
+	unnamed.Agent = "writer"
+	for name, c := range map[string]struct {
+		operations []*tracker.Operation
+		want       string
+	}{
+		"none":                    {nil, ""},
+		"the earlier":             {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.ExecuteTool, "late", 4), worker}, "invoke_agent worker: E_worker"},
+		"a call before its agent": {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.ExecuteTool, "tool", 5), op(tracker.InvokeAgent, "inner", 5)}, "execute_tool tool: E_tool"},
+		"the inner agent":         {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.InvokeAgent, "inner", 5)}, "invoke_agent inner: E_inner"},
+		"a class without a code":  {[]*tracker.Operation{classed}, "execute_tool classed: tool_error"},
+		"an unknown model":        {[]*tracker.Operation{unnamed}, "invoke_agent writer: E_"},
+	} {
+		run := failedRun("f")
+		run.Root.Status, run.Root.Failure = tracker.OperationError, event.AgentError
+		run.Operations = append(run.Operations, c.operations...)
+		r := recent.New(1, 1<<20)
+		r.RunEnded(run)
+		got := ""
+		s := r.Page(recent.Query{}, false).Runs[0]
+		if f := s.FirstFailure; f != nil {
+			got = fmt.Sprintf("%s %s: %s", f.Kind, f.Name, f.Type)
+		}
+		if got != c.want || s.Code != "agent_error" {
+			t.Errorf("%s: %q, want %q; the run's code is %q", name, got, c.want, s.Code)
+		}
+	}
+}
