@@ -63,6 +63,14 @@ func (a *Account) Charge(n int) {
 	}
 }
 
+// Limit returns how many bytes the account may take if no other account takes any.
+func (a *Account) Limit() int {
+	if a == nil {
+		return math.MaxInt
+	}
+	return int(min(a.ownLimit, a.totalLimit))
+}
+
 // Remaining returns how many bytes the account may still take. If the result is negative, the account
 // should release that many bytes.
 func (a *Account) Remaining() int {

@@ -120,10 +120,10 @@ func TestContainerLimit(t *testing.T) {
 
 // TestShare checks the budget with and without a memory limit.
 func TestShare(t *testing.T) {
-	if got := shareOf(461 << 20); got != 386714828 {
+	if got := shareOf(461<<20, 7); got != 386714828 {
 		t.Errorf("shareOf(461 MiB) = %d, want 386714828", got)
 	}
-	if got := shareOf(math.MaxInt64); got != defaultBudget {
-		t.Errorf("shareOf(no limit) = %d, want %d", got, defaultBudget)
+	if got := shareOf(math.MaxInt64, 7); got != 7 {
+		t.Errorf("shareOf(no limit) = %d, want 7", got)
 	}
 }

@@ -11,26 +11,25 @@ import (
 )
 
 const (
-	budgetShare   = 0.8       // of the process's memory limit
-	defaultBudget = 400 << 20 // bytes if the process has no limit
-	runtimeShare  = 0.9       // of the container's limit for the Go runtime; the rest is memory that it does not manage
-	noLimit       = math.MaxInt64
+	budgetShare  = 0.8 // of the process's memory limit
+	runtimeShare = 0.9 // of the container's limit for the Go runtime; the rest is memory that it does not manage
+	noLimit      = math.MaxInt64
 )
 
 // Default returns the bytes of a process's budget: a share of GOMEMLIMIT or of the container's limit,
 // whichever is less. If only the container has a limit, Default sets the memory limit of the Go
-// runtime, which does not know the container's.
-func Default() int64 {
+// runtime, which does not know the container's. If neither has one, Default returns unlimited.
+func Default(unlimited int64) int64 {
 	soft, hard := debug.SetMemoryLimit(-1), containerLimit(os.DirFS("/"))
 	if soft == noLimit && hard < noLimit {
 		debug.SetMemoryLimit(int64(runtimeShare * float64(hard)))
 	}
-	return shareOf(min(soft, hard))
+	return shareOf(min(soft, hard), unlimited)
 }
 
-func shareOf(limit int64) int64 {
+func shareOf(limit, unlimited int64) int64 {
 	if limit == noLimit {
-		return defaultBudget
+		return unlimited
 	}
 	return int64(budgetShare * float64(limit))
 }

@@ -147,13 +147,14 @@ type Words struct {
 	Members          map[string]Kind // members that state a fact of this kind if they are not empty; KindText is text of the speaker
 	Containers       []string        // members that contain Members, at any depth and through lists, even if they are Members themselves
 	ClientContainers []string        // the same, for members that only the client gets
+	TypedMembers     []string        // members that state a fact of the kind that TypeKinds gives for the object, if it gives one
 
 	AuthorMembers []string        // members that name the speaker
 	RoleMember    string          // the member that holds the speaker's role
 	UserRoles     []string        // roles of the user
 	FromUser      bool            // the speaker is the user, whatever the role
 	RoleKinds     map[string]Kind // the kind of text of other roles; KindOther: no setting excludes it
-	TypeKinds     map[string]Kind // the kind of text in an object whose member `type` has this value
+	TypeKinds     map[string]Kind // the kind of text in an object whose member `type` or `adk_type` has this value
 
 	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
 	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers

@@ -70,3 +70,50 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 		}
 	})
 }
+
+// TestStalledStreamsOrder checks which stream is disconnected: the one whose client has stood still for the longest time, then the one whose
+// agent has; none that made progress, or that itself waits; and only one until its memory is free.
+func TestStalledStreamsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = smallFrame / 2
+		memory := NewFrameMemory(budget.New(4*size).Account("relays", 1, 1), 4*size)
+		var gone []string
+		open := func(name string, next streamState) *frameShare {
+			s := memory.share(t.Context(), size, func() { gone = append(gone, name) })
+			s.hold(size)
+			s.enter(next)
+			time.Sleep(time.Second) // the next stream stalls later
+			return s
+		}
+		shares := map[string]*frameShare{}
+		for _, c := range []struct {
+			name string
+			next streamState
+		}{{"agent", readingAgent}, {"works", working}, {"client", writingClient}, {"later client", writingClient}} {
+			shares[c.name] = open(c.name, c.next)
+		}
+		over := open("over", working)
+		memory.extra = over // it exceeds the budget
+		more := memory.share(t.Context(), size, func() { gone = append(gone, "more") })
+		admit := func(want string) {
+			t.Helper()
+			_, admitted := memory.admit(more, size)
+			if got := strings.Join(gone, ", "); got != want || admitted {
+				t.Errorf("disconnected %q, admitted %v, want %q and false", got, admitted, want)
+			}
+		}
+		admit("")
+		time.Sleep(maxStall)
+		admit("client")
+		admit("client")
+		shares["client"].hold(0)
+		over.hold(2 * size)
+		admit("client, later client")
+		shares["later client"].hold(0)
+		over.hold(3 * size)
+		admit("client, later client, agent")
+		shares["agent"].hold(0)
+		over.hold(4 * size)
+		admit("client, later client, agent")
+	})
+}

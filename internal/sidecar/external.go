@@ -123,7 +123,7 @@ func storeSettings(c config.Stream, publish bool, memory *budget.Account, counte
 			Replicas: j.Replicas, MaxAge: j.MaxAge, MaxBytes: int64(j.MaxBytes), MaxMessagesPerSubject: int64(j.MaxMessages),
 			MaxMessageBytes: int32(j.MaxMessage), DuplicateWindow: j.Duplicates,
 		},
-		QueueBytes: int(j.Queue), MaxFeeds: j.MaxFeeds, FeedBytes: int(j.AllFeeds),
+		QueueBytes: int(j.Queue), MaxFeeds: j.MaxFeeds, FeedBytes: min(int(j.AllFeeds), memory.Limit()),
 		Ring:     replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
 		Observer: counters, Logger: logger, Panics: panics,
 	}

@@ -41,8 +41,11 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
 	g.panics = recovery.New(logger, g.metrics.CountPanic)
+	// Without a limit of the process, all feeds may use what is configured: half of the budget.
+	memory := newMemory(c.Limits, c.Limits.LogQueue, 2*c.Stream.JetStream.AllFeeds)
+	g.metrics.ObserveMemory(memory.Budget)
 	var err error
-	if g.external, err = newExternal(c, false, new(memory), g.metrics, g.panics, logger); err != nil {
+	if g.external, err = newExternal(c, false, memory, g.metrics, g.panics, logger); err != nil {
 		return nil, err
 	}
 	g.external.drainDelay = c.Stream.DrainDelay

@@ -19,10 +19,14 @@ type memory struct {
 	observers *source.ObserverSlots
 }
 
-func newMemory(c config.Config) *memory {
-	limit := int64(c.Limits.Memory)
+const defaultBudget config.Bytes = 400 << 20
+
+// newMemory divides the budget. fixed is the size, in bytes, of buffers that have limits of their own and cannot be dropped from.
+// unlimited is the budget if neither the configuration nor the system limits the process's memory.
+func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
+	limit := int64(c.Memory)
 	if limit == 0 {
-		limit = budget.Default()
+		limit = budget.Default(int64(unlimited))
 	}
 	b := budget.New(limit)
 	m := &memory{
@@ -38,6 +42,6 @@ func newMemory(c config.Config) *memory {
 		observers: source.NewObserverSlots(),
 		fixed:     b.Account("log_and_ended_runs", 1, 1),
 	}
-	m.fixed.Charge(int(c.Limits.LogQueue + c.Runs.MaxEndedSize)) // small, and each has its own limit
+	m.fixed.Charge(int(fixed))
 	return m
 }

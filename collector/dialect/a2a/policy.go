@@ -3,6 +3,7 @@ package a2a
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -160,6 +161,7 @@ func wordsIn(members ...string) event.Words {
 		Containers: members, ClientContainers: []string{"history"},
 		AuthorMembers: []string{"adk_author"}, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
 		ThoughtMarkers: thoughtMarks, MetadataMembers: metadata,
+		TypedMembers: []string{"data"}, TypeKinds: wire.ADKPartKinds,
 	}
 }
 

@@ -1,6 +1,9 @@
 package adk
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // Types of frames. The protocol has no names for them.
 const (
@@ -49,6 +52,8 @@ var words = event.Words{
 	AuthorMembers:   []string{"author", "adk_author"},
 	ThoughtMarkers:  thoughtMarkers,
 	MetadataMembers: []string{"metadata"},
+	TypedMembers:    []string{"data"},
+	TypeKinds:       wire.ADKPartKinds,
 }
 
 var (

@@ -117,3 +117,7 @@ func WithTotal(usage event.Usage, total event.Count) event.Usage {
 	}
 	return usage
 }
+
+// ADKPartKinds are the kinds of fact that the data of an A2A part of an ADK agent states, by the part's
+// `adk_type`. Source: google/adk/a2a/converters/part_converter.py.
+var ADKPartKinds = map[string]event.Kind{"function_call": event.KindToolStarted, "function_response": event.KindToolEnded}

@@ -74,7 +74,7 @@ func (w *wordScan) memberKind(member []byte, by speaker) (kind event.Kind, shows
 			return kind, true
 		}
 	}
-	return event.KindOther, false
+	return by.textKind, by.textKind != event.KindText && lenient.MatchesAny(member, w.rules.TypedMembers)
 }
 
 // updateSpeaker returns by, updated from the members of an object and of its metadata.
@@ -105,7 +105,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 }
 
 // typeMembers are the members to which Words.TypeKinds applies.
-var typeMembers = []string{"type"}
+var typeMembers = []string{"type", "adk_type"}
 
 // kindOf returns the kind of a value, or unknown if kinds does not list it.
 func kindOf(value strictjson.Value, kinds map[string]event.Kind, unknown event.Kind) event.Kind {

@@ -114,6 +114,17 @@ func TestWordsThatMayLeave(t *testing.T) {
 	noText := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}}
 	thoughts := filter.Settings{Policy: event.PolicyClient, Include: []event.Kind{event.KindThought}, Thoughts: event.ThoughtsDetailed}
 	public := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"good"}}
+	noCalls := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindToolStarted}, Thoughts: event.ThoughtsDetailed}
+	noResults := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindToolEnded}, Thoughts: event.ThoughtsDetailed}
+	typed := func(kind string) string {
+		return `{"kind":"data","data":{"id":"c","name":"lookup","hello":{}},"metadata":{"adk_type":"` + kind + `"}}`
+	}
+	inHistory := func(kind string) string {
+		return a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[{"role":"agent","messageId":"m","parts":[` + typed(kind) + `]}]`)
+	}
+	remote := func(kind string) string {
+		return data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"history":[{"parts":[` + typed(kind) + `]}]}}}`)
+	}
 	message := func(members string) string {
 		return data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"good"}}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{`+members+`}}`)
 	}
@@ -152,6 +163,14 @@ func TestWordsThatMayLeave(t *testing.T) {
 		{"a question", "a2a", asking, noText, true},
 		{"history by one who may", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[` + a2aMessage(a2aGood) + `]`), good, true},
 		{"an answer after others", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c",` + a2aGood + `,"status":{"state":"completed","message":{"role":"agent","messageId":"n","parts":[{"kind":"text","text":"hello"}]}},"history":[` + a2aMessage(a2aBad) + `]`), public, true},
+		{"a call in the history", "a2a", inHistory("function_call"), noText, true},
+		{"a call in the history, without calls", "a2a", inHistory("function_call"), noCalls, false},
+		{"a result in the history, without calls", "a2a", inHistory("function_response"), noCalls, true},
+		{"a result in the history, without results", "a2a", inHistory("function_response"), noResults, false},
+		{"other data in the history", "a2a", inHistory("code_execution_result"), noCalls, true},
+		{"a remote call", "adk", remote("function_call"), noResults, true},
+		{"a remote call, without calls", "adk", remote("function_call"), noCalls, false},
+		{"a remote result, without results", "adk", remote("function_response"), noResults, false},
 		{"output by one who may", "adk", data(`{"invocationId":"e-1","author":"good","output":"hello"}`), good, true},
 		{"empty output", "adk", data(`{"invocationId":"e-1","author":"bad","output":""}`), good, true},
 		{"remote thought", "adk", data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"parts":[` + marked + `]}}}`), filter.Settings{Policy: event.PolicyClient}, false},

@@ -31,7 +31,11 @@ func (r *Ring) currentLimit() int {
 	if r.settings.Memory == nil {
 		return room
 	}
-	return min(room, max(0, r.view.Load().bytes+r.settings.Memory.Remaining()))
+	remaining := max(0, r.view.Load().bytes+r.settings.Memory.Remaining())
+	if r.settings.Budget != nil {
+		remaining = max(remaining, r.Share())
+	}
+	return min(room, remaining)
 }
 
 // ReleaseBudget returns the ring's bytes to its Budget. The ring can still be read and published

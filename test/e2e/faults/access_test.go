@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
-	"github.com/delegraph/delegraph/test/subprocess"
 )
 
 // TestFaultTokenRevoked removes a token from the file while streams are open. The streams of that token end with a goodbye, also
@@ -31,16 +30,11 @@ func TestFaultTokenRevoked(t *testing.T) {
 			authentication := fmt.Sprintf("listen: %q, authentication: {bearer_tokens_file: %q}", listen, tokens)
 			configured := fmt.Sprintf("stream: {%s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", authentication, harness.FreeAddress(t), harness.FreeAddress(t))
 			if of == "gateway" {
-				nats := harness.FreeAddress(t)
-				harness.Start(t, subprocess.Command(harness.Component(t, "nats", "nats-server"), "-js", "-a", "127.0.0.1", "-p", portOf(nats), "-sd", t.TempDir()))
-				store := fmt.Sprintf(`store: jetstream, jetstream: {urls: ["nats://%s"], max_bytes: 16MiB}`, nats) // NATS refuses a stream that may exceed the free disk space
+				store := startStore(t)
 				harness.Serve(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", store, harness.FreeAddress(t), harness.FreeAddress(t)), nil)
 				configured = fmt.Sprintf("stream: {%s, %s}\n", authentication, store)
 			}
-			admin := harness.FreeAddress(t)
-			command := harness.ServeCommand(t, configured, admin, nil, "")
-			command.Args[2] = strings.Replace(command.Args[2], " serve ", " "+of+" ", 1) // of the shell's command line
-			service := harness.StartReady(t, command, admin)
+			service := startCommand(t, of, configured)
 
 			ticket := issued(t, listen, leaves)
 			open := map[string]*http.Response{

@@ -239,24 +239,30 @@ func (s *soakTest) ask(ctx context.Context, address string) (frames int) {
 	}
 }
 
-// rest waits until every run has ended, then counts the operations.
-func (s *soakTest) rest(t *testing.T) {
+// rest waits until every run has ended, counts the operations, and returns the runs that it did not know.
+func (s *soakTest) rest(t *testing.T) (latest []json.RawMessage) {
 	t.Helper()
 	s.service.WaitMetric(t, 0, "delegraph_runs_open")
 	status, page, err := harness.Fetch(t.Context(), s.service.Admin+"/api/v1/runs?limit=1000")
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("%d %v", status, err)
 	}
-	var runs []struct{ Operations []struct{ ID string } }
-	if err := json.Unmarshal([]byte(page), &runs); err != nil {
+	var answer []json.RawMessage
+	if err := json.Unmarshal([]byte(page), &answer); err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range runs {
+	for _, text := range answer {
+		var run struct{ Operations []struct{ ID string } }
+		if err := json.Unmarshal(text, &run); err != nil {
+			t.Fatal(err)
+		}
 		if id := run.Operations[0].ID; !s.known[id] {
 			s.known[id] = true
 			s.made += len(run.Operations)
+			latest = append(latest, text)
 		}
 	}
+	return latest
 }
 
 // checkFrames compares the frames read from each source with those that clients got, and their total with the published ones.
@@ -287,6 +293,9 @@ func (s *soakTest) checkFrames(t *testing.T) {
 func (s *soakTest) checkSpans(t *testing.T, receiver *harness.Receiver) {
 	t.Helper()
 	s.service.WaitMetric(t, 0, "delegraph_spans_queued")
+	for _, run := range s.rest(t) {
+		t.Logf("a run started after the last round: %s", run)
+	}
 	made := float64(s.made + s.requests)
 	harness.Await(t, func(ctx context.Context) error { // spans that are being sent are not in the queue
 		exported, err := s.service.Metric(ctx, "delegraph_spans_exported_total")
