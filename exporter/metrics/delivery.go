@@ -86,6 +86,9 @@ func deliver(described *resource.Resource, often []sdkmetric.PeriodicReaderOptio
 
 // Shutdown sends what was recorded since the last interval, until the context ends.
 func (d *Delivery) Shutdown(ctx context.Context) error {
+	if len(d.to) == 0 {
+		return nil // an expired context loses nothing
+	}
 	done := make(chan error, 1)
 	go func() {
 		err := d.provider.Shutdown(ctx)

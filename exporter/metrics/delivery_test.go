@@ -258,6 +258,19 @@ func TestShutdownSendsTheLast(t *testing.T) {
 	}
 }
 
+// TestShutdownWithoutReceivers checks that nothing counts as undelivered if nothing is to be sent.
+func TestShutdownWithoutReceivers(t *testing.T) {
+	d, err := NewDelivery(t.Context(), func(string) string { return "" }, Settings{}, prometheus.NewRegistry(), nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.Shutdown(over); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestShutdownIsBounded checks that a shutdown ends with its context.
 func TestShutdownIsBounded(t *testing.T) {
 	for name, heeds := range map[string]bool{"heeds": true, "does not": false} {

@@ -47,6 +47,8 @@ sources:
     proxy: {listen: "127.0.0.1:0", upstream: "${supplies}"}
   - name: air
     proxy: {listen: "127.0.0.1:0", upstream: "${air}"}
+  - name: field-report
+    proxy: {listen: "127.0.0.1:0", upstream: "${field-report}"}
 `
 
 // ownConfig is the configuration in front of the user's own agent.
@@ -54,6 +56,10 @@ const ownConfig = `
 stream: {listen: "127.0.0.1:0"}
 sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: %q}}]
 `
+
+// interruptedGrace is how long the demo may take to stop after Ctrl-C. Requests that other programs have opened may end on their own for
+// half of it and are then cut off.
+const interruptedGrace = 2 * time.Second
 
 // Command is the demonstration: recorded agents, the sidecar in front of them, and clients, all on loopback. With Agent, it is the
 // sidecar in front of the user's own agent.
@@ -154,20 +160,31 @@ func (d *Command) serve(ctx context.Context, c config.Config, clients func(conte
 	for _, p := range service.Proxies() {
 		proxies[p.Name] = "http://" + p.Addr
 	}
-	ctx, stop := context.WithCancel(ctx)
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		limit, cancel := context.WithTimeout(serving, interruptedGrace)
+		defer cancel()
+		service.Stop(limit)
+		<-serving.Done()
+	})()
+	asking, leave := context.WithCancel(ctx)
+	defer leave()
 	done := make(chan error, 1)
 	go func() {
-		defer stop()
-		done <- clients(ctx, service, proxies, ended)
+		err := clients(asking, service, proxies, ended)
+		if ctx.Err() == nil {
+			stop() // all runs have ended, so there is time to deliver their spans
+		}
+		done <- err
 	}()
 	pages := service.Admin(nil, false)
-	err = sidecar.Serve(ctx, service, func(ctx context.Context) error {
+	err = sidecar.Serve(serving, service, func(ctx context.Context) error {
 		return web.ServeListener(ctx, admin, pages, sidecar.FinalScrapeWait, logger.With("server", "admin"))
 	})
-	stop()
+	leave()
 	err = errors.Join(err, <-done)
-	ended.sum()
+	ended.sum(service.Stopped().Text)
 	return err
 }
 

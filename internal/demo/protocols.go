@@ -27,6 +27,7 @@ var protocols = map[string]protocol{
 	"shelters":          {serveAISDK, askAISDK},
 	"supplies":          {serveOpenAI, askOpenAI},
 	"air":               {serveLangGraph, askLangGraph},
+	"field-report":      {serveADK, askFieldReport},
 }
 
 type object map[string]any
@@ -38,9 +39,16 @@ func serveADK(a *agent) {
 	})
 }
 
-func askADK(q *question, question string) ([]byte, error) {
+func askADK(q *question, question string) ([]byte, error) { return askApp(q, "coordinator", question) }
+
+// askFieldReport asks the app whose root agent is a SequentialAgent. Its second step is a ParallelAgent.
+func askFieldReport(q *question, question string) ([]byte, error) {
+	return askApp(q, "field_report", question)
+}
+
+func askApp(q *question, app, question string) ([]byte, error) {
 	return q.post("/run_sse", object{
-		"appName": "coordinator", "userId": "demo", "sessionId": q.session,
+		"appName": app, "userId": "demo", "sessionId": q.session,
 		"newMessage": object{"role": "user", "parts": []object{{"text": question}}},
 	})
 }

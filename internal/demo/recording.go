@@ -29,25 +29,29 @@ type frame struct {
 // clock matches a time in a frame: an RFC 3339 date, or seconds or milliseconds since the epoch.
 var clock = regexp.MustCompile(`("(?:timestamp|ts)": ?)(?:"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"|(\d{13})\b|(\d{10}(?:\.\d+)?)\b)`)
 
-// recording returns the story's recording, with each frame at the time that it states. A frame without a time
-// follows the previous one after story.pace.
+// recording returns the story's recording, with each frame at the time that it states after the first one. A frame
+// without a time follows the previous one after story.pause.
 func (s *story) recording() recording {
 	content, err := files.ReadFile("recordings/" + s.file + ".sse")
 	if err != nil {
 		panic(err) // the file is embedded
 	}
 	r := recording{session: s.session}
-	now := -s.pace
+	now := s.first
 	for _, block := range bytes.SplitAfter(content, []byte("\n\n")) {
 		if len(block) == 0 {
 			continue
 		}
+		next := now
+		if len(r.frames) > 0 {
+			next += s.pause(block)
+		}
 		if found := clock.FindSubmatch(block); found == nil {
-			now += s.pace
+			now = next
 		} else {
 			stated := readClock(found).at
 			if r.began.IsZero() {
-				r.began = stated.Add(-max(now+s.pace, 0))
+				r.began = stated.Add(-next)
 			}
 			now = max(now, stated.Sub(r.began))
 		}

@@ -58,6 +58,28 @@ func TestRecordingTimes(t *testing.T) {
 	}
 }
 
+// TestModelCallsTakeTime checks that an answer of a model, where the demo chooses when it is sent, takes some hundred milliseconds to begin.
+func TestModelCallsTakeTime(t *testing.T) {
+	answers := map[string]string{ // a mark of the frames that begin an answer
+		"fire-briefing": "", "approval": "", "quota": "", "garbled": "", "handover": "", // only the first frame; the others state their times
+		"air": `"model":{"messages"`, "field-report": `"candidatesTokenCount":3,`,
+	}
+	for _, s := range stories {
+		mark, chosen := answers[s.file]
+		if !chosen {
+			continue
+		}
+		var before time.Duration
+		for i, f := range s.recording().frames {
+			isAnswer := i == 0 && mark == "" || mark != "" && i > 0 && bytes.Contains(f.bytes, []byte(mark))
+			if waited := f.after - before; isAnswer && (waited < 300*time.Millisecond || waited > 3*time.Second) {
+				t.Errorf("%s: frame %d comes after %s", s.file, i, waited)
+			}
+			before = f.after
+		}
+	}
+}
+
 func joined(frames []frame) string {
 	var whole []byte
 	for _, f := range frames {

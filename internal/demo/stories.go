@@ -14,13 +14,30 @@ type story struct {
 
 	file     string
 	session  string        // the recorded session; "" if no frame names one
-	pace     time.Duration // between frames that state no time
+	first    time.Duration // before the first frame, which is the answer of a model
+	pace     time.Duration // before a frame that states no time
+	thinking thinking      // before the frames of a model that state no time
 	withheld []string      // prefixes of frames that the proxy withholds because they are internal or unreadable
+}
+
+// thinking is the pause before each frame that contains mark, with which a model's answer arrives or begins to arrive.
+type thinking struct {
+	mark string
+	wait time.Duration
+}
+
+// pause returns the pause before a frame that states no time. It is a stage direction: the models that answered
+// while most recordings were made are scripted and answer at once.
+func (s *story) pause(block []byte) time.Duration {
+	if s.thinking.mark != "" && bytes.Contains(block, []byte(s.thinking.mark)) {
+		return s.thinking.wait
+	}
+	return s.pace
 }
 
 // stories lists the runs of the demo in order. After the last one it starts again.
 var stories = []story{
-	{source: "fire-briefing", question: "Give me a recovery briefing for Cedar Creek Fire", file: "fire-briefing"},
+	{source: "fire-briefing", question: "Give me a recovery briefing for Cedar Creek Fire", file: "fire-briefing", first: 1600 * time.Millisecond},
 	{
 		source: "tender-analysis", question: "Generate a compliance report",
 		file: "report-asks", session: "7c1e9d24-5b60-4f3a-8e17-2a9d4c6b8f05",
@@ -40,25 +57,30 @@ var stories = []story{
 		file: "burned-area", session: "c4056b27-5504-4afb-8355-7de971268422", pace: 300 * time.Millisecond,
 	},
 	{source: "parcels", question: "Which parcels burn?", file: "parcels", session: "thread-parcels", pace: 400 * time.Millisecond},
-	{source: "fire-briefing", user: 1, question: "Close the trails of sector SW-2", file: "approval"},
+	{source: "fire-briefing", user: 1, question: "Close the trails of sector SW-2", file: "approval", first: 1200 * time.Millisecond},
 	{
 		source: "tender-analysis", user: 1, question: "Analyze risks in three areas: penalties, CSR, auditing",
 		file: "tender-subagents", session: "3f2a7b0e-8d55-4a57-9a3c-0d2c9b1f7e11",
 	},
-	{source: "fire-briefing", user: 1, question: "Which trails of the Bootleg Fire are open?", file: "quota", pace: time.Second},
+	{source: "fire-briefing", user: 1, question: "Which trails of the Bootleg Fire are open?", file: "quota", first: 900 * time.Millisecond, pace: time.Second},
 	{
-		source: "fire-briefing", user: 1, question: "How badly did Holiday Farm burn?", file: "garbled", pace: time.Second,
+		source: "fire-briefing", user: 1, question: "How badly did Holiday Farm burn?", file: "garbled", first: 1100 * time.Millisecond, pace: time.Second,
 		withheld: []string{
 			`data: {"author": "coordinator", "author"`,
 			`data: {"content": {"parts": [{"functionResponse": {"id": "adk-0c7e9f21-4b83-4d5a-a6e2-1f8d` + "\n",
 		},
 	},
-	{source: "fire-briefing", user: 1, question: "Get me a permit for salvage logging in NE-4", file: "handover"},
+	{source: "fire-briefing", user: 1, question: "Get me a permit for salvage logging in NE-4", file: "handover", first: 1300 * time.Millisecond},
 	{source: "shelters", question: "Which shelters have room?", file: "shelters", pace: 300 * time.Millisecond},
 	{source: "supplies", question: "Send water to the high school", file: "supplies", pace: 200 * time.Millisecond},
 	{
 		source: "air", question: "May the children play outside?",
-		file: "air", session: "01a204ee-506b-7275-81fe-a898027de310", pace: 400 * time.Millisecond,
+		file: "air", session: "01a204ee-506b-7275-81fe-a898027de310", pace: 300 * time.Millisecond,
+		thinking: thinking{`data: {"model":`, 1400 * time.Millisecond},
+	},
+	{
+		source: "field-report", question: "Write the field report of today",
+		file: "field-report", first: 600 * time.Millisecond, pace: 350 * time.Millisecond, thinking: thinking{`"candidatesTokenCount":3,`, 600 * time.Millisecond},
 	},
 }
 

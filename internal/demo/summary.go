@@ -21,17 +21,21 @@ type summary struct {
 	mu         sync.Mutex
 	runs       int
 	statuses   map[tracker.Status]int
+	codes      map[string]struct{} // of failed runs, at most maxCodes
 	unreadable int
 	internal   int
 	another    chan struct{} // closed when the next run ends
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, statuses: map[tracker.Status]int{}, another: make(chan struct{})}
+	return &summary{out: out, statuses: map[tracker.Status]int{}, codes: map[string]struct{}{}, another: make(chan struct{})}
 }
 
 // maxAgents is the number of agents that a line names.
 const maxAgents = 6
+
+// maxCodes is the number of error codes that the summary names.
+const maxCodes = 5
 
 const summaryLine = "%-18s %-11s %-12s %8s  %s\n"
 
@@ -56,7 +60,14 @@ func (l *summary) RunEnded(run *tracker.Run) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.out, summaryLine, run.Source, run.Dialect, run.Status, took, agentsIn(run))
+	about := agentsIn(run)
+	if code := terminal.Printable(run.Root.ErrorType()); run.Status == tracker.Failed && code != "" {
+		about += " · " + code
+		if len(l.codes) < maxCodes {
+			l.codes[code] = struct{}{}
+		}
+	}
+	fmt.Fprintf(l.out, summaryLine, run.Source, run.Dialect, run.Status, took, about)
 	l.runs++
 	l.statuses[run.Status]++
 	l.unreadable += run.ParseErrors
@@ -108,13 +119,17 @@ func (l *summary) await(ctx context.Context, runs int) {
 	}
 }
 
-// sum prints how the runs ended.
-func (l *summary) sum() {
+// sum prints how the runs ended, why some failed, and what was delivered and lost.
+func (l *summary) sum(delivered string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line := []string{terminal.Count(l.runs, "run")}
 	for _, status := range slices.Sorted(maps.Keys(l.statuses)) {
-		line = append(line, fmt.Sprintf("%d %s", l.statuses[status], status))
+		part := fmt.Sprintf("%d %s", l.statuses[status], status)
+		if status == tracker.Failed && len(l.codes) > 0 {
+			part += " (" + strings.Join(slices.Sorted(maps.Keys(l.codes)), ", ") + ")"
+		}
+		line = append(line, part)
 	}
 	if l.unreadable > 0 {
 		line = append(line, terminal.Count(l.unreadable, "frame")+" unreadable")
@@ -122,5 +137,5 @@ func (l *summary) sum() {
 	if l.internal > 0 {
 		line = append(line, terminal.Count(l.internal, "frame")+" internal")
 	}
-	fmt.Fprintf(l.out, "\n%s\n", strings.Join(line, " · "))
+	fmt.Fprintf(l.out, "\n%s\nstopped: %s; the addresses above no longer answer\n", strings.Join(line, " · "), delivered)
 }

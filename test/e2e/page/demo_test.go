@@ -81,6 +81,7 @@ var stories = []string{
 	"air-15 langgraph completed: air_desk smoke_expert; smoke task",
 	"burned-area-6 a2a completed: coordinator expert; transfer_to_agent; to expert; wrote ",
 	"evacuation-notice-5 adkstudio completed: researcher writer; search_roads search_shelters!",
+	"field-report-16 adk completed: editor planner slope_survey surveys trail_survey; ",
 	"fire-briefing-1 adk completed: coordinator; burn_analyst cruising_assistant nepa_advisor nepa_advisor nepa_advisor trail_assessor",
 	"fire-briefing-10 adk failed: coordinator; trail_assessor!",
 	"fire-briefing-11 adk completed: coordinator; burn_analyst; 2 unreadable",
@@ -105,7 +106,7 @@ func TestDemo(t *testing.T) {
 		got = nil
 		for _, r := range reports(t, pages) {
 			round := regexp.MustCompile(`-(\d+)$`).FindStringSubmatch(harness.Text(r.Session))
-			if r.Status != tracker.Running && round != nil && (len(round[1]) == 1 || slices.Contains([]string{"10", "11", "12", "13", "14", "15"}, round[1])) {
+			if r.Status != tracker.Running && round != nil && (len(round[1]) == 1 || slices.Contains([]string{"10", "11", "12", "13", "14", "15", "16"}, round[1])) {
 				got = append(got, summarize(r))
 			}
 		}
@@ -136,7 +137,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	d.Stop()
-	d.WaitOutput(t, `^(\d+ runs · .*completed · .*failed · .*interrupted.* unreadable · \d+ frames internal)$`)
+	d.WaitOutput(t, `^(\d+ runs · .*completed · \d+ failed \(RESOURCE_EXHAUSTED\) · .*interrupted.* unreadable · \d+ frames internal)$`)
 }
 
 // TestDemoStopped stops a demo whose agents are too slow for any story to end.
@@ -199,7 +200,7 @@ func TestDemoOfOwnAgent(t *testing.T) {
 	if heard, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(heard, said) {
 		t.Errorf("%v, %s", err, heard)
 	}
-	d.WaitOutput(t, `^(agent +adk +failed .* coordinator)$`)
+	d.WaitOutput(t, `^(agent +adk +failed .* coordinator · RESOURCE_EXHAUSTED)$`)
 	runs := reports(t, d.URL(t))
 	if len(runs) != 1 || harness.Text(runs[0].App) != "APP" || runs[0].Status != tracker.Failed {
 		t.Errorf("%d runs: %+v", len(runs), runs)

@@ -141,9 +141,9 @@ func cmdLearn(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdSignal sends a signal to the delegraph process in the background.
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM}
+	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
 	if neg || len(args) != 1 || signals[args[0]] == nil {
-		ts.Fatalf("usage: signal HUP|TERM")
+		ts.Fatalf("usage: signal HUP|INT|TERM")
 	}
 	for _, background := range ts.BackgroundCmds() {
 		if strings.Contains(background.String(), "exec delegraph") {
