@@ -136,16 +136,21 @@ func (s *summary) count(b *event.Batch) {
 }
 
 func (s *summary) printJSON() error {
-	type sums struct {
-		Frames      int                  `json:"frames"`
-		Events      int                  `json:"events"`
-		ParseErrors map[event.Reason]int `json:"parse_errors"`
-		Internal    int                  `json:"internal_events"`
-		Runs        int                  `json:"runs"`
-	}
-	return errors.Join(s.err, s.lines.Encode(struct {
-		Summary sums `json:"summary"`
-	}{sums{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
+	return errors.Join(s.err, s.lines.Encode(LastLine{Totals{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
+}
+
+// LastLine is the line of --format=json after those of the runs.
+type LastLine struct {
+	Summary Totals `json:"summary"`
+}
+
+// Totals counts what all captures contain.
+type Totals struct {
+	Frames      int                  `json:"frames"`          // complete SSE frames
+	Events      int                  `json:"events"`          // frames that could be decoded
+	ParseErrors map[event.Reason]int `json:"parse_errors"`    // frames that could not be decoded, by reason
+	Internal    int                  `json:"internal_events"` // frames that the protocol calls internal
+	Runs        int                  `json:"runs"`
 }
 
 // printText prints the sums as text.

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/internal/replay"
 	"github.com/delegraph/delegraph/internal/settings"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/schema"
 )
 
 // withoutTelemetry turns off the telemetry of the process.
@@ -121,6 +122,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("story %d is\n%s\nnot\n%s", i, got[i], want)
 		}
 	}
+	matchSchema(t, fetchBody(t, pages+"api/v1/runs?limit=100"))
 	page := fetchBody(t, pages+"metrics")
 	for _, want := range settings.DialectNames() {
 		if !regexp.MustCompile(`(?m)^delegraph_events_total\{dialect="` + want + `".* [1-9]`).MatchString(page) {
@@ -138,6 +140,25 @@ func TestDemo(t *testing.T) {
 	}
 	d.Stop()
 	d.WaitOutput(t, `^(\d+ runs · .*completed · \d+ failed \(RESOURCE_EXHAUSTED\) · .*interrupted.* unreadable · \d+ frames internal)$`)
+}
+
+// matchSchema checks that the runs of the API match the published schema, which is that of replay.
+func matchSchema(t *testing.T, runs string) {
+	t.Helper()
+	published, err := schema.Read("../../../docs/reference/replay.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published["oneOf"] = []any{map[string]any{"$ref": "#/$defs/Run"}}
+	var all []any
+	if err := json.Unmarshal([]byte(runs), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range all {
+		if fault := schema.Check(published, run); fault != "" {
+			t.Errorf("%s: %v", fault, run)
+		}
+	}
 }
 
 // TestDemoStopped stops a demo whose agents are too slow for any story to end.
