@@ -30,6 +30,7 @@ type output struct {
 	text     *textReporter
 	lines    *spans.JSONLines
 	frames   *streamPrinter
+	page     *htmlPage
 	flushed  int // runs whose spans were written
 }
 
@@ -73,6 +74,9 @@ func (o *output) end() error {
 		err = printMetrics(o.out, o.registry)
 	case "stream":
 		err = o.frames.err
+	}
+	if o.page != nil {
+		err = errors.Join(err, o.page.write(o.summary.Runs))
 	}
 	return errors.Join(err, o.out.Flush())
 }

@@ -43,6 +43,7 @@ type Command struct {
 	Format       string // one of Formats
 	Policy       string // of the format stream
 	StreamFormat string // of the format stream: one of StreamFormats
+	HTML         string // also write the runs as a page to this file; "" for none
 	Follow       bool   // wait for more at the end of the file
 	Files        []string
 	Out, Stderr  io.Writer
@@ -137,6 +138,13 @@ func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Write
 	o.summary = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.Format != "json"}
 	o.summary.lines.SetEscapeHTML(false)
 	observers := []tracker.Observer{o.summary}
+	if r.HTML != "" {
+		page, err := newHTMLPage(r.HTML)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.page, observers = page, append(observers, page)
+	}
 	var sinks []exporter.Sink
 	switch r.Format {
 	case "text":

@@ -27,25 +27,6 @@ func newTextReporter(behind io.Writer, out *bufio.Writer) *textReporter {
 	return &textReporter{Screen: terminal.NewScreen(behind, os.Getenv), out: out}
 }
 
-const (
-	spanColumn = 9
-	widestName = 48
-	factColumn = 12
-)
-
-// The marks beside the names of operations that did not end well.
-var marks = map[tracker.OperationStatus]string{tracker.OperationError: " ✗", tracker.OperationInterrupted: " ⏸", tracker.OperationUnfinished: " …"}
-
-const failedColor = "31"
-
-// Colors of terminals (ECMA-48, SGR).
-var (
-	statusColors = map[tracker.Status]string{
-		tracker.Completed: "32", tracker.Failed: failedColor, tracker.Canceled: "33", tracker.Interrupted: "33", tracker.Incomplete: "33", tracker.TimedOut: failedColor,
-	}
-	barColors = map[tracker.OperationKind]string{tracker.InvokeWorkflow: "90", tracker.InvokeAgent: "34", tracker.InvokeNode: "33", tracker.Chat: "35", tracker.ExecuteTool: "36"}
-)
-
 // RunStarted does nothing.
 func (t *textReporter) RunStarted(*tracker.Run) {}
 
@@ -57,7 +38,7 @@ func (t *textReporter) RunEnded(run *tracker.Run) {
 	r := run.Report()
 	chart := waterfall.New(run, time.Time{})
 	t.head(r, run.Root.ErrorCode, chart)
-	t.rows(chart)
+	t.rows(run, chart)
 	t.facts(r)
 	t.line("")
 }
@@ -115,92 +96,6 @@ func (t *textReporter) head(r tracker.Report, code string, chart waterfall.Chart
 	}
 }
 
-func (t *textReporter) rows(chart waterfall.Chart) {
-	deepest := min(max(t.Width/10, 4), 12) // levels that leave room for a name
-	names, longest := make([]string, len(chart.Rows)), 0
-	for i, row := range chart.Rows {
-		names[i] = stems(row.Last, deepest) + label(row.Op)
-		longest = max(longest, terminal.DisplayWidth(names[i])+terminal.DisplayWidth(marks[row.Op.Status]))
-	}
-	column := min(longest, widestName, max(t.Width-spanColumn-terminal.MinWidth/2-2, terminal.MinWidth/2-1))
-	bar := t.Width - column - spanColumn - 2
-	for i, row := range chart.Rows {
-		span := ""
-		switch {
-		case row.Timed, row.Reported:
-			span = waterfall.FormatDuration(row.Duration)
-		case chart.Timed:
-			span = "?"
-		}
-		t.line(marked(names[i], marks[row.Op.Status], column) + " " + t.bar(row, bar) + " " + strings.Repeat(" ", max(spanColumn-terminal.DisplayWidth(span), 0)) + span)
-	}
-}
-
-// stems returns the lines that connect a row with its parent, cut at the deepest level.
-func stems(last []bool, deepest int) string {
-	var b strings.Builder
-	if len(last) > deepest {
-		b.WriteString("… ")
-		last = last[len(last)-deepest+1:]
-	}
-	for i, isLast := range last {
-		switch {
-		case i == len(last)-1 && isLast:
-			b.WriteString("└ ")
-		case i == len(last)-1:
-			b.WriteString("├ ")
-		case isLast:
-			b.WriteString("  ")
-		default:
-			b.WriteString("│ ")
-		}
-	}
-	return b.String()
-}
-
-var kindWords = map[tracker.OperationKind]string{
-	tracker.InvokeWorkflow: "workflow", tracker.InvokeAgent: "agent", tracker.InvokeNode: "step",
-	tracker.ExecuteTool: "tool", tracker.Chat: "model",
-}
-
-func label(op *tracker.Operation) string {
-	return kindWords[op.Kind] + " " + terminal.PrintableName(op.Name)
-}
-
-// marked returns a name and its mark in a column. If there is too little room, the name is cut.
-func marked(name, mark string, column int) string {
-	if room := column - terminal.DisplayWidth(mark); terminal.DisplayWidth(name) > room {
-		name = terminal.Pad(name, room)
-	}
-	return terminal.Pad(name+mark, column)
-}
-
-// The characters of bars.
-const (
-	ink, point               = "█", "▏"
-	unknownInk, unknownPoint = "░", "?" // for unknown times
-)
-
-// bar returns the bar of a row. A row without a duration is a point.
-func (t *textReporter) bar(row waterfall.Row, width int) string {
-	from := min(int(row.From*float64(width)), width-1)
-	to := min(max(int(row.To*float64(width)+0.5), from+1), width)
-	with := ink
-	switch isPoint := row.To <= row.From; {
-	case isPoint && row.Timed:
-		with = point
-	case isPoint:
-		with = unknownPoint
-	case !row.Timed:
-		with = unknownInk
-	}
-	color := barColors[row.Op.Kind]
-	if row.Op.Status == tracker.OperationError {
-		color = failedColor
-	}
-	return strings.Repeat(" ", from) + t.Paint(piece(strings.Repeat(with, to-from), color)) + strings.Repeat(" ", width-to)
-}
-
 // fact prints a line below the waterfall.
 func (t *textReporter) fact(name, text string) {
 	t.line(t.Join(append([]terminal.Piece{piece(terminal.Pad(name, factColumn-1), "")}, wordsOf(text)...), " ", factColumn))
@@ -218,7 +113,7 @@ func (t *textReporter) facts(r tracker.Report) {
 	for _, c := range r.Confidence {
 		value := terminal.Printable(c.Label)
 		if c.Value != nil {
-			value = strings.TrimSpace(fmt.Sprintf("%.4g %% %s", 100**c.Value, value))
+			value = strings.TrimSpace(percent(*c.Value) + " " + value)
 		}
 		if c.Overall {
 			value += " overall"
@@ -234,7 +129,11 @@ func (t *textReporter) facts(r tracker.Report) {
 		t.fact("source", terminal.PrintableOr(c.Agent, "?")+": "+terminal.PrintableName(c.Source))
 	}
 	for _, in := range r.Inputs {
-		t.fact("input", string(in.Kind)+" "+string(in.Status))
+		text := string(in.Kind) + " " + string(in.Status)
+		if in.WaitSeconds != nil {
+			text += " after " + waterfall.FormatDuration(time.Duration(*in.WaitSeconds*float64(time.Second)))
+		}
+		t.fact("input", text)
 	}
 	if p := r.Plan; p != nil {
 		t.fact("plan", fmt.Sprintf("%d completed, %d in progress, %d pending, %d canceled", p.Completed, p.InProgress, p.Pending, p.Canceled))
@@ -256,6 +155,9 @@ func (t *textReporter) facts(r tracker.Report) {
 		t.fact(l.Kind, terminal.PrintableName(l.Run))
 	}
 }
+
+// percent returns a confidence for people.
+func percent(ratio float64) string { return fmt.Sprintf("%.4g %%", 100*ratio) }
 
 func number(n *int64) string {
 	if n == nil {

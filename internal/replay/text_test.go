@@ -42,6 +42,9 @@ func hostileRun() *tracker.Run {
 	}
 	r.Root = r.Operations[0]
 	r.Root.ErrorCode = strings.Repeat("E", 64)
+	sure := tracker.Confidence{Confidence: event.Confidence{Value: 0.123456, Known: true}}
+	r.Operations[1].Details = &tracker.Details{Confidence: []tracker.Confidence{sure}}
+	r.Inputs = []*tracker.InputRequest{{Kind: event.InputClarification, Status: tracker.InputOpen, Requested: tracker.Timestamp{At: noon.Add(50 * time.Second)}}}
 	return r
 }
 

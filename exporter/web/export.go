@@ -1,0 +1,122 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/delegraph/delegraph/exporter/recent"
+)
+
+// Limits of an exported page.
+const (
+	MaxExported      = 200      // runs
+	maxExportedBytes = 32 << 20 // of the runs' parts
+)
+
+// Export is the content of an exported page.
+type Export struct {
+	Runs    *recent.Runs
+	Total   int // number of all runs, including those that Runs has no more
+	Version string
+}
+
+var exportPage = template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
+
+// Write writes the list of runs and the page of each as one HTML page that needs no server: without a script, and without a reference to
+// another file or host. The parts are those of the admin server's pages. Links to what is not in the page become text.
+func (e Export) Write(out io.Writer) error {
+	s := Settings{Runs: e.Runs, Now: time.Now, Version: e.Version, Logger: slog.New(slog.DiscardHandler)}
+	style, err := files.ReadFile("page/style.css")
+	if err != nil {
+		return err
+	}
+	page := &exportedPage{anchors: map[string]string{}, hatches: map[string]bool{}}
+	kept := e.Runs.Page(recent.Query{Limit: MaxExported}, false).Runs
+	var runs []template.HTML
+	size := 0
+	for i, of := range kept {
+		page.anchors["/runs/"+of.Key] = fmt.Sprintf("r%d", i+1)
+	}
+	for i, of := range kept {
+		path := "/runs/" + of.Key
+		if size > maxExportedBytes {
+			delete(page.anchors, path)
+			continue
+		}
+		part, err := page.part(s.run, path, of.Key, "run", page.anchors[path])
+		if err != nil {
+			return fmt.Errorf("render run %d: %w", i+1, err)
+		}
+		size += len(part)
+		runs = append(runs, part)
+	}
+	list, err := page.part(s.list, fmt.Sprintf("/?limit=%d", MaxExported), "", "runs", "")
+	if err != nil {
+		return fmt.Errorf("render the list of runs: %w", err)
+	}
+	sum := sha256.Sum256(style)
+	return exportPage.Execute(out, struct {
+		Version, StyleHash string
+		Style              template.CSS
+		List               template.HTML
+		Runs               []template.HTML
+		Left               int
+	}{e.Version, base64.StdEncoding.EncodeToString(sum[:]), template.CSS(style), list, runs, max(e.Total-len(runs), 0)})
+}
+
+// exportedPage is the state of an exported page while its parts are taken from pages of the admin server.
+type exportedPage struct {
+	anchors map[string]string // of runs, by their path
+	hatches map[string]bool   // the patterns that the page has already; the style sheet names them
+}
+
+// part returns the element with an id from the answer to a request. Its ids get a prefix, or are removed without one.
+func (p *exportedPage) part(answer http.HandlerFunc, path, key, id, prefix string) (template.HTML, error) {
+	r, err := http.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return "", err
+	}
+	r.SetPathValue("key", key)
+	w := &pageBuffer{header: http.Header{}, status: http.StatusOK}
+	if answer(w, r); w.status != http.StatusOK {
+		return "", fmt.Errorf("status %d: %.200s", w.status, &w.body)
+	}
+	whole, err := html.Parse(&w.body)
+	if err != nil {
+		return "", err
+	}
+	found := elementWithID(whole, id)
+	if found == nil {
+		return "", fmt.Errorf("the page has no element %s", id)
+	}
+	p.clean(found, r.URL, prefix)
+	setAttribute(found, "id", prefix)
+	var out bytes.Buffer
+	err = html.Render(&out, found)
+	return template.HTML(out.String()), err // rendered from parsed HTML, whose texts are escaped again
+}
+
+// pageBuffer is a response in memory.
+type pageBuffer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header, which is not used.
+func (w *pageBuffer) Header() http.Header { return w.header }
+
+// WriteHeader keeps the status.
+func (w *pageBuffer) WriteHeader(status int) { w.status = status }
+
+// Write keeps the body.
+func (w *pageBuffer) Write(p []byte) (int, error) { return w.body.Write(p) }
