@@ -95,6 +95,9 @@ func sentence(g *ast.CommentGroup) string { return strings.Join(strings.Fields(g
 // Values returns the values of the constants of a string type.
 func (s *Source) Values(name string) []any { return slices.Clone(s.values[name]) }
 
+// Comment returns the comment of a field.
+func (s *Source) Comment(typeName, field string) string { return s.comments[typeName+"."+field] }
+
 // Definitions writes the schemas of a struct type and of all struct types in it into defs, as encoding/json encodes them: a pointer may be
 // null, and a member is required unless it has omitempty. adjust may change the schema of a field, which it gets as "Type.Field".
 func (s *Source) Definitions(t reflect.Type, defs Schema, adjust func(field string, f Schema)) {
