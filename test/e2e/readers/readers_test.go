@@ -1,6 +1,7 @@
 package readers_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
@@ -30,6 +31,27 @@ func TestReaders(t *testing.T) {
 		// 9.2.6 says to discard it.
 		"go-sse": {named: true, reset: true, read: func(t *testing.T, s *stand) reader {
 			return startReader(t, "", goReader(t), s.stream, s.token)
+		}},
+		"example page": {named: true, read: func(t *testing.T, s *stand) reader {
+			return startReader(t, harness.ReaderScripts(t), harness.Program(t, "node", "readers"), "example.mjs", harness.Program(t, "chromium", "readers"),
+				s.near.URL+"/examples/reader.html#"+url.Values{"stream": {s.stream}, "token": {s.token}}.Encode())
+		}},
+		"example in Python": {named: true, read: func(t *testing.T, s *stand) reader {
+			return startExample(t, s, harness.Program(t, "python3", "readers"), examples+"/reader.py")
+		}},
+		"example in Python without a token": {read: func(t *testing.T, s *stand) reader {
+			return startExample(t, s, harness.Program(t, "python3", "readers"), examples+"/reader.py")
+		}},
+		"example in Go": {named: true, read: func(t *testing.T, s *stand) reader {
+			return startExample(t, s, buildExample(t))
+		}},
+		"example with curl": {named: true, read: func(t *testing.T, s *stand) reader {
+			harness.Program(t, "curl", "readers")
+			return startExample(t, s, harness.Program(t, "bash", "readers"), examples+"/reader.sh")
+		}},
+		"example with curl without a token": {read: func(t *testing.T, s *stand) reader {
+			harness.Program(t, "curl", "readers")
+			return startExample(t, s, harness.Program(t, "bash", "readers"), examples+"/reader.sh")
 		}},
 	} {
 		s := newStand(t, c.named)

@@ -38,7 +38,7 @@ func newStand(t *testing.T, named bool) *stand {
 	s := &stand{speech: make(chan string, 1000)}
 	agent := httptest.NewServer(s)
 	t.Cleanup(agent.Close)
-	s.near, s.far = httptest.NewServer(http.FileServerFS(os.DirFS(harness.ReaderSources))), httptest.NewServer(http.FileServerFS(os.DirFS(harness.ReaderSources)))
+	s.near, s.far = httptest.NewServer(pages()), httptest.NewServer(pages())
 	t.Cleanup(s.near.Close)
 	t.Cleanup(s.far.Close)
 	authentication := "{}"
@@ -67,6 +67,17 @@ sources: [{name: agent, proxy: {listen: "127.0.0.1:0", upstream: %q}}]
 		}
 	})
 	return s
+}
+
+// examples is the folder of the readers that users can copy.
+const examples = "../../../examples/readers"
+
+// pages serves the pages of the tests, and the example below /examples/.
+func pages() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServerFS(os.DirFS(harness.ReaderSources)))
+	mux.Handle("/examples/", http.StripPrefix("/examples/", http.FileServerFS(os.DirFS(examples))))
+	return mux
 }
 
 // ServeHTTP answers the only run of the agent.
