@@ -21,7 +21,7 @@ type frame struct {
 }
 
 func main() {
-	for last := ""; ; time.Sleep(time.Second) {
+	for last := ""; ; <-time.After(time.Second) {
 		log.Print(read(os.Args[1], &last))
 	}
 }

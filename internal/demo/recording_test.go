@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,22 @@ func TestRecordingTimes(t *testing.T) {
 	}
 	if size > 150<<10 {
 		t.Errorf("the embedded recordings have %d bytes", size)
+	}
+}
+
+// TestFieldReportIsRecorded checks that the workflow's frames are those of ADK's server, with other names of agents.
+func TestFieldReportIsRecorded(t *testing.T) {
+	recorded, err := os.ReadFile("../../test/agents/adk-go/wf_nested.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := files.ReadFile("recordings/field-report.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.NewReplacer("n_first", "planner", "inner_par", "surveys", "in_a", "slope_survey", "in_b", "trail_survey", "n_last", "editor")
+	if names.Replace(string(recorded)) != string(shown) {
+		t.Error("field-report.sse differs from the recording")
 	}
 }
 
