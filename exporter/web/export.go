@@ -29,6 +29,13 @@ type Export struct {
 	Version string
 }
 
+// exportStyle gives the headings, which are one level below those of the server's pages, the look of those.
+const exportStyle = `
+main > div > .head { margin-top: 48px; padding-top: 32px; border-top: 1px solid var(--line) }
+main > div > .head h2 { font-size: 26px; line-height: 1.25; margin: 0 }
+main h3 { display: block; font-size: 17px; margin: 34px 0 12px; font-weight: 650 }
+`
+
 var exportPage = template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
 
 // Write writes the list of runs and the page of each as one HTML page that needs no server: without a script, and without a reference to
@@ -39,6 +46,7 @@ func (e Export) Write(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	style = append(style, exportStyle...)
 	page := &exportedPage{anchors: map[string]string{}, hatches: map[string]bool{}}
 	kept := e.Runs.Page(recent.Query{Limit: MaxExported}, false).Runs
 	var runs []template.HTML

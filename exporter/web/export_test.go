@@ -49,6 +49,19 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestExportLongRun checks that a run with more operations than a page shows says so.
+func TestExportLongRun(t *testing.T) {
+	long := sampleRun()
+	for i := range maxRows {
+		long.Operations = append(long.Operations, &tracker.Operation{ID: tracker.SpanID{9, byte(i), byte(i >> 8)}, Parent: long.Root.ID, Kind: tracker.ExecuteTool, Name: "again"})
+	}
+	page, root := export(t, runsOf(long), 1)
+	checkAlone(t, root)
+	if !strings.Contains(page, "4 more operations") {
+		t.Error("the page does not say that it leaves out operations")
+	}
+}
+
 // checkAlone checks that a page refers to nothing outside itself, that its ids are unique, and that its policy permits its style only.
 func checkAlone(t *testing.T, root *html.Node) {
 	t.Helper()

@@ -55,7 +55,7 @@ func (p *exportedPage) unwanted(n *html.Node) bool {
 		return known
 	}
 	classes := strings.Fields(attribute(n, "class"))
-	return slices.Contains(servedElements, n.Data) || slices.Contains(classes, "actions") || slices.Contains(classes, "pages")
+	return slices.Contains(servedElements, n.Data) || slices.Contains(classes, "actions")
 }
 
 // link turns a link to a run of the page into one within the page, and every other link into text.
@@ -64,11 +64,12 @@ func (p *exportedPage) link(n *html.Node, base *url.URL) {
 		return
 	}
 	href := attribute(n, "href")
+	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key != "class" })
 	if to, err := base.Parse(href); err == nil && to.RawQuery == "" && to.Fragment == "" && p.anchors[to.Path] != "" {
-		n.Attr = []html.Attribute{{Key: "href", Val: "#" + p.anchors[to.Path]}}
+		setAttribute(n, "href", "#"+p.anchors[to.Path])
 		return
 	}
-	n.Data, n.DataAtom, n.Attr = "span", 0, nil
+	n.Data, n.DataAtom = "span", 0
 }
 
 // attribute returns an attribute as an exported page has it, and false if it has none.
