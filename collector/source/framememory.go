@@ -296,4 +296,4 @@ func (r *filteredBody) beforeGrow(size int) {
 }
 
 // maxRelayBuffer is the size in bytes up to which the buffer of one frame is reused for the next.
-const maxRelayBuffer = 64 << 10
+const maxRelayBuffer = 32 << 10
