@@ -21,7 +21,7 @@ const (
 	maxUndecidedTime = time.Second
 
 	// ownedFrame is the size in bytes of the smallest frame whose data is handed on instead of copied.
-	ownedFrame = event.LargeFrame
+	ownedFrame = 32 << 10
 )
 
 // StreamDecoder reads a stream and decodes it frame by frame. It is for one goroutine at a time.
@@ -196,7 +196,7 @@ func (d *StreamDecoder) pendingSize() (n int) {
 
 // takeTurn waits until a large frame may be decoded.
 func (d *StreamDecoder) takeTurn(frame sse.Frame) {
-	if d.EndTurn(); d.settings.Turns != nil && len(frame.Data) >= ownedFrame {
+	if d.EndTurn(); d.settings.Turns != nil && len(frame.Data) >= event.LargeFrame {
 		d.turn = d.settings.Turns.Take(event.DecodingSize(frame.Data))
 	}
 }

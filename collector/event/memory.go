@@ -19,7 +19,7 @@ type memory struct {
 	docsInUse    int
 }
 
-// LargeFrame is the size in bytes of the smallest frame whose data is not copied and whose decoding needs a turn.
+// LargeFrame is the size in bytes of the smallest frame whose decoding needs a turn.
 const LargeFrame = 64 << 10
 
 // DecodingSize estimates how many bytes decoding data takes at most, including its texts and the JSON in them.

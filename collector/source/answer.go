@@ -50,7 +50,9 @@ func (c *client) release() {
 // frameShare returns the share of the memory for large frames of the stream that answers a request.
 func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 	return p.settings.FrameMemory.share(ctx, p.settings.FrameLimit, func() {
-		p.logger.Warn("stream disconnected: memory is used up and a large frame has made no progress", "name", p.settings.Name)
+		if p.loggedStall.allows(time.Now()) {
+			p.logger.Warn("stream disconnected: memory is used up, and this stream has made no progress; further ones within a minute are only counted, in delegraph_memory_shed_total", "name", p.settings.Name)
+		}
 		ctx.Value(clientKey{}).(*client).disconnect()
 	})
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -11,40 +12,51 @@ import (
 )
 
 const (
-	// smallFrame is the size in bytes up to which a frame may use the whole budget. Larger ones leave a
-	// part of it to the others.
+	// smallFrame is the size in bytes up to which a frame is read at once. A stream with a larger one first
+	// waits for as much memory as any frame may need.
 	smallFrame = 1 << 20
 
-	// maxStall is how long a large frame may stay in memory without progress while another stream waits
-	// for its memory.
-	maxStall = 10 * time.Second
+	// maxStall is how long a frame may stay in memory without progress while there is not enough memory.
+	maxStall = 2 * time.Second
 
 	// memoryPoll is how often a waiting stream checks for memory that other accounts have released.
 	memoryPoll = 50 * time.Millisecond
 )
 
-// FrameMemory shares memory for large frames among the filtered streams of a process. A filtered frame is
-// in memory as a whole, and stays there if the client does not read. If there is no memory left, the agent
-// of a stream that needs more is not read for a while. One such stream at a time may exceed the budget, so
-// that frames that are being read cannot block each other. If a stream has made no progress for maxStall
-// and others wait, it is disconnected.
+// tiers are the sizes of frames above which all frames together may take only a part of the memory. The
+// rest stays free for smaller frames, so that no number of large ones delays the streams that have none.
+var tiers = [...]struct {
+	over int // bytes
+	part float64
+}{{64 << 10, 0.875}, {256 << 10, 0.75}, {smallFrame, 0.5}}
+
+// FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
+// memory as a whole, and stays there if the client does not read. If there is no memory left for frames of a
+// size, the agent of a stream that needs more is not read for a while. One such stream at a time may exceed
+// the limits, so that frames that are being read cannot block each other. While there is not enough memory,
+// streams that have made no progress for maxStall are disconnected.
 type FrameMemory struct {
-	account    *budget.Account // nil means no bound
-	largeLimit int             // bytes of all frames over smallFrame together
-	maxStall   time.Duration
+	account *budget.Account // nil means no bound
+	limits  [len(tiers)]int // bytes of all frames over a tier's size together
 
 	mu      sync.Mutex
-	large   int           // bytes of frames over smallFrame
+	used    [len(tiers)]int
+	wanted  int           // bytes that streams wait for
+	leaving int           // bytes of the streams that are being disconnected
 	changed chan struct{} // closed and replaced when a stream releases memory
+	looked  time.Time     // when stalled streams were last looked for
 	holders []*frameShare // streams that hold memory
-	extra   *frameShare   // the stream that may exceed the budget, or nil
-	leaving *frameShare   // the stream that is being disconnected, or nil
+	extra   *frameShare   // the stream that may exceed the limits, or nil
 }
 
-// NewFrameMemory returns the memory that an account pays for. All frames over 1 MiB together may take
-// largeLimit bytes.
-func NewFrameMemory(account *budget.Account, largeLimit int) *FrameMemory {
-	return &FrameMemory{account: account, largeLimit: largeLimit, maxStall: maxStall, changed: make(chan struct{})}
+// NewFrameMemory returns the memory that an account pays for. limit is the number of bytes of which each size
+// of frames has its part.
+func NewFrameMemory(account *budget.Account, limit int) *FrameMemory {
+	m := &FrameMemory{account: account, changed: make(chan struct{})}
+	for i, tier := range tiers {
+		m.limits[i] = int(tier.part * float64(limit))
+	}
+	return m
 }
 
 // frameShare is the memory that one stream holds. A nil frameShare is not bounded.
@@ -57,7 +69,8 @@ type frameShare struct {
 	bytes    atomic.Int64 // changed only under the lock of memory
 	progress atomic.Int64 // when the agent or the client last took part, in nanoseconds of the Unix time
 	state    atomic.Int32 // a streamState
-	waiting  bool         // for memory; guarded by the lock of memory
+	wanted   int          // bytes that it waits for; guarded by the lock of memory
+	leaving  bool         // it is being disconnected; guarded by the lock of memory
 }
 
 // share returns the share of a stream. disconnect ends the stream; it must not block or use the FrameMemory.
@@ -88,7 +101,8 @@ func (s *frameShare) enter(next streamState) {
 	}
 }
 
-// hold records how many bytes the stream holds. It does not wait: the bytes are already in memory.
+// hold records how many bytes the stream holds. It does not wait: the bytes are already in memory. If that
+// is too much for all streams together, stalled ones are disconnected.
 func (s *frameShare) hold(n int) {
 	if s == nil || int(s.bytes.Load()) == n {
 		return
@@ -96,6 +110,7 @@ func (s *frameShare) hold(n int) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
 	s.memory.set(s, n)
+	s.memory.disconnectStalled(time.Now())
 }
 
 // await waits until the stream may hold n bytes, and records them. For a frame over smallFrame it waits
@@ -130,26 +145,36 @@ func (s *frameShare) await(n int) {
 	}
 }
 
-// admit lets a stream hold n bytes if there is room. Otherwise it disconnects a stalled stream and returns
-// a channel that is closed when a stream releases memory.
+// admit lets a stream hold n bytes if there is room. Otherwise it disconnects stalled streams and returns a
+// channel that is closed when a stream releases memory.
 func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admitted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s.waiting = !m.fits(s, n); !s.waiting {
+	m.want(s, 0)
+	if m.fits(s, n) {
 		m.set(s, n)
 		return nil, true
 	}
+	m.want(s, n-int(s.bytes.Load()))
 	m.disconnectStalled(time.Now())
 	return m.changed, false
 }
 
+// want records that a stream waits for n bytes; 0 means that it does not wait. The caller holds the lock.
+func (m *FrameMemory) want(s *frameShare, n int) {
+	m.wanted += n - s.wanted
+	s.wanted = n
+}
+
 // fits reports whether a stream may hold n bytes: if there is room for them, or if it is the only stream
-// to exceed the budget.
+// to exceed the limits.
 func (m *FrameMemory) fits(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
 	room := m.account.Remaining()
-	if n > smallFrame {
-		room = min(room, m.largeLimit-m.large+largeBytes(before)-before)
+	for i := range tiers {
+		if more := inTier(i, n) - inTier(i, before); more > 0 {
+			room = min(room, m.limits[i]-m.used[i]+n-before-more)
+		}
 	}
 	switch {
 	case room >= n-before:
@@ -161,39 +186,65 @@ func (m *FrameMemory) fits(s *frameShare, n int) bool {
 	return true
 }
 
-// disconnectStalled disconnects the stream that has made no progress for the longest time, if that is
-// long enough. A stream whose client does not read is chosen before one whose agent has not finished its
-// frame. The memory of one must be free before the next is disconnected.
+// disconnectStalled disconnects streams that have made no progress for maxStall until the memory that they
+// release is enough for those that wait and for what exceeds the budget. Those whose clients do not read come
+// before those whose agents have not finished a frame, and each kind in the order in which they stalled. The
+// caller holds the lock.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
-	if m.leaving != nil {
+	missing := m.wanted + max(-m.account.Remaining(), 0) - m.leaving
+	if missing <= 0 || now.Sub(m.looked) < memoryPoll {
 		return
 	}
-	for _, state := range []streamState{readingAgent, writingClient} {
-		since := now.Add(-m.maxStall).UnixNano()
-		for _, s := range m.holders {
-			if at := s.progress.Load(); !s.waiting && s.state.Load() == state && at < since {
-				since, m.leaving = at, s
-			}
+	m.looked = now
+	stalled := m.stalled(now.Add(-maxStall).UnixNano())
+	for ; missing > 0 && len(stalled) > 0; stalled = stalled[1:] {
+		s := stalled[0]
+		missing -= int(s.bytes.Load())
+		m.leaving += int(s.bytes.Load())
+		s.leaving = true
+		m.account.CountShed()
+		s.disconnect()
+	}
+}
+
+// stalled returns the streams that have made no progress since a time, in the order in which to disconnect
+// them.
+func (m *FrameMemory) stalled(since int64) []*frameShare {
+	var clients, agents []*frameShare
+	for _, s := range m.holders {
+		if s.wanted > 0 || s.leaving || s.progress.Load() >= since {
+			continue
+		}
+		switch s.state.Load() {
+		case writingClient:
+			clients = append(clients, s)
+		case readingAgent:
+			agents = append(agents, s)
 		}
 	}
-	if m.leaving != nil {
-		m.account.CountShed()
-		m.leaving.disconnect()
-	}
+	earlier := func(a, b *frameShare) int { return cmp.Compare(a.progress.Load(), b.progress.Load()) }
+	slices.SortFunc(clients, earlier)
+	slices.SortFunc(agents, earlier)
+	return append(clients, agents...)
 }
 
 // leave records that a stream no longer waits.
 func (m *FrameMemory) leave(s *frameShare) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s.waiting = false
+	m.want(s, 0)
 }
 
 // set records that a stream holds n bytes. The caller holds the lock.
 func (m *FrameMemory) set(s *frameShare, n int) {
 	before := int(s.bytes.Swap(int64(n)))
 	m.account.Charge(n - before)
-	m.large += largeBytes(n) - largeBytes(before)
+	for i := range tiers {
+		m.used[i] += inTier(i, n) - inTier(i, before)
+	}
+	if s.leaving {
+		m.leaving += n - before
+	}
 	s.progress.Store(time.Now().UnixNano())
 	switch {
 	case before == 0 && n > 0:
@@ -203,9 +254,6 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 		if m.extra == s {
 			m.extra = nil
 		}
-		if m.leaving == s {
-			m.leaving = nil
-		}
 	}
 	if n < before {
 		close(m.changed)
@@ -213,9 +261,9 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 	}
 }
 
-// largeBytes returns n if a frame of n bytes is large, or 0.
-func largeBytes(n int) int {
-	if n <= smallFrame {
+// inTier returns n if a frame of n bytes is over a tier's size, or 0.
+func inTier(i, n int) int {
+	if n <= tiers[i].over {
 		return 0
 	}
 	return n
@@ -248,4 +296,4 @@ func (r *filteredBody) beforeGrow(size int) {
 }
 
 // maxRelayBuffer is the size in bytes up to which the buffer of one frame is reused for the next.
-const maxRelayBuffer = 64 << 10
+const maxRelayBuffer = 32 << 10

@@ -39,7 +39,7 @@ func stalled(ctx context.Context, memory *FrameMemory, streams int, disconnected
 func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := budget.New(4 * stalledLimit)
-		memory := NewFrameMemory(whole.Account("relays", 1, 1), stalledLimit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1), 2*stalledLimit)
 		const streams, bound = 20, stalledLimit + 2*stalledFrame + 20*smallFrame
 		var disconnected atomic.Int32
 		ctx, end := context.WithCancel(t.Context())
@@ -50,8 +50,8 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 			if used := whole.Usage()[0].Bytes; used > bound {
 				t.Errorf("%d bytes are held for %d stalled clients, want at most %d", used, streams, bound)
 			}
-			if memory.large > stalledLimit+2*stalledFrame {
-				t.Errorf("%d bytes are held for large frames, want at most %d", memory.large, stalledLimit+2*stalledFrame)
+			if large := memory.used[len(tiers)-1]; large > stalledLimit+4*stalledFrame {
+				t.Errorf("%d bytes are held for large frames, want at most %d", large, stalledLimit+4*stalledFrame)
 			}
 			time.Sleep(maxStall / 10)
 		}
@@ -71,18 +71,18 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 	})
 }
 
-// TestStalledStreamsOrder checks which stream is disconnected: the one whose client has stood still for the longest time, then the one whose
-// agent has; none that made progress, or that itself waits; and only one until its memory is free.
+// TestStalledStreamsOrder checks which streams are disconnected: those whose clients have stood still, the longest first, then those whose
+// agents have; none that made progress or that itself waits; and no more than are needed.
 func TestStalledStreamsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const size = smallFrame / 2
-		memory := NewFrameMemory(budget.New(4*size).Account("relays", 1, 1), 4*size)
+		const size = 32 << 10
+		memory := NewFrameMemory(budget.New(5*size).Account("relays", 1, 1), 5*size)
 		var gone []string
 		open := func(name string, next streamState) *frameShare {
 			s := memory.share(t.Context(), size, func() { gone = append(gone, name) })
 			s.hold(size)
 			s.enter(next)
-			time.Sleep(time.Second) // the next stream stalls later
+			time.Sleep(maxStall / 10) // the next stream stalls later
 			return s
 		}
 		shares := map[string]*frameShare{}
@@ -93,10 +93,12 @@ func TestStalledStreamsOrder(t *testing.T) {
 			shares[c.name] = open(c.name, c.next)
 		}
 		over := open("over", working)
-		memory.extra = over // it exceeds the budget
+		memory.extra = over // it exceeds the limits
+		over.hold(2 * size)
 		more := memory.share(t.Context(), size, func() { gone = append(gone, "more") })
 		admit := func(want string) {
 			t.Helper()
+			time.Sleep(memoryPoll)
 			_, admitted := memory.admit(more, size)
 			if got := strings.Join(gone, ", "); got != want || admitted {
 				t.Errorf("disconnected %q, admitted %v, want %q and false", got, admitted, want)
@@ -104,16 +106,64 @@ func TestStalledStreamsOrder(t *testing.T) {
 		}
 		admit("")
 		time.Sleep(maxStall)
-		admit("client")
-		admit("client")
-		shares["client"].hold(0)
-		over.hold(2 * size)
+		admit("client, later client") // one is over the budget, and one is asked for
 		admit("client, later client")
-		shares["later client"].hold(0)
-		over.hold(3 * size)
-		admit("client, later client, agent")
-		shares["agent"].hold(0)
+		shares["client"].hold(0)
 		over.hold(4 * size)
 		admit("client, later client, agent")
+		shares["later client"].hold(0)
+		shares["agent"].hold(0)
+		over.hold(6 * size)
+		admit("client, later client, agent")
+	})
+}
+
+// TestFramesOfOtherSizes checks that frames of one size never delay smaller ones, however many are stuck.
+func TestFramesOfOtherSizes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 64 << 20
+		whole := budget.New(limit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1), limit)
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		for _, size := range []int{4 << 20, smallFrame, 250 << 10} {
+			for range 2 * limit / size {
+				s := memory.share(ctx, size, func() {})
+				go s.await(size)
+			}
+			synctest.Wait()
+			small := memory.share(ctx, size, func() {})
+			if _, admitted := memory.admit(small, size/5); !admitted {
+				t.Errorf("frames of %d bytes hold all memory: %v of %v", size, memory.used, memory.limits)
+			}
+			small.hold(0)
+		}
+		if used := whole.Usage()[0].Bytes; used > limit {
+			t.Errorf("%d bytes are used", used)
+		}
+	})
+}
+
+// TestSmallFramesKeepToTheMemory checks that streams whose small frames together exceed the budget are disconnected once they have stalled.
+func TestSmallFramesKeepToTheMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit, size, streams = 8 << 20, 64 << 10, 300
+		whole := budget.New(limit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1), limit)
+		for range streams {
+			var s *frameShare
+			s = memory.share(t.Context(), size, func() { go s.hold(0) })
+			s.hold(size)
+			s.enter(writingClient)
+		}
+		time.Sleep(maxStall + time.Second)
+		memory.share(t.Context(), size, nil).hold(1) // another stream goes on
+		synctest.Wait()
+		if used := whole.Usage()[0].Bytes; used > limit {
+			t.Errorf("%d bytes are held, the limit is %d", used, limit)
+		}
+		if kept := len(memory.holders); kept < limit/size-1 {
+			t.Errorf("only %d streams are left", kept)
+		}
 	})
 }

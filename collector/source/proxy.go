@@ -78,21 +78,22 @@ type ProxySettings struct {
 // Proxy is a reverse proxy in front of an agent. It relays answers without delay and observes the event
 // streams among them in separate goroutines, which cannot delay or break the relay.
 type Proxy struct {
-	settings    ProxySettings
-	collector   *collector.Collector
-	dialects    []dialect.Dialect
-	tracing     Tracing
-	counters    Counters
-	logger      *slog.Logger
-	now         func() time.Time
-	linger      time.Duration
-	order       order
-	forward     *httputil.ReverseProxy
-	active      sync.WaitGroup // open run requests and observations
-	stopped     context.Context
-	stop        context.CancelFunc
-	loggedCards sync.Map               // reasons for which an unchanged agent card was logged
-	lastFailure atomic.Pointer[string] // the last logged failure to reach the agent; nil if it was reached since
+	settings                    ProxySettings
+	collector                   *collector.Collector
+	dialects                    []dialect.Dialect
+	tracing                     Tracing
+	counters                    Counters
+	logger                      *slog.Logger
+	now                         func() time.Time
+	linger                      time.Duration
+	order                       order
+	forward                     *httputil.ReverseProxy
+	active                      sync.WaitGroup // open run requests and observations
+	stopped                     context.Context
+	stop                        context.CancelFunc
+	loggedCards                 sync.Map // reasons for which an unchanged agent card was logged
+	loggedWithheld, loggedStall throttle
+	lastFailure                 atomic.Pointer[string] // the last logged failure to reach the agent; nil if it was reached since
 }
 
 // NewProxy returns a proxy. Serve it as an http.Handler.
@@ -323,7 +324,9 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var withheld unfilterable
 	if errors.As(err, &withheld) {
 		answer.fail(failureWithheld)
-		p.logger.Warn("stream withheld", "name", p.settings.Name, "err", err)
+		if p.loggedWithheld.allows(time.Now()) {
+			p.logger.Warn("stream withheld; further ones within a minute are not logged", "name", p.settings.Name, "err", err)
+		}
 		sentence := "delegraph: " + err.Error()
 		if answer.restricted {
 			sentence = "delegraph: the agent's stream cannot be filtered" // the error quotes the agent's headers

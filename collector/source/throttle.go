@@ -1,0 +1,19 @@
+package source
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// logInterval is the time between two log lines that a throttle lets through.
+const logInterval = time.Minute
+
+// throttle limits how often an event is logged that an agent or a client can cause at will. Its zero value
+// is ready.
+type throttle struct{ last atomic.Int64 } // time of the last line, in nanoseconds of the Unix time
+
+// allows reports whether the event may be logged now.
+func (t *throttle) allows(now time.Time) bool {
+	last := t.last.Load()
+	return (last == 0 || now.UnixNano()-last >= int64(logInterval)) && t.last.CompareAndSwap(last, now.UnixNano())
+}
