@@ -12,8 +12,8 @@ import (
 // disconnected no later than that.
 const maxReaderWait = 5 * time.Second
 
-// backpressure slows down a feed that catches up, so that its furthest reader does not fall off the
-// ring. A feed that has caught up does not wait.
+// backpressure slows down a feed that gets messages faster than its readers read them, so that the furthest
+// reader does not fall off the ring: a feed that catches up, or that gets a burst or the backlog of an outage.
 type backpressure struct {
 	stepBytes      func() int // bytes
 	bytesSinceMark int        // bytes since the last mark

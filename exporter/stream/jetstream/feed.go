@@ -155,7 +155,8 @@ func (f *feed) consume(ctx context.Context) error {
 		sure = about.NumPending == 0
 		if about.NumPending == 0 {
 			f.caughtUp.Store(true)
-		} else if !f.caughtUp.Load() && !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
+		}
+		if !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
 			return ctx.Err()
 		}
 	}

@@ -150,6 +150,7 @@ func (f *feeds) attachTo(at *feed, cursor replay.Cursor, gap *replay.Gap) stream
 		at.linger.Stop()
 		at.linger = nil
 	}
+	at.backpressure.onRead(cursor) // it waits for nothing before its position
 	return stream.Attachment{
 		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.done, OnRead: at.backpressure.onRead,
 		Release: sync.OnceFunc(func() { f.release(at) }),

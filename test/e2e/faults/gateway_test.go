@@ -13,8 +13,8 @@ import (
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
-// TestFaultGatewayMemory sends eight times as many bytes through a gateway as its budget allows. Its replay buffer shrinks, and the
-// reader gets every frame.
+// TestFaultGatewayMemory sends eight times as many bytes through a gateway as its budget allows. Its buffer stays
+// within the budget, and the reader gets every frame on one connection, because NATS keeps what the reader has not read yet.
 func TestFaultGatewayMemory(t *testing.T) {
 	const budget, frames, size = 4 << 20, 512, 64 << 10
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -34,42 +34,15 @@ func TestFaultGatewayMemory(t *testing.T) {
 	} else if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		t.Fatal(err)
 	}
-	for got, last := 0, ""; got < frames; { // the buffer is smaller than the burst, so the reader falls out of it and resumes
-		read := sse.NewReader(reader.Body, 0)
-		for got < frames {
-			f, err := read.Next()
-			if err != nil {
-				reader = resume(t, listen, last)
-				break
-			}
-			if f.Type() != "message" {
-				t.Fatalf("after %d frames: %s %s", got, f.Type(), f.Data)
-			}
-			got, last = got+1, read.LastEventID()
+	read := sse.NewReader(reader.Body, 0)
+	for got := range frames {
+		if f, err := read.Next(); err != nil || f.Type() != "message" {
+			t.Fatalf("after %d frames: %s %s, %v", got, f.Type(), f.Data, err)
 		}
 	}
 	if limit, used := gateway.Count(t, "delegraph_memory_budget_bytes"), gateway.Count(t, "delegraph_memory_used_bytes"); limit != budget || used > limit {
 		t.Errorf("the budget is %v bytes, %v of them are used", limit, used)
 	}
-	if shed := gateway.Count(t, "delegraph_memory_shed_total", "buffer", "replay"); shed == 0 {
-		t.Error("the replay buffer did not shrink")
-	}
-}
-
-// resume subscribes again after the frame with an id.
-func resume(t *testing.T, address, id string) *http.Response {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Last-Event-ID", id)
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { resp.Body.Close() })
-	return resp
 }
 
 // startStore starts NATS with JetStream and returns the settings of a stream that is stored there.
