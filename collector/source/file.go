@@ -53,7 +53,7 @@ func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) e
 		}
 		return observeCapture(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
 	}
-	f, err := os.Open(capture.Name)
+	f, err := open(ctx, capture.Name)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,28 @@ func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) e
 		return err
 	}
 	return observeCapture(ctx, c, f, info.Size(), capture)
+}
+
+// open opens a file. Opening a named pipe waits for its writer, until the context is done.
+func open(ctx context.Context, name string) (*os.File, error) {
+	if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return os.Open(name)
+	}
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() { // goes on to wait after the context is done: the system cannot stop waiting
+		file, err := os.Open(name)
+		opened <- result{file, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.file, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func observeCapture(ctx context.Context, c *collector.Collector, content io.ReadSeeker, size int64, capture Capture) error {

@@ -28,8 +28,11 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 	if capture.Name == Stdin {
 		return followPipe(ctx, c, os.Stdin, capture)
 	}
-	f, err := os.Open(capture.Name)
-	if err != nil {
+	f, err := open(ctx, capture.Name)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	for {

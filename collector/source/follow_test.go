@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -219,5 +220,26 @@ func TestReadCaptureCanceled(t *testing.T) {
 	s := &cancelingSink{stop: func() { frames++; cancel() }}
 	if err := ReadCapture(ctx, newCollector(s), Capture{Name: file, Dialect: "adk"}); !errors.Is(err, context.Canceled) || frames > 5_000 {
 		t.Errorf("ReadCapture() = %v after %d frames", err, frames)
+	}
+}
+
+// TestPipeWithoutWriter checks that a canceled context ends the wait for the writer of a named pipe.
+func TestPipeWithoutWriter(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the goroutines that open it end now or when they get there, because this stays open
+		if _, err := syscall.Open(pipe, syscall.O_RDWR, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Follow(ctx, newCollector(&frameRecorder{}), Capture{Name: pipe, Dialect: "adk"}, nil); err != nil {
+		t.Errorf("Follow() = %v, want nil", err)
+	}
+	if err := ReadCapture(ctx, newCollector(&frameRecorder{}), Capture{Name: pipe, Dialect: "adk"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadCapture() = %v, want the context's error", err)
 	}
 }

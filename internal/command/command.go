@@ -25,8 +25,8 @@ const (
 )
 
 // signalDedupWindow is the time within which signals count as one: timeout(1) and other programs
-// signal a process and then its group.
-const signalDedupWindow = 500 * time.Millisecond
+// signal a process and then its group. A person who presses Ctrl-C twice takes longer.
+const signalDedupWindow = 150 * time.Millisecond
 
 // Main runs the command that the arguments of the process name. It exits with a status other than 0 if the command fails.
 func Main() {
