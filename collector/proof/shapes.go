@@ -4,6 +4,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -17,8 +18,9 @@ type shape struct {
 	before, after *regexp.Regexp
 }
 
-// shapes are tried in order at each keyword. The first that matches is used.
-var shapes = func() (all []*shape) {
+// shapes returns the shapes, which are tried in order at each keyword. The first that matches is used. They
+// are compiled when the first answer needs them, because that takes most of the time of a start.
+var shapes = sync.OnceValue(func() (all []*shape) {
 	for _, row := range rows("shapes") {
 		c := cells(row, 5)
 		s := &shape{name: c[0], expression: c[1], reading: c[2], example: c[3], counterExample: c[4]}
@@ -30,20 +32,20 @@ var shapes = func() (all []*shape) {
 		all = append(all, s)
 	}
 	return all
-}()
+})
 
-// shapesByStem maps a stem to the shapes that may have it as their keyword.
-var shapesByStem = func() map[string][]*shape {
+// shapesByStem returns the shapes that may have a stem as their keyword, by stem.
+var shapesByStem = sync.OnceValue(func() map[string][]*shape {
 	of := map[string][]*shape{}
 	for _, k := range keywords {
-		for _, s := range shapes {
+		for _, s := range shapes() {
 			if s.noun || strings.Contains(s.after.String(), k.word) {
 				of[k.word] = append(of[k.word], s)
 			}
 		}
 	}
 	return of
-}()
+})
 
 var nouns = words("noun")
 
@@ -71,7 +73,7 @@ func appendHits(hits []hit, lower string) []hit {
 			break
 		}
 		if k.isStem {
-			hits = append(hits, hit{start, nounAt(lower[start:]), shapesByStem[k.word]})
+			hits = append(hits, hit{start, nounAt(lower[start:]), shapesByStem()[k.word]})
 		}
 		from = start + len(k.word)
 	}

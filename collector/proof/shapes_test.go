@@ -11,7 +11,7 @@ import (
 
 // TestShapes checks that each shape reads its example and that no shape reads its counterexample.
 func TestShapes(t *testing.T) {
-	for _, s := range shapes {
+	for _, s := range shapes() {
 		if by := shapesOf(s.example); len(by) == 0 || by[0] != s.name {
 			t.Errorf("%s: the example %q is read by %q", s.name, s.example, by)
 		}
@@ -42,7 +42,7 @@ func shapesOf(text string) (names []string) {
 
 // TestValues checks the example and the counterexample of each value shape.
 func TestValues(t *testing.T) {
-	for _, v := range valueShapes {
+	for _, v := range valueShapes() {
 		if low := lowerCase(v.example); !v.re.MatchString(low) || !v.mayBegin(low) {
 			t.Errorf("%s does not match its example %q", v.name, v.example)
 		}
@@ -93,11 +93,11 @@ func checkSection(t *testing.T, page, start, end, want string) {
 func referenceTables() string {
 	var b strings.Builder
 	b.WriteString("## Statements\n\n| example | read as |\n|-|-|\n")
-	for _, s := range shapes {
+	for _, s := range shapes() {
 		fmt.Fprintf(&b, "| %s | %s |\n", code(s.example), readAs(s.example))
 	}
 	b.WriteString("\n## Values\n\nThe examples follow `Confidence: `.\n\n| example | read as | |\n|-|-|-|\n")
-	for _, v := range valueShapes {
+	for _, v := range valueShapes() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", code(v.example), readAs("Confidence: "+v.example), v.reading)
 	}
 	return b.String()

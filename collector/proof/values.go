@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -40,8 +41,8 @@ var readers = map[string]func(g groups, m measure) (figure, bool){
 	"figure": readFigure, "level": readWords, "first person": readWords,
 }
 
-// valueShapes are tried in order.
-var valueShapes = func() (all []*valueShape) {
+// valueShapes returns the shapes of values, which are tried in order. They are compiled like shapes.
+var valueShapes = sync.OnceValue(func() (all []*valueShape) {
 	for _, row := range rows("values") {
 		c := cells(row, 5)
 		v := &valueShape{name: c[0], expression: c[1], reading: c[2], example: c[3], counterExample: c[4], re: compile("^(?:" + c[1] + ")"), read: readers[c[0]], starts: map[string]bool{}}
@@ -54,7 +55,7 @@ var valueShapes = func() (all []*valueShape) {
 		all = append(all, v)
 	}
 	return all
-}()
+})
 
 // maxValue bounds the bytes of one value.
 const maxValue = 64
@@ -68,7 +69,7 @@ func readValue(s string, m measure) (f figure, size int, ok bool) {
 		return f, size, true
 	}
 	window := s[:runeStart(s, min(len(s), maxValue))]
-	for _, v := range valueShapes {
+	for _, v := range valueShapes() {
 		if !v.mayBegin(window) {
 			continue
 		}
