@@ -81,7 +81,7 @@ func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int
 	c.From = max(min(from, len(laid.Rows)-1), 0) / maxRows * maxRows
 	shown := laid.Rows[c.From:min(c.From+maxRows, len(laid.Rows))]
 	c.More = len(laid.Rows) - c.From - len(shown)
-	waits, at := waitsOf(run), map[tracker.SpanID]int{}
+	waits, at := waitsOf(run, laid), map[tracker.SpanID]int{}
 	for i, r := range shown {
 		at[r.Op.ID] = len(c.Rows)
 		drawn := operation(r, laid)
@@ -91,12 +91,11 @@ func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int
 		c.Rows = append(c.Rows, drawn)
 		c.Unknown = c.Unknown || !r.Timed
 		isLast := i+1 == len(laid.Rows)-c.From || laid.Rows[c.From+i+1].Depth <= r.Depth
-		for j, in := range waits[r.Op.ID] {
-			if w, timed := waitRow(in, run, laid, now); timed {
-				w.ID, w.Level = fmt.Sprintf("%s-wait-%d", drawn.ID, j), drawn.Level+1
-				w.Stems = stems(append(slices.Clone(r.Last), isLast && j == len(waits[r.Op.ID])-1))
-				c.Rows = append(c.Rows, w)
-			}
+		for j, wait := range waits[r.Op.ID] {
+			w := waitRow(wait, run, laid, now)
+			w.ID, w.Level = fmt.Sprintf("%s-wait-%d", drawn.ID, j), drawn.Level+1
+			w.Stems = stems(append(slices.Clone(r.Last), isLast && j == len(waits[r.Op.ID])-1))
+			c.Rows = append(c.Rows, w)
 		}
 	}
 	for _, r := range shown {
@@ -109,20 +108,20 @@ func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int
 	return c
 }
 
-// waitsOf returns the requests for input of a run by the operation that waits. One whose operation is not
-// known waits for the whole run.
-func waitsOf(run *tracker.Run) map[tracker.SpanID][]*tracker.InputRequest {
-	known := map[tracker.SpanID]bool{}
+// waitsOf returns the waits for input of a run by the operation that waits. A request whose operation is not
+// kept belongs to the whole run.
+func waitsOf(run *tracker.Run, laid waterfall.Chart) map[tracker.SpanID][]waterfall.Wait {
+	kept := map[tracker.SpanID]bool{}
 	for _, op := range run.Operations {
-		known[op.ID] = true
+		kept[op.ID] = true
 	}
-	waits := map[tracker.SpanID][]*tracker.InputRequest{}
-	for _, in := range first(run.Inputs) {
-		of := in.Operation
-		if !known[of] {
+	waits := map[tracker.SpanID][]waterfall.Wait{}
+	for _, w := range laid.Waits(run) {
+		of := w.Input.Operation
+		if !kept[of] {
 			of = run.Root.ID
 		}
-		waits[of] = append(waits[of], in)
+		waits[of] = append(waits[of], w)
 	}
 	return waits
 }
@@ -226,23 +225,19 @@ var waitTexts = map[event.InputKind]string{
 	event.InputCredential: "waits for a credential", event.InputTool: "waits for a tool's result",
 }
 
-// waitRow returns a row for a request for input, from the request to the answer.
-func waitRow(in *tracker.InputRequest, run *tracker.Run, laid waterfall.Chart, now time.Time) (row, bool) {
-	from, known := laid.Position(in.Requested.At)
-	if !known {
-		return row{}, false
+// waitRow returns the row of a wait for input. Its length is unknown if the run has ended without an answer.
+func waitRow(w waterfall.Wait, run *tracker.Run, laid waterfall.Chart, now time.Time) row {
+	out := row{
+		Kind: "wait", Name: waitTexts[w.Input.Kind], Class: "wait", Note: string(w.Input.Status), From: percentOf(w.From), Wide: percentOf(w.To - w.From),
+		Took: "–", Point: w.To-w.From < minBarWidth, Start: waterfall.FormatDuration(time.Duration(w.From * float64(laid.Duration))),
 	}
-	out := row{Kind: "wait", Name: waitTexts[in.Kind], Class: "wait", Note: string(in.Status), From: percentOf(from)}
-	to, end := 1.0, run.Root.Ended.At
-	if run.Status == tracker.Running {
-		end = now
+	switch {
+	case w.Answered:
+		out.Took = waterfall.FormatDuration(w.Duration)
+	case run.Status == tracker.Running:
+		out.Took = waterfall.FormatDuration(now.Sub(w.Input.Requested.At))
 	}
-	if answered, known := laid.Position(in.Answered.At); known {
-		to, end = answered, in.Answered.At
-	}
-	out.Wide, out.Point = percentOf(to-from), to-from < minBarWidth
-	out.Start, out.Took = waterfall.FormatDuration(time.Duration(from*float64(laid.Duration))), waterfall.FormatDuration(end.Sub(in.Requested.At))
-	return out, true
+	return out
 }
 
 // ticks returns marks at the quarters of the time axis. Narrow screens show half of them.
