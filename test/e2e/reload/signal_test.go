@@ -117,7 +117,7 @@ func TestSignalTwice(t *testing.T) {
 			_ = command.Process.Signal(syscall.SIGTERM) // the process may have ended already
 		}
 	}
-	if err := command.Wait(); err != nil || !strings.Contains(last, " runs · ") {
+	if err := command.Wait(); err != nil || !strings.HasPrefix(last, "stopped: ") {
 		t.Errorf("%v, after %q", err, last)
 	}
 }
