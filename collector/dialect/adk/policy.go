@@ -1,6 +1,8 @@
 package adk
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -81,7 +83,7 @@ var finishReasons = []string{
 // publicEvent keeps an event without thoughts, arguments, results, state, usage, secrets, error
 // messages, and the user's text; the decoder reports none of these as text of an answer. It lists
 // both spellings, because servers send both.
-var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, Members: map[string]*event.Rule{
+var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: metadataMembers, Members: map[string]*event.Rule{
 	"thought":       &publicThoughtMarker,
 	"id":            &scalar,
 	"invocationId":  &scalar,
@@ -97,7 +99,7 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, Members: map[string
 	"finish_reason": &publicReason,
 	"errorCode":     &publicCode,
 	"error_code":    &publicCode,
-	"content": {ThoughtMarkers: thoughtMarkers, Members: map[string]*event.Rule{
+	"content": {ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: metadataMembers, Members: map[string]*event.Rule{
 		"role":    &publicRole,
 		"thought": &publicThoughtMarker,
 		"parts":   {Elements: &publicPart},
@@ -132,6 +134,10 @@ var publicCode = event.Rule{
 // or a converter may put them into the objects around or within parts.
 var thoughtMarkers = []string{"thought", "thinking", "adk_thought"}
 
+// metadataMembers are the members with an agent's or a converter's own data, which may mark the object
+// around them.
+var metadataMembers = slices.Concat(partMetadata, []string{"metadata", "customMetadata", "custom_metadata"})
+
 // publicThoughtMarker keeps the mark of a thought that may leave.
 var publicThoughtMarker = event.Rule{Form: event.FormEnum, Fallback: "true"}
 
@@ -139,7 +145,7 @@ var publicMetadata = event.Rule{Members: map[string]*event.Rule{"thought": &publ
 
 var publicPart = event.Rule{
 	ThoughtMarkers:   thoughtMarkers,
-	ThoughtMarkersIn: partMetadata,
+	ThoughtMarkersIn: metadataMembers,
 	Members: map[string]*event.Rule{
 		"text":              {Fact: event.KindText, Form: event.FormText},
 		"thought":           &publicThoughtMarker,

@@ -98,7 +98,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	}
 	switch mode {
 	case modeMetadata:
-		if isUUID(v.Get("run_id").String()) && (v.Get("attempt").Kind() == strictjson.Number || v.Get("status").Kind() == strictjson.String) {
+		if id := v.Get("run_id").String(); id != "" && v.Get("attempt").Kind() == strictjson.Number || isUUID(id) && v.Get("status").Kind() == strictjson.String {
 			return dialect.Sure
 		}
 	case modeMessages:

@@ -124,8 +124,11 @@ var (
 		"checkpoint_ns": &scalar, "lc_agent_name": &scalar,
 	}
 
-	// publicTuple is either of the two elements of a frame of the mode messages-tuple.
-	publicTuple = event.Rule{AllowedTypes: publicTypes, ByType: publicResult, Members: merged(publicMessage, publicMetadata)}
+	// publicTuple is either of the two elements of a frame of the mode messages-tuple: a message, which has a
+	// type, or its metadata, to which applications add their own.
+	publicTuple = event.Rule{AllowedTypes: publicTypes, Members: publicMetadata, ByType: merged(publicResult, rules{
+		"ai": {Members: publicMessage}, "AIMessageChunk": {Members: publicMessage},
+	})}
 
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
 		"id": &scalar, "value": {String: &question, Members: rules{

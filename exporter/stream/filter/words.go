@@ -96,7 +96,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 		case lenient.MatchesAny(text, w.rules.MetadataMembers):
 			by = w.updateSpeaker(value, by)
 		}
-		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers)
+		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
 	}
 	if thought {
 		by.textKind = event.KindThought
