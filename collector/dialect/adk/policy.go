@@ -49,7 +49,7 @@ var words = event.Words{
 	Containers: []string{
 		"event", "outputTranscription", "output_transcription", "inputTranscription", "input_transcription", "customMetadata", "custom_metadata",
 		"a2a:request", "a2a:response", "params", "result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
-		"artifacts", "history", "parts",
+		"artifacts", "history", "parts", "actions", "compaction", "compactedContent", "compacted_content",
 	},
 	AuthorMembers:   []string{"author", "adk_author"},
 	ThoughtMarkers:  thoughtMarkers,

@@ -46,7 +46,7 @@ var table = event.Table{
 		typeSubagentStarted: {Client: true, Public: frame(rules{
 			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &scalar, "parentMessageId": &scalar,
 		})},
-		typeSubagentFinished: {Client: true, Public: frame(rules{
+		typeSubagentFinished: {Client: true, Words: &resultWords, Public: frame(rules{
 			"outcome": {Members: rules{"type": &scalar, "interruptIds": {Elements: &scalar}}},
 		})},
 		typeSubagentError: {Client: true, Public: frame(rules{"message": {Replacement: `"the subagent failed"`}})},

@@ -186,8 +186,9 @@ var (
 
 	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
 	chunkWords = event.Words{
-		Containers: []string{"choices", "delta", "content", "provider_specific_fields"},
+		Containers: []string{"choices", "delta", "content", "provider_specific_fields", "audio"},
 		Members: map[string]event.Kind{
+			"transcript":        event.KindText,
 			"reasoning_content": event.KindThought, "reasoning": event.KindThought, "reasoning_details": event.KindThought,
 			"thinking_blocks": event.KindThought, "thinking": event.KindThought,
 			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted,

@@ -42,7 +42,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 			frame.Name = b.Table.FailureType
 		}
 	}
-	if slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
+	if why == Passed && b.Table.TypeIsEventName || slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
 		frame.Name = string(b.Frame.Event)
 	}
 	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data}

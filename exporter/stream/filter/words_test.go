@@ -37,6 +37,9 @@ var repeatedWords = []struct{ name, dialect, wire string }{
 	{"contradicting artifact, other way", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aBad + `,"artifact":{"artifactId":"a",` + a2aGood + `,"parts":[{"kind":"text","text":"hello"}]}`)},
 	{"contradicting part", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aGood + `,"artifact":{"artifactId":"a","parts":[{"kind":"text","text":"hello","metadata":{"ADK_AUTHOR":["good"]}}]}`)},
 
+	{"transcript of speech", "openai", openAIChat + data(`{"id":"c-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"audio":{"id":"a","transcript":"hello"}}}]}`)},
+	{"compaction", "adk", data(`{"invocationId":"e-1","author":"bad","actions":{"compaction":{"compactedContent":{"role":"model","parts":[{"text":"hello"}]}}}}`)},
+	{"result of a subagent", "agui", aguiRun + data(`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"bad"}`) + data(`{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":"hello"}`)},
 	{"transcript", "adk", data(`{"invocationId":"e-1","author":"bad","outputTranscription":{"text":"hello"}}`)},
 	{"transcript in Python's spelling", "adk", data(`{"invocation_id":"e-1","author":"bad","output_transcription":{"text":"hello"}}`)},
 	{"transcript of the user", "adk", data(`{"invocationId":"e-1","author":"user","inputTranscription":{"text":"hello"}}`)},
