@@ -55,8 +55,9 @@ func chat(b *browser, url string) (shown []string) {
 	say := func(text string) {
 		b.t.Helper()
 		b.until(`["ready", "error"].includes(window.chat?.status)`)
+		before := b.number("window.chat.messages.length")
 		b.text(fmt.Sprintf(`void window.chat.sendMessage({ text: %q })`, text))
-		b.until(`window.chat.status !== "ready"`)
+		b.until(fmt.Sprintf("window.chat.messages.length > %d", before)) // it shows the question and is no longer ready
 	}
 	b.open(url+"/page#chat-page", nil)
 	say("Hello there.")
