@@ -87,6 +87,8 @@ func wordsOf(name string) *event.Words {
 		return &responseWords
 	case thoughtful(typeCreated), thoughtful(typeQueued), thoughtful(typeInProgress), thoughtful(typeCompleted), thoughtful(typeIncomplete), thoughtful(typeFailed):
 		return &thoughtfulWords
+	case "response.audio.transcript.delta":
+		return &event.Words{Members: map[string]event.Kind{"delta": event.KindText}}
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ var repeatedWords = []struct{ name, dialect, wire string }{
 	{"contradicting part", "a2a", a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c",` + a2aGood + `,"artifact":{"artifactId":"a","parts":[{"kind":"text","text":"hello","metadata":{"ADK_AUTHOR":["good"]}}]}`)},
 
 	{"transcript of speech", "openai", openAIChat + data(`{"id":"c-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"audio":{"id":"a","transcript":"hello"}}}]}`)},
+	{"transcript of a response's speech", "openai", openAIResponse + data(`{"type":"response.audio.transcript.delta","sequence_number":1,"response_id":"resp_1","delta":"hello"}`)},
 	{"compaction", "adk", data(`{"invocationId":"e-1","author":"bad","actions":{"compaction":{"compactedContent":{"role":"model","parts":[{"text":"hello"}]}}}}`)},
 	{"result of a subagent", "agui", aguiRun + data(`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"bad"}`) + data(`{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":"hello"}`)},
 	{"transcript", "adk", data(`{"invocationId":"e-1","author":"bad","outputTranscription":{"text":"hello"}}`)},
