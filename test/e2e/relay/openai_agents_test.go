@@ -52,6 +52,7 @@ func TestOpenAIAgentsTruth(t *testing.T) {
 				text, _ := json.Marshal(said)
 				before := len(readKept(t, agent))
 				read(t, http.MethodPost, service.Address()+"/chat", fmt.Sprintf(`{"whole":true,"hosted":%t,"input":%s%s}`, builtIn, text, shape))
+				service.Wait()
 				var traces [][]sdkSpan
 				if err := json.Unmarshal(read(t, http.MethodGet, agent+"/truth", ""), &traces); err != nil {
 					t.Fatal(err)
@@ -89,6 +90,7 @@ func approve(t *testing.T, service *harness.Service, asked tracker.Report, shape
 	t.Helper()
 	body := fmt.Sprintf(`{"whole":true,"hosted":true,"input":[{"type":"mcp_approval_response","approval_request_id":%q,"approve":true}]%s}`, harness.Text(asked.Inputs[0].ID), shape)
 	answer := read(t, http.MethodPost, service.Address()+"/chat", body)
+	service.Wait() // a client may have its answer before the run is recorded
 	got := accountOf(service.Recent.Reports()[0])
 	if want := (account{Agents: []string{"hosted true"}, Tools: []string{"burn true"}, Chats: []string{"true"}, Input: 100, Output: 9}); !cmp.Equal(got, want) {
 		t.Errorf("the answered run differs:\n%s\n%s", cmp.Diff(want, got), answer)
