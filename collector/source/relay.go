@@ -194,7 +194,9 @@ func (r *filteredBody) step() {
 	case errors.Is(err, sse.ErrComment) && r.block != nil:
 		r.passBlock()
 	case errors.Is(err, sse.ErrComment):
-		r.out = sse.AppendComment(r.out, "") // forward keep-alives, but not their text
+		if !bytes.HasSuffix(r.out, emptyComment) { // one for several that arrive together
+			r.out = append(r.out, emptyComment...)
+		}
 	case err != nil:
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
@@ -208,6 +210,9 @@ func (r *filteredBody) step() {
 	}
 	decoding.ReleaseLarge()
 }
+
+// emptyComment is what the client gets of a comment: that there was one, but not its text.
+var emptyComment = sse.AppendComment(nil, "")
 
 // genericTable lists the members by which any protocol names the type of a frame, and those that hold
 // nested frames.

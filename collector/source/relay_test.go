@@ -294,3 +294,17 @@ func TestLargeFramesAreCharged(t *testing.T) {
 		}
 	}
 }
+
+// TestManyComments checks that comments that arrive together leave as fewer bytes, and that a comment after a frame still leaves.
+func TestManyComments(t *testing.T) {
+	const comments = 10_000
+	in := strings.Repeat(":\n", comments) + "\n" + yes + ": a\n\n"
+	r := relayWithin(strings.NewReader(in), false, 1<<20)
+	out, err := io.ReadAll(r)
+	if err != nil || len(out) > len(in) {
+		t.Fatalf("%d bytes became %d, %v", len(in), len(out), err)
+	}
+	if !bytes.HasPrefix(out, emptyComment) || !bytes.HasSuffix(out, emptyComment) {
+		t.Errorf("the comments before and after the frame are not in %.60q", out)
+	}
+}
