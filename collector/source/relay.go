@@ -193,10 +193,9 @@ func (r *filteredBody) step() {
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.block != nil:
 		r.passBlock()
+	case errors.Is(err, sse.ErrComment) && bytes.HasSuffix(r.out, emptyComment): // one for several that arrive together
 	case errors.Is(err, sse.ErrComment):
-		if !bytes.HasSuffix(r.out, emptyComment) { // one for several that arrive together
-			r.out = append(r.out, emptyComment...)
-		}
+		r.out = append(r.out, emptyComment...)
 	case err != nil:
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
@@ -211,8 +210,7 @@ func (r *filteredBody) step() {
 	decoding.ReleaseLarge()
 }
 
-// emptyComment is what the client gets of a comment: that there was one, but not its text.
-var emptyComment = sse.AppendComment(nil, "")
+var emptyComment = sse.AppendComment(nil, "") // what the client gets of a comment: not its text
 
 // genericTable lists the members by which any protocol names the type of a frame, and those that hold
 // nested frames.
