@@ -1,5 +1,7 @@
 package event
 
+import "slices"
+
 // Policy says for which kind of reader a stream is filtered.
 type Policy string
 
@@ -33,8 +35,8 @@ type Table struct {
 	// depth.
 	DeepMembers []string
 
-	// Events are the allowed SSE event names of a protocol that does not put the frame's type there.
-	// A frame with any other event name is withheld.
+	// Events are the allowed SSE event names of a protocol that does not put the frame's type there,
+	// besides "message", which says the same as no name. A frame with any other event name is withheld.
 	Events []string
 
 	// IgnoreEventName says that only the JSON determines the type of a frame. A frame then leaves without
@@ -75,6 +77,12 @@ type Table struct {
 	// OversizeData replaces a frame over the size limit for the protocol's own client, which would
 	// otherwise wait for it. It is an error, or a notice if the client stops at an error although the run goes on.
 	OversizeData string
+}
+
+// AllowsEvent reports whether a frame may have this SSE event name. Browsers call an event without a name
+// "message" (https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage).
+func (t *Table) AllowsEvent(name []byte) bool {
+	return len(name) == 0 || string(name) == "message" || slices.Contains(t.Events, string(name))
 }
 
 // OversizeMessage is the message of Table.OversizeData.

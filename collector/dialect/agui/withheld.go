@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -240,7 +239,7 @@ var prefilter = lenient.NewPrefilter(&table)
 // start would leave.
 func isFiltered(f dialect.Frame) bool {
 	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
+	return internal || unknown || !table.AllowsEvent(f.Event)
 }
 
 // isStartFiltered reports whether a frame that starts something is withheld.

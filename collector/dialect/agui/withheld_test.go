@@ -37,7 +37,7 @@ var evasions = map[string]func(string) string{
 	"role, assistant's in caps": with(`"ROLE":"assistant"`),
 	"SSE name":                  sseName("internal"),
 	"SSE name, longer":          sseName("internal:x"),
-	"SSE name, unknown":         sseName("message"),
+	"SSE name, unknown":         sseName("news"),
 	"SSE name, the type":        sseName("TEXT_MESSAGE_START"),
 	"unreadable":                with(`"x":"\ud800"`),
 	"repeated name":             with(`"x":1,"X":1`),
@@ -236,7 +236,23 @@ func TestWithheldParents(t *testing.T) {
 	}
 }
 
-// was seen, because that frame may have been the start.
+// TestDefaultEventName checks that the name that an event without a name has anyway withholds nothing.
+func TestDefaultEventName(t *testing.T) {
+	for what, frames := range startCases {
+		for _, s := range allSettings {
+			var named []string
+			for _, data := range frames {
+				named = append(named, sseName("message")(data))
+			}
+			if got, want := filterFrames(t, s, named...), filterFrames(t, s, frames...); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: got %q, want %q", what, s.Policy, got, want)
+			}
+		}
+	}
+}
+
+// TestContinuationsWithoutStart checks that what continues an entity stays inside if a frame before it could
+// not be read and no start was seen, because that frame may have been the start.
 func TestContinuationsWithoutStart(t *testing.T) {
 	for what, frames := range startCases {
 		if strings.Contains(what, "message") {

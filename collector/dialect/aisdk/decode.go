@@ -93,7 +93,7 @@ var prefilter = lenient.NewPrefilter(&table)
 // calls the same function as the filter, so that both agree.
 func isFiltered(f dialect.Frame) bool {
 	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || len(f.Event) > 0
+	return internal || unknown || !table.AllowsEvent(f.Event)
 }
 
 // start names the message. An answer that several answers were merged into has several starts, and

@@ -28,7 +28,6 @@ var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Labels:         []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
-	Events:         []string{"message"}, // the only event name that a browser's onmessage receives
 	FailureData:    `{"v":2,"type":"error","error":"the run failed"}`,
 	OversizeData:   `{"v":2,"type":"error","error":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{

@@ -26,7 +26,7 @@ var table = event.Table{
 				"pendingToolNames": {Elements: &scalar},
 				"pendingAuths":     {Elements: members(rules{"authId": &scalar, "authType": &scalar, "provider": &scalar})},
 			}),
-		})},
+		}), Words: &event.Words{Members: map[string]event.Kind{"message": event.KindText}}},
 		"task-complete": {Client: true, Public: public(rules{
 			"content":   &answerText,
 			"artifacts": {Elements: &scalar},

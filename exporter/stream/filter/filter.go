@@ -133,18 +133,21 @@ func mayBeAnyJSON(b *event.Batch) bool {
 // hasValidName reports whether the protocol allows the SSE event name for this frame.
 func hasValidName(b *event.Batch) bool {
 	name := string(b.Frame.Event)
-	if name == "" || b.Table.IgnoreEventName || b.Table.TypeIsEventName && name == b.Type {
+	switch {
+	case name == "" || b.Table.IgnoreEventName:
 		return true
+	case b.Table.TypeIsEventName:
+		return name == b.Type
+	case !b.Table.Namespaces:
+		return b.Table.AllowsEvent(b.Frame.Event)
 	}
-	if head, path, _ := strings.Cut(name, "|"); b.Table.Namespaces && hasForm(event.FormName, []byte(head)) {
-		for segment := range strings.SplitSeq(path, "|") {
-			if !utf8.ValidString(segment) || !hasForm(event.FormName, []byte(segment)) || lenient.IsInternal([]byte(segment)) {
-				return false
-			}
+	head, path, _ := strings.Cut(name, "|")
+	for segment := range strings.SplitSeq(path, "|") {
+		if !utf8.ValidString(segment) || !hasForm(event.FormName, []byte(segment)) || lenient.IsInternal([]byte(segment)) {
+			return false
 		}
-		name = head
 	}
-	return slices.Contains(b.Table.Events, name)
+	return hasForm(event.FormName, []byte(head)) && b.Table.AllowsEvent([]byte(head))
 }
 
 func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {

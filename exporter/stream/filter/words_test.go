@@ -27,6 +27,9 @@ var repeatedWords = []struct{ name, dialect, wire string }{
 	{"message", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"bad"}}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{"role":"assistant","content":"hello"}}`)},
 	{"message, nobody", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user"}`) + data(`{"kind":"message","taskId":"t","contextId":"c","message":{"role":"assistant","content":"hello"}}`)},
 
+	{"status", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"bad"}}`) + data(`{"kind":"task-status","taskId":"t","contextId":"c","status":"working","message":"hello"}`)},
+	{"status of a failure", "looopy", data(`{"kind":"task-created","taskId":"t","contextId":"c","initiator":"user","metadata":{"agentId":"bad"}}`) + data(`{"kind":"task-status","taskId":"t","contextId":"c","status":"failed","message":"hello"}`)},
+
 	{"history", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[` + a2aMessage(`"kind":"message"`) + `]`)},
 	{"history, contradicting", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[{"role":"agent","messageId":"m",` + a2aBad + `,"parts":[{"kind":"text","text":"hello",` + a2aGood + `}]}]`)},
 	{"history of a question", "a2a", a2aResult(`"kind":"task","id":"t","contextId":"c","status":{"state":"input-required"},"history":[` + a2aMessage(`"kind":"message"`) + `]`)},
