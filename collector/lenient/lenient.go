@@ -5,6 +5,7 @@ package lenient
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +20,7 @@ import (
 // within it calls itself internal. unknown means that a discriminator has a value that is not in the
 // table's types. The filter and the decoders use Check, so that both withhold the same frames. p must
 // be the table's Prefilter.
-func Check(t *event.Table, p Prefilter, frame strictjson.Value) (internal, unknown bool) {
+func Check(t *event.Table, p *Prefilter, frame strictjson.Value) (internal, unknown bool) {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -78,32 +79,39 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 }
 
 // Prefilter rules out cheaply that a name is a discriminator, a label or an envelope of a table in any
-// spelling. It has a bit for each first letter and length.
-type Prefilter uint64
+// spelling. It has a bit for each length with a first and a last letter. Names that share a bit are only
+// compared in full more often.
+type Prefilter [4]uint64
 
 // NewPrefilter returns the Prefilter of a table, for the members of a frame.
-func NewPrefilter(t *event.Table) (p Prefilter) {
-	if t.DeepEnvelopes {
-		return ^p // any member may be an envelope
+func NewPrefilter(t *event.Table) *Prefilter {
+	if t.DeepEnvelopes { // any member may be an envelope
+		return &Prefilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 	}
+	p := new(Prefilter)
 	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes, t.DeepMembers} {
 		for _, n := range names {
-			p |= prefilterBit(n[0], len(n))
+			word, bit := prefilterBit([]byte(n))
+			p[word] |= bit
 		}
 	}
 	return p
 }
 
 // MayMatch reports whether a name must be compared in full.
-func (p Prefilter) MayMatch(name []byte) bool {
-	return len(name) == 0 || !isPlain(name) || p&prefilterBit(name[0], len(name)) != 0
+func (p *Prefilter) MayMatch(name []byte) bool {
+	if len(name) == 0 {
+		return true
+	}
+	word, bit := prefilterBit(name)
+	return p[word]&bit != 0 || !isPlain(name)
 }
 
-// prefilterBit returns the bit of a name. It ignores case. Names that share a bit are only compared
-// in full more often.
-func prefilterBit(first byte, length int) Prefilter {
+// prefilterBit returns the place of a name's bit: a word and the bit in it. It ignores case.
+func prefilterBit(name []byte) (word int, bit uint64) {
 	const spread = 7
-	return 1 << ((int(first|0x20)*spread + length) % 64)
+	first, last := int(name[0]|0x20), int(name[len(name)-1]|0x20)
+	return last % len(Prefilter{}), 1 << ((first*spread + len(name)) % 64)
 }
 
 // ContainsInternal reports whether v contains an internal string at any depth. A discriminator should
@@ -148,6 +156,9 @@ func HasOtherValue(v strictjson.Value, names, values []string) bool {
 
 // MatchesAny reports whether a lenient reader might take name for one of names.
 func MatchesAny(name []byte, names []string) bool {
+	if len(names) == 0 {
+		return false
+	}
 	plain := isPlain(name)
 	if !plain {
 		name = canonical(name)
@@ -163,9 +174,20 @@ func MatchesAny(name []byte, names []string) bool {
 	return false
 }
 
+// eachByte repeats a byte in a word: 0x21*eachByte has 0x21 in each byte.
+const eachByte = 0x0101010101010101
+
 // isPlain reports whether a name consists of visible ASCII characters, so that it can match other names
 // only by case.
 func isPlain(name []byte) bool {
+	for ; len(name) >= 8; name = name[8:] {
+		word := binary.LittleEndian.Uint64(name)
+		// A subtraction or addition reaches the high bit of a byte that is not plain. It may carry into
+		// higher bytes only if there is such a byte.
+		if ((word-0x21*eachByte)|word|(word+eachByte))&(0x80*eachByte) != 0 {
+			return false
+		}
+	}
 	for _, c := range name {
 		if c <= ' ' || c >= 0x7f {
 			return false

@@ -32,7 +32,8 @@ const maxSpeakers = 1024
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
-	m := readMembers(v)
+	var m members
+	m.read(v)
 	if b.Type = typeEvent; v != f.JSON {
 		b.Type = typeWrapped
 	}
@@ -51,11 +52,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case !m.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
-		d.decodeEvent(m, b)
+		d.decodeEvent(&m, b)
 	}
 }
 
-func (d *decoder) decodeEvent(m members, b *event.Batch) {
+func (d *decoder) decodeEvent(m *members, b *event.Batch) {
 	first := d.run == ""
 	b.Run = d.runID(m.invocation)
 	user := wire.IsUser(m.author)
@@ -104,7 +105,7 @@ func (d *decoder) decodeEvent(m members, b *event.Batch) {
 
 // branchOf returns an event's branch. JavaScript leaves it out of an error, which then belongs to
 // the branch in which the agent spoke last.
-func (d *decoder) branchOf(agent, branch string, m members) string {
+func (d *decoder) branchOf(agent, branch string, m *members) string {
 	last, known := d.lastBranches[agent]
 	switch {
 	case branch == "" && m.code.Exists() && !m.node.Exists():

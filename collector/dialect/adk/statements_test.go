@@ -21,7 +21,9 @@ func TestStatements(t *testing.T) {
 		by(`"citation_metadata":{"citations":[]},` + parts(hi)): `{"citations":[]}`,
 		by(parts(hi)): "",
 	} {
-		s := readMembers(value(t, frame)).statements()
+		var m members
+		m.read(value(t, frame))
+		s := m.statements()
 		got := ""
 		for _, v := range []strictjson.Value{s.Layer, s.Grounding, s.Citations} {
 			if v.Exists() {

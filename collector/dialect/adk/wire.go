@@ -44,7 +44,7 @@ type members struct {
 	thought                                                              strictjson.Value // the protocol defines it for parts only
 }
 
-func readMembers(v strictjson.Value) (m members) {
+func (m *members) read(v strictjson.Value) {
 	for name, value := range v.Members() {
 		if value.Kind() <= strictjson.Null {
 			continue
@@ -130,11 +130,10 @@ func readMembers(v strictjson.Value) (m members) {
 			m.details = firstOf(m.details, value)
 		}
 	}
-	return m
 }
 
 // statements returns what the event states about its answer besides the content.
-func (m members) statements() event.Statements {
+func (m *members) statements() event.Statements {
 	layer := m.layer
 	if !layer.Exists() {
 		layer = m.custom.First("proofLayer", "proof_layer")
@@ -144,12 +143,12 @@ func (m members) statements() event.Statements {
 
 // isEvent is only as strict as the servers: JavaScript may leave out the author, and Python may
 // send an empty invocation id.
-func (m members) isEvent() bool {
+func (m *members) isEvent() bool {
 	return m.author.Kind() == strictjson.String || m.invocation.Kind() == strictjson.String ||
 		m.content.Kind() == strictjson.Object || m.actions.Kind() == strictjson.Object
 }
 
-func readFrame(m members) frame {
+func readFrame(m *members) frame {
 	partial, isSet := m.partial.Bool()
 	return frame{
 		isThought:  isTrue(m.thought) || isTrue(m.content.Get("thought")),
@@ -163,14 +162,14 @@ func readFrame(m members) frame {
 // agent runs. Such an event has no data of a model, and its author is a role ("model").
 //
 // Source: google/adk/runners.py of google-adk 2.13.
-func (m members) isPlugin() bool {
+func (m *members) isPlugin() bool {
 	return m.author.Is("model") && len(m.node.Get("path").Text()) == 0 && !m.branch.Exists() &&
 		!m.model.Exists() && !m.finish.Exists() && m.usage.Len() == 0 && !m.code.Exists()
 }
 
 // isFunction reports whether an event is from a function in a JavaScript workflow: the function
 // raised, or the event has an output that is not a model's.
-func (m members) isFunction() bool {
+func (m *members) isFunction() bool {
 	if raised, _ := m.nodeError.Bool(); raised {
 		return true
 	}

@@ -48,9 +48,11 @@ type cutter struct {
 
 // hasCuts reports whether there is something to leave out.
 func (c *cutter) hasCuts(frame strictjson.Value) bool {
-	for name := range frame.Members() {
-		if c.isHidden(name) {
-			return true
+	if len(c.members)+len(c.hidden)+len(c.table.InternalMembers) > 0 {
+		for name := range frame.Members() {
+			if c.isHidden(name) {
+				return true
+			}
 		}
 	}
 	for message := range c.list.Elements() {
@@ -62,7 +64,8 @@ func (c *cutter) hasCuts(frame strictjson.Value) bool {
 }
 
 func (c *cutter) isHidden(name strictjson.Value) bool {
-	return lenient.MatchesAny(name.Text(), c.members) || lenient.MatchesAny(name.Text(), c.hidden) || lenient.MatchesAny(name.Text(), c.table.InternalMembers)
+	text := name.Text()
+	return lenient.MatchesAny(text, c.members) || lenient.MatchesAny(text, c.hidden) || lenient.MatchesAny(text, c.table.InternalMembers)
 }
 
 func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {

@@ -66,7 +66,7 @@ type Filter struct {
 	encoder      encoder
 
 	table     *event.Table // of the last frame
-	prefilter lenient.Prefilter
+	prefilter *lenient.Prefilter
 }
 
 // New returns a Filter.
