@@ -53,7 +53,7 @@ func readResponse(response strictjson.Value, lim Limits) Findings {
 	}
 	structured := found
 	for body := range bodies(response) {
-		if body.Kind() != strictjson.String || !mentions(body.Raw()) && !bytes.Contains(body.Raw(), []byte(`\u`)) {
+		if body.Kind() != strictjson.String || !mentions(body.Raw()) && !(body.Escaped() && bytes.Contains(body.Raw(), []byte(`\u`))) {
 			continue
 		}
 		lim.MaxFindings = max(0, lim.MaxFindings-len(found.Confidences)-len(found.Citations))
