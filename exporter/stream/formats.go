@@ -63,60 +63,73 @@ func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID
 // maxFrames bounds the native frames that are read at once for another format.
 const maxFrames = 256
 
-// framePool holds buffers for frames. A subscriber holds one only while it writes.
+// framePool holds buffers for frames. A subscriber holds one only while it encodes.
 var framePool = sync.Pool{New: func() any { f := make([]replay.Frame, 0, maxFrames); return &f }}
 
 // writeNextFormatted writes opening, which may be empty, and then the next native frames in the
 // subscriber's format. If the last of these frames produce no output, it sends their position, so
 // that the client can resume after them.
 func (s *subscriber) writeNextFormatted(opening []byte) Disconnect {
-	ring := s.attachment.Ring
-	pooled := framePool.Get().(*[]replay.Frame)
-	defer framePool.Put(pooled)
-	var some []replay.Frame
-	var batch replay.Batch
-	s.takeTurn(func() { some, batch = ring.Frames(s.cursor, s.selection, (*pooled)[:0]) })
-	defer clear(some) // the frames would keep evicted data alive
-	if batch.Lost {
+	memory := s.hub.settings.Memory
+	room := memory.Reserve(replay.MaxBatch)
+	if room {
+		defer memory.Release(replay.MaxBatch)
+	}
+	out, sent, alone, lost := s.encodeNext(opening, room)
+	switch {
+	case lost:
 		return TooSlow
+	case alone != nil:
+		return s.writeLarge(opening, *alone)
+	case len(out) == 0:
+		return ""
 	}
-	if i := slices.IndexFunc(some, replay.Frame.IsLarge); i == 0 {
-		return s.writeLarge(opening, some[0])
-	} else if i > 0 {
-		some, batch = some[:i], replay.Batch{Next: some[i-1].Cursor()}
-	}
-	s.advance(batch)
-	out, sent := opening, 0
-	for next := 0; next < len(some); {
-		s.takeTurn(func() {
-			for ; next < len(some) && len(out) < replay.MaxBatch; next++ {
-				before := len(out)
-				if out = s.appendFormatted(out, some[next]); len(out) > before {
-					sent, s.unsentID = sent+1, false
-				} else {
-					s.unsentID = true
-				}
-			}
-		})
-		if len(out) >= replay.MaxBatch {
-			if why := s.write(out); why != "" {
-				return why
-			}
-			out = out[:0]
-		}
-	}
-	if len(some) > 0 && s.unsentID {
-		out = s.appendComment(out, "")
-	}
-	if len(out) > 0 {
-		if why := s.write(out); why != "" {
-			return why
-		}
+	if why := s.write(out); why != "" {
+		return why
 	}
 	if sent > 0 {
 		s.hub.settings.Observer.CountSent(sent)
 	}
 	return ""
+}
+
+// encodeNext appends the next native frames to out in the subscriber's format, up to replay.MaxBatch bytes or the first
+// large frame, and moves the cursor past them. If a frame must be written alone, because it is large or there is no room
+// for more, it returns that frame and leaves the cursor before it.
+func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alone *replay.Frame, lost bool) {
+	pooled := framePool.Get().(*[]replay.Frame)
+	defer framePool.Put(pooled)
+	var some []replay.Frame
+	defer func() { clear(some) }() // the frames would keep evicted data alive
+	var batch replay.Batch
+	next, unsentID := 0, false
+	s.takeTurn(func() {
+		some, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
+		for ; room && next < len(some) && len(out) < replay.MaxBatch && !some[next].IsLarge(); next++ {
+			before := len(out)
+			if out = s.appendFormatted(out, some[next]); len(out) > before {
+				sent++
+			}
+			unsentID = len(out) == before
+		}
+	})
+	switch {
+	case batch.Lost:
+		return nil, 0, nil, true
+	case next == 0 && len(some) > 0:
+		first := some[0]
+		return nil, 0, &first, false
+	case next < len(some):
+		batch = replay.Batch{Next: some[next-1].Cursor()}
+	}
+	s.advance(batch)
+	if next > 0 {
+		s.unsentID = unsentID
+	}
+	if next > 0 && unsentID {
+		out = s.appendComment(out, "")
+	}
+	return out, sent, nil, false
 }
 
 // appendFormatted appends a frame in the subscriber's format, or nothing if the format has no counterpart.

@@ -50,6 +50,11 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.slots.release(grant.Token)
+	if !h.settings.Memory.Reserve(SubscriberSize) {
+		h.refuse(w, r, MemoryLimit)
+		return
+	}
+	defer h.settings.Memory.Release(SubscriberSize)
 
 	query := queryFor(params, r.PathValue("session"), grant)
 	last := lastEventID(r.Header, params)
@@ -158,6 +163,7 @@ func lastEventID(header http.Header, params url.Values) string {
 
 var refusalTexts = map[Refusal]string{
 	SubscriberLimit: "too many subscribers; try again later",
+	MemoryLimit:     "the server has no memory for another subscriber; try again later",
 	TokenLimit:      "this token has too many open streams; close one",
 	Draining:        "the server is shutting down; try again later",
 

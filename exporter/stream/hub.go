@@ -30,7 +30,7 @@ type Settings struct {
 	Decodings *budget.Account // account that decoders are charged to; nil: unlimited
 
 	Turns  *budget.Turns   // for encoding large frames in other formats; nil: unlimited
-	Unsent *budget.Account // account that large frames are charged to until they are written; nil: unlimited
+	Memory *budget.Account // account that subscribers are charged to, with what was encoded or copied for them; nil: unlimited
 
 	MaxSubscribers         int
 	MaxSubscribersPerToken int
@@ -83,7 +83,7 @@ func New(s Settings) (*Hub, error) {
 	}
 	return &Hub{
 		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.Decodings), drainStarted: make(chan struct{}),
-		unsent: unsent{account: s.Unsent}, turns: newTurns(),
+		unsent: unsent{account: s.Memory}, turns: newTurns(),
 		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }

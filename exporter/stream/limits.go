@@ -2,6 +2,10 @@ package stream
 
 import "sync"
 
+// SubscriberSize is the memory that a waiting subscriber is charged for, in bytes. BenchmarkIdle measures it; with
+// TLS or HTTP/2 it is more.
+const SubscriberSize = 28 << 10
+
 // slots counts subscribers and limits them in total and per token.
 type slots struct {
 	max, maxPerToken int

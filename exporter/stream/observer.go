@@ -41,6 +41,7 @@ const (
 	Unauthorized    Refusal = "unauthorized"
 	SubscriberLimit Refusal = "full"
 	TokenLimit      Refusal = "token_full"
+	MemoryLimit     Refusal = "memory" // no room in the memory budget
 	Draining        Refusal = "draining"
 	Unavailable     Refusal = "unavailable" // the store has not been reached yet
 	FeedLimit       Refusal = "feeds_full"
@@ -48,7 +49,7 @@ const (
 
 // Refusals lists every refusal.
 func Refusals() []Refusal {
-	return []Refusal{Unauthorized, SubscriberLimit, TokenLimit, Draining, Unavailable, FeedLimit}
+	return []Refusal{Unauthorized, SubscriberLimit, TokenLimit, MemoryLimit, Draining, Unavailable, FeedLimit}
 }
 
 // RefusalResponse says how a request was refused.

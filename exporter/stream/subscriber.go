@@ -37,7 +37,9 @@ type subscriber struct {
 
 // scratchPool holds buffers for selected frames. A subscriber holds one only while it writes, so that
 // an idle subscriber needs no buffer.
-var scratchPool = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+var scratchPool = sync.Pool{New: func() any { b := make([]byte, 0, scratchSize); return &b }}
+
+const scratchSize = 16 << 10
 
 var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
@@ -104,8 +106,9 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 	if s.format != nil {
 		return s.writeNextFormatted(opening)
 	}
-	var scratch []byte
-	if s.selection != nil {
+	var scratch []byte // without one, the ring returns its own memory, one frame at a time
+	if memory := s.hub.settings.Memory; s.selection != nil && memory.Reserve(scratchSize) {
+		defer memory.Release(scratchSize)
 		pooled := scratchPool.Get().(*[]byte)
 		defer scratchPool.Put(pooled)
 		scratch = *pooled

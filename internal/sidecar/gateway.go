@@ -42,7 +42,7 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
 	g.panics = recovery.New(logger, g.metrics.CountPanic)
 	// Without a limit of the process, all feeds may use what is configured: half of the budget.
-	memory := newMemory(c.Limits, c.Limits.LogQueue, 2*c.Stream.JetStream.AllFeeds)
+	memory := newMemory(c.Limits, c.Limits.LogQueue, max(2*c.Stream.JetStream.AllFeeds, budgetOfSubscribers(c.Stream)))
 	g.metrics.ObserveMemory(memory.Budget)
 	var err error
 	if g.external, err = newExternal(c, false, memory, g.metrics, g.panics, logger); err != nil {

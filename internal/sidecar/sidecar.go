@@ -119,7 +119,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	counting.UnknownKind = settings.WarnUnknownKind(logger)
 	s.metrics = metrics.New(s.Registry, counting)
 	s.panics = recovery.New(logger, s.metrics.CountPanic)
-	s.memory = newMemory(c.Limits, c.Limits.LogQueue+c.Runs.MaxEndedSize, defaultBudget)
+	s.memory = newMemory(c.Limits, c.Limits.LogQueue+c.Runs.MaxEndedSize, max(defaultBudget, budgetOfSubscribers(c.Stream)))
 	s.metrics.ObserveMemory(s.memory.Budget)
 	observers := append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Admin, s.Recent)}, last...)
 	sample, provider, err := s.traces(ctx, env, names)

@@ -89,7 +89,7 @@ type Batch struct {
 }
 
 // Read returns the selected frames after a cursor. It copies nothing if all frames are selected,
-// and otherwise gathers them in scratch, up to its capacity. It never blocks. Calling it again with
+// and otherwise gathers them in scratch, up to its capacity, or returns one that does not fit alone. It never blocks. Calling it again with
 // Next does not look at a frame twice.
 func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 	return r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {

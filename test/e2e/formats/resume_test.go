@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
@@ -48,6 +49,12 @@ type served struct {
 
 func newServed(t *testing.T, policy string, frames int) *served {
 	t.Helper()
+	return newServedWithin(t, policy, frames, nil)
+}
+
+// newServedWithin charges the subscribers to an account.
+func newServedWithin(t *testing.T, policy string, frames int, memory *budget.Account) *served {
+	t.Helper()
 	c := config.Default()
 	s := &served{t: t, counts: prometheus.NewRegistry()}
 	m := metrics.New(s.counts, settings.Metrics(c, conventions.Released()))
@@ -56,7 +63,7 @@ func newServed(t *testing.T, policy string, frames int) *served {
 		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
 		Observer: m.Stream(), MaxSubscribers: 10, MaxSubscribersPerToken: 10,
 		Heartbeat: time.Hour, WriteDeadline: time.Minute, MaxLifetime: time.Hour, RecheckInterval: time.Hour,
-		Decoder: settings.Decoder(settings.Collector(c), nil),
+		Decoder: settings.Decoder(settings.Collector(c), nil), Memory: memory,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -271,38 +278,6 @@ func TestFormatsTellOfGaps(t *testing.T) {
 				t.Errorf("%s: %v in %s", as, err, f.Data)
 			}
 		}
-	}
-}
-
-// TestFormatsForgetStreams reads more streams at once than a reader keeps decoders for. Evicted decoders are counted, and their
-// streams are decoded again.
-func TestFormatsForgetStreams(t *testing.T) {
-	s := newServed(t, "client", 10_000)
-	const streams = 40
-	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), s.sink)
-	var decodings []*collector.StreamDecoder
-	for i := range streams {
-		text := fmt.Sprintf("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t%d\",\"runId\":\"r%d\"}\n\ndata: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\",\"role\":\"assistant\"}\n\n", i, i) +
-			"data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"m\",\"delta\":\"hello\"}\n\ndata: {\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"m\"}\n\n"
-		st := &event.Stream{Source: "s", Nonce: fmt.Sprint(i), SingleRun: true}
-		s.sink.Open(st)
-		decodings = append(decodings, pipeline.Decode(st, collector.Input{Reader: strings.NewReader(text), ReceivedAt: time.Now}, "agui"))
-	}
-	for range 4 { // in turns
-		for _, d := range decodings {
-			b, err := d.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.sink.Consume(b)
-		}
-	}
-	stream := s.read("format=normalized", 0)
-	if n := strings.Count(string(stream), `"text":"hello","partial":false`); n != streams {
-		t.Errorf("%d texts of %d are whole", n, streams)
-	}
-	if n := s.hub.EvictedDecoders(); n == 0 {
-		t.Error("no decoder was forgotten")
 	}
 }
 
