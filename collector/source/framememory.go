@@ -16,8 +16,11 @@ const (
 	// waits for as much memory as any frame may need.
 	smallFrame = 1 << 20
 
-	// maxStall is how long a frame may stay in memory without progress while there is not enough memory.
+	// maxStall is how long a frame may stay in memory without progress while more memory is used than allowed.
 	maxStall = 2 * time.Second
+
+	// maxWait is the same while other streams only wait for memory: a client that pauses is then worth their wait.
+	maxWait = 10 * time.Second
 
 	// memoryPoll is how often a waiting stream checks for memory that other accounts have released.
 	memoryPoll = 50 * time.Millisecond
@@ -33,11 +36,13 @@ var tiers = [...]struct {
 // FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
 // memory as a whole, and stays there if the client does not read. If there is no memory left for frames of a
 // size, the agent of a stream that needs more is not read for a while. One such stream at a time may exceed
-// the limits, so that frames that are being read cannot block each other. While there is not enough memory,
-// streams that have made no progress for maxStall are disconnected.
+// the limits, so that frames that are being read cannot block each other. If streams wait, those that have made
+// no progress for maxWait are disconnected; if more memory is used than allowed, those without for maxStall.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 	limits  [len(tiers)]int // bytes of all frames over a tier's size together
+
+	shrink func() // releases memory of other accounts; may be nil
 
 	mu      sync.Mutex
 	used    [len(tiers)]int
@@ -186,18 +191,36 @@ func (m *FrameMemory) fits(s *frameShare, n int) bool {
 	return true
 }
 
-// disconnectStalled disconnects streams that have made no progress for maxStall until the memory that they
-// release is enough for those that wait and for what exceeds the budget. Those whose clients do not read come
-// before those whose agents have not finished a frame, and each kind in the order in which they stalled. The
-// caller holds the lock.
+// ShrinkFirst sets a function that releases memory of other accounts. It is called before streams are
+// disconnected because too much memory is used. It must not block or use the FrameMemory. Call ShrinkFirst
+// before there are streams.
+func (m *FrameMemory) ShrinkFirst(shrink func()) { m.shrink = shrink }
+
+// excess returns the bytes that are used beyond the budget.
+func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
+
+// disconnectStalled disconnects stalled streams until the memory that they release is enough for what
+// exceeds the budget and for the streams that wait. The caller holds the lock.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
-	missing := m.wanted + max(-m.account.Remaining(), 0) - m.leaving
-	if missing <= 0 || now.Sub(m.looked) < memoryPoll {
+	if m.wanted+m.excess() <= m.leaving || now.Sub(m.looked) < memoryPoll {
 		return
 	}
 	m.looked = now
-	stalled := m.stalled(now.Add(-maxStall).UnixNano())
-	for ; missing > 0 && len(stalled) > 0; stalled = stalled[1:] {
+	if m.shrink != nil && m.excess() > m.leaving {
+		m.shrink()
+	}
+	m.disconnect(m.excess()-m.leaving, now.Add(-maxStall))
+	m.disconnect(m.wanted+m.excess()-m.leaving, now.Add(-maxWait))
+}
+
+// disconnect disconnects streams that have made no progress since a time until they release the missing
+// bytes. Those whose clients do not read come before those whose agents have not finished a frame, and each
+// kind in the order in which they stalled. The caller holds the lock.
+func (m *FrameMemory) disconnect(missing int, since time.Time) {
+	if missing <= 0 {
+		return
+	}
+	for stalled := m.stalled(since.UnixNano()); missing > 0 && len(stalled) > 0; stalled = stalled[1:] {
 		s := stalled[0]
 		missing -= int(s.bytes.Load())
 		m.leaving += int(s.bytes.Load())

@@ -62,7 +62,7 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 		small.await(smallFrame / 2) // does not wait for the stalled streams
 		small.hold(0)
 
-		time.Sleep(time.Duration(streams) * 2 * maxStall)
+		time.Sleep(time.Duration(streams) * 2 * maxWait)
 		synctest.Wait()
 		left := len(memory.holders)
 		if left == 0 || int(disconnected.Load()) != streams-left {
@@ -106,7 +106,10 @@ func TestStalledStreamsOrder(t *testing.T) {
 		}
 		admit("")
 		time.Sleep(maxStall)
-		admit("client, later client") // one is over the budget, and one is asked for
+		admit("client") // for what is over the budget
+		admit("client")
+		time.Sleep(maxWait)
+		admit("client, later client") // for what is asked for
 		admit("client, later client")
 		shares["client"].hold(0)
 		over.hold(4 * size)
@@ -140,6 +143,25 @@ func TestFramesOfOtherSizes(t *testing.T) {
 		}
 		if used := whole.Usage()[0].Bytes; used > limit {
 			t.Errorf("%d bytes are used", used)
+		}
+	})
+}
+
+// TestOthersShrinkFirst checks that no stream is disconnected for memory that another account can release.
+func TestOthersShrinkFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 32 << 10
+		whole := budget.New(4 * size)
+		memory, replay := NewFrameMemory(whole.Account("relays", 1, 1), 4*size), whole.Account("replay", 1, 1)
+		replay.Charge(3 * size)
+		memory.ShrinkFirst(func() { replay.Release(size) })
+		s := memory.share(t.Context(), size, func() { t.Error("the stream is disconnected") })
+		s.hold(size)
+		s.enter(writingClient)
+		time.Sleep(maxStall)
+		memory.share(t.Context(), size, nil).hold(size)
+		if used := whole.Usage()[1].Bytes; used != 2*size {
+			t.Errorf("the other account has %d bytes, want %d", used, 2*size)
 		}
 	})
 }

@@ -104,6 +104,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 		return err
 	}
 	counters.Observe(hub.ReplayStats, gate.Counts)
+	memory.frames.ShrinkFirst(func() { hub.ReplayStats() }) // evicts what is over the replay buffer's limit
 	if e.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
