@@ -1,0 +1,48 @@
+package source
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestExpectedContinueIsNotAwaited checks that a body that the client has already sent does not wait for an agent that never answers 100
+// (Continue), as many servers do not.
+func TestExpectedContinueIsNotAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		go func() {
+			r, err := http.ReadRequest(bufio.NewReader(theirs))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(theirs, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		}()
+		u := newUpstream()
+		u.single.DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://agent/run_sse", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Expect", "100-continue")
+		before := time.Now()
+		resp, err := u.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		u.closeIdle()
+		_ = theirs.Close()
+		if waited := time.Since(before); waited != 0 {
+			t.Errorf("the body waited for %v", waited)
+		}
+	})
+}
