@@ -137,7 +137,10 @@ func parseAddress(text string) (address, error) {
 	return address{host: host, port: uint16(port)}, err
 }
 
-var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,252}$`)
+// maxHost is the maximum length of a host name (RFC 1035).
+const maxHost = 253
+
+var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 func canonicalHost(host string) (string, error) {
 	host = strings.ToLower(host)
@@ -150,7 +153,7 @@ func canonicalHost(host string) (string, error) {
 		}
 		return ip.Unmap().String(), nil
 	}
-	if host != "" && !hostName.MatchString(host) {
+	if host != "" && (len(host) > maxHost || !hostName.MatchString(host)) {
 		return "", fmt.Errorf("%.60q is not a host", host)
 	}
 	return host, nil

@@ -299,10 +299,12 @@ func yamlName(field reflect.StructField) (name string, omissible bool) {
 	return name, options == "omitempty"
 }
 
-var plainKey = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,60}$`)
+const maxShownKey = 60
+
+var plainKey = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 func join(key, name string) string {
-	if !plainKey.MatchString(name) {
+	if len(name) > maxShownKey || !plainKey.MatchString(name) {
 		name = fmt.Sprintf("%.60q", name)
 	}
 	if key == "" {

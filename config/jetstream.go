@@ -11,7 +11,7 @@ import (
 // maxServers is the number of NATS servers that may be listed.
 const maxServers = 100
 
-var jetStreamName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var jetStreamName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 // checkJetStream reports the mistakes of stream.jetstream, which need not be complete if it is not used.
 func (c *checker) checkJetStream(j JetStream, used bool) {
@@ -30,7 +30,7 @@ func (c *checker) checkJetStream(j JetStream, used bool) {
 	if (j.TLS.CertFile == "") != (j.TLS.KeyFile == "") {
 		c.report.invalid(key+".tls.cert_file", "a certificate and its key belong together", "give cert_file and key_file, or neither")
 	}
-	if !jetStreamName.MatchString(j.Stream) {
+	if len(j.Stream) > maxName || !jetStreamName.MatchString(j.Stream) {
 		c.report.invalid(key+".stream", fmt.Sprintf("%.80q is not a name", j.Stream), `use 1 to 64 letters (a-z, A-Z), digits, "_" and "-"`)
 	}
 	checkRange(c.report, key+".replicas", j.Replicas, 1, 5)

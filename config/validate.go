@@ -117,14 +117,17 @@ func (c *checker) checkCount(key string, count, limit int) bool {
 	return count <= limit
 }
 
-var sourceName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+// maxName is the maximum length of the name of a source or a stream.
+const maxName = 64
+
+var sourceName = regexp.MustCompile(`^[a-zA-Z0-9_.-]+$`)
 
 func (c *checker) checkName(name, sourceKey string) {
 	key, remedy := sourceKey+".name", `use 1 to 64 letters (a-z, A-Z), digits, "_", "." and "-"`
 	switch first := c.names[name]; {
 	case name == "":
 		c.report.invalid(key, c.report.missingOrEmpty(key), remedy)
-	case !sourceName.MatchString(name):
+	case len(name) > maxName || !sourceName.MatchString(name):
 		c.report.invalid(key, fmt.Sprintf("%.80q is not a name", name), remedy)
 	case first != "":
 		c.report.invalid(key, fmt.Sprintf("%q is already the name of %s", name, first), "give each source a name of its own")

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -15,10 +14,10 @@ type bareLabel struct {
 
 var (
 	// bareRest matches the rest of a label that has no value on its line, such as a heading.
-	bareRest = compile(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
-	element  = regexp.MustCompile(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
+	bareRest = lazily(`^⟨aspect⟩(?:⟨scale⟩|⟨object⟩[:：]|⟨foreign object⟩[:：]) *[:：]? *$`)
+	element  = lazily(`^ *<confidence(?:[_-](?:score|level|rating))?> *$`)
 	// column matches the rest of a label that names a column or a row of confidences.
-	column = compile(`^⟨aspect⟩⟨scale⟩$`)
+	column = lazily(`^⟨aspect⟩⟨scale⟩$`)
 )
 
 // isBareLabel reports whether a line is a label without a value. If so, the lines below are read as its
@@ -30,15 +29,15 @@ func (r *reader) isBareLabel(l *line) bool {
 		return false
 	}
 	if h.at > 0 && l.lower[h.at-1] == '<' {
-		r.bareLabel = bareLabel{open: element.MatchString(l.lower), measure: measure{of: 100}}
+		r.bareLabel = bareLabel{open: element().MatchString(l.lower), measure: measure{of: 100}}
 		return r.bareLabel.open
 	}
-	match := bareRest.FindStringSubmatchIndex(rest[h.noun:])
+	match := bareRest().FindStringSubmatchIndex(rest[h.noun:])
 	start, _, own := l.qualify(h.at)
 	if h.noun == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
 		return false
 	}
-	r.bareLabel = bareLabel{open: true, measure: measureOf(bareRest, match)}
+	r.bareLabel = bareLabel{open: true, measure: measureOf(bareRest(), match)}
 	return true
 }
 
@@ -91,11 +90,11 @@ func columnOf(cell string) (m measure, overall, ok bool) {
 	if noun == 0 || len(cell) > shapeWindow {
 		return measure{}, false, false
 	}
-	match := column.FindStringSubmatchIndex(cell[noun:])
+	match := column().FindStringSubmatchIndex(cell[noun:])
 	if match == nil {
 		return measure{}, false, false
 	}
-	return measureOf(column, match), overall, true
+	return measureOf(column(), match), overall, true
 }
 
 // opensTable reports whether a line is the header of a table with a column of confidences. If so, the

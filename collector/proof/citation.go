@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,15 +17,15 @@ type region struct {
 }
 
 var (
-	sourceWords = regexp.MustCompile(`^(?:source(?:\(s\)|s)?|references|regulatory basis)[ *_]*([:：|])[*_]*`)
+	sourceWords = lazily(`^(?:source(?:\(s\)|s)?|references|regulatory basis)[ *_]*([:：|])[*_]*`)
 	// sourceHeading matches a heading above a list of sources.
-	sourceHeading = regexp.MustCompile(`^[ >]*(#+ *|\*+|_+)?(?:[0-9]{1,2}[.)] *)?[*_]*(?:key |data |main |primary )?` +
+	sourceHeading = lazily(`^[ >]*(#+ *|\*+|_+)?(?:[0-9]{1,2}[.)] *)?[*_]*(?:key |data |main |primary )?` +
 		`(?:sources?(?:\(s\))?(?: (?:(?:&|and) (?:references|citations)|cited|used|consulted))?|references(?: (?:&|and) (?:sources|links))?)` +
 		`[ *_]*([:：])?[ *_]*$`)
 	// footnote matches the definition of a footnote.
-	footnote       = regexp.MustCompile(`^ {0,3}\[\^[^\]\s]{1,32}\]:[ ]*`)
-	link           = regexp.MustCompile(`^\[([^\[\]]{1,300})\]\((?:<)?([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*)>?(?: "[^"]*")?\)$`)
-	linkSeparators = regexp.MustCompile(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
+	footnote       = lazily(`^ {0,3}\[\^[^\]\s]{1,32}\]:[ ]*`)
+	link           = lazily(`^\[([^\[\]]{1,300})\]\((?:<)?([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*)>?(?: "[^"]*")?\)$`)
+	linkSeparators = lazily(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
 // sources adds the sources of a line. Each region ends where the next one begins. In the header of a
@@ -35,11 +34,11 @@ func (r *reader) sources(l *line, regions []region, header bool) {
 	raw := l.raw
 	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
 		lower := lowerCase(raw)
-		if m := sourceHeading.FindStringSubmatch(lower[:runeStart(lower, min(len(lower), shapeWindow))]); m != nil && len(lower) <= shapeWindow && m[1]+m[2] != "" {
+		if m := sourceHeading().FindStringSubmatch(lower[:runeStart(lower, min(len(lower), shapeWindow))]); m != nil && len(lower) <= shapeWindow && m[1]+m[2] != "" {
 			r.inSources = true
 			return
 		}
-		if mark := footnote.FindString(raw); mark != "" {
+		if mark := footnote().FindString(raw); mark != "" {
 			r.readSources(raw[len(mark):])
 			return
 		}
@@ -77,7 +76,7 @@ func trimValue(raw string, from, end int) string {
 // isDirection reports whether a value names the two ends of a conversion, such as "English → German",
 // instead of a source.
 func isDirection(value string) bool {
-	return containsAny(value, "→", "->", "=>") && !address.MatchString(value)
+	return containsAny(value, "→", "->", "=>") && !address().MatchString(value)
 }
 
 // sourceLabels returns the source labels of a line in order. A label is at the start of the line or
@@ -91,7 +90,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 			return all
 		}
 		i = at + len(k.word)
-		m := sourceWords.FindStringSubmatchIndex(lower[at:min(len(lower), at+shapeWindow)])
+		m := sourceWords().FindStringSubmatchIndex(lower[at:min(len(lower), at+shapeWindow)])
 		if m == nil || at < behind || inURL(lower, at) {
 			continue
 		}
@@ -99,7 +98,7 @@ func sourceLabels(raw, lower string, header bool) (all []region) {
 		counted = at
 		start := len(strings.TrimRight(raw[behind:at], "*_")) + behind
 		bold := at-start >= 2
-		if ticks%2 == 1 && lastTick > at || !bold && !(at < maxIndent && labelStart.MatchString(raw[:at])) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
+		if ticks%2 == 1 && lastTick > at || !bold && !(at < maxIndent && labelStart().MatchString(raw[:at])) || lower[at+m[2]] == '|' && (header || !isPairRow(raw, at)) {
 			continue
 		}
 		behind = at + m[1]
@@ -125,7 +124,7 @@ func isPairRow(raw string, start int) bool {
 
 // labelStart matches what may precede a label at the start of its line: marks of quotes, lists,
 // headings and cells.
-var labelStart = regexp.MustCompile(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
+var labelStart = lazily(`^[ >#*_+•·–—|(\[-]*(?:[0-9]+[.)][ >#*_+•·–—|(\[-]*)?$`)
 
 // readListed reads a line below "Sources:" and reports whether it belongs to the list there.
 func (r *reader) readListed(raw []byte) bool {
@@ -142,11 +141,11 @@ func (r *reader) readListed(raw []byte) bool {
 }
 
 // itemMark matches "- ", "1. ", "[1] " or "[^1]: " at the start of a list item.
-var itemMark = regexp.MustCompile(`^(?:[-*+•] |[0-9]{1,3}[.)] |\[\^?[0-9a-z]{1,8}\]:? )`)
+var itemMark = lazily(`^(?:[-*+•] |[0-9]{1,3}[.)] |\[\^?[0-9a-z]{1,8}\]:? )`)
 
 // listItem returns the text of a list item such as "- MTBS", and whether it is one.
 func listItem(text string) (string, bool) {
-	mark := itemMark.FindString(text)
+	mark := itemMark().FindString(text)
 	return text[len(mark):], mark != ""
 }
 
@@ -180,7 +179,7 @@ func (r *reader) readSources(text string) {
 		return
 	}
 	for _, part := range parts {
-		r.readSource(part[len(linkSeparators.FindString(part)):])
+		r.readSource(part[len(linkSeparators().FindString(part)):])
 	}
 }
 
@@ -193,7 +192,7 @@ func (r *reader) readSource(text string) {
 	if from, end := addressIn(text); from >= 0 {
 		c.URI = ifShort(text[from:end])
 	}
-	if m := link.FindStringSubmatch(c.Source); m != nil && c.URI != "" {
+	if m := link().FindStringSubmatch(c.Source); m != nil && c.URI != "" {
 		c.Source = clean(m[1])
 	}
 	r.addCitation(c)
@@ -219,14 +218,14 @@ func fragments(list string) []string {
 		}
 	}
 	all = append(all, list[from:])
-	if slices.ContainsFunc(all[1:], continuation.MatchString) {
+	if slices.ContainsFunc(all[1:], continuation().MatchString) {
 		return []string{list}
 	}
 	return all
 }
 
 // continuation matches a fragment that continues the source before it.
-var continuation = regexp.MustCompile("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
+var continuation = lazily("^[ *_`]*[^ *_`\\p{Lu}\\p{Lt}\\p{Lo}\\p{Lm}\\p{Nd}]|:|^[ *_`]*[^ *_`\\pL][^\\pL]*$")
 
 var nameless = setOf("nameless")
 
@@ -236,14 +235,14 @@ func isNamed(text string) bool {
 }
 
 // date matches an ISO 8601 date. It does not check the length of the month.
-var date = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
+var date = lazily(`(?:^|[^0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?:[^0-9]|$)`)
 
 // isoDate returns a copy of the first date of the form 2022-09-15, or "".
 func isoDate(text string) string {
 	if strings.IndexByte(text, '-') < 0 {
 		return ""
 	}
-	if found := date.FindStringSubmatch(text); found != nil {
+	if found := date().FindStringSubmatch(text); found != nil {
 		return strings.Clone(found[1])
 	}
 	return ""
@@ -251,11 +250,11 @@ func isoDate(text string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-var address = regexp.MustCompile("(?i)https?://[^ <>\"`|\\\\^{}]*")
+var address = lazily("(?i)https?://[^ <>\"`|\\\\^{}]*")
 
 // addressIn returns where the first web address begins and ends, or -1.
 func addressIn(text string) (from, end int) {
-	at := address.FindStringIndex(text)
+	at := address().FindStringIndex(text)
 	if at == nil {
 		return -1, -1
 	}

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,11 +16,11 @@ var (
 	statistics    = words("statistics")
 
 	// conditional matches the text before a statement that is hypothetical, asked or reported.
-	conditional = regexp.MustCompile(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
+	conditional = lazily(`(?:^|[ "(])(?:if|when|whenever|unless|until|suppose|once|whether|says?|said|that|wenn|falls|si|se|als|cuando|quando) [^.;!?]*$`)
 	// reported matches the text after a statement that another person makes.
-	reported = regexp.MustCompile(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
+	reported = lazily(`^[^.!?]*\b(?:he|she|they) (?:said|says|wrote|added|told)\b`)
 	// choices matches the rest of a list of levels to choose from.
-	choices = regexp.MustCompile(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
+	choices = lazily(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 )
 
 // isOwn reports whether the answer makes a statement about itself. A word for safety is a label only for
@@ -38,9 +37,9 @@ func (r *reader) isOwn(f shapeMatch, l *line, first statement, rest []byte) bool
 		containsAny(label, "level", "niveau", "nivel") && (l.isStatistical() || isStatistical(r.context(rest))):
 		return false
 	case f.label:
-		return !isIllustrated(before) && !isCode(l, f, first) && (!first.inWords || first.value.Known || first.hasScope() || !choices.MatchString(behind))
+		return !isIllustrated(before) && !isCode(l, f, first) && (!first.inWords || first.value.Known || first.hasScope() || !choices().MatchString(behind))
 	}
-	return !conditional.MatchString(before) && !reported.MatchString(l.lower[f.from:min(len(l.lower), f.from+shapeWindow)])
+	return !conditional().MatchString(before) && !reported().MatchString(l.lower[f.from:min(len(l.lower), f.from+shapeWindow)])
 }
 
 func containsAny(s string, words ...string) bool {

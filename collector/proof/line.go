@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -40,7 +39,7 @@ type bold struct {
 }
 
 // tags are the HTML elements that only format text.
-var tags = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
+var tags = lazily(`(?i)</?(?:b|strong|i|em|u|p|span|div|li|ul|td|tr|br|mark|small|h[1-6])(?: [^<>]{0,200})?/?>|&nbsp;`)
 
 // quotations are pairs of marks.
 var quotations = [...]struct {
@@ -68,7 +67,7 @@ func newLine(raw string) *line {
 // set replaces the line and reuses its memory.
 func (l *line) set(raw string) {
 	if strings.IndexByte(raw, '<') >= 0 || strings.IndexByte(raw, '&') >= 0 {
-		raw = tags.ReplaceAllString(raw, " ")
+		raw = tags().ReplaceAllString(raw, " ")
 	}
 	*l = line{raw: raw, text: raw, buffer: l.buffer[:0], offsets: l.offsets[:0], bold: l.bold[:0]}
 	if strings.ContainsAny(raw, "*_`\"") || !isPlain(raw) {

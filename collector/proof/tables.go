@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // tables are the regular expressions and words for reading statements. An error in them causes a panic
-// when the program starts.
+// when they are first needed.
 //
 //go:embed tables/*.txt
 var tables embed.FS
@@ -30,6 +31,9 @@ func rows(name string) (all []string) {
 	return all
 }
 
+// wordRows returns the table of words and parts of expressions.
+var wordRows = sync.OnceValue(func() []string { return rows("words") })
+
 // cells returns the columns of a row.
 func cells(row string, columns int) []string {
 	all := strings.Split(row, " :: ")
@@ -42,7 +46,7 @@ func cells(row string, columns int) []string {
 // parts maps names to parts of regular expressions.
 var parts = func() map[string]string {
 	parts := map[string]string{}
-	for _, row := range rows("words") {
+	for _, row := range wordRows() {
 		if name, expression, ok := strings.Cut(row, " = "); ok {
 			parts[name] = strings.ReplaceAll(expression, "\n", "")
 		}
@@ -66,9 +70,15 @@ func expand(expression string) string {
 // compile compiles an expression with named parts.
 func compile(expression string) *regexp.Regexp { return regexp.MustCompile(expand(expression)) }
 
+// lazily returns an expression with named parts that is compiled when it is first needed. Most processes
+// never need most of them.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return compile(expression) })
+}
+
 // words returns a list of words.
 func words(name string) []string {
-	for _, row := range rows("words") {
+	for _, row := range wordRows() {
 		if list, ok := strings.CutPrefix(row, name+": "); ok {
 			all := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' })
 			for i := range all {

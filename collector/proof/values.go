@@ -135,12 +135,12 @@ func (v *valueShape) mayBegin(text string) bool {
 }
 
 // levelSeparator matches the words or signs that join two levels to one value.
-var levelSeparator = regexp.MustCompile(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
+var levelSeparator = lazily(`^(?: ?[-–/] ?| to | bis | à | a | tot )`)
 
 // joinedEnd returns where a second level ends that is joined to the level before end, or end if there is
 // none.
 func (v *valueShape) joinedEnd(text string, end int) int {
-	if to := levelSeparator.FindString(text[end:]); to != "" {
+	if to := levelSeparator().FindString(text[end:]); to != "" {
 		if next := v.re.FindString(text[end+len(to):]); next != "" {
 			return end + len(to) + len(next)
 		}

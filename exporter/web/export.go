@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/html"
@@ -36,7 +37,9 @@ main > div > .head h2 { font-size: 26px; line-height: 1.25; margin: 0 }
 main h3 { display: block; font-size: 17px; margin: 34px 0 12px; font-weight: 650 }
 `
 
-var exportPage = template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
+var exportPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
+})
 
 // Write writes the list of runs and the page of each as one HTML page that needs no server: without a script, and without a reference to
 // another file or host. The parts are those of the admin server's pages. Links to what is not in the page become text.
@@ -72,7 +75,7 @@ func (e Export) Write(out io.Writer) error {
 		return fmt.Errorf("render the list of runs: %w", err)
 	}
 	sum := sha256.Sum256(style)
-	return exportPage.Execute(out, struct {
+	return exportPage().Execute(out, struct {
 		Version, StyleHash string
 		Style              template.CSS
 		List               template.HTML

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"sync"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -24,8 +25,11 @@ var functions = template.FuncMap{
 	"kinds": func() []string { return []string{"workflow", "agent", "step", "tool", "model", "failed"} }, // kinds of bars that may be hatched
 }
 
-func page(name string) *template.Template {
-	return template.Must(template.New("frame.html").Funcs(functions).ParseFS(files, "page/frame.html", "page/"+name))
+// page returns a page of the server, which is parsed when it is first shown.
+func page(name string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("frame.html").Funcs(functions).ParseFS(files, "page/frame.html", "page/"+name))
+	})
 }
 
 var listPage, runPage, sessionPage, missingPage = page("list.html"), page("run.html"), page("session.html"), page("missing.html")
@@ -44,9 +48,9 @@ func (s Settings) frame(title, base string, live bool) frame {
 }
 
 // write renders a complete page before sending any of it.
-func (s Settings) write(w http.ResponseWriter, status int, page *template.Template, shown any) {
+func (s Settings) write(w http.ResponseWriter, status int, page func() *template.Template, shown any) {
 	var text bytes.Buffer
-	if err := page.Execute(&text, shown); err != nil {
+	if err := page().Execute(&text, shown); err != nil {
 		s.Logger.Error("cannot render a page", "err", err)
 		writeText(w, http.StatusInternalServerError, "cannot render this page")
 		return

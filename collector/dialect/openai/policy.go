@@ -17,31 +17,25 @@ var table = event.Table{
 	Labels: []string{"name", "event", "object"},
 	// An error is no envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
 	Envelopes:    []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
-	Events:       eventNames(),
-	KeptEvents:   eventNames(), // OpenAI's client for JavaScript raises an exception for "error"
+	Events:       eventNames,
+	KeptEvents:   eventNames, // OpenAI's client for JavaScript raises an exception for "error"
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
-	Types:        types(),
+	Types:        types,
 }
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// eventNames returns the SSE event names of the protocol: each is the type of its frame.
-func eventNames() []string {
-	names := []string{"message", typeError}
-	for name := range types() {
-		names = append(names, name)
-	}
-	return names
-}
+// eventNames are the SSE event names of the protocol. Each is the type of its frame.
+var eventNames = append(slices.Collect(maps.Keys(types)), "message", typeError)
 
 // wrapped returns the type of an event in the envelope of the Agents SDK.
 func wrapped(name string) string { return typeRaw + " " + name }
 
 type rules = map[string]*event.Rule
 
-func types() map[string]event.Type {
+var types = func() map[string]event.Type {
 	all := map[string]event.Type{
 		typeChunk:               {Client: true, Words: &chunkWords, Public: members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &publicChoice}})},
 		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
@@ -63,7 +57,7 @@ func types() map[string]event.Type {
 		all[wrapped(name)] = t
 	}
 	return all
-}
+}()
 
 // shownBy returns the kind to which an event about a call belongs, or nil for other events.
 func shownBy(name string) []event.Kind {
