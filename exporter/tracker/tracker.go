@@ -55,7 +55,7 @@ const (
 	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time
 	LostContent = "content" // content that was not kept because the limit was reached
 
-	// These two are counted by exporter.Deduplicator. A listener is a further stream of the same run.
+	// These two are counted by exporter.Deduplicator. A listener is one of the streams that bring the same run.
 
 	LostStream   = "stream"   // a frame or a run that is no longer deduplicated
 	LostListener = "listener" // a frame of a listener beyond the limit on a run's streams
