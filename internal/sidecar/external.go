@@ -94,7 +94,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	served := hubSettings(c, memory.replay, gate, counters)
 	decoding := settings.Collector(whole)
 	decoding.Panics = e.panics
-	served.Decodings, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
+	served.DecoderMemory, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
 	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
