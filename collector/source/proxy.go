@@ -172,8 +172,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// Without full duplex the server reads the request body to its end before it answers, and closes it
 	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
-	// always has full duplex and returns an error. Full duplex is not enabled before a request is denied:
-	// net/http would panic because the body stays unread.
+	// always has full duplex and returns an error. A request that is denied gets none: net/http would
+	// panic because its body stays unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
 	reached := &client{writer: w, cancel: done}
@@ -255,7 +255,7 @@ type route struct {
 	dialects    []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
 	pattern     string            // the matching glob: of the configuration, else of the first dialect
 	continues   bool              // the stream continues from run to run
-	unconfirmed bool              // the stream is unconfirmed
+	unconfirmed bool              // see Proxy
 	ambiguous   bool              // only some servers would treat the path as a run path
 }
 

@@ -156,8 +156,8 @@ func (f *Figures) measure() {
 	f.durations = nil
 }
 
-// percentile returns the smallest of the sorted durations that is not exceeded by at least the given
-// percentage of them. It returns 0 if there are none.
+// percentile returns the shortest of the sorted durations such that at least the given percentage of them are
+// no longer than it. It returns 0 if there are none.
 func percentile(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -50,8 +50,8 @@ type Settings struct {
 }
 
 // Processor keeps a bounded queue in front of an exporter and retries each batch until the backend
-// accepts it. The SDK's batch processor drops a batch without a word when an attempt fails. This one drops
-// only what DropReasons lists, and counts it.
+// accepts it. The SDK's batch processor silently drops a batch when an attempt fails. This one drops spans
+// only for one of DropReasons, and counts them.
 type Processor struct {
 	exporter sdktrace.SpanExporter
 	settings Settings

@@ -20,8 +20,8 @@ type split struct {
 // each halving.
 func perSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// splitSpans is the number of malformed spans in a batch that the attempts suffice to find. With more, well-formed
-// spans may be rejected too.
+// splitSpans is the number of malformed spans in a batch that the attempts suffice to find. If there are more,
+// well-formed spans may be rejected too.
 const splitSpans = 16
 
 // refused records that the oldest n spans were rejected as malformed. It returns how many spans to

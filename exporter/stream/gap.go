@@ -11,7 +11,7 @@ import (
 const gapEvent = "delegraph.gap"
 
 // appendGap appends a frame that tells the subscriber that frames are missing. Its id is that of the
-// position after the gap, where a client resumes that loses the connection next.
+// position after the gap. A client that then loses the connection resumes there.
 func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	frame, err := sse.AppendFrame(dst, sse.Frame{ID: []byte(id), Event: []byte(gapEvent), Data: gapData(g)})
 	if err != nil {

@@ -72,7 +72,7 @@ func (p *Publisher) state(s *event.Stream) *streamState {
 		return known.(*streamState)
 	}
 	state := &streamState{stream: replay.Stream{Dialect: s.Dialect, SingleRun: s.SingleRun}}
-	if s.SingleRun { // only this sidecar reads the response; several sidecars may read any other stream, and differ in its nonce
+	if s.SingleRun { // only this sidecar reads the response; of another stream, each sidecar that reads it has a nonce of its own
 		state.stream.Nonce = s.Nonce
 	}
 	p.streams.Store(s, state)

@@ -173,8 +173,8 @@ func (r *openRun) moveToBranch(op *Operation, branch string) {
 	}
 }
 
-// agentEnded records that the protocol states an agent's end. The agent ends once it has no open children
-// and needs no outcome.
+// agentEnded records that the protocol states an agent's end. The agent ends once it has no open children and
+// no longer waits for an outcome.
 func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	if agent == nil || agent == r.Root || agent.endStated {
 		return

@@ -86,8 +86,8 @@ func (r *openRun) raiseRoot() {
 
 // dropUninvoked removes operations that appear only in the places of the run's agents and were not
 // invoked in this run. If control was transferred to an agent in an earlier run of the session, its
-// places still name the agents above it, which look like workflows. A workflow that really ran is told
-// apart by an output of its children, by work of its own or by a failure.
+// places still name the agents above it, which look like workflows. A workflow that really ran shows an
+// output of its children, work of its own, or a failure.
 func (r *openRun) dropUninvoked() {
 	afterTransfer := r.noteSessionTransfer()
 	var uninvoked []*Operation

@@ -47,7 +47,7 @@ const (
 	LostRun    = "run"
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, dropped from the run's report only
-	LostReply  = "reply"  // a reply that is due, but is not waited for at the end of the run
+	LostReply  = "reply"  // a reply that is due, but without which the run will not count as incomplete
 	// LostDepth is an operation's true parent, which is nested too deeply: an ancestor replaces it. It
 	// is also the oldest part of a long chain of transfers: a loop back to it is not detected.
 	LostDepth   = "depth"

@@ -247,8 +247,8 @@ func (r *Ring) Stats() Stats {
 
 const shards = 256
 
-// shard is the state of the sessions with one hash value. A frame wakes, of the readers that read only one
-// session, those of its shard.
+// shard is the state of the sessions with one hash value. Of the readers of a single session, a frame wakes
+// only those of its shard.
 type shard struct {
 	notifier  notifier
 	published atomic.Uint64 // the newest sequence

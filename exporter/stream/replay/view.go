@@ -17,7 +17,7 @@ type view struct {
 	oldest         uint64  // the sequence of the oldest frame; head+1 if there is none
 	head           uint64  // the last sequence given
 	lastNumber     uint64  // the last number given
-	evictedThrough uint64  // the lowest number with which a reader can resume that has read every evicted frame
+	evictedThrough uint64  // a reader that resumes with this number, or a higher one, has read every evicted frame
 	bytes          int
 	streamEnds     int // entries that are ends of streams
 }
@@ -75,8 +75,9 @@ func (s *segment) isUnread(i int, number uint64) bool {
 	return n > number || n == number && s.frames[i].isGap()
 }
 
-// resumeNumber returns the lowest number with which a reader resumes that has read the frame. A gap counts
-// as read only with the next number, because it has the number of the frame before it.
+// resumeNumber returns the lowest number from which a frame counts as read: a reader that resumes with this
+// number, or a higher one, has read it. That of a gap is the next number, because a gap has the number of the
+// frame before it.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
@@ -91,8 +92,7 @@ func (s *segment) number(i int) uint64 {
 	return s.numbers[i]
 }
 
-// minResumeNumber returns the lowest number with which a reader resumes that has read every frame before
-// sequence.
+// minResumeNumber returns the lowest number from which every frame before sequence counts as read.
 func (v *view) minResumeNumber(sequence uint64) uint64 {
 	if sequence <= v.oldest {
 		return v.evictedThrough
@@ -101,8 +101,8 @@ func (v *view) minResumeNumber(sequence uint64) uint64 {
 	return s.resumeNumber(i)
 }
 
-// lastReadSequence returns the sequence of the last frame that a reader has read that resumes with a
-// number. The view must hold everything after it.
+// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number.
+// The view must hold everything after it.
 func (v *view) lastReadSequence(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
